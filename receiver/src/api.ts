@@ -40,6 +40,8 @@ export interface ListedDelivery {
   readonly eventId: string;
   readonly webhookType: string;
   readonly entityId: string;
+  /** The place of its event among those of the record. */
+  readonly sequence: number;
   readonly state: (typeof ended)[number] | (typeof open)[number];
 }
 

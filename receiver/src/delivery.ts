@@ -5,6 +5,17 @@ import { type Kind, kinds } from './kinds.ts';
 export interface Delivery<K extends string = string> {
   /** The same on every attempt (`X-Service-Delivery`): by it a repeat is recognized. */
   readonly id: string;
+  /** The same at every webhook, in redeliveries and recoveries (`X-Service-Event-Id`). */
+  readonly eventId: string;
+  /**
+   * Rises with every event of the record, whatever its kind (`X-Service-Sequence`): a lower one than was handled is out of date.
+   * Gaps are normal.
+   */
+  readonly sequence: number;
+  /** Whose delivery it is (`X-Service-Webhook`). */
+  readonly webhookId: number;
+  /** When the event happened; null where `reconcile` fetched it. */
+  readonly happenedAt: Date | null;
   /** `CREATE_ORDER` … */
   readonly kind: K;
   /** The identifier of the order, product, receiving, return or stock movement; null where the kind is unknown here. */

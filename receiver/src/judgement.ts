@@ -12,9 +12,17 @@ export interface ReceivedRequest {
   readonly body: Bytes;
 }
 
+/**
+ * A version of `X-Service-Signature`. `v2` covers all by which a receiver decides; `v1` leaves the sequence, the webhook, whether it
+ * is a test and, of a POST, path and query to whoever stands between.
+ */
+export type SignatureVersion = 'v1' | 'v2';
+
 /** By what a request is judged. */
 export interface Judgement {
   readonly secrets: SecretSource;
+  /** Which of them suffice. */
+  readonly accept: readonly SignatureVersion[];
   /** How far the time of a signature may be off, in seconds. */
   readonly tolerance: number;
   /** Milliseconds since 1970. */

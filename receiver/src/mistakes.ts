@@ -1,24 +1,23 @@
 /** Why a signature does not match: the usual mistakes of receivers, each tried before it is named. */
-import { type Bytes, equalInConstantTime } from './bytes.ts';
-import type { Judgement, ReceivedRequest } from './judgement.ts';
+import { type Bytes, join } from './bytes.ts';
+import type { Judgement, ReceivedRequest, SignatureVersion } from './judgement.ts';
 import { Refused } from './refused.ts';
-import { type ServiceSignature, serviceV1 } from './signature.ts';
 
 interface Suspect extends Judgement {
   readonly kind: string;
-  readonly signature: ServiceSignature;
+  /** As its header says it. */
+  readonly webhook: string;
+  /** By which it is judged. */
+  readonly version: SignatureVersion;
+  /** Whether a secret made a signature of this version over this body. */
+  readonly fits: (version: SignatureVersion, body: Bytes) => (secret: string) => Promise<boolean>;
 }
 
 /** The sentence for a request that none of its secrets has signed. */
 export async function noSignatureFits(request: ReceivedRequest, suspect: Suspect): Promise<Refused> {
   const { method, target, body } = request;
-  const { kind, signature } = suspect;
-  const secrets = await suspect.secrets.of(kind);
-  const timestamp = signature.timestamp ?? 0;
-  const madeWith = (content: string | Bytes) => async (secret: string) => {
-    const expected = await serviceV1(secret, { timestamp, content });
-    return signature.v1.some((given) => equalInConstantTime(given, expected));
-  };
+  const { kind, webhook, version, fits } = suspect;
+  const secrets = await suspect.secrets.of(kind, webhook);
   const refused = (message: string) => new Refused('signature', 401, message);
 
   if (method === 'POST' && body.length === 0) {
@@ -26,18 +25,25 @@ export async function noSignatureFits(request: ReceivedRequest, suspect: Suspect
       'The body is empty: it has been read before it came here (by a body parser?), or was dropped by a proxy.',
     );
   }
-  const other = await suspect.secrets.otherKind(kind, madeWith(method === 'GET' ? target : body));
+  const other = await suspect.secrets.other({ kind, webhook }, fits(version, body));
   if (other !== null) {
-    return refused(`${kind} is signed with the secret of ${other}: the two secrets are mixed up.`);
+    return refused(
+      `${kind} of webhook ${webhook} is signed with the secret of ${other}: the two secrets are mixed up.`,
+    );
   }
   const original = method === 'POST' ? rewritten(body) : null;
-  if (original !== null && (await anyOf(secrets, madeWith(original)))) {
+  if (original !== null && (await anyOf(secrets, fits(version, join(original))))) {
     return refused(
       'The body was parsed and written again before it came here: the signature matches its JSON, but not its bytes. Hand over the body as it came.',
     );
   }
+  if (version === 'v2' && (await anyOf(secrets, fits('v1', body)))) {
+    return refused(
+      `v2 of X-Service-Signature does not match, though v1 does: a header of the delivery, the method, or path and query was changed on its way. Is "${target}" the path and query that the sender requested? A proxy or router that changes them breaks the signature: set target.`,
+    );
+  }
   const many = secrets.length === 1 ? 'the secret' : `any of the ${secrets.length} secrets`;
-  const keys = `X-Service-Signature does not match ${many} for ${kind}. Is it that of this webhook? Each has its own, and regenerate-secret replaces it.`;
+  const keys = `X-Service-Signature does not match ${many} for ${kind} of webhook ${webhook}. Is it that of this webhook? Each has its own, and regenerate-secret replaces it.`;
   if (method === 'GET') {
     return refused(
       `${keys} Is "${target}" the path and query that the sender requested? A proxy or router that changes them breaks the signature: set target.`,

@@ -3,7 +3,9 @@
  */
 import { Gone, RetryLater } from './answers.ts';
 import { type Delivery, entityIdIn, entityIdInTarget, isKind } from './delivery.ts';
+import type { SignatureVersion } from './judgement.ts';
 import type { Kind } from './kinds.ts';
+import { checkOrder, type Order, recordOf } from './order.ts';
 import { checkPayloadVersion } from './payload-version.ts';
 import type { Payload, PayloadVersion } from './payloads.generated.ts';
 import { readBody } from './read-body.ts';
@@ -20,12 +22,22 @@ export interface ReceiverOptions<V extends PayloadVersion = 'v2'> {
   /** Remembers what was handled. */
   readonly store: Store;
   /**
+   * Remembers how far each record has come (`memoryOrder()`, or three methods on a database): what is below is acknowledged, and not
+   * handed on. Default: everything is handed on, whatever its sequence.
+   */
+  readonly order?: Order;
+  /**
    * That of the webhooks. Decides the types of the payloads (default: `v2`, as theirs); if it is given, what comes in the
    * other one is refused.
    */
   readonly payloadVersion?: V;
   /** Reads the record that a GET delivery names, as JSON text or object: `api.read`, see `waybill()`. */
   readonly read?: (delivery: Delivery) => Promise<string | object>;
+  /**
+   * Which signatures suffice (default: `['v2']`). With `['v1']` nothing covers the sequence, the webhook and whether it is a test: for
+   * what stands behind something that removes headers.
+   */
+  readonly accept?: readonly SignatureVersion[];
   /** How far the time of a signature may be off, in seconds (default: 300). */
   readonly tolerance?: number;
   /**
@@ -51,8 +63,11 @@ export interface ReceiverOptions<V extends PayloadVersion = 'v2'> {
 /** What a receiver does with a delivery. Throws to get it again, `Gone` or `RetryLater` on purpose. */
 export type Handler<P, K extends string = string> = (payload: P, delivery: Delivery<K>) => unknown;
 
-/** What became of a delivery. `repeat`: it was handled before. `busy`: somebody else is handling it. */
-export type Taken = 'handled' | 'repeat' | 'busy';
+/**
+ * What became of a delivery. `repeat`: it was handled before. `stale`: it was not handed on, since a later event of its record was
+ * handled before. `busy`: somebody else is handling it, or another delivery of its record.
+ */
+export type Taken = 'handled' | 'repeat' | 'stale' | 'busy';
 
 /** What an adapter knows of a request that its URL may not say. */
 export interface RequestContext {
@@ -94,9 +109,11 @@ interface Handlers {
  */
 export function receiver<V extends PayloadVersion = 'v2'>(options: ReceiverOptions<V>): Receiver<V> {
   checkStore(options.store);
+  checkOrder(options.order);
   const settings = {
     ...options,
     secrets: secretSource(options.secrets),
+    accept: options.accept ?? ['v2'],
     tolerance: options.tolerance ?? 300,
     leaseMs: options.leaseMs ?? 120_000,
     now: options.now ?? Date.now,
@@ -111,7 +128,7 @@ function reported(problem: unknown): void {
 }
 
 type Settings = Omit<ReceiverOptions<PayloadVersion>, 'secrets'> &
-  Required<Pick<ReceiverOptions, 'tolerance' | 'leaseMs' | 'now' | 'onProblem'>> & {
+  Required<Pick<ReceiverOptions, 'accept' | 'tolerance' | 'leaseMs' | 'now' | 'onProblem'>> & {
     readonly secrets: ReturnType<typeof secretSource>;
   };
 
@@ -121,11 +138,13 @@ function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers)
   async function take(delivery: Delivery, json: () => Promise<string>): Promise<Taken> {
     const run = runOf(delivery.kind);
     if (run === null) throw noHandler(delivery.kind);
-    return await once(settings, delivery.id, async () => {
-      const text = await json();
-      checkPayloadVersion(delivery.kind, text, settings.payloadVersion);
-      await run(text, delivery);
-    });
+    return await inOrder(settings, delivery, () =>
+      once(settings, delivery.id, async () => {
+        const text = await json();
+        checkPayloadVersion(delivery.kind, text, settings.payloadVersion);
+        await run(text, delivery);
+      }),
+    );
   }
 
   async function answer(request: Request, context?: RequestContext): Promise<Response> {
@@ -210,6 +229,37 @@ async function deliveryOf(
       return typeof record === 'string' ? record : JSON.stringify(record);
     },
   };
+}
+
+/**
+ * Takes a delivery unless a later one of its record was handled, one at a time. Equal ones are the store's business: both events of
+ * a write that fires two have their own, and an event may come by several webhooks.
+ */
+async function inOrder(
+  { order, store, leaseMs }: Settings,
+  delivery: Delivery,
+  take: () => Promise<Taken>,
+): Promise<Taken> {
+  const record = recordOf(delivery);
+  if (order === undefined || record === null) return await take();
+  const claimant = crypto.randomUUID();
+  const last = await order.begin(record, claimant, leaseMs);
+  if (last === 'busy') return 'busy';
+  const release = () => order.release(record, claimant);
+  let taken: Taken = 'stale';
+  try {
+    if (delivery.sequence >= last) taken = await take();
+    // Settled: `reconcile` is not to find it.
+    else await store.done(delivery.id);
+  } catch (problem) {
+    // An order that is away says nothing about why the work failed, and the turn runs out by itself.
+    await release().catch(() => {});
+    throw problem;
+  }
+  // A repeat advances, too: the process that handled it may have died in between.
+  if (taken === 'handled' || taken === 'repeat') await order.advance(record, claimant, delivery.sequence);
+  else await release();
+  return taken;
 }
 
 /**

@@ -117,13 +117,13 @@ export async function reconcile(hooks: Reconcilable, options: ReconcileOptions):
 }
 
 /**
- * @returns false for a test event, of whose record no handler is to hear
+ * @returns false for what no handler is to hear of: a test event, and what is out of date
  * @throws Error where it was not handled
  */
 async function handled(
   hooks: Reconcilable,
   api: ReconcileOptions['api'],
-  { id, webhookType, entityId }: ListedDelivery,
+  { id, eventId, webhookId, webhookType, entityId, sequence }: ListedDelivery,
 ): Promise<boolean> {
   const sent = await api.payload(id);
   // Its webhook was deleted meanwhile, and what it had with it.
@@ -135,8 +135,12 @@ async function handled(
   }
   const delivery: Delivery = {
     id,
+    eventId,
+    webhookId,
     kind: webhookType,
     entityId,
+    sequence,
+    happenedAt: null,
     attempt: null,
     test: false,
     method,
@@ -145,5 +149,5 @@ async function handled(
   const json = async () => body ?? JSON.stringify(await api.read(delivery));
   const taken = await hooks.take(delivery, json);
   if (taken === 'busy') throw new Error(`The delivery ${id} is being handled by somebody else.`);
-  return true;
+  return taken !== 'stale';
 }

@@ -11,6 +11,7 @@ const BUSY_RETRY_S = 30;
 const texts = {
   handled: 'Handled.',
   repeat: 'Handled before: this is a repeat.',
+  stale: 'Not handed on: a later event of this record was handled before.',
   verified: 'The signatures of this test are good. No handler was called: its record does not exist.',
 } as const;
 
@@ -23,7 +24,7 @@ function text(status: number, message: string, headers: Readonly<Record<string, 
 
 /** @param outcome what became of the delivery, or what was thrown */
 export function responseTo(outcome: unknown): Response {
-  if (outcome === 'handled' || outcome === 'repeat' || outcome === 'verified')
+  if (outcome === 'handled' || outcome === 'repeat' || outcome === 'stale' || outcome === 'verified')
     return text(200, texts[outcome]);
   if (outcome === 'busy')
     return text(503, 'It is being handled by an earlier attempt.', { 'retry-after': String(BUSY_RETRY_S) });

@@ -1,4 +1,5 @@
 /** The secrets of the webhooks: which ones there are, and the usual mistakes in them. */
+import { isKind } from './delivery.ts';
 import type { Kind } from './kinds.ts';
 import { Refused } from './refused.ts';
 import { SECRET_PREFIX } from './signature.ts';
@@ -10,6 +11,7 @@ export type SecretList = string | readonly string[];
  * The secrets of all webhooks that call this receiver; each webhook has its own.
  *
  * - one or a list: any of them may have signed;
+ * - by the id of the webhook (`{ 7: … }`), which `X-Service-Webhook` says: only the secrets of its webhook may have signed;
  * - by kind of event (`{ CREATE_ORDER: … }`): only the secrets of its kind may have signed, so that no delivery can be
  *   passed off as one of another kind;
  * - a function, asked for every delivery, where they are kept elsewhere.
@@ -17,15 +19,21 @@ export type SecretList = string | readonly string[];
 export type Secrets =
   | SecretList
   | SecretsByKind
-  | ((kind: string) => SecretList | undefined | Promise<SecretList | undefined>);
+  | SecretsByWebhook
+  | ((kind: string, webhookId: number) => SecretList | undefined | Promise<SecretList | undefined>);
 
 /** Secrets by kind of event. */
 export type SecretsByKind = { readonly [K in Kind]?: SecretList };
 
+/** Secrets by the id of the webhook. */
+export interface SecretsByWebhook {
+  readonly [webhookId: number]: SecretList;
+}
+
 /** Length of the base64 part: 32 bytes. */
 const BASE64_LENGTH = 44;
 
-const isList = (secrets: SecretList | SecretsByKind): secrets is SecretList =>
+const isList = (secrets: Exclude<Secrets, (...asked: never[]) => unknown>): secrets is SecretList =>
   typeof secrets === 'string' || Array.isArray(secrets);
 
 /** What is wrong with a secret, as a sentence that does not repeat it; null when nothing is. */
@@ -57,12 +65,18 @@ function check(secrets: SecretList, name: string): readonly string[] {
   return list;
 }
 
-/** The secrets, looked up by kind. */
+/** Whose secret is looked for: both as the headers say them. */
+interface Owner {
+  readonly kind: string;
+  readonly webhook: string;
+}
+
+/** The secrets, looked up by webhook and kind. */
 export interface SecretSource {
   /** @throws Refused when there is none, or a function gave a bad one */
-  of(kind: string): Promise<readonly string[]>;
-  /** Which other kind has a secret that passes, to name a mix-up; null when none does or it cannot be known. */
-  otherKind(kind: string, fits: (secret: string) => Promise<boolean>): Promise<string | null>;
+  of(kind: string, webhook: string): Promise<readonly string[]>;
+  /** Which other kind or webhook has a secret that passes, to name a mix-up; null when none does or it cannot be known. */
+  other(owner: Owner, fits: (secret: string) => Promise<boolean>): Promise<string | null>;
 }
 
 /**
@@ -75,49 +89,50 @@ export function secretSource(secrets: Secrets): SecretSource {
     throw new TypeError(`secrets is ${typeof secrets}: is the variable it comes from set?`);
   if (isList(secrets)) {
     const list = check(secrets, 'secrets');
-    return { of: async () => list, otherKind: async () => null };
+    return { of: async () => list, other: async () => null };
   }
-  return kindSource(secrets);
+  return keyedSource(secrets);
 }
 
-function askedSource(ask: Extract<Secrets, (kind: string) => unknown>): SecretSource {
+function askedSource(ask: Extract<Secrets, (...asked: never[]) => unknown>): SecretSource {
   return {
-    async of(kind) {
-      const found = await ask(kind);
-      if (found === undefined) throw noSecret(kind);
+    async of(kind, webhook) {
+      const found = await ask(kind, Number(webhook));
+      if (found === undefined) throw noSecret(kind, webhook);
       try {
         return check(found, `The secret for ${kind}`);
       } catch (error) {
         throw new Refused('setup', 500, error instanceof Error ? error.message : String(error));
       }
     },
-    otherKind: async () => null,
+    other: async () => null,
   };
 }
 
-function kindSource(secrets: SecretsByKind): SecretSource {
-  const byKind = new Map<string, readonly string[]>();
+function keyedSource(secrets: SecretsByKind | SecretsByWebhook): SecretSource {
+  const byKey = new Map<string, readonly string[]>();
   for (const [kind, list] of Object.entries(secrets)) {
     if (list === undefined) throw new TypeError(`secrets.${kind} is undefined: is the variable set?`);
-    byKind.set(kind, check(list, `secrets.${kind}`));
+    byKey.set(kind, check(list, `secrets.${kind}`));
   }
-  if (byKind.size === 0) throw new TypeError('secrets is empty.');
+  if (byKey.size === 0) throw new TypeError('secrets is empty.');
   return {
-    async of(kind) {
-      const found = byKind.get(kind);
-      if (found === undefined) throw noSecret(kind);
+    async of(kind, webhook) {
+      const found = byKey.get(webhook) ?? byKey.get(kind);
+      if (found === undefined) throw noSecret(kind, webhook);
       return found;
     },
-    async otherKind(kind, fits) {
-      for (const [other, list] of byKind) {
-        if (other === kind) continue;
-        for (const secret of list) if (await fits(secret)) return other;
+    async other({ kind, webhook }, fits) {
+      for (const [key, list] of byKey) {
+        if (key === kind || key === webhook) continue;
+        for (const secret of list) if (await fits(secret)) return isKind(key) ? key : `webhook ${key}`;
       }
       return null;
     },
   };
 }
 
-function noSecret(kind: string): Refused {
-  return new Refused('setup', 500, `There is no secret for ${kind}: add that of its webhook to secrets.`);
+function noSecret(kind: string, webhook: string): Refused {
+  const message = `There is no secret for ${kind}: add that of its webhook, ${webhook}, to secrets.`;
+  return new Refused('setup', 500, message);
 }

@@ -1,15 +1,46 @@
 /**
- * The two signatures of a delivery, as the sender makes them.
+ * The signatures of a delivery, as the sender makes them.
  *
- * `X-Service-Signature: t=<unix seconds>,v1=<hex>` covers the body, and on GET path and query. `webhook-signature` of
- * Standard Webhooks covers the body and the id of the delivery. While a secret is being replaced each is there twice.
+ * `X-Service-Signature: t=<unix seconds>,v1=<hex>,v2=<hex>`: `v2` covers all by which a receiver decides. `v1` covers the body, and
+ * on GET path and query; `webhook-signature` of Standard Webhooks the body and the id of the delivery. While a secret is being
+ * replaced each is there twice.
  */
 import { type Bytes, fromBase64, hmac, join, toBase64, toHex } from './bytes.ts';
 
 /** Before the base64 part of every secret. */
 export const SECRET_PREFIX = 'whsec_';
 
-/** What `X-Service-Signature` signs. */
+/** What `v2` of `X-Service-Signature` signs; the headers as they stand in the request. */
+export interface JoinedContent {
+  /** Unix seconds. */
+  readonly timestamp: number;
+  /** `X-Service-Delivery`. */
+  readonly id: string;
+  /** `X-Service-Event-Id`. */
+  readonly eventId: string;
+  /** `X-Service-Event`. */
+  readonly kind: string;
+  /** `X-Service-Sequence`. */
+  readonly sequence: string;
+  /** `X-Service-Webhook`. */
+  readonly webhook: string;
+  /** Whether `X-Service-Test: true` is there. */
+  readonly test: boolean;
+  readonly method: string;
+  /** Path and query as on the request line. */
+  readonly target: string;
+  /** Empty on GET. */
+  readonly body: string | Bytes;
+}
+
+/** One `v2` of `X-Service-Signature`: hex. The key is the whole secret, prefix included, as UTF-8. */
+export async function serviceV2(secret: string, content: JoinedContent): Promise<string> {
+  const { timestamp, id, eventId, kind, sequence, webhook, test, method, target, body } = content;
+  const lines = [timestamp, id, eventId, kind, sequence, webhook, test ? 'true' : '', method, target];
+  return toHex(await hmac(join(secret), join(`${lines.join('\n')}\n`, body)));
+}
+
+/** What `v1` of `X-Service-Signature` signs. */
 export interface ServiceContent {
   /** Unix seconds. */
   readonly timestamp: number;
@@ -42,16 +73,22 @@ export interface ServiceSignature {
   /** Unix seconds; null when it does not say a whole number. */
   readonly timestamp: number | null;
   readonly v1: readonly string[];
+  readonly v2: readonly string[];
 }
 
-/** Takes `t=…,v1=…,v1=…` apart; what it does not know, it passes over. */
+/** Takes `t=…,v1=…,v2=…` apart; what it does not know, it passes over. */
 export function parseServiceSignature(header: string): ServiceSignature {
   const fields = header.split(',').map((field) => field.trim());
   const t = fields.find((field) => field.startsWith('t='))?.slice(2) ?? '';
   return {
     timestamp: parseSeconds(t),
-    v1: fields.filter((field) => field.startsWith('v1=')).map((field) => field.slice(3)),
+    v1: valuesOf('v1=', fields),
+    v2: valuesOf('v2=', fields),
   };
+}
+
+function valuesOf(name: string, fields: readonly string[]): string[] {
+  return fields.filter((field) => field.startsWith(name)).map((field) => field.slice(name.length));
 }
 
 /** Takes `v1,… v1,…` apart; what it does not know, it passes over. */

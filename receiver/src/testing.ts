@@ -2,7 +2,7 @@
 import type { Kind } from './kinds.ts';
 import type { Payload, PayloadVersion } from './payloads.generated.ts';
 import { sampleOf } from './samples.generated.ts';
-import { serviceV1, standardV1 } from './signature.ts';
+import { serviceV1, serviceV2, standardV1 } from './signature.ts';
 
 /** A secret for tests. */
 export const testSecret = 'whsec_dGVzdHMgb25seTogdGhpcyBpcyBub3QgYSBzZWNyZXQ=';
@@ -17,6 +17,14 @@ export interface Attempt {
   readonly kind: string;
   /** Default: a new one. */
   readonly id?: string;
+  /** Of the event (default: a new one). */
+  readonly eventId?: string;
+  /** Default: 1. */
+  readonly sequence?: number;
+  /** Default: 1. */
+  readonly webhookId?: number;
+  /** When the event happened (default: when it is signed). */
+  readonly happenedAt?: Date;
   /** Default: 1. */
   readonly attempt?: number;
   /** Exactly as it is sent; none on GET. */
@@ -34,27 +42,57 @@ export async function sign(attempt: Attempt): Promise<Record<string, string>> {
   const list = typeof secrets === 'string' ? [secrets] : secrets;
   const timestamp = Math.floor(at.getTime() / 1_000);
   const { pathname, search } = new URL(url);
-  const content = method === 'GET' ? `${pathname}${search}` : body;
-  const service = await Promise.all(list.map((secret) => serviceV1(secret, { timestamp, content })));
+  const target = `${pathname}${search}`;
+  const content = method === 'GET' ? target : body;
+  const test = attempt.test === true;
+  const { eventId = crypto.randomUUID(), happenedAt = at } = attempt;
+  const sequence = String(attempt.sequence ?? 1);
+  const webhook = String(attempt.webhookId ?? 1);
+  const v1s = await Promise.all(list.map((secret) => serviceV1(secret, { timestamp, content })));
   const signed = { timestamp, id, body: method === 'GET' ? '' : body };
+  const joined = { ...signed, eventId, kind, sequence, webhook, test, method, target };
+  const v2s = await Promise.all(list.map((secret) => serviceV2(secret, joined)));
   const standard = await Promise.all(list.map((secret) => standardV1(secret, signed)));
   return {
     'user-agent': 'Waybill/test',
-    'x-service-signature': [`t=${timestamp}`, ...service.map((v1) => `v1=${v1}`)].join(','),
+    'x-service-signature': [
+      `t=${timestamp}`,
+      ...v1s.map((v1) => `v1=${v1}`),
+      ...v2s.map((v2) => `v2=${v2}`),
+    ].join(','),
     'x-service-event': kind,
+    'x-service-event-id': eventId,
+    'x-service-event-time': happenedAt.toISOString(),
+    'x-service-sequence': sequence,
+    'x-service-webhook': webhook,
     'x-service-delivery': id,
     'x-service-attempt': String(attempt.attempt ?? 1),
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': standard.map((v1) => `v1,${v1}`).join(' '),
     ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
-    ...(attempt.test === true ? { 'x-service-test': 'true' } : {}),
+    ...(test ? { 'x-service-test': 'true' } : {}),
   };
 }
 
 /** How a fake delivery differs from the sample. */
 export interface FakeOptions<K extends Kind, V extends PayloadVersion>
-  extends Partial<Pick<Attempt, 'secrets' | 'method' | 'url' | 'id' | 'attempt' | 'at' | 'test'>> {
+  extends Partial<
+    Pick<
+      Attempt,
+      | 'secrets'
+      | 'method'
+      | 'url'
+      | 'id'
+      | 'eventId'
+      | 'sequence'
+      | 'webhookId'
+      | 'happenedAt'
+      | 'attempt'
+      | 'at'
+      | 'test'
+    >
+  > {
   /** Default: `v2`. */
   readonly payloadVersion?: V;
   /** Fields that differ from the sample. */

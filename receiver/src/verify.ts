@@ -1,18 +1,20 @@
 /**
- * Whether a request is a delivery: both signatures, the time, and what the headers say of it.
+ * Whether a request is a delivery: its signature, the time, and what the headers say of it.
  *
- * Both signatures are required, since each leaves something open: `X-Service-Signature` does not cover the id by which
- * repeats are recognized, and `webhook-signature` does not cover path and query, which is all that a GET says.
+ * `v2` of `X-Service-Signature` covers all of that. Where the receiver accepts `v1`, `webhook-signature` is required beside it: the
+ * one does not cover the id by which repeats are recognized, the other not path and query, which is all that a GET says.
  */
-import { equalInConstantTime } from './bytes.ts';
-import type { Judgement, ReceivedRequest } from './judgement.ts';
+import { type Bytes, equalInConstantTime } from './bytes.ts';
+import type { Judgement, ReceivedRequest, SignatureVersion } from './judgement.ts';
 import { noSignatureFits, wrongTime } from './mistakes.ts';
 import { Refused } from './refused.ts';
 import {
   parseSeconds,
   parseServiceSignature,
   parseStandardSignature,
+  type ServiceSignature,
   serviceV1,
+  serviceV2,
   standardV1,
 } from './signature.ts';
 
@@ -20,8 +22,15 @@ import {
 export interface VerifiedHeaders {
   /** Of the delivery; the same on every attempt. */
   readonly id: string;
+  /** Of the event; the same at every webhook, in redeliveries and recoveries. */
+  readonly eventId: string;
   readonly kind: string;
-  /** 1 to 21. */
+  /** The place of the event among those of its record: from 1, rising, with gaps. */
+  readonly sequence: number;
+  readonly webhookId: number;
+  /** When the event happened; no signature covers it. */
+  readonly happenedAt: Date;
+  /** 1 to 21; no signature covers it. */
   readonly attempt: number;
   /** A sample, asked for with `POST /webhooks/{id}/test` or triggered by the warehouse: there is no such record. */
   readonly test: boolean;
@@ -45,45 +54,102 @@ function header(headers: Headers, name: string): string {
 export async function verify(request: ReceivedRequest, judgement: Judgement): Promise<VerifiedHeaders> {
   const { method, target, headers, body } = request;
   const signature = parseServiceSignature(header(headers, 'X-Service-Signature'));
-  const standard = parseStandardSignature(header(headers, 'webhook-signature'));
-  const id = header(headers, 'webhook-id');
-  const kind = header(headers, 'X-Service-Event');
-  const attempt = header(headers, 'X-Service-Attempt');
-  const timestamp = parseSeconds(header(headers, 'webhook-timestamp'));
-  if (signature.timestamp === null || signature.v1.length === 0)
-    throw new Refused('headers', 401, 'X-Service-Signature is not of the form t=<unix seconds>,v1=<hex>.');
-  if (timestamp !== signature.timestamp)
-    throw new Refused('headers', 401, 'webhook-timestamp is not the t of X-Service-Signature.');
-  if (id !== header(headers, 'X-Service-Delivery'))
-    throw new Refused('headers', 401, 'webhook-id is not X-Service-Delivery.');
-  if (!/^\d{1,9}$/.test(attempt)) throw new Refused('headers', 401, 'X-Service-Attempt is not a number.');
-
-  const content = method === 'GET' ? target : body;
-  const secrets = await judgement.secrets.of(kind);
-  const fits = async (secret: string) => {
-    const expected = await serviceV1(secret, { timestamp, content });
-    return signature.v1.some((given) => equalInConstantTime(given, expected));
+  const { timestamp } = signature;
+  const said = headersOf(headers);
+  const version = versionOf(signature, judgement.accept);
+  if (timestamp === null || version === null) throw malformed(signature);
+  const bytes = method === 'GET' ? new Uint8Array() : body;
+  const made = (secret: string, by: SignatureVersion, content: Bytes) =>
+    by === 'v1'
+      ? serviceV1(secret, { timestamp, content: method === 'GET' ? target : content })
+      : serviceV2(secret, { ...said, timestamp, method, target, body: content });
+  /** Whether a secret made a signature of this version over this body. */
+  const fits = (by: SignatureVersion, content: Bytes) => async (secret: string) => {
+    const expected = await made(secret, by, content);
+    return signature[by].some((given) => equalInConstantTime(given, expected));
   };
-  if (!(await some(secrets, fits))) throw await noSignatureFits(request, { ...judgement, kind, signature });
-  const signed = { timestamp, id, body: method === 'GET' ? '' : body };
-  const fitsStandard = async (secret: string) => {
-    const expected = await standardV1(secret, signed);
-    return standard.some((given) => equalInConstantTime(given, expected));
-  };
-  if (!(await some(secrets, fitsStandard))) {
-    const what = 'webhook-signature does not match, though X-Service-Signature does';
-    throw new Refused('signature', 401, `${what}: webhook-id or that header was changed on its way.`);
-  }
+  const secrets = await judgement.secrets.of(said.kind, said.webhook);
+  if (!(await some(secrets, fits(version, bytes))))
+    throw await noSignatureFits(request, { ...judgement, ...said, version, fits });
+  if (version === 'v1') await verifyStandard(request, { ...said, timestamp, secrets });
   // Last: whoever reads that the clock is off can rely on it.
   if (Math.abs(judgement.now / 1_000 - timestamp) > judgement.tolerance)
     throw wrongTime(timestamp, judgement);
+  const { id, eventId, kind, test } = said;
   return {
     id,
+    eventId,
     kind,
-    attempt: Number(attempt),
-    test: headers.get('X-Service-Test') === 'true',
+    sequence: Number(said.sequence),
+    webhookId: Number(said.webhook),
+    happenedAt: said.happenedAt,
+    attempt: Number(said.attempt),
+    test,
     signedAt: new Date(timestamp * 1_000),
   };
+}
+
+/** What the headers say, as they stand there. @throws Refused when one is missing or makes no sense */
+function headersOf(headers: Headers) {
+  const number = (name: string) => {
+    const value = header(headers, name);
+    if (!/^\d{1,15}$/.test(value)) throw new Refused('headers', 401, `${name} is not a number.`);
+    return value;
+  };
+  const happenedAt = new Date(header(headers, 'X-Service-Event-Time'));
+  if (Number.isNaN(happenedAt.getTime()))
+    throw new Refused('headers', 401, 'X-Service-Event-Time is not a time.');
+  return {
+    id: header(headers, 'X-Service-Delivery'),
+    eventId: header(headers, 'X-Service-Event-Id'),
+    kind: header(headers, 'X-Service-Event'),
+    sequence: number('X-Service-Sequence'),
+    webhook: number('X-Service-Webhook'),
+    attempt: number('X-Service-Attempt'),
+    happenedAt,
+    test: headers.get('X-Service-Test') === 'true',
+  };
+}
+
+/** By which version a request is judged; null when it has none that suffices. */
+function versionOf(
+  signature: ServiceSignature,
+  accept: readonly SignatureVersion[],
+): SignatureVersion | null {
+  const usable = (version: SignatureVersion) => accept.includes(version) && signature[version].length > 0;
+  return (['v2', 'v1'] as const).find(usable) ?? null;
+}
+
+function malformed(signature: ServiceSignature): Refused {
+  const message =
+    signature.timestamp === null || signature.v1.length === 0
+      ? 'X-Service-Signature is not of the form t=<unix seconds>,v1=<hex>,v2=<hex>.'
+      : "X-Service-Signature has no v2, which alone covers the sequence, the webhook and the path. Something between the sender and this receiver removes it. With accept: ['v1'] the receiver takes less.";
+  return new Refused('headers', 401, message);
+}
+
+/** Whether Standard Webhooks' signature fits, too. @throws Refused when it does not */
+async function verifyStandard(
+  { method, headers, body }: ReceivedRequest,
+  {
+    id,
+    timestamp,
+    secrets,
+  }: { readonly id: string; readonly timestamp: number; readonly secrets: readonly string[] },
+): Promise<void> {
+  const standard = parseStandardSignature(header(headers, 'webhook-signature'));
+  if (parseSeconds(header(headers, 'webhook-timestamp')) !== timestamp)
+    throw new Refused('headers', 401, 'webhook-timestamp is not the t of X-Service-Signature.');
+  if (header(headers, 'webhook-id') !== id)
+    throw new Refused('headers', 401, 'webhook-id is not X-Service-Delivery.');
+  const signed = { timestamp, id, body: method === 'GET' ? '' : body };
+  const fits = async (secret: string) => {
+    const expected = await standardV1(secret, signed);
+    return standard.some((given) => equalInConstantTime(given, expected));
+  };
+  if (await some(secrets, fits)) return;
+  const what = 'webhook-signature does not match, though X-Service-Signature does';
+  throw new Refused('signature', 401, `${what}: webhook-id or that header was changed on its way.`);
 }
 
 /** Whether one of them passes; all are tried, so that the time does not tell which. */

@@ -18,6 +18,8 @@ export interface Operation {
   readonly list?: boolean | 'optional';
   /** What stands beside `data` in the envelope, by name; what is optional may be missing. */
   readonly beside?: Readonly<Record<string, v.GenericSchema>>;
+  /** Headers of the response on success, by name. */
+  readonly headers?: Readonly<Record<string, v.GenericSchema>>;
   /** A sentence on success, such as "Order created."; also the example of `message`. */
   readonly message: string;
   /** Further statuses and when they are returned. 400, 401, 403, 413, 415, 500 and 503 are added by themselves. */
@@ -45,6 +47,11 @@ export function describeOperation(operation: Operation): MiddlewareHandler {
     type === 'optional' ? [] : [name],
   );
   const besideComponents = Object.assign({}, ...beside.map(([, described]) => described.components));
+  const headers = Object.entries(operation.headers ?? {}).map(([name, each]) => {
+    // A copy through JSON: hono-openapi's and valibot's types of a JSON Schema differ in name only.
+    const schema = JSON.parse(JSON.stringify(describeSchema(each, 'output').schema));
+    return [name, { required: true, schema }] as const;
+  });
   return describeRoute({
     summary: operation.summary,
     ...(operation.description === undefined ? {} : { description: operation.description }),
@@ -53,6 +60,7 @@ export function describeOperation(operation: Operation): MiddlewareHandler {
     responses: {
       200: {
         description: operation.message,
+        ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }),
         content: {
           'application/json': {
             schema: resolved({

@@ -45,7 +45,7 @@ function grouped<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<
 }
 
 function shown(
-  { id, type, entityId, test }: EventRow,
+  { id, type, entityId, sequence, test }: EventRow,
   deliveries: readonly DeliveryOfEvent[],
   webhooks: ReadonlyMap<number, readonly WebhookVersion[]>,
 ): Shown {
@@ -60,6 +60,7 @@ function shown(
     id,
     webhookType: type,
     entityId,
+    sequence,
     createdAt: at.toISOString(),
     test,
     webhooks: [...deliveries.map(delivered), ...absences.map(absent)],

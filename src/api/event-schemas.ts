@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { eventCauses, webhookCauses } from '../domain/absence.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
-import { state } from './deliveries/record.ts';
+import { sequence, state } from './deliveries/record.ts';
 
 const time = v.pipe(v.string(), v.isoTimestamp());
 
@@ -36,6 +36,7 @@ const eventEntries = {
   id: v.pipe(v.string(), v.uuid(), v.description('UUIDv7; the `eventId` of its deliveries.')),
   webhookType: v.pipe(v.picklist(eventTypeNames), v.description('The type of the event.')),
   entityId: v.string(),
+  sequence,
   createdAt: v.pipe(time, v.description('The time of the event.')),
   test: v.pipe(
     v.boolean(),

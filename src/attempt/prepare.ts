@@ -18,11 +18,13 @@ export function prepare(
   number: number,
   bodyOf: (delivery: DeliveryForAttempt) => Uint8Array = payload,
 ): Omit<AttemptRequest, 'at'> {
-  const { id: deliveryId, eshopId, url, method, eventType, entityId } = delivery;
+  const { id: deliveryId, eshopId, webhookId, eventId, eventType, entityId, sequence, happenedAt } = delivery;
+  const { url, method } = delivery;
   const secrets = signingSecrets(keys, delivery);
   const body = method === 'GET' ? null : bodyOf(delivery);
   const test = delivery.test ? { test: true } : {};
-  return { eshopId, url, method, secrets, deliveryId, eventType, entityId, number, body, ...test };
+  const event = { eventId, eventType, entityId, sequence, happenedAt };
+  return { eshopId, webhookId, url, method, secrets, deliveryId, ...event, number, body, ...test };
 }
 
 /** Renderings of the last events that are kept: the deliveries of an event follow one another. */

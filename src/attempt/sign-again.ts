@@ -1,6 +1,6 @@
 /** The request of a delivery, signed now, to be looked at or repeated by hand: nothing is sent. */
 import { buildRequest } from '../delivery/request.ts';
-import { type EventForWebhook, payloadOf } from '../domain/payload.ts';
+import { payloadOf, type SentEvent } from '../domain/payload.ts';
 import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
 import { type SecretKeys, signingSecrets } from './prepare.ts';
 
@@ -9,26 +9,31 @@ interface Asked {
   readonly deliveryId: string;
   readonly number: number;
   readonly webhook: WebhookWithSecrets;
-  readonly event: EventForWebhook;
+  readonly event: SentEvent;
 }
 
 /** A function that signs. @param version Waybill's own, for `User-Agent` */
 export function createSignAgain(keys: SecretKeys, version: string) {
   return ({ deliveryId, number, webhook, event }: Asked) => {
     const { method, url, body } = payloadOf(event);
-    const { eshopId, now } = webhook;
-    const { eventType, entityId } = event;
+    const { eshopId, webhookId, now } = webhook;
+    const { eventId, eventType, entityId, sequence, happenedAt, test } = event;
     const secrets = signingSecrets(keys, webhook);
     const request = {
       eshopId,
+      webhookId,
       url: event.url,
       method,
       secrets,
       deliveryId,
+      eventId,
       eventType,
       entityId,
+      sequence,
+      happenedAt,
       number,
       body,
+      test,
     };
     return { method, url, body, headers: buildRequest(request, now, version).headers };
   };

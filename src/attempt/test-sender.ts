@@ -19,18 +19,22 @@ export interface TestSenderDeps {
 
 export function createTestSender({ sender, keys, version }: TestSenderDeps): SendTest {
   return async (webhook) => {
-    const { eshopId, url, method, webhookType: eventType } = webhook;
+    const { eshopId, webhookId, url, method, webhookType: eventType } = webhook;
     const snapshot = sampleOf(eventType);
     const entityId = idOf(entryOf(eventType), snapshot);
     const { url: whole, body } = payloadOf({ ...webhook, eventType, entityId, snapshot });
     const request: AttemptRequest = {
       eshopId,
+      webhookId,
       url,
       method,
       secrets: signingSecrets(keys, webhook),
       deliveryId: uuidv7(),
+      eventId: uuidv7(),
       eventType,
       entityId,
+      sequence: 1,
+      happenedAt: webhook.now,
       number: 1,
       body,
       at: webhook.now,

@@ -70,6 +70,7 @@ function details(delivery: OperatorsDelivery, url: string | null): string {
   return pairs([
     ['Delivery', delivery.id],
     ['Event', `${delivery.eventType} ${delivery.entityId}, ${delivery.eventId}`],
+    ['Sequence', delivery.sequence],
     ['E-shop', delivery.eshopId],
     ['Webhook', delivery.webhookId],
     ['State', canceledBy === null ? delivery.state : `${delivery.state}, by ${canceledBy}`],

@@ -3,7 +3,7 @@ import type { Context, Hono, MiddlewareHandler } from 'hono';
 import type { ApiDeps, ApiEnv, Session, SignedIn } from '../api/deps.ts';
 import type { EshopName } from '../db/console/sessions.ts';
 import type { ActionName, ActionResult } from '../domain/operator-action.ts';
-import type { EventForWebhook } from '../domain/payload.ts';
+import type { SentEvent } from '../domain/payload.ts';
 import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
 import type { ApiClient } from './api-client.ts';
 import type { OperatorDeps } from './operator/deps.ts';
@@ -21,7 +21,7 @@ export type SignAgain = (asked: {
   readonly number: number;
   /** Whose secrets sign. */
   readonly webhook: WebhookWithSecrets;
-  readonly event: EventForWebhook;
+  readonly event: SentEvent;
 }) => SignedRequest;
 
 /** Asks something of a delivery under way, on behalf of the warehouse. */

@@ -21,6 +21,8 @@ export interface EventRow {
   readonly id: string;
   readonly type: EventType;
   readonly entityId: string;
+  /** Its place among those of its record, from 1. */
+  readonly sequence: number;
   /** Triggered by an operator: there is no such record. */
   readonly test: boolean;
 }
@@ -57,7 +59,7 @@ export function selectEvents(sql: Sql, eshopId: number, filter: EventFilter, sli
   return sql<EventRow[]>`
     with found as materialized (
       select id from (${found(sql, eshopId, filter, slice)}) f order by id ${order} ${cut(sql, slice)})
-    select e.id, e.type, e.entity_id, e.test is true as test from events e where e.id in (select id from found) order by e.id ${order}`;
+    select e.id, e.type, e.entity_id, e.sequence::float8 as sequence, e.test is true as test from events e where e.id in (select id from found) order by e.id ${order}`;
 }
 
 /** How many there are, up to {@link MAX_COUNTED_ROWS}. */
@@ -79,7 +81,7 @@ export async function findEvent(
   id: string,
 ): Promise<(EventRow & { readonly snapshot: string }) | null> {
   const [row] = await sql<(EventRow & { snapshot: string })[]>`
-    select id, type, entity_id, snapshot, test is true as test from events where id = ${id} and eshop_id = ${eshopId}`;
+    select id, type, entity_id, sequence::float8 as sequence, snapshot, test is true as test from events where id = ${id} and eshop_id = ${eshopId}`;
   return row ?? null;
 }
 

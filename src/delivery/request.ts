@@ -12,8 +12,16 @@ export interface AttemptRequest {
   readonly secrets: readonly string[];
   /** The same on every attempt, so that a receiver can drop repeats. */
   readonly deliveryId: string;
+  /** The webhook's id. */
+  readonly webhookId: number;
+  /** The same at every webhook, in redeliveries and recoveries. */
+  readonly eventId: string;
   /** The webhook type of the event, `CREATE_ORDER` … */
   readonly eventType: string;
+  /** The place of the event among those of its record: from 1, rising, with gaps. */
+  readonly sequence: number;
+  /** When the event happened: never before the one before it of the same record. */
+  readonly happenedAt: Date;
   /** What a GET webhook gets appended to its URL. */
   readonly entityId: string;
   /** 1 for the first attempt. */
@@ -41,14 +49,30 @@ export interface WireRequest extends RequestTarget {
  * @throws TypeError when the URL is not absolute
  */
 export function buildRequest(request: Omit<AttemptRequest, 'at'>, at: Date, version: string): WireRequest {
-  const { method, secrets, deliveryId } = request;
+  const { method, secrets, deliveryId, eventId, eventType, sequence, webhookId, test = false } = request;
   const target = requestTarget(request.url, method === 'GET' ? request.entityId : null);
   const body = method === 'POST' ? (request.body ?? '') : null;
   const timestamp = Math.floor(at.getTime() / 1000);
   const headers: Record<string, string> = {
     'user-agent': `Waybill/${version}`,
-    'x-service-signature': serviceSignature({ secrets, timestamp, content: body ?? target.path }),
-    'x-service-event': request.eventType,
+    'x-service-signature': serviceSignature({
+      secrets,
+      timestamp,
+      deliveryId,
+      eventId,
+      eventType,
+      sequence,
+      webhookId,
+      test,
+      method,
+      target: target.path,
+      body: body ?? '',
+    }),
+    'x-service-event': eventType,
+    'x-service-event-id': eventId,
+    'x-service-event-time': request.happenedAt.toISOString(),
+    'x-service-sequence': String(sequence),
+    'x-service-webhook': String(webhookId),
     'x-service-delivery': deliveryId,
     'x-service-attempt': String(request.number),
     'webhook-id': deliveryId,
@@ -56,7 +80,7 @@ export function buildRequest(request: Omit<AttemptRequest, 'at'>, at: Date, vers
     'webhook-signature': standardSignature({ secrets, timestamp, id: deliveryId, body: body ?? '' }),
   };
   if (body !== null) headers['content-type'] = 'application/json';
-  if (request.test === true) headers['x-service-test'] = 'true';
+  if (test) headers['x-service-test'] = 'true';
   if (request.traceparent !== undefined) headers.traceparent = request.traceparent;
   return { ...target, method, headers, body };
 }

@@ -1,6 +1,6 @@
 /**
- * The two signatures of a delivery: `X-Service-Signature`, and the Standard Webhooks headers, with which published
- * libraries verify (docs/interface.md, D11 and D12).
+ * The signatures of a delivery: `v1` and `v2` of `X-Service-Signature`, and the Standard Webhooks headers, with which published
+ * libraries verify (docs/interface.md, D11 and D12). `v2` alone joins everything by which a receiver decides.
  *
  * During the overlap after a rotation both secrets sign, the newest first; a receiver accepts either.
  */
@@ -13,19 +13,49 @@ export interface SignatureInput {
   readonly secrets: readonly string[];
   /** Unix seconds at which the attempt was signed; receivers refuse old ones. */
   readonly timestamp: number;
-  /** POST: the body as sent, text or its bytes in UTF-8. GET: path and query as on the request line. */
-  readonly content: string | Uint8Array;
+  /** `X-Service-Delivery`. */
+  readonly deliveryId: string;
+  /** `X-Service-Event-Id`. */
+  readonly eventId: string;
+  /** `X-Service-Event`: `CREATE_ORDER` … */
+  readonly eventType: string;
+  /** `X-Service-Sequence`, from 1. */
+  readonly sequence: number;
+  /** `X-Service-Webhook`. */
+  readonly webhookId: number;
+  /** Whether `X-Service-Test: true` is sent. */
+  readonly test: boolean;
+  readonly method: 'POST' | 'GET';
+  /** Path and query as on the request line. */
+  readonly target: string;
+  /** The body as sent, text or its bytes in UTF-8; empty on GET. */
+  readonly body: string | Uint8Array;
 }
 
 /**
- * The value of `X-Service-Signature`: `t=<unix seconds>,v1=<hex>`, with one `v1=` per secret. Each is HMAC-SHA256
- * with the UTF-8 bytes of the whole secret as the key over `<t>.<content>`.
+ * The value of `X-Service-Signature`: `t=<unix seconds>,v1=<hex>,v2=<hex>`, with one `v1=` and one `v2=` per secret. Each is
+ * HMAC-SHA256 with the UTF-8 bytes of the whole secret as the key: `v1` over `<t>.<body>`, on GET `<t>.<path and query>`; `v2` over
+ * the lines of {@link v2Lines} and the body.
  */
-export function serviceSignature({ secrets, timestamp, content }: SignatureInput): string {
-  const signatures = secrets.map(
-    (secret) => `v1=${createHmac('sha256', secret).update(`${timestamp}.`).update(content).digest('hex')}`,
-  );
-  return [`t=${timestamp}`, ...signatures].join(',');
+export function serviceSignature(input: SignatureInput): string {
+  const { secrets, timestamp, method, target, body } = input;
+  const signed = (version: string, before: string, content: string | Uint8Array) =>
+    secrets.map(
+      (secret) => `${version}=${createHmac('sha256', secret).update(before).update(content).digest('hex')}`,
+    );
+  return [
+    `t=${timestamp}`,
+    ...signed('v1', `${timestamp}.`, method === 'GET' ? target : body),
+    ...signed('v2', v2Lines(input), body),
+  ].join(',');
+}
+
+/** What `v2` covers before the body, each line ended. None of it can hold a line break: all of it stands in headers or the request line. */
+function v2Lines(input: Omit<SignatureInput, 'secrets' | 'body'>): string {
+  const { timestamp, deliveryId, eventId, eventType, sequence, webhookId, test, method, target } = input;
+  const marked = test ? 'true' : '';
+  const lines = [timestamp, deliveryId, eventId, eventType, sequence, webhookId, marked, method, target];
+  return `${lines.join('\n')}\n`;
 }
 
 /** What the Standard Webhooks specification signs: the message id, the time, and the body (empty for GET). */

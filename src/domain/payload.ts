@@ -21,6 +21,16 @@ export interface EventForWebhook extends WebhookForm {
   readonly snapshot: string | object;
 }
 
+/** An event of a delivery, with all that its headers say of it. */
+export interface SentEvent extends EventForWebhook {
+  readonly eventId: string;
+  /** The place of the event among those of its record, from 1. */
+  readonly sequence: number;
+  readonly happenedAt: Date;
+  /** Triggered by an operator: there is no such record. */
+  readonly test: boolean;
+}
+
 /** What is said, without headers: the whole URL, and the body, which is null on GET. */
 export interface Payload {
   readonly method: 'POST' | 'GET';

@@ -77,6 +77,7 @@ test('a delivery never tried', async () => {
     eventId: expect.any(String),
     webhookType: 'CREATE_ORDER',
     entityId: '10001',
+    sequence: 1,
     state: 'pending',
     attemptsMade: 0,
     createdAt: '2026-11-20T10:00:00.000Z',

@@ -13,12 +13,14 @@ import {
   verifyServiceSignature,
   verifyStandardSignature,
 } from '../../src/api/documentation/receiver-code.ts';
-import { serviceSignature, standardSignature } from '../../src/delivery/signature.ts';
+import { buildRequest } from '../../src/delivery/request.ts';
+import { standardSignature } from '../../src/delivery/signature.ts';
 import { entryOf } from '../../src/domain/catalogue.ts';
 import { eventTypeNames, movementOf } from '../../src/domain/event-types.ts';
 import { shippedMarketplaces } from '../../src/domain/order/marketplaces.ts';
 import { newWebhookSecret } from '../../src/secrets/keys.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
+import { wireEvent } from '../support/wire-event.ts';
 
 let api: TestApi;
 let document: OpenApiDocument;
@@ -222,23 +224,57 @@ async function importText(code: string): Promise<{ verify: (...args: unknown[]) 
 test('the receiver code for X-Service-Signature verifies what we sign, and nothing else', async () => {
   const { verify } = await importText(verifyServiceSignature);
   const [secret, old] = [newWebhookSecret(), newWebhookSecret()];
-  const timestamp = Math.floor(Date.now() / 1000);
-  for (const content of ['{"eshopOrderId":"ž 1/2"}', '/hooks?order=%C5%BE%201%2F2']) {
-    const header = serviceSignature({ secrets: [secret, old], timestamp, content });
-    expect(verify(secret, header, content)).toBe(true);
-    expect(verify(old, header, Buffer.from(content))).toBe(true);
-    expect(verify(newWebhookSecret(), header, content)).toBe(false);
-    expect(verify(secret, header, `${content} `)).toBe(false);
-    for (const broken of [
-      '',
-      't=1',
-      `t=${timestamp},v1=`,
-      `t=${timestamp},v1=xyz`,
-      header.replace('t=', 'x='),
+  const content = '{"eshopOrderId":"ž 1/2"}';
+  for (const [method, test] of [
+    ['POST', false],
+    ['POST', true],
+    ['GET', false],
+  ] as const) {
+    const made = (at: Date, secrets: readonly string[]) => {
+      const sent = {
+        ...wireEvent,
+        eshopId: 1,
+        url: 'https://shop.example/hooks?order=',
+        method,
+        secrets,
+        test,
+      };
+      const event = {
+        deliveryId: 'd',
+        eventType: 'CREATE_ORDER',
+        entityId: 'ž 1/2',
+        number: 1,
+        body: content,
+      };
+      const { headers, path: url, body } = buildRequest({ ...sent, ...event }, at, '1');
+      return { request: { method, url, headers }, body: body ?? '' };
+    };
+    const { request, body } = made(new Date(), [secret, old]);
+    expect(verify(secret, request, body)).toBe(true);
+    expect(verify(old, request, Buffer.from(body))).toBe(true);
+    expect(verify(newWebhookSecret(), request, body)).toBe(false);
+    expect(verify(secret, request, `${body} `)).toBe(false);
+    expect(verify(secret, { ...request, url: `${request.url}2` }, body)).toBe(false);
+    const { headers } = request;
+    const header = headers['x-service-signature'] ?? '';
+    for (const changed of [
+      ...[
+        '',
+        't=1',
+        header.replace(/v2=.*/, 'v2='),
+        header.replace(/v2=.*/, ''),
+        header.replace('t=', 'x='),
+      ].map((signature) => ({ 'x-service-signature': signature })),
+      { 'x-service-sequence': '4' },
+      { 'x-service-webhook': '8' },
+      { 'x-service-event-id': 'another' },
+      { 'x-service-delivery': 'another' },
+      { 'x-service-event': 'UPDATE_ORDER' },
+      { 'x-service-test': test ? '' : 'true' },
     ])
-      expect(verify(secret, broken, content)).toBe(false);
-    const late = serviceSignature({ secrets: [secret], timestamp: timestamp - 301, content });
-    expect(verify(secret, late, content)).toBe(false);
+      expect(verify(secret, { ...request, headers: { ...headers, ...changed } }, body)).toBe(false);
+    const late = made(new Date(Date.now() - 301_000), [secret]);
+    expect(verify(secret, late.request, late.body)).toBe(false);
   }
 });
 

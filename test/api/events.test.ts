@@ -60,6 +60,7 @@ test('where an order went, in one call', async () => {
     id: expect.any(String),
     webhookType: 'CREATE_ORDER',
     entityId: '10001',
+    sequence: 1,
     createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
     test: false,
     webhooks: [

@@ -6,7 +6,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createTestSender } from '../../src/attempt/test-sender.ts';
 import { findWebhookWithSecrets } from '../../src/db/webhooks/with-secrets.ts';
 import { createSender } from '../../src/delivery/sender.ts';
-import { serviceSignature } from '../../src/delivery/signature.ts';
 import { entryOf, idOf, sampleOf } from '../../src/domain/catalogue.ts';
 import { eventTypeNames, packingListEventTypes } from '../../src/domain/event-types.ts';
 import { render } from '../../src/domain/render.ts';
@@ -14,6 +13,7 @@ import { createKeys } from '../../src/secrets/keys.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { freePort } from '../support/ports.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { signedBy } from '../support/signed-by.ts';
 import { createWebhook, webhookRow } from '../support/webhooks.ts';
 
 let api: TestApi;
@@ -47,6 +47,7 @@ test.each(eventTypeNames)(
   async (webhookType) => {
     const sample = sampleOf(webhookType);
     const withPackingLists = packingListEventTypes.includes(webhookType);
+    const fresh: string[] = [];
     const parameters = withPackingLists ? { withPackingLists } : null;
     for (const version of ['v2', 'v21'] as const) {
       const { id, secret } = await create({ webhookType, payloadVersion: version, parameters });
@@ -59,19 +60,23 @@ test.each(eventTypeNames)(
         'x-service-event': webhookType,
         'x-service-test': 'true',
         'x-service-attempt': '1',
+        'x-service-sequence': '1',
+        'x-service-webhook': String(id),
+        'x-service-event-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+        'x-service-event-time': expect.stringMatching(/^\d{4}-.*Z$/),
       });
+      fresh.push(String(received?.headers['x-service-event-id']));
+      fresh.push(String(received?.headers['x-service-delivery']));
       expect(data).toMatchObject({
         request: { method: 'POST', url: `${receiver.url}/hook?id=`, body: received?.text },
         response: { status: 200, excerpt: null },
         outcome: 'success',
         error: null,
       });
-      const signature = String(received?.headers['x-service-signature']);
-      const timestamp = Number(/^t=(\d+),/.exec(signature)?.[1]);
-      expect(signature).toBe(
-        serviceSignature({ secrets: [secret], timestamp, content: received?.text ?? '' }),
-      );
+      if (received === undefined) throw new Error('nothing was received');
+      expect(signedBy(secret, received)).toEqual(['v1', 'v2']);
     }
+    expect(new Set(fresh).size).toBe(4);
     const { id } = await create({ webhookType, method: 'GET' });
     const { data } = await tryOut(id);
     const received = receiver.requests.at(-1);
@@ -115,7 +120,7 @@ test('an inactive webhook can be tested, with both secrets while one is replaced
   await request('PUT', `/v21/webhooks/${id}/regenerate-secret`);
   expect((await tryOut(id)).data).toMatchObject({ outcome: 'success' });
   expect(receiver.requests[0]?.headers['x-service-signature']).toMatch(
-    /^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/,
+    /^t=\d+(,v1=[0-9a-f]{64}){2}(,v2=[0-9a-f]{64}){2}$/,
   );
   expect((await request('GET', `/v21/webhooks/${id}`)).data.active).toBe(false);
 });

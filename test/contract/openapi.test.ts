@@ -40,6 +40,10 @@ describe.each(eventTypeNames)('%s', (type) => {
       expect(parameters.map(({ name }: { name: string }) => name)).toEqual([
         'X-Service-Signature',
         'X-Service-Event',
+        'X-Service-Event-Id',
+        'X-Service-Event-Time',
+        'X-Service-Sequence',
+        'X-Service-Webhook',
         'X-Service-Delivery',
         'X-Service-Attempt',
         'webhook-id',

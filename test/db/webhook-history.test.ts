@@ -71,6 +71,7 @@ async function explanations(times: readonly Date[]): Promise<unknown> {
       id: `${newIdAt(at).slice(0, 13)}-7000-8000-000000000000`,
       type,
       entityId: '1',
+      sequence: 1,
       test: false,
     })),
   );

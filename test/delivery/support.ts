@@ -15,6 +15,7 @@ import {
   type ReceiverAnswer,
   type ReceiverOptions,
 } from '../support/receiver.ts';
+import { wireEvent } from '../support/wire-event.ts';
 
 const cleanUps: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -86,6 +87,7 @@ export function attempt(url: string, changes: Partial<AttemptRequest> = {}): Att
     secrets: ['whsec_bmV3IHNlY3JldCBvZiB0aGlydHktdHdvIGJ5dGVzISE='],
     deliveryId: '0197a0b4-0000-7000-8000-000000000001',
     eventType: 'CREATE_ORDER',
+    ...wireEvent,
     entityId: 'ž 1/2',
     number: 1,
     body: '{"note":"kůň"}',

@@ -8,6 +8,7 @@ import { memoryStore, receiver } from '../../receiver/src/index.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
 import { fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
 import { buildRequest } from '../../src/delivery/request.ts';
+import { wireEvent } from '../support/wire-event.ts';
 
 const body = '{"eshopOrderId":"10/1 ž"}';
 const closing: (() => void)[] = [];
@@ -37,7 +38,14 @@ async function listening(listener: RequestListener): Promise<string> {
 
 /** What the sender would send, sent. */
 async function deliver(base: string, method: 'POST' | 'GET', path = '/hooks/') {
-  const attempt = { eshopId: 1, url: `${base}${path}`, method, secrets: [testSecret], number: 1 };
+  const attempt = {
+    ...wireEvent,
+    eshopId: 1,
+    url: `${base}${path}`,
+    method,
+    secrets: [testSecret],
+    number: 1,
+  };
   const event = { eventType: 'CREATE_ORDER', entityId: '10/1 ž', body: method === 'POST' ? body : null };
   const wire = buildRequest({ ...attempt, ...event, deliveryId: crypto.randomUUID() }, new Date(), '0');
   const response = await fetch(`${wire.origin}${wire.path}`, {

@@ -107,7 +107,7 @@ describe('a request', () => {
     const stranger = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
     expect(await refusal(await fakeDelivery('CREATE_ORDER', { secrets: stranger }))).toEqual([
       'signature',
-      expect.stringMatching(/any of the 2 secrets for CREATE_ORDER.*Each has its own/),
+      expect.stringMatching(/any of the 2 secrets for CREATE_ORDER of webhook 1.*Each has its own/),
     ]);
   });
 
@@ -142,22 +142,114 @@ describe('a request', () => {
     expect((await hooks(request)).status).toBe(200);
   });
 
-  it.each(['X-Service-Signature', 'webhook-signature', 'webhook-id', 'webhook-timestamp', 'X-Service-Event'])(
-    'without %s',
+  it.each([
+    'X-Service-Signature',
+    'X-Service-Delivery',
+    'X-Service-Event',
+    'X-Service-Event-Id',
+    'X-Service-Event-Time',
+    'X-Service-Sequence',
+    'X-Service-Webhook',
+    'X-Service-Attempt',
+  ])('without %s', async (name) => {
+    const request = await fakeDelivery('CREATE_ORDER');
+    request.headers.delete(name);
+    expect(await refusal(request)).toEqual(['headers', expect.stringContaining(`${name} is missing`)]);
+  });
+
+  it.each(['X-Service-Sequence', 'X-Service-Webhook', 'X-Service-Attempt', 'X-Service-Event-Time'])(
+    'with a %s that makes no sense',
     async (name) => {
       const request = await fakeDelivery('CREATE_ORDER');
-      request.headers.delete(name);
-      expect(await refusal(request)).toEqual(['headers', expect.stringContaining(`${name} is missing`)]);
+      request.headers.set(name, 'soon');
+      expect(await refusal(request)).toEqual(['headers', expect.stringContaining(`${name} is not a`)]);
     },
   );
 
-  it('repeated under another id: only X-Service-Signature would not notice', async () => {
+  it.each([
+    ['X-Service-Delivery', 'two'],
+    ['X-Service-Event-Id', 'two'],
+    ['X-Service-Event', 'UPDATE_ORDER'],
+    ['X-Service-Sequence', '2'],
+    ['X-Service-Webhook', '2'],
+    ['X-Service-Test', 'true'],
+  ])('whose %s was changed: v1 would not notice', async (name, value) => {
+    const request = await fakeDelivery('CREATE_ORDER');
+    const changed = await altered(request, await request.clone().text(), { [name]: value });
+    expect(await refusal(changed)).toEqual(['signature', expect.stringContaining('though v1 does')]);
+  });
+
+  it('sent to another path: v1 of a POST would not notice', async () => {
+    const { headers, body } = await fakeDelivery('CREATE_ORDER');
+    const url = 'https://shop.example/hooks/other';
+    const request = new Request(url, { method: 'POST', headers, body, duplex: 'half' });
+    expect(await refusal(request)).toEqual(['signature', expect.stringContaining('"/hooks/other"')]);
+  });
+});
+
+describe('a request without v2', () => {
+  const older = async () => {
     const request = await fakeDelivery('CREATE_ORDER', { id: 'one' });
-    const repeated = await altered(request, await request.clone().text(), {
-      'webhook-id': 'two',
-      'x-service-delivery': 'two',
-    });
-    expect(await refusal(repeated)).toEqual(['signature', expect.stringContaining('webhook-id')]);
+    const signature = request.headers.get('x-service-signature') ?? '';
+    request.headers.set('x-service-signature', signature.replace(/,v2=.*/, ''));
+    return request;
+  };
+
+  it('is refused, unless v1 is accepted', async () => {
+    const refused = await refusal(await older());
+    expect(refused).toEqual(['headers', expect.stringContaining("With accept: ['v1']")]);
+    const hooks = receiver({ secrets: testSecret, store: memoryStore(), accept: ['v1'] }).otherwise(() => {});
+    expect((await hooks(await older())).status).toBe(200);
+  });
+
+  it.each(['webhook-signature', 'webhook-id', 'webhook-timestamp'])('needs %s beside it', async (name) => {
+    const request = await older();
+    request.headers.delete(name);
+    const refused = await refusal(request, { accept: ['v1'] });
+    expect(refused).toEqual(['headers', expect.stringContaining(`${name} is missing`)]);
+  });
+
+  it('repeated under another id: only X-Service-Signature would not notice', async () => {
+    const request = await older();
+    const body = await request.clone().text();
+    const repeated = await altered(request, body, { 'webhook-id': 'two', 'x-service-delivery': 'two' });
+    const refused = await refusal(repeated, { accept: ['v1'] });
+    expect(refused).toEqual(['signature', expect.stringContaining('webhook-id')]);
+  });
+
+  it('is judged by v2 where it has one and both are accepted', async () => {
+    const request = await fakeDelivery('CREATE_ORDER');
+    request.headers.set('x-service-sequence', '2');
+    const refused = await refusal(request, { accept: ['v1', 'v2'] });
+    expect(refused).toEqual(['signature', expect.stringContaining('v2 of X-Service-Signature')]);
+  });
+});
+
+describe('secrets by webhook', () => {
+  it('only that of its webhook may have signed', async () => {
+    const secrets = { 7: testSecret, 8: [other] };
+    const sent = (webhookId: number) => fakeDelivery('CREATE_ORDER', { webhookId });
+    const hooks = receiver({ secrets, store: memoryStore() }).otherwise(() => {});
+    expect((await hooks(await sent(7))).status).toBe(200);
+    expect(await refusal(await sent(8), { secrets })).toEqual([
+      'signature',
+      expect.stringContaining('CREATE_ORDER of webhook 8 is signed with the secret of webhook 7'),
+    ]);
+    const unknown = await refusal(await sent(9), { secrets });
+    expect(unknown).toEqual(['setup', expect.stringContaining('that of its webhook, 9,')]);
+  });
+
+  it('a function is told the webhook', async () => {
+    const asked: unknown[] = [];
+    const hooks = receiver({
+      secrets: (...about) => {
+        asked.push(about);
+        return testSecret;
+      },
+      store: memoryStore(),
+    }).otherwise(() => {});
+    expect((await hooks(await fakeDelivery('CREATE_ORDER', { webhookId: 7 }))).status).toBe(200);
+    expect(asked).toEqual([['CREATE_ORDER', 7]]);
   });
 });
 

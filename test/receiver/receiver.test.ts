@@ -34,9 +34,17 @@ describe('a delivery', () => {
   it('is given to the handler of its kind, with what its headers say', async () => {
     const { hooks, handled, problems } = setUp();
     const at = new Date(Math.floor(Date.now() / 1_000) * 1_000);
-    const request = await fakeDelivery('CREATE_ORDER', { id: 'd-1', attempt: 3, at });
+    const event = { eventId: 'e-1', sequence: 12, webhookId: 7, happenedAt: new Date(at.getTime() - 5_000) };
+    const request = await fakeDelivery('CREATE_ORDER', { ...event, id: 'd-1', attempt: 3, at });
     expect(await said(await hooks(request))).toEqual([200, 'Handled.']);
-    const delivery = { id: 'd-1', kind: 'CREATE_ORDER', entityId: '2026-10001', attempt: 3, test: false };
+    const delivery = {
+      ...event,
+      id: 'd-1',
+      kind: 'CREATE_ORDER',
+      entityId: '2026-10001',
+      attempt: 3,
+      test: false,
+    };
     expect(handled).toEqual([['2026-10001', { ...delivery, method: 'POST', signedAt: at }]]);
     expect(problems).toEqual([]);
   });

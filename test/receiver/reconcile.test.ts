@@ -27,6 +27,7 @@ function logOf(...rows: readonly Logged[]) {
     eventId: `event ${index + 1}`,
     webhookType: 'CREATE_ORDER',
     entityId: String(index + 1),
+    sequence: 1,
     state: 'delivered',
     ...row,
   }));

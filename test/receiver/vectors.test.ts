@@ -15,7 +15,7 @@ const refused = vectorsOf('refused');
 it('there are vectors of both kinds, each with a name of its own', () => {
   expect(signed.every(({ valid }) => valid)).toBe(true);
   expect(refused.some(({ valid }) => valid)).toBe(false);
-  expect(new Set([...signed, ...refused].map(({ name }) => name)).size).toBe(43);
+  expect(new Set([...signed, ...refused].map(({ name }) => name)).size).toBe(50);
 });
 
 const requestOf = ({ method, target, headers, body }: Vector) =>
@@ -59,6 +59,10 @@ describe('the kit', () => {
         attempt: Number(headers['x-service-attempt']),
         at: new Date(Number(headers['webhook-timestamp']) * 1_000),
         test: headers['x-service-test'] === 'true',
+        eventId: headers['x-service-event-id'] ?? '',
+        sequence: Number(headers['x-service-sequence']),
+        webhookId: Number(headers['x-service-webhook']),
+        happenedAt: new Date(headers['x-service-event-time'] ?? ''),
         ...(method === 'POST' ? { body } : {}),
       });
       expect({ ...made, 'user-agent': '' }).toEqual({ ...headers, 'user-agent': '' });

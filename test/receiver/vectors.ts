@@ -39,6 +39,8 @@ const at = new Date('2026-11-20T19:33:00.000Z');
 const now = at.getTime() / 1_000;
 const id = '019a9fd1-7c3e-7b5a-9d2e-3f1c0b7a6e54';
 
+const eventId = '019a9fd1-7c3e-7000-8000-000000000001';
+
 interface Sent {
   readonly name: string;
   readonly type?: EventType;
@@ -50,6 +52,8 @@ interface Sent {
   readonly known?: readonly string[];
   readonly attempt?: number;
   readonly test?: boolean;
+  readonly sequence?: number;
+  readonly webhookId?: number;
 }
 
 function vector(sent: Sent): Vector {
@@ -67,6 +71,10 @@ function vector(sent: Sent): Vector {
     method: entityId === undefined ? ('POST' as const) : ('GET' as const),
     secrets: signedWith,
     deliveryId: id,
+    webhookId: sent.webhookId ?? 7,
+    eventId,
+    sequence: sent.sequence ?? 1,
+    happenedAt: at,
     eventType: type,
     entityId: entityId ?? '',
     number: sent.attempt ?? 1,
@@ -88,6 +96,8 @@ export function signedVectors(bodyOf: BodyOf): Vector[] {
       type: 'UPDATE_ORDER_STATUS',
       body: bodyOf('UPDATE_ORDER_STATUS', 'v21'),
       attempt: 21,
+      sequence: 41,
+      webhookId: 12,
     }),
     vector({
       name: 'a stock movement',
@@ -180,27 +190,32 @@ export function refusedVectors(bodyOf: BodyOf): Vector[] {
       'x-service-signature': signature.replace(`t=${now}`, `t=${now + 1}`),
       'webhook-timestamp': String(now + 1),
     }),
-    with_(post('another time in X-Service-Signature alone'), {
-      'x-service-signature': signature.replace(`t=${now}`, `t=${now + 1}`),
-    }),
     with_(post('no time in the header'), { 'x-service-signature': signature.replace(/^t=\d+,/, '') }),
     with_(post('a time that is not a number'), {
       'x-service-signature': signature.replace(`t=${now}`, 't=soon'),
       'webhook-timestamp': 'soon',
     }),
-    with_(post('an empty v1'), { 'x-service-signature': `t=${now},v1=`, 'webhook-signature': 'v1,' }),
-    with_(post('half of a v1'), { 'x-service-signature': signature.slice(0, -32) }),
-    with_(post('another version of the signature'), {
-      'x-service-signature': signature.replace('v1=', 'v2='),
+    with_(post('an empty v2'), { 'x-service-signature': signature.replace(/v2=.*/, 'v2=') }),
+    with_(post('half of a v2'), { 'x-service-signature': signature.slice(0, -32) }),
+    with_(post('v1 alone'), { 'x-service-signature': signature.replace(/,v2=.*/, '') }),
+    with_(post('v1 in the place of v2'), {
+      'x-service-signature': signature.replace(/v1=(.*),v2=.*/, 'v1=$1,v2=$1'),
     }),
     without(post('no X-Service-Signature'), 'x-service-signature'),
-    without(post('no webhook-signature'), 'webhook-signature'),
-    with_(post('another id: a repeat that is not to be recognized'), {
+    with_(post('another delivery: a repeat that is not to be recognized'), {
       'x-service-delivery': '019a9fd1-0000-7000-8000-000000000000',
       'webhook-id': '019a9fd1-0000-7000-8000-000000000000',
     }),
-    with_(post('two ids'), { 'x-service-delivery': '019a9fd1-0000-7000-8000-000000000000' }),
-    with_(post('two times'), { 'webhook-timestamp': String(now - 1) }),
+    with_(post('another event'), { 'x-service-event-id': '019a9fd1-0000-7000-8000-000000000000' }),
+    with_(post('another kind'), { 'x-service-event': 'UPDATE_ORDER' }),
+    with_(post('another sequence'), { 'x-service-sequence': '2' }),
+    without(post('no sequence'), 'x-service-sequence'),
+    with_(post('another webhook'), { 'x-service-webhook': '8' }),
+    with_(post('a delivery made a test'), { 'x-service-test': 'true' }),
+    without(post('a test made a delivery', { test: true }), 'x-service-test'),
+    { ...post('a POST of another path'), target: '/other' },
+    { ...post('a POST of another query'), target: '/hooks?order=2' },
+    { ...get('a GET made a POST'), method: 'POST' },
     with_(get('a GET with the Standard Webhooks signature alone'), { 'x-service-signature': `t=${now}` }),
   ];
   return all.map((each) => ({ ...each, valid: false }));

@@ -4,6 +4,7 @@ import { safeExcerpt } from '../../src/delivery/excerpt.ts';
 import { buildRequest } from '../../src/delivery/request.ts';
 import { parseRetryAfter } from '../../src/delivery/retry-after.ts';
 import { encodeIdentifier, requestTarget } from '../../src/domain/request-target.ts';
+import { wireEvent } from '../support/wire-event.ts';
 
 describe('where a request goes', () => {
   test.each([
@@ -55,6 +56,7 @@ describe('where a request goes', () => {
 
 test('headers say what is delivered', () => {
   const request = {
+    ...wireEvent,
     eshopId: 1,
     url: 'https://shop.example/h',
     method: 'POST',
@@ -74,6 +76,10 @@ test('headers say what is delivered', () => {
     'x-service-event': 'UPDATE_ORDER',
     'x-service-delivery': 'd-1',
     'x-service-attempt': '21',
+    'x-service-webhook': '7',
+    'x-service-sequence': '3',
+    'x-service-event-id': wireEvent.eventId,
+    'x-service-event-time': '2026-11-20T10:42:07.310Z',
     'webhook-id': 'd-1',
     'webhook-timestamp': '1700000000',
   });

@@ -2,7 +2,6 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -15,8 +14,11 @@ import javax.crypto.spec.SecretKeySpec;
  *
  * <pre>{@code
  * @PostMapping("/hooks") // Spring
- * ResponseEntity<String> hooks(@RequestHeader Map<String, String> headers, @RequestBody byte[] body) {
- *   String problem = Waybill.problem(List.of(secret), "POST", "", headers, body, Instant.now().getEpochSecond());
+ * ResponseEntity<String> hooks(@RequestHeader Map<String, String> headers, @RequestBody byte[] body, HttpServletRequest request) {
+ *   String query = request.getQueryString();
+ *   String target = request.getRequestURI() + (query == null ? "" : "?" + query);
+ *   List<String> secrets = SECRETS.getOrDefault(headers.get("x-service-webhook"), List.of()); // each webhook has its own
+ *   String problem = Waybill.problem(secrets, "POST", target, headers, body, Instant.now().getEpochSecond());
  *   if (problem != null) return ResponseEntity.status(401).body(problem);
  *   if (isNew(headers.get("x-service-delivery"))) // the same on every attempt
  *     handle(headers.get("x-service-event"), body);
@@ -30,13 +32,16 @@ public final class Waybill {
   /** How far the time of a signature may be off, in seconds. */
   public static final long TOLERANCE = 300;
 
+  /** What is signed beside the time, method, path, query and body; X-Service-Test is absent where it is no test. */
+  private static final List<String> SIGNED = List.of("Delivery", "Event-Id", "Event", "Sequence", "Webhook", "Test");
+
   private Waybill() {}
 
   /**
-   * Why the request is not a delivery; null when both signatures are good and not too old.
+   * Why the request is not a delivery; null when the signature is good and not too old.
    *
-   * @param secrets all of each secret ("whsec_..."): one, or the new and the old one while a secret is being replaced
-   * @param target path and query exactly as requested; only GET needs it
+   * @param secrets those of the webhook that X-Service-Webhook names, all of each ("whsec_..."): one, or the new and the old one while a secret is being replaced
+   * @param target path and query exactly as requested
    * @param headers names in any case
    * @param body exactly as received; empty on GET
    * @param now Unix seconds
@@ -46,43 +51,24 @@ public final class Waybill {
     Map<String, String> named = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
     named.putAll(headers);
     String t = "";
-    List<String> service = new ArrayList<>();
+    List<String> given = new ArrayList<>();
     for (String field : named.getOrDefault("X-Service-Signature", "").split(",")) {
       String[] pair = field.trim().split("=", 2);
       if (pair.length < 2) continue;
       if (pair[0].equals("t") && t.isEmpty()) t = pair[1];
-      else if (pair[0].equals("v1")) service.add(pair[1]);
+      else if (pair[0].equals("v2")) given.add(pair[1]);
     }
-    if (!t.matches("[0-9]{1,12}") || !t.equals(named.get("webhook-timestamp"))) {
-      return "X-Service-Signature has no valid timestamp, or it differs from webhook-timestamp";
-    }
-    String id = named.getOrDefault("webhook-id", "");
-    if (id.isEmpty() || !id.equals(named.get("X-Service-Delivery"))) {
-      return "webhook-id is missing, or differs from X-Service-Delivery";
+    if (!t.matches("[0-9]{1,12}")) {
+      return "X-Service-Signature has no valid timestamp";
     }
 
-    boolean get = method.equals("GET");
-    byte[] content = get ? target.getBytes(StandardCharsets.UTF_8) : body;
+    List<String> lines = new ArrayList<>(List.of(t));
+    for (String name : SIGNED) lines.add(named.getOrDefault("X-Service-" + name, ""));
+    lines.addAll(List.of(method, target, ""));
     List<String> made = new ArrayList<>();
-    for (String secret : secrets) {
-      made.add(HexFormat.of().formatHex(hmac(secret.getBytes(StandardCharsets.UTF_8), t, content)));
-    }
-    if (!anyEqual(made, service)) {
-      return "X-Service-Signature does not match: the secret, body, path or query differs";
-    }
-
-    List<String> standard = new ArrayList<>();
-    for (String one : named.getOrDefault("webhook-signature", "").split(" ")) {
-      if (one.startsWith("v1,")) standard.add(one.substring(3));
-    }
-    made.clear();
-    for (String secret : secrets) {
-      byte[] key = Base64.getDecoder().decode(secret.substring("whsec_".length()));
-      byte[] signature = hmac(key, id + "." + t, get ? new byte[0] : body);
-      made.add(Base64.getEncoder().encodeToString(signature));
-    }
-    if (!anyEqual(made, standard)) {
-      return "webhook-signature does not match: the id differs";
+    for (String secret : secrets) made.add(hmac(secret, String.join("\n", lines), body));
+    if (!anyEqual(made, given)) {
+      return "v2 of X-Service-Signature does not match: the secret, a header, path, query or body differs";
     }
 
     return Math.abs(now - Long.parseLong(t)) > TOLERANCE
@@ -90,12 +76,12 @@ public final class Waybill {
         : null;
   }
 
-  private static byte[] hmac(byte[] key, String prefix, byte[] content) {
+  private static String hmac(String secret, String lines, byte[] body) {
     try {
       Mac mac = Mac.getInstance("HmacSHA256");
-      mac.init(new SecretKeySpec(key, "HmacSHA256"));
-      mac.update((prefix + ".").getBytes(StandardCharsets.UTF_8));
-      return mac.doFinal(content);
+      mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
+      mac.update(lines.getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(mac.doFinal(body));
     } catch (GeneralSecurityException impossible) {
       // Every Java has HmacSHA256.
       throw new IllegalStateException(impossible);

@@ -6,7 +6,8 @@ declare(strict_types=1);
  * Verifies the deliveries of a Waybill warehouse. PHP 8.0 or later, nothing else.
  *
  *     $headers = getallheaders();
- *     $problem = Waybill::problem([$secret], $_SERVER['REQUEST_METHOD'], $_SERVER['REQUEST_URI'], $headers, file_get_contents('php://input'));
+ *     $secrets = SECRETS[$_SERVER['HTTP_X_SERVICE_WEBHOOK'] ?? ''] ?? []; // each webhook has its own
+ *     $problem = Waybill::problem($secrets, $_SERVER['REQUEST_METHOD'], $_SERVER['REQUEST_URI'], $headers, file_get_contents('php://input'));
  *     if ($problem !== null) {
  *         http_response_code(401);
  *         exit($problem);
@@ -20,11 +21,14 @@ declare(strict_types=1);
  */
 final class Waybill
 {
+    /** What is signed beside the time, method, path, query and body; X-Service-Test is absent where it is no test. */
+    private const SIGNED = ['delivery', 'event-id', 'event', 'sequence', 'webhook', 'test'];
+
     /**
-     * Why the request is not a delivery; null when both signatures are good and not older than $tolerance seconds.
+     * Why the request is not a delivery; null when the signature is good and not older than $tolerance seconds.
      *
-     * @param string[] $secrets all of each secret ("whsec_..."): one, or the new and the old one while a secret is being replaced
-     * @param string $target path and query exactly as requested; only GET needs it
+     * @param string[] $secrets those of the webhook that X-Service-Webhook names, all of each ("whsec_..."): one, or the new and the old one while a secret is being replaced
+     * @param string $target path and query exactly as requested
      * @param array<string, string> $headers names in any case
      * @param string $body exactly as received; empty on GET
      * @param int|null $now Unix seconds; default: the clock
@@ -40,42 +44,24 @@ final class Waybill
     ): ?string {
         $headers = array_change_key_case($headers, CASE_LOWER);
         $t = '';
-        $service = [];
+        $given = [];
         foreach (explode(',', $headers['x-service-signature'] ?? '') as $field) {
             [$name, $value] = explode('=', trim($field), 2) + [1 => ''];
             if ($name === 't' && $t === '') {
                 $t = $value;
-            } elseif ($name === 'v1') {
-                $service[] = $value;
+            } elseif ($name === 'v2') {
+                $given[] = $value;
             }
         }
-        if (preg_match('/\A\d+\z/', $t) !== 1 || $t !== ($headers['webhook-timestamp'] ?? '')) {
-            return 'X-Service-Signature has no valid timestamp, or it differs from webhook-timestamp';
-        }
-        $delivery = $headers['webhook-id'] ?? '';
-        if ($delivery === '' || $delivery !== ($headers['x-service-delivery'] ?? '')) {
-            return 'webhook-id is missing, or differs from X-Service-Delivery';
+        if (preg_match('/\A\d+\z/', $t) !== 1) {
+            return 'X-Service-Signature has no valid timestamp';
         }
 
-        $content = $method === 'POST' ? $body : $target;
-        $made = array_map(fn (string $secret) => hash_hmac('sha256', "$t.$content", $secret), $secrets);
-        if (!self::anyEqual($made, $service)) {
-            return 'X-Service-Signature does not match: the secret, body, path or query differs';
-        }
-
-        $signed = $method === 'POST' ? $body : '';
-        $standard = [];
-        foreach (explode(' ', $headers['webhook-signature'] ?? '') as $one) {
-            if (str_starts_with($one, 'v1,')) {
-                $standard[] = substr($one, 3);
-            }
-        }
-        $made = array_map(function (string $secret) use ($delivery, $t, $signed): string {
-            $key = base64_decode(substr($secret, strlen('whsec_')));
-            return base64_encode(hash_hmac('sha256', "$delivery.$t.$signed", $key, true));
-        }, $secrets);
-        if (!self::anyEqual($made, $standard)) {
-            return 'webhook-signature does not match: the id differs';
+        $named = array_map(fn (string $name) => $headers["x-service-$name"] ?? '', self::SIGNED);
+        $content = implode("\n", [$t, ...$named, $method, $target, $body]);
+        $made = array_map(fn (string $secret) => hash_hmac('sha256', $content, $secret), $secrets);
+        if (!self::anyEqual($made, $given)) {
+            return 'v2 of X-Service-Signature does not match: the secret, a header, path, query or body differs';
         }
 
         return abs(($now ?? time()) - (int) $t) > $tolerance

@@ -19,6 +19,7 @@ import {
   deliveryNotFound,
   fullRecordOf,
   noSuchDelivery,
+  sequence,
   tag,
 } from './record.ts';
 
@@ -71,10 +72,11 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
         'The body as it is sent: the snapshot of the record at the time of the event, in the form configured for the webhook. `data` is the body itself, byte ' +
         'for byte what the receiver gets; `request`, beside it, gives the method, the URL and the content type. A GET webhook gets no body: `data` is null, and `request.url` ends ' +
         'with the identifier that is appended. For an open delivery, this is what the next attempt sends, with the current settings of the webhook; for one that has ended, ' +
-        'what its last attempt sent. The headers (each attempt has a new signature) are not included.',
+        'what its last attempt sent. The headers (each attempt has a new signature) are not included; that of the sequence is a header of this response, too.',
       tag,
       data: payloadData,
       beside: { request: payloadRequest },
+      headers: { 'X-Service-Sequence': sequence },
       message: 'Payload found.',
       errors: { 404: noSuchDelivery },
     }),
@@ -85,6 +87,7 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       if (found === null) throw deliveryNotFound(id);
       const { method, url, body } = payloadOf(found);
       const contentType = body === null ? null : 'application/json';
+      c.header('x-service-sequence', String(found.sequence));
       const test = found.test ? { test: true } : {};
       return okText(c, 'Payload found.', body ?? 'null', { request: { method, url, contentType, ...test } });
     },

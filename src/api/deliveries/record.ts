@@ -21,6 +21,18 @@ export const state = v.pipe(
   ),
 );
 
+/** The place of an event among those of its record, as shown in events, deliveries and headers. */
+export const sequence = v.pipe(
+  v.number(),
+  v.integer(),
+  v.minValue(1),
+  v.description(
+    'Rises with every event of the record, whatever its type, in the order in which the changes were made: a delivery with a lower one than you have handled is out of date. ' +
+      'The first event of a record has 1. Gaps are normal: an event whose type no webhook has takes a number, too. A redelivery keeps that of its event; a stock movement is a record of its own; a test event has 1. ' +
+      'Also sent as `X-Service-Sequence`, with every attempt.',
+  ),
+);
+
 const asked = {
   by: v.pipe(v.string(), v.description('The name given by whoever requested it.')),
   reason: v.pipe(v.string(), v.description('The reason they gave; empty if none.')),
@@ -29,13 +41,20 @@ const asked = {
 
 const deliveryEntries = {
   id: v.pipe(v.string(), v.uuid(), v.description('Also sent as `X-Service-Delivery`, with every attempt.')),
-  webhookId: integer,
-  eventId: v.pipe(v.string(), v.uuid()),
+  webhookId: v.pipe(integer, v.description('Also sent as `X-Service-Webhook`, with every attempt.')),
+  eventId: v.pipe(
+    v.string(),
+    v.uuid(),
+    v.description(
+      'The same at every webhook and in every redelivery. Also sent as `X-Service-Event-Id`, with every attempt.',
+    ),
+  ),
   webhookType: v.pipe(
     v.picklist(eventTypeNames),
     v.description('The type of the event; the webhook may have another one by now.'),
   ),
   entityId: v.string(),
+  sequence,
   state,
   attemptsMade: integer,
   createdAt: time,
@@ -120,6 +139,7 @@ export function recordOf(row: DeliveryLogRow): v.InferOutput<typeof Delivery> {
     eventId: row.eventId,
     webhookType: row.eventType,
     entityId: row.entityId,
+    sequence: row.sequence,
     state: row.state,
     attemptsMade: row.attemptsMade,
     createdAt: row.createdAt.toISOString(),

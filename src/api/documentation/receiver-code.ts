@@ -15,21 +15,25 @@ const hooks = receiver({ secrets: WEBHOOK_SECRET, store: memoryStore() })
 createServer(nodeListener(hooks)).listen(Number(PORT), '127.0.0.1');
 `;
 
-/** Verifies `X-Service-Signature`, on POST and on GET. An ES module for Node.js. */
+/** Verifies `v2` of `X-Service-Signature`, on POST and on GET. An ES module for Node.js. */
 export const verifyServiceSignature = `import { createHmac, timingSafeEqual } from 'node:crypto';
 
+/** What stands in "v2", by the names of the headers: an absent X-Service-Test is an empty line. */
+const SIGNED = ['delivery', 'event-id', 'event', 'sequence', 'webhook', 'test'];
+
 /**
- * @param secret  the webhook's secret, all of it ("whsec_…")
- * @param header  the header X-Service-Signature: "t=1763667180,v1=5257a8…" (two v1= while a secret is being replaced)
- * @param content POST: the body exactly as received. GET: path and query exactly as requested (request.url in Node)
+ * @param secret  that of the webhook that X-Service-Webhook names, all of it ("whsec_…")
+ * @param request as Node has it: method, url (path and query exactly as requested), headers
+ * @param body    exactly as received; empty on GET
  */
-export function verify(secret, header, content) {
-  const fields = header.split(',').map((field) => field.split('='));
+export function verify(secret, { method, url, headers }, body) {
+  const fields = (headers['x-service-signature'] ?? '').split(',').map((field) => field.split('='));
   const t = fields.find(([name]) => name === 't')?.[1];
   if (!(Math.abs(Date.now() / 1000 - Number(t)) <= 300)) return false; // too old
-  const expected = createHmac('sha256', secret).update(t + '.').update(content).digest();
+  const lines = [t, ...SIGNED.map((name) => headers['x-service-' + name] ?? ''), method, url, ''];
+  const expected = createHmac('sha256', secret).update(lines.join('\\n')).update(body).digest();
   return fields.some(([name, hex]) => {
-    const given = Buffer.from(name === 'v1' ? hex : '', 'hex');
+    const given = Buffer.from(name === 'v2' ? hex : '', 'hex'); // two v2= while a secret is being replaced
     return given.length === expected.length && timingSafeEqual(given, expected);
   });
 }

@@ -36,7 +36,7 @@ function Receive() {
         <a href="#receive">Receive</a>
       </h2>
       <p>
-        With the package <code>waybill-receiver</code>, which the operator has: it verifies both signatures,
+        With the package <code>waybill-receiver</code>, which the operator has: it verifies the signature,
         handles each delivery once, and finds deliveries that never arrived. It has recipes for Python, PHP,
         Go, Java and Ruby, and test vectors for your own receiver.
       </p>

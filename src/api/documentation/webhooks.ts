@@ -18,9 +18,27 @@ function header(name: string, description: string, schema: object = { type: 'str
 const headers = (type: EventType) => [
   header('X-Service-Signature', 'See "How to verify a signature".', {
     type: 'string',
-    examples: ['t=1763667180,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd'],
+    examples: [
+      't=1763667180,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd,v2=ce471850c08593e437fe19aa614b31721030575f3fddf4eaeeec6a5b64470723',
+    ],
   }),
   header('X-Service-Event', 'The type of the event.', { type: 'string', const: type }),
+  header(
+    'X-Service-Event-Id',
+    'The id of the event, the same at every webhook, in redeliveries and in recoveries.',
+    { type: 'string', format: 'uuid' },
+  ),
+  header(
+    'X-Service-Event-Time',
+    'When the event happened, never before the event of the record before it. Not signed.',
+    { type: 'string', format: 'date-time' },
+  ),
+  header(
+    'X-Service-Sequence',
+    'Rises with every event of the record, whatever its type; gaps are normal. A redelivery keeps that of its event.',
+    { type: 'integer', minimum: 1 },
+  ),
+  header('X-Service-Webhook', 'The id of the webhook, by which its secret is found.', { type: 'integer' }),
   header('X-Service-Delivery', 'The id of the delivery, the same on every attempt.', {
     type: 'string',
     format: 'uuid',

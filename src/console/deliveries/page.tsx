@@ -142,8 +142,18 @@ export function DeliveryPage(props: {
   refused?: string | undefined;
 }) {
   const { viewer, delivery, request, mayAct, workflow, mostAttempts, notice, refused } = props;
-  const { id, webhookType, entityId, webhookId, eventId, state, attemptsMade, createdAt, finishedAt } =
-    delivery;
+  const {
+    id,
+    webhookType,
+    entityId,
+    webhookId,
+    eventId,
+    sequence,
+    state,
+    attemptsMade,
+    createdAt,
+    finishedAt,
+  } = delivery;
   const open = isUnderWay(state);
   return (
     <Page
@@ -183,6 +193,7 @@ export function DeliveryPage(props: {
                   ['Record', <a href={recordPath(webhookType, entityId)}>{entityId}</a>],
                   ['Webhook', <a href={`${CONSOLE}/webhooks/${webhookId}`}>{webhookId}</a>],
                   ['Event', <a href={`${CONSOLE}/events/${eventId}`}>{eventId}</a>],
+                  ['Sequence', String(sequence)],
                   ['Delivery', <code>{id}</code>],
                   ['Created', <Time at={createdAt} />],
                   ['Ended', finishedAt === null ? null : <Ago at={finishedAt} now={viewer.now} />],

@@ -1,4 +1,5 @@
--- The records of e-shops: products and their stock, orders, receivings, returns.
+-- The records of e-shops: products and their stock, orders, receivings, returns. No record is ever deleted: on that rests
+-- that `last_sequence`, which the statement of a change writes under the row's lock, never begins again below what was sent.
 -- Money and counts are numeric without a scale: a decimal comes back as it was written. Lists whose inner order matters
 -- are json, not jsonb.
 
@@ -34,6 +35,8 @@ create table products (
   awaiting numeric not null default 0 check (awaiting >= 0),
   created_at timestamptz not null,
   updated_at timestamptz not null,
+  -- The sequence of its last event; its creation fires the first.
+  last_sequence bigint not null default 1 check (last_sequence >= 1),
   primary key (eshop_id, sku)
 );
 create index products_by_age on products (eshop_id, created_at, sku);
@@ -89,6 +92,8 @@ create table orders (
   delivered_at timestamptz,
   canceled_at timestamptz,
   status_history json not null,
+  -- The sequence of its last event; its creation fires the first.
+  last_sequence bigint not null default 1 check (last_sequence >= 1),
   primary key (eshop_id, eshop_order_id)
 );
 create index orders_by_age on orders (eshop_id, created_at, eshop_order_id);
@@ -171,6 +176,8 @@ create table receivings (
   urgent boolean,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  -- The sequence of its last event; its creation fires the first.
+  last_sequence bigint not null default 1 check (last_sequence >= 1),
   primary key (eshop_id, eshop_receiving_id)
 );
 create index receivings_by_age on receivings (eshop_id, created_at, eshop_receiving_id);
@@ -212,6 +219,8 @@ create table returns (
   confirmed_at timestamptz,
   received_at timestamptz,
   canceled_at timestamptz,
+  -- The sequence of its last event; its creation fires the first.
+  last_sequence bigint not null default 1 check (last_sequence >= 1),
   primary key (eshop_id, eshop_return_id)
 );
 create index returns_by_age on returns (eshop_id, created_at, eshop_return_id);

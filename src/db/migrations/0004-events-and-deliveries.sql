@@ -6,8 +6,11 @@ create table events (
   eshop_id integer not null,
   type text not null,
   entity_id text not null,
-  -- Rises with every event of a record. Not yet filled.
+  -- Rises with every event of a record, whatever its type, in the order of the commits. 1 of a stock movement and of a test,
+  -- whose records have no other event.
   sequence bigint not null default 1 check (sequence >= 1),
+  -- When its record was written: never before that of the record's event before it.
+  happened_at timestamptz not null default now(),
   -- The record after the write in its v2 form, kept as text: key order and digits stay as they were.
   snapshot text not null,
   -- True of an event that an operator triggered: its record does not exist. Null of all others.
@@ -24,7 +27,7 @@ create table deliveries (
   webhook_id integer not null,
   event_type text not null,
   entity_id text not null,
-  -- That of the event. Not yet filled.
+  -- That of the event.
   sequence bigint not null default 1 check (sequence >= 1),
   -- "held" is not stored: an open delivery of an inactive webhook is held.
   state text not null default 'pending'

@@ -22,6 +22,10 @@ export interface NewEvent {
 
 /** An event of a known e-shop, its record as text. */
 export interface EventText extends Pick<NewEvent, 'type' | 'entityId'> {
+  /** The place of the event among those of its record, from 1. */
+  readonly sequence: number;
+  /** When its record was written, ISO 8601, never before the event of the record before it; null: when its transaction began. */
+  readonly happenedAt: string | null;
   /** The JSON text of the record. */
   readonly snapshot: string;
   /** The place in a trace at which it happened; absent where traces are off. */
@@ -47,26 +51,26 @@ function deliveryId(sql: Sql, event: ReturnType<Sql>, place: ReturnType<Sql>) {
 /** The rows of {@link firedEvents} under new ids that rise in their order, as SQL. */
 export function fired(sql: Sql, events: string) {
   return sql`
-    select ${newId(sql, sql`now.ticks + f.place`)} as id, f.type, f.entity_id, f.snapshot, f.traceparent
+    select ${newId(sql, sql`now.ticks + f.place`)} as id, f.type, f.entity_id, f.sequence, f.happened_at, f.snapshot, f.traceparent
     from rows from (json_to_recordset(${events}::text::json)
-        as (type text, entity_id text, snapshot json, traceparent text))
-      with ordinality as f (type, entity_id, snapshot, traceparent, place),
+        as (type text, entity_id text, sequence bigint, happened_at timestamptz, snapshot json, traceparent text))
+      with ordinality as f (type, entity_id, sequence, happened_at, snapshot, traceparent, place),
       (select ${ticks(sql)} as ticks) as now`;
 }
 
 /** What inserts the events in `fired`, as SQL. */
 export function insertEvents(sql: Sql, eshopId: number) {
   return sql`
-    insert into events (id, eshop_id, type, entity_id, snapshot)
-    select f.id, ${eshopId}::int, f.type, f.entity_id, f.snapshot::text from fired f`;
+    insert into events (id, eshop_id, type, entity_id, sequence, happened_at, snapshot)
+    select f.id, ${eshopId}::int, f.type, f.entity_id, f.sequence, coalesce(f.happened_at, now()), f.snapshot::text from fired f`;
 }
 
 /** What inserts the deliveries of the events in `fired`, as SQL: one for each webhook that is active and of the type. */
 export function insertDeliveries(sql: Sql, eshopId: number, queue: Queue = QUEUE.fresh) {
   return sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, queue, traceparent)
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, queue, traceparent)
     select ${deliveryId(sql, sql`f.id`, sql`row_number() over (partition by f.id order by w.id)`)},
-           f.id, w.eshop_id, w.id, f.type, f.entity_id, ${queue}::smallint, f.traceparent
+           f.id, w.eshop_id, w.id, f.type, f.entity_id, f.sequence, ${queue}::smallint, f.traceparent
     from fired f join webhooks w
       on w.eshop_id = ${eshopId} and w.webhook_type = f.type and w.active and w.deleted_at is null
     order by f.id, w.id`;
@@ -74,9 +78,10 @@ export function insertDeliveries(sql: Sql, eshopId: number, queue: Queue = QUEUE
 
 /** Events as a statement takes them; `json` keeps a snapshot's text as it is. */
 export function firedEvents(events: readonly EventText[]): string {
-  const fired = events.map(({ type, entityId, snapshot, traceparent }) => {
+  const fired = events.map(({ type, entityId, sequence, happenedAt, snapshot, traceparent }) => {
     const traced = traceparent === undefined ? '' : `,"traceparent":"${traceparent}"`;
-    return `{"type":"${type}","entity_id":${JSON.stringify(entityId)},"snapshot":${snapshot}${traced}}`;
+    const placed = `"sequence":${sequence},"happened_at":${JSON.stringify(happenedAt)}`;
+    return `{"type":"${type}","entity_id":${JSON.stringify(entityId)},${placed},"snapshot":${snapshot}${traced}}`;
   });
   return `[${fired.join(',')}]`;
 }

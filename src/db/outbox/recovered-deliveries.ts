@@ -31,7 +31,7 @@ export async function createRecoveredDeliveries(
     select from events where ${anyOf(tx, tx`id`, ids)} order by id for no key update`;
   const created = await tx`
     with lost as materialized (
-      select e.id, e.type, e.entity_id, row_number() over (order by e.id) as place from events e
+      select e.id, e.type, e.entity_id, e.sequence, row_number() over (order by e.id) as place from events e
       where ${anyOf(tx, tx`e.id`, ids)} and not exists (
         select from (${deliveriesOfEvent(tx, tx`e.id`, tx`d.webhook_id, d.state`)}) d
         where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying', 'delivered'))),
@@ -41,8 +41,8 @@ export async function createRecoveredDeliveries(
       from lost, (select ${ticks(tx)} as ticks) as now
       on conflict (recovery_id, event_id) where recovery_id is not null do nothing
       returning delivery_id, event_id)
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, recovery_id, queue, traceparent)
-    select made.delivery_id, lost.id, ${eshopId}, ${webhookId}, lost.type, lost.entity_id, ${recoveryId}::uuid, ${QUEUE.recovered}::smallint,
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, recovery_id, queue, traceparent)
+    select made.delivery_id, lost.id, ${eshopId}, ${webhookId}, lost.type, lost.entity_id, lost.sequence, ${recoveryId}::uuid, ${QUEUE.recovered}::smallint,
            ${currentTrace()?.traceparent ?? null}::text
     from made join lost on lost.id = made.event_id order by made.delivery_id`;
   if (created.count > 0) wakeRelayAfter(tx, 'recovered');

@@ -58,8 +58,8 @@ export async function redeliverWithin(
   if (events.count === 0) return { kind: 'forgotten' };
   const [made] = await tx<{ id: string }[]>`
     with made as (
-      insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, traceparent)
-      select ${newId(tx, ticks(tx))}, event_id, eshop_id, webhook_id, event_type, entity_id,
+      insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, traceparent)
+      select ${newId(tx, ticks(tx))}, event_id, eshop_id, webhook_id, event_type, entity_id, sequence,
              ${currentTrace()?.traceparent ?? null}::text
       from deliveries where id = ${deliveryId}
       returning id, event_id, eshop_id, webhook_id, entity_id)

@@ -6,10 +6,17 @@ import { Staged } from './staged.ts';
 import type { TableMapping } from './table-mapping.ts';
 import type { Participant, UnitOfWork } from './unit-of-work.ts';
 
+/** How far a record has come; both rise with every change, under the lock of its row. */
+export interface Version {
+  /** The sequence of its last event. */
+  readonly sequence: number;
+  /** The time of its last change: its `updatedAt`, where its kind has one. */
+  readonly at: Date;
+}
+
 export interface Locked<Rec> {
   readonly record: Rec;
-  /** The time of its last change by this unit of work; null before one. */
-  readonly changedAt: Date | null;
+  readonly version: Version;
 }
 
 export class Records<Rec extends object> implements Participant {
@@ -30,28 +37,36 @@ export class Records<Rec extends object> implements Participant {
     const { entry, table } = this.#mapping;
     const own = tx`eshop_id = ${eshopId} and ${tx(entry.idField)} = any(${wanted}::text[])`;
     // The time is the one at which the lock was got: the outer query is asked only for rows that the inner one found.
-    const lock = tx<{ now: Date | null }[]>`
-      select max(got) as now from (
-        select clock_timestamp() as got from (
-          select from ${tx(table)} where ${own} order by ${tx(entry.idField)} for no key update) locked) locks`;
+    const lock = tx<(Version & { readonly id: string; readonly got: Date })[]>`
+      select locked.*, clock_timestamp() as got from (
+        select ${tx(entry.idField)} as id, last_sequence::float8 as sequence, updated_at as at
+        from ${tx(table)} where ${own} order by ${tx(entry.idField)} for no key update) locked`;
     // Sent now, and so before the reading, which does not wait for its answer: what is read is as new as the lock.
     void lock.execute();
-    const read = tx<Rec[]>`select ${selected(tx, this.#mapping)} from ${tx(table)} t where ${own}`;
-    const [[locked], records] = await Promise.all([lock, read]);
+    const reading = tx<Rec[]>`select ${selected(tx, this.#mapping)} from ${tx(table)} t where ${own}`;
+    const [locked, read] = await Promise.all([lock, reading]);
     for (const id of wanted) this.#staged.load(id, null);
-    for (const record of records)
-      this.#staged.load(idOf(entry, record), { record: { ...record }, changedAt: null });
-    if (locked?.now != null) this.#work.lockedAt(locked.now);
+    const records = new Map(read.map((record) => [idOf(entry, record), record]));
+    for (const { id, sequence, at, got } of locked) {
+      this.#work.lockedAt(got);
+      const record = records.get(id);
+      if (record !== undefined) this.#staged.load(id, { record: { ...record }, version: { sequence, at } });
+    }
   }
 
   /** Null where there is none. It must have been locked. */
   get(id: string): Rec | null {
-    return this.#staged.get(id)?.record ?? null;
+    return this.locked(id)?.record ?? null;
+  }
+
+  /** The same, with how far it has come. */
+  locked(id: string): Locked<Rec> | null {
+    return this.#staged.get(id) ?? null;
   }
 
   /** Stages the record after a change. */
-  set(id: string, record: Rec, changedAt: Date): void {
-    this.#staged.set(id, { record, changedAt });
+  set(id: string, record: Rec, version: Version): void {
+    this.#staged.set(id, { record, version });
   }
 
   commit(): void {
@@ -70,15 +85,17 @@ export class Records<Rec extends object> implements Participant {
     });
     if (changed.length === 0) return;
     const id = tx(entry.idField);
-    const rows = changed.map(({ after: { record, changedAt } }) => ({
+    const rows = changed.map(({ after: { record, version } }) => ({
       ...rowOf(this.#mapping, eshopId, record),
-      updated_at: changedAt,
+      updated_at: version.at,
+      last_sequence: version.sequence,
     }));
     const relined = changed.filter(
       ({ before, after }) => lines !== undefined && !unchanged(lines.of(before), lines.of(after.record)),
     );
     const updated = tx`
-      update ${tx(table)} t set ${tx.unsafe(columnsOf(this.#mapping).assigned)}, updated_at = x.updated_at
+      update ${tx(table)} t set ${tx.unsafe(columnsOf(this.#mapping).assigned)},
+        updated_at = x.updated_at, last_sequence = x.last_sequence
       from json_populate_recordset(null::${tx(table)}, ${JSON.stringify(rows)}::text::json) x
       where t.eshop_id = ${eshopId} and t.${id} = x.${id}`;
     if (lines === undefined || relined.length === 0) {

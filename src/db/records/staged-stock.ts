@@ -79,6 +79,8 @@ export class StagedStock implements Participant {
     this.#work.addEvent(() => ({
       type: eventOfMovement(record.type),
       entityId: idOf(stockMovementEntry, record),
+      sequence: 1,
+      happenedAt: record.createdAt,
       snapshot: JSON.stringify(record),
     }));
     return record;
@@ -98,7 +100,7 @@ export class StagedStock implements Participant {
 
   /** The sums were made in TypeScript, so that they stay canonical. */
   async #writeStock(): Promise<void> {
-    const { tx, eshopId } = this.#work;
+    const { tx, eshopId, now } = this.#work;
     const rows = this.#stock.changes().flatMap(({ key: sku, after }) => {
       if (after === null) return [];
       const { available, reserved, onHold: on_hold, awaiting } = after;
@@ -107,7 +109,8 @@ export class StagedStock implements Participant {
     if (rows.length === 0) return;
     await tx`
       update products set
-        available = x.available, reserved = x.reserved, on_hold = x.on_hold, awaiting = x.awaiting
+        available = x.available, reserved = x.reserved, on_hold = x.on_hold, awaiting = x.awaiting,
+        updated_at = greatest(${now}::timestamptz, products.updated_at + interval '1 millisecond')
       from json_to_recordset(${JSON.stringify(rows)}::text::json)
         as x (sku text, available numeric, reserved numeric, on_hold numeric, awaiting numeric)
       where products.eshop_id = ${eshopId} and products.sku = x.sku`;

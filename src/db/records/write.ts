@@ -1,6 +1,6 @@
 /** The life of a record, the same for every kind: created in one transaction, changed under a lock of its row. */
 import { idOf } from '../../domain/catalogue.ts';
-import { eventTypes } from '../../domain/event-types.ts';
+import { type EventType, eventTypes } from '../../domain/event-types.ts';
 import { eventsOf } from '../../domain/fired-events.ts';
 import { conflict, type Problem, recordNotFound } from '../../domain/problem.ts';
 import { assertRecordSize } from '../../domain/record-size.ts';
@@ -9,7 +9,7 @@ import { capital } from '../../domain/words.ts';
 import { type EventText, owesDeliveries } from '../outbox/events.ts';
 import type { Pool } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
-import type { EntityMapping, Written } from './entity-mapping.ts';
+import type { EntityMapping } from './entity-mapping.ts';
 import { insertAlone, insertRecords, type NewRecord, newRecord } from './insert.ts';
 import { inUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
 
@@ -54,7 +54,9 @@ export async function createRecord<Rec extends object>(
 }
 
 function inserted<Rec extends object>(mapping: EntityMapping<Rec>, eshopId: number, record: Rec): NewRecord {
-  return newRecord(mapping, eshopId, record, eventTexts(mapping, { before: null, after: record }));
+  const types = eventsOf(mapping.entry, null, record);
+  const at = 'updatedAt' in record && typeof record.updatedAt === 'string' ? record.updatedAt : null;
+  return newRecord(mapping, eshopId, record, eventTexts(mapping, record, types, { sequence: 0, at }));
 }
 
 function alreadyExists<Rec extends object>({ entry }: EntityMapping<Rec>, record: Rec): Problem {
@@ -85,33 +87,59 @@ export async function stageChange<Rec extends object>(
   const { entry, sideEffects } = mapping;
   const records = mapping.records(work);
   await records.lock([id]);
-  const before = records.get(id);
-  if (before === null) throw recordNotFound(entry.noun, id);
-  const { now } = work;
+  const locked = records.locked(id);
+  if (locked === null) throw recordNotFound(entry.noun, id);
+  const { record: before, version } = locked;
+  const now = later(work.now, version.at);
   const changed = change(before, now);
   if (unchangedRecord(before, changed)) {
     work.unchanged({ kind: entry.kind, entityId: id, at: now });
     return before;
   }
   const after = 'updatedAt' in changed ? { ...changed, updatedAt: now.toISOString() } : changed;
-  records.set(id, after, now);
+  const types = eventsOf(entry, before, after);
+  records.set(id, after, { sequence: version.sequence + types.length, at: now });
   // Effects first, so that the event is the last word.
   const written = { before, after };
   if (sideEffects?.due(written) === true) await sideEffects.stage(work, written);
-  for (const event of eventTexts(mapping, written)) work.addEvent(() => event, event.snapshot.length);
+  for (const event of eventTexts(mapping, after, types, {
+    sequence: version.sequence,
+    at: now.toISOString(),
+  }))
+    work.addEvent(() => event, event.snapshot.length);
   return after;
 }
 
-/** @throws Problem 400 when the record has become too large */
+/**
+ * The time of a change, in milliseconds as the API shows it: later than that of the change before, though several lines of an
+ * import change a record under one lock, and clocks are set back.
+ */
+function later(now: Date, last: Date): Date {
+  return new Date(Math.max(now.getTime(), last.getTime() + 1));
+}
+
+/**
+ * The texts of the events that a write fires.
+ * @param written `sequence`: that of the record before it; `at`: when, null where the database says it
+ * @throws Problem 400 when the record has become too large
+ */
 function eventTexts<Rec extends object>(
   { entry }: EntityMapping<Rec>,
-  { before, after }: Written<Rec>,
+  after: Rec,
+  types: readonly EventType[],
+  { sequence, at }: { readonly sequence: number; readonly at: string | null },
 ): EventText[] {
-  const types = eventsOf(entry, before, after);
   if (types.length === 0) return [];
   const snapshot = JSON.stringify(after);
   // Whatever else it brings along, such as a note: no write of the e-shop changes a status together with other fields.
   const movesStatus = types.some((type) => eventTypes[type].on === 'statusChanged');
   assertRecordSize(entry.noun, snapshot, movesStatus);
-  return types.map((type) => ({ type, entityId: idOf(entry, after), snapshot }));
+  const entityId = idOf(entry, after);
+  return types.map((type, index) => ({
+    type,
+    entityId,
+    sequence: sequence + index + 1,
+    happenedAt: at,
+    snapshot,
+  }));
 }

@@ -21,6 +21,10 @@ export interface DeliveryForAttempt extends WebhookForm {
   readonly webhookId: number;
   readonly eventType: EventType;
   readonly entityId: string;
+  /** The place of its event among those of the record, from 1. */
+  readonly sequence: number;
+  /** When its event happened. */
+  readonly happenedAt: Date;
   readonly state: StoredState;
   readonly attemptsMade: number;
   readonly windowStartedAt: Date | null;
@@ -65,18 +69,18 @@ export interface DeliveryForAttempt extends WebhookForm {
 
 /** Deliveries `d` with their webhooks and last attempts: the columns of a `DeliveryForAttempt`. */
 const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
-    select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.state, d.attempts_made,
+    select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, d.state, d.attempts_made,
            d.window_started_at,
            d.next_attempt_at, d.last_status, d.last_error, d.last_generation, d.last_attempt_at, d.late_ms::float8 as late_ms, d.window_lost,
            d.operator_stop, d.operator_actions,
            d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome, a.started_at as last_started_at,
            ${formColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.secret, w.previous_secret,
-           w.previous_secret_until, w.deleted_at, ${snapshot} as snapshot, e.test is true as test, clock_timestamp() as now
+           w.previous_secret_until, w.deleted_at, ${snapshot} as snapshot, e.test is true as test, e.happened_at, clock_timestamp() as now
     from deliveries d
     -- One by one, by their ids: while tables are small the planner would read them whole, and keep that plan.
     cross join lateral (select * from webhooks where id = d.webhook_id limit 1) w
-    cross join lateral (select snapshot, test from events where id = d.event_id limit 1) e
+    cross join lateral (select snapshot, test, happened_at from events where id = d.event_id limit 1) e
     left join lateral (
       select outcome, started_at from attempts where delivery_id = d.id and number = d.attempts_made limit 1) a on true`;
 

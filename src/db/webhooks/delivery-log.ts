@@ -14,6 +14,8 @@ export interface DeliveryLogRow {
   readonly eventId: string;
   readonly eventType: EventType;
   readonly entityId: string;
+  /** The place of its event among those of the record, from 1. */
+  readonly sequence: number;
   readonly state: DeliveryState;
   readonly attemptsMade: number;
   readonly createdAt: Date;
@@ -49,7 +51,7 @@ export function shownState(sql: Sql) {
 /** All columns of {@link DeliveryLogRow}, of deliveries `d` and their webhooks `w`, as SQL. */
 export function selectDeliveries(sql: Sql) {
   return sql`
-    select d.id, d.webhook_id, d.event_id, d.event_type, d.entity_id, ${shownState(sql)} as state, d.attempts_made,
+    select d.id, d.webhook_id, d.event_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, ${shownState(sql)} as state, d.attempts_made,
            d.created_at, d.last_attempt_at, d.last_status, d.last_error,
            case when d.state in ('pending', 'retrying') and w.active and d.operator_stop is null then d.next_attempt_at end
              as next_attempt_at,

@@ -1,5 +1,5 @@
 /** How webhooks are called, and were before they were replaced: what a delivery has been sent stays known. */
-import type { EventForWebhook } from '../../domain/payload.ts';
+import type { SentEvent } from '../../domain/payload.ts';
 import type { WebhookInput } from '../../domain/webhook.ts';
 import { unseen } from '../ids.ts';
 import type { Sql } from '../pool.ts';
@@ -16,19 +16,14 @@ export async function keepForm(tx: Sql, webhookId: number, next: WebhookInput): 
     where w.id = ${webhookId} and (${formColumns(tx, 'w')}) is distinct from (${formColumns(tx, 'x')})`;
 }
 
-export interface SentForm extends EventForWebhook {
-  /** Of a test event. */
-  readonly test: boolean;
-}
-
 /**
  * The event of a delivery and the form it is or was sent in: the webhook's present one while open, else that of the
  * last attempt.
  * @returns null where this e-shop has no such delivery
  */
-export async function findSentForm(sql: Sql, eshopId: number, id: string): Promise<SentForm | null> {
-  const [row] = await sql<SentForm[]>`
-    select d.event_type, d.entity_id, e.snapshot, e.test is true as test, ${formColumns(sql, 'f')}
+export async function findSentForm(sql: Sql, eshopId: number, id: string): Promise<SentEvent | null> {
+  const [row] = await sql<SentEvent[]>`
+    select d.event_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, e.happened_at, e.snapshot, e.test is true as test, ${formColumns(sql, 'f')}
     from deliveries d
     join webhooks w on w.id = d.webhook_id
     join events e on e.id = d.event_id

@@ -25,6 +25,8 @@ export const waiting: DeliveryForAttempt = {
   webhookId: 7,
   eventType: 'UPDATE_ORDER',
   entityId: '10001',
+  sequence: 3,
+  happenedAt: at(-6 * MINUTE),
   state: 'retrying',
   attemptsMade: 1,
   windowStartedAt: at(-5 * MINUTE),

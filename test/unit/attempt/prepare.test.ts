@@ -14,6 +14,10 @@ const request = (delivery: Partial<DeliveryForAttempt>) => prepare(keys, { ...wa
 test('a POST carries the snapshot in the version of the webhook', () => {
   expect(request({})).toEqual({
     eshopId: 3,
+    webhookId: 7,
+    eventId: '019aa1b2-0000-7000-8000-000000000002',
+    sequence: 3,
+    happenedAt: new Date('2026-11-20T11:54:00.000Z'),
     url: 'https://shop.example/hook',
     method: 'POST',
     secrets: ['new of 3/7'],

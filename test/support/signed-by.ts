@@ -1,0 +1,29 @@
+/** Whether a request as it came is signed with a secret: computed from its raw headers, with nothing of the product. */
+import { createHmac } from 'node:crypto';
+
+/** A request as a receiver keeps it. */
+export interface RawRequest {
+  readonly method: string;
+  /** Path and query as requested. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The body; empty on GET. */
+  readonly text: string;
+}
+
+/** The versions of `X-Service-Signature` that this secret made. */
+export function signedBy(secret: string, { method, path, headers, text }: RawRequest): string[] {
+  const said = (name: string) => String(headers[`x-service-${name}`] ?? '');
+  const [t = '', ...signatures] = said('signature').split(',');
+  const time = t.slice('t='.length);
+  const lines = [
+    time,
+    ...['delivery', 'event-id', 'event', 'sequence', 'webhook', 'test'].map(said),
+    method,
+    path,
+    text,
+  ];
+  const hex = (content: string) => createHmac('sha256', secret).update(content).digest('hex');
+  const expected = [`v1=${hex(`${time}.${method === 'GET' ? path : text}`)}`, `v2=${hex(lines.join('\n'))}`];
+  return expected.filter((each) => signatures.includes(each)).map((each) => each.slice(0, 2));
+}

@@ -1,0 +1,7 @@
+/** What the headers of an attempt say of its event and its webhook, for tests of the wire. */
+export const wireEvent = {
+  webhookId: 7,
+  eventId: '0197a0b4-0000-7000-8000-00000000000e',
+  sequence: 3,
+  happenedAt: new Date('2026-11-20T10:42:07.310Z'),
+} as const;
