@@ -128,8 +128,11 @@ async function requireBaseline(sql: Pool, first = ''): Promise<void> {
 async function withLock<T>(sql: Pool, say: (text: string) => void, work: () => Promise<T>): Promise<T> {
   for (let said = false; ; said = true) {
     const done = await sql.begin(async (tx) => {
-      await tx`set local idle_in_transaction_session_timeout = 0`;
-      const [turn] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${SCHEMA_LOCK}) as mine`;
+      // In the simple protocol, which leaves no snapshot behind: `create index concurrently` would wait for it.
+      await tx.unsafe('set local idle_in_transaction_session_timeout = 0');
+      const [turn] = await tx.unsafe<{ mine: boolean }[]>(
+        `select pg_try_advisory_xact_lock(${SCHEMA_LOCK}) as mine`,
+      );
       return turn?.mine === true ? { result: await work() } : null;
     });
     if (done !== null) return done.result;
