@@ -62,10 +62,6 @@ test('neither counts, nor the health of webhooks, nor a list of records reads a 
         [`older ${kind}`, selectNewest(sql, kind, eshopId, { before: '10000', most: 31 })],
       ]),
     ];
-    // Reading what is empty costs nothing.
-    const empty = await sql<{ name: string }[]>`
-      select relname as name from pg_class where relkind = 'r' and pg_relation_size(oid) = 0`;
-    const small = new Set(['webhooks', ...empty.map(({ name }) => name)]);
     const wrong: string[] = [];
     for (const prepare of [async () => {}, exaggerate]) {
       await prepare(sql);
@@ -76,7 +72,7 @@ test('neither counts, nor the health of webhooks, nor a list of records reads a 
         const by = /bars|speed/.test(name) ? plannerInOrder : planner;
         const { scanned, indexes, read } = await by.planOf(query);
         if (indexes.length === 0) wrong.push(`${name}: no index`);
-        for (const table of scanned) if (!small.has(table)) wrong.push(`${name}: all of ${table}`);
+        for (const table of scanned) if (table !== 'webhooks') wrong.push(`${name}: all of ${table}`);
         // The record that it begins behind, and each record with its lines.
         if (/newest|older/.test(name) && read > 200) wrong.push(`${name}: ${read} rows`);
       }

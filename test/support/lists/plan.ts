@@ -19,7 +19,7 @@ interface PlanNode {
 
 /** How a query was answered. */
 export interface Plan {
-  /** Tables that were read from their beginning to their end. */
+  /** Tables that were read from their beginning to their end, but for empty ones. */
   readonly scanned: readonly string[];
   readonly indexes: readonly string[];
   /** Rows of tables that were looked at, those included that did not fit. */
@@ -78,13 +78,15 @@ export async function createPlanner(
       await own`${query}`;
       const plan = plans.at(-1);
       if (plan === undefined) throw new Error('There is no plan.');
-      return planFrom(plan);
+      const empty = await sql<{ name: string }[]>`
+        select relname as name from pg_class where relkind = 'r' and pg_relation_size(oid) = 0`;
+      return planFrom(plan, new Set(empty.map(({ name }) => name)));
     },
     end: () => own.end(),
   };
 }
 
-function planFrom(plan: PlanNode): Plan {
+function planFrom(plan: PlanNode, empty: ReadonlySet<string>): Plan {
   const nodes = nodesOf(plan);
   const found = (type: RegExp, key: 'Relation Name' | 'Index Name') =>
     [
@@ -92,7 +94,7 @@ function planFrom(plan: PlanNode): Plan {
     ].sort();
   const scans = nodes.filter((node) => node['Relation Name'] !== undefined);
   return {
-    scanned: found(/^Seq Scan$/, 'Relation Name'),
+    scanned: found(/^Seq Scan$/, 'Relation Name').filter((name) => !empty.has(name)),
     indexes: found(/Index/, 'Index Name'),
     read: scans.reduce((sum, node) => sum + lookedAt(node), 0),
     sorted: Math.max(0, ...nodes.filter((node) => /Sort/.test(node['Node Type'])).map(given)),
