@@ -100,7 +100,7 @@ export class StagedStock implements Participant {
 
   /** The sums were made in TypeScript, so that they stay canonical. */
   async #writeStock(): Promise<void> {
-    const { tx, eshopId, now } = this.#work;
+    const { tx, eshopId } = this.#work;
     const rows = this.#stock.changes().flatMap(({ key: sku, after }) => {
       if (after === null) return [];
       const { available, reserved, onHold: on_hold, awaiting } = after;
@@ -110,7 +110,7 @@ export class StagedStock implements Participant {
     await tx`
       update products set
         available = x.available, reserved = x.reserved, on_hold = x.on_hold, awaiting = x.awaiting,
-        updated_at = greatest(${now}::timestamptz, products.updated_at + interval '1 millisecond')
+        updated_at = greatest(${this.#work.now}::timestamptz, products.updated_at + interval '1 millisecond')
       from json_to_recordset(${JSON.stringify(rows)}::text::json)
         as x (sku text, available numeric, reserved numeric, on_hold numeric, awaiting numeric)
       where products.eshop_id = ${eshopId} and products.sku = x.sku`;
