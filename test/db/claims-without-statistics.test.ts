@@ -86,6 +86,8 @@ async function counting<T>(sql: Pool, step: (tx: Transaction) => Promise<T>) {
         from pg_stat_xact_user_tables where relname like 'deliveries%'`;
       return counted ?? { read: Number.NaN, fetched: Number.NaN, webhooks: Number.NaN };
     };
+    await tx`set local plan_cache_mode = auto`;
+    await tx`set local enable_seqscan = on`;
     const before = await count();
     const result = await step(tx);
     const after = await count();

@@ -19,7 +19,7 @@ import { weekName, weekOf } from '../../src/domain/weeks.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
-import { exaggerate } from '../support/plans.ts';
+import { exaggerate, planAsThroughPooler } from '../support/plans.ts';
 import { firstWeek, insertDelivery, weeksAfter } from '../support/weeks.ts';
 
 const BATCH = '01900000-0000-7000-8000-000000000000';
@@ -153,8 +153,11 @@ const PLANNED_FOR_VALUES = 5;
 test('what is asked by id is planned once per connection, and not again for the partition of each id', async () => {
   const connection = await database.sql.reserve();
   try {
+    await planAsThroughPooler(connection);
     const times = 3 * PLANNED_FOR_VALUES;
-    for (const lookUp of Object.values(lookUps)) {
+    // Once in the life of few deliveries, and dearer for any value than for its own.
+    const { closeDelivery: _, ...often } = lookUps;
+    for (const lookUp of Object.values(often)) {
       await connection`begin`;
       for (let n = 0; n < times; n += 1) await lookUp(connection);
       await connection`rollback`;
@@ -162,9 +165,10 @@ test('what is asked by id is planned once per connection, and not again for the 
     const planned = await connection<{ statement: string; plans: number }[]>`
       select statement, custom_plans::int as plans from pg_prepared_statements
       where generic_plans + custom_plans >= ${times} and statement ~ '(events|deliveries|attempts)'`;
-    expect(planned.length).toBeGreaterThanOrEqual(Object.keys(lookUps).length);
+    expect(planned.length).toBeGreaterThanOrEqual(Object.keys(often).length);
     expect(planned.filter(({ plans }) => plans > PLANNED_FOR_VALUES)).toEqual([]);
   } finally {
+    await connection`reset all`;
     connection.release();
   }
 });

@@ -1,6 +1,6 @@
 /** Databases whose plans are looked at: few rows, of which the planner believes that they are many. */
 
-import { createPool, type Pool } from '../../src/db/pool.ts';
+import { createPool, type Pool, type Sql } from '../../src/db/pool.ts';
 import { createTestDatabase } from './database.ts';
 import { createPlanner, type Looking, type Planner } from './lists/plan.ts';
 
@@ -30,6 +30,12 @@ export async function unhurried(): Promise<{
       await drop();
     },
   };
+}
+
+/** Has statements of this connection planned as through a pooler, without a setting of the session. */
+export async function planAsThroughPooler(sql: Sql): Promise<void> {
+  await sql`set plan_cache_mode = auto`;
+  await sql`set enable_seqscan = on`;
 }
 
 /** The planner takes these tables for those of ten million deliveries. */
