@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { atMost } from '../lib/at-most.ts';
 import type { Pool } from './pool.ts';
 
 /** Longer than a busy database takes, shorter than an orchestrator's own time-out. */
@@ -11,11 +11,5 @@ export async function databaseAnswers(sql: Pool): Promise<boolean> {
     ([row]) => row?.writable === true,
     () => false,
   );
-  const timer = new AbortController();
-  const late = sleep(TIMEOUT_MS, false, { signal: timer.signal, ref: false }).catch(() => false);
-  try {
-    return await Promise.race([answered, late]);
-  } finally {
-    timer.abort();
-  }
+  return (await atMost(TIMEOUT_MS, answered)) === true;
 }

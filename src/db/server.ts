@@ -1,12 +1,12 @@
 /** What a server must be for Waybill, and what stands in front of it: looked at once, before anything rests on it. */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { atMost } from '../lib/at-most.ts';
 import { UserError } from '../lib/user-error.ts';
 import { backendPids, createPool, type Pool } from './pool.ts';
 
-/** The oldest Postgres that Waybill runs on. */
+/** The oldest Postgres that Waybill runs on: the oldest that it was tried with. */
 const OLDEST_VERSION = 13;
-/** How long a notification may take to arrive, in milliseconds. */
+/** How long a notification may take to arrive, in milliseconds. Less: a busy server ends a start. More: a wrong address is said late. */
 const NOTIFICATION_MS = 5_000;
 
 interface Server {
@@ -25,11 +25,10 @@ export interface Reached {
 }
 
 /**
- * Looks at what an address leads to.
- * @param name of the variable with the address
+ * Looks at what `DATABASE_URL` leads to.
  * @throws UserError with one sentence where Waybill cannot work with it
  */
-export async function inspectServer(url: string, name = 'DATABASE_URL'): Promise<Reached> {
+export async function inspectServer(url: string): Promise<Reached> {
   const sql = createPool(url, 1, { session: false });
   try {
     const [server] = await sql<Server[]>`
@@ -43,7 +42,7 @@ export async function inspectServer(url: string, name = 'DATABASE_URL'): Promise
     // The process that the connection was given is the server's own, unless a pooler named another.
     const pooled = !backendPids(sql).includes(server.pid);
     const problem = problemOf(server, pooled);
-    if (problem !== null) throw new UserError(`The database at ${name} ${problem}.`);
+    if (problem !== null) throw new UserError(`The database at DATABASE_URL ${problem}.`);
     return { pooled };
   } finally {
     await sql.end({ timeout: 1 });
@@ -84,10 +83,7 @@ export async function createListeningPool(sql: Pool, url: string): Promise<Pool>
         )
         .catch(reject);
     });
-    const waited = new AbortController();
-    const late = sleep(NOTIFICATION_MS, false, { signal: waited.signal }).catch(() => false);
-    const proved = await Promise.race([heard, late]).finally(() => waited.abort());
-    if (!proved)
+    if ((await atMost(NOTIFICATION_MS, heard)) === undefined)
       throw new UserError(
         'A notification sent at DATABASE_URL does not arrive at DATABASE_DIRECT_URL: it has to lead to the same database, without a pooler.',
       );

@@ -2,7 +2,6 @@
  * Metrics that only the database knows, read on request and seldom enough to cost nothing. A database that is away
  * keeps nobody waiting.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { databaseAnswers } from '../db/health.ts';
 import {
   countIncidents,
@@ -14,6 +13,7 @@ import {
   readOutbox,
 } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
+import { atMost } from '../lib/at-most.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What was read is good for so long, in milliseconds. */
@@ -74,13 +74,6 @@ export function readDatabaseMetrics(
     if (age > staleMs) forget(metrics);
     else metrics.databaseReadAge.set(age / 1_000);
   };
-}
-
-async function atMost(ms: number, work: Promise<void>): Promise<void> {
-  const timer = new AbortController();
-  const late = sleep(ms, undefined, { signal: timer.signal, ref: false }).catch(() => {});
-  await Promise.race([work, late]);
-  timer.abort();
 }
 
 function showOutbox(metrics: Metrics, outbox: OutboxOverview): void {

@@ -3,7 +3,7 @@
  * where nothing happens: an absent one cannot be watched. No label names an e-shop, receiver or record, of which
  * there may be any number.
  *
- * Module metrics, which imports attempt, db, domain, mail, reconciler, relay. Begin: every series is defined here.
+ * Module metrics, which imports attempt, db, domain, lib, mail, reconciler, relay. Begin: every series is defined here.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type EventType, eventTypes } from '../domain/event-types.ts';
