@@ -2,24 +2,16 @@
 import type { Sql } from './pool.ts';
 
 /**
- * A UUID whose value the planner does not see, as SQL. For the value alone Postgres knows the partition, so that it would plan the
- * statement anew for each; whoever executes a plan for any value leaves out the same partitions.
- */
-export function unseen(sql: Sql, id: string | null) {
-  return sql`(select ${id}::uuid)`;
-}
-
-/**
  * The condition that a column holds one of these UUIDs. Their bounds stand beside them: from a list alone Postgres
  * does not see which partitions it may leave out.
  */
 export function anyOf(sql: Sql, column: ReturnType<Sql>, ids: readonly string[]) {
-  return sql`${column} = any((select ${[...ids]}::uuid[])::uuid[]) and ${within(sql, column, ids)}`;
+  return sql`${column} = any(${[...ids]}::uuid[]) and ${within(sql, column, ids)}`;
 }
 
 export function within(sql: Sql, column: ReturnType<Sql>, ids: readonly string[]) {
   const [least = null, ...others] = ids.map((id) => id.toLowerCase()).toSorted();
-  return sql`${column} between ${unseen(sql, least)} and ${unseen(sql, others.at(-1) ?? least)}`;
+  return sql`${column} between ${least}::uuid and ${others.at(-1) ?? least}::uuid`;
 }
 
 /**

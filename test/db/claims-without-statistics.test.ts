@@ -12,47 +12,51 @@ import { openInBatch, takeBatch } from '../../src/db/webhooks/batches.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { accepted, attemptRecord } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { planAsThroughPooler } from '../support/plans.ts';
 
 const WEBHOOKS = 50;
 const OF_EACH = 100;
 /** More attempts than begin at once. */
 const PAGE = 64;
 
-test('claims and attempts without statistics read a few rows for each that they take, and not all that wait', async ({
-  onTestFinished,
-}) => {
-  const { sql, eshopId } = await withoutStatistics(onTestFinished);
-  for (let webhook = 0; webhook < WEBHOOKS; webhook += 1) await enqueue(sql, eshopId);
-  const { result, read } = await counting(sql, (tx) =>
-    claimDeliveries(tx, { queue: QUEUE.fresh, limit: 500 }),
-  );
-  expect(result.deliveries).toHaveLength(500);
-  expect(read).toBeGreaterThan(500);
-  expect(read).toBeLessThan(3 * WEBHOOKS * OF_EACH);
+test.for([false, true])(
+  'claims and attempts without statistics read a few rows for each that they take, and not all that wait; through a pooler: %s',
+  async (throughPooler, { onTestFinished }) => {
+    const { sql, eshopId } = await withoutStatistics(onTestFinished);
+    const counting = <T>(pool: Pool, step: (tx: Transaction) => Promise<T>) =>
+      counted(pool, step, throughPooler);
+    for (let webhook = 0; webhook < WEBHOOKS; webhook += 1) await enqueue(sql, eshopId);
+    const { result, read } = await counting(sql, (tx) =>
+      claimDeliveries(tx, { queue: QUEUE.fresh, limit: 500 }),
+    );
+    expect(result.deliveries).toHaveLength(500);
+    expect(read).toBeGreaterThan(500);
+    expect(read).toBeLessThan(3 * WEBHOOKS * OF_EACH);
 
-  const batchId = uuidv7();
-  await claimDeliveries(sql, { queue: QUEUE.fresh, limit: PAGE, batchId });
-  const batch = await takeBatch(sql, batchId);
-  const wanted = (await openInBatch(sql, batchId)).map(({ id }) => ({
-    deliveryId: id,
-    number: 1,
-    generation: 1,
-  }));
-  expect(wanted).toHaveLength(PAGE);
-  const begun = await counting(sql, (tx) => beginAttempts(tx, wanted, batch));
-  expect(begun.result.size).toBe(PAGE);
-  // To begin it, and to dispatch it: never with each of the webhooks.
-  expect(begun.fetched).toBeGreaterThanOrEqual(PAGE);
-  expect(begun.fetched).toBeLessThan(5 * PAGE);
-  expect(begun.webhooks).toBe(PAGE);
+    const batchId = uuidv7();
+    await claimDeliveries(sql, { queue: QUEUE.fresh, limit: PAGE, batchId });
+    const batch = await takeBatch(sql, batchId);
+    const wanted = (await openInBatch(sql, batchId)).map(({ id }) => ({
+      deliveryId: id,
+      number: 1,
+      generation: 1,
+    }));
+    expect(wanted).toHaveLength(PAGE);
+    const begun = await counting(sql, (tx) => beginAttempts(tx, wanted, batch));
+    expect(begun.result.size).toBe(PAGE);
+    // To begin it, and to dispatch it: never with each of the webhooks.
+    expect(begun.fetched).toBeGreaterThanOrEqual(PAGE);
+    expect(begun.fetched).toBeLessThan(5 * PAGE);
+    expect(begun.webhooks).toBe(PAGE);
 
-  const results = wanted.map(({ deliveryId }) => attemptRecord(deliveryId, accepted));
-  const recorded = await counting(sql, (tx) => recordAttempts(tx, results, batch));
-  expect(recorded.result.size).toBe(PAGE);
-  expect(recorded.fetched).toBeGreaterThanOrEqual(PAGE);
-  // Each delivery once, and not all of them for each of the results.
-  expect(recorded.fetched).toBeLessThan(5 * PAGE);
-});
+    const results = wanted.map(({ deliveryId }) => attemptRecord(deliveryId, accepted));
+    const recorded = await counting(sql, (tx) => recordAttempts(tx, results, batch));
+    expect(recorded.result.size).toBe(PAGE);
+    expect(recorded.fetched).toBeGreaterThanOrEqual(PAGE);
+    // Each delivery once, and not all of them for each of the results.
+    expect(recorded.fetched).toBeLessThan(5 * PAGE);
+  },
+);
 
 /** A database whose partitions nobody analyzes, with an e-shop. */
 async function withoutStatistics(onTestFinished: TestContext['onTestFinished']) {
@@ -76,7 +80,7 @@ async function enqueue(sql: Pool, eshopId: number): Promise<number> {
 }
 
 /** What a step reads of `deliveries`: rows, and of these by an index. And of webhooks. */
-async function counting<T>(sql: Pool, step: (tx: Transaction) => Promise<T>) {
+async function counted<T>(sql: Pool, step: (tx: Transaction) => Promise<T>, throughPooler: boolean) {
   return await transaction(sql, async (tx) => {
     // Of this connection, and not yet reported: earlier transactions may be in it.
     const count = async () => {
@@ -86,8 +90,7 @@ async function counting<T>(sql: Pool, step: (tx: Transaction) => Promise<T>) {
         from pg_stat_xact_user_tables where relname like 'deliveries%'`;
       return counted ?? { read: Number.NaN, fetched: Number.NaN, webhooks: Number.NaN };
     };
-    await tx`set local plan_cache_mode = auto`;
-    await tx`set local enable_seqscan = on`;
+    if (throughPooler) await planAsThroughPooler(tx);
     const before = await count();
     const result = await step(tx);
     const after = await count();

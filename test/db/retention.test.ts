@@ -99,15 +99,6 @@ describe('made ahead', () => {
     expect((await indexes(newest)).length).toBeGreaterThan(4);
   });
 
-  test('a partition made later gets statistics when those before do', async () => {
-    const { sql } = database;
-    await makeAhead(sql, { now: weeksAfter(monday, 2) });
-    const options = await sql<{ options: string }[]>`
-      select distinct array_to_string(reloptions, ',') as options from pg_class
-      where relispartition and relkind = 'r'`;
-    expect(options).toEqual([{ options: expect.stringMatching(/^autovacuum_analyze_threshold=\d+,/) }]);
-  });
-
   test('a Waybill that was away for longer than the weeks that were ready goes on with the present one', async () => {
     const now = weeksAfter(monday, 20);
     await makeAhead(database.sql, { now });

@@ -32,10 +32,10 @@ export async function unhurried(): Promise<{
   };
 }
 
-/** Has statements of this connection planned as through a pooler, without a setting of the session. */
-export async function planAsThroughPooler(sql: Sql): Promise<void> {
-  await sql`set plan_cache_mode = auto`;
-  await sql`set enable_seqscan = on`;
+/** Has what this transaction asks planned as through a pooler: without a setting of the session, for the values that it is asked with. */
+export async function planAsThroughPooler(tx: Sql): Promise<void> {
+  await tx`set local plan_cache_mode = auto`;
+  await tx`set local enable_seqscan = on`;
 }
 
 /** The planner takes these tables for those of ten million deliveries. */

@@ -129,15 +129,12 @@ declare
   bounds uuid[] := array(
     select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
     from unnest(array[monday, monday + interval '7 days']) at);
-  -- No statistics while a partition is small: plans are kept, and one made for a few rows reads all of them, soon of many.
-  -- Without statistics Postgres takes a table for larger than that.
-  small text := ' with (autovacuum_analyze_threshold = 2000, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_insert_threshold = 2000)';
   parent text;
 begin
   foreach parent in array array['events', 'deliveries', 'attempts'] loop
-    execute format('create table %I partition of %I for values from (minvalue) to (%L)', parent || '_first', parent, bounds[1]) || small;
-    execute format('create table %I partition of %I for values from (%L) to (%L)', parent || '_' || week, parent, bounds[1], bounds[2]) || small;
-    execute format('create table %I partition of %I default', parent || '_default', parent) || small;
+    execute format('create table %I partition of %I for values from (minvalue) to (%L)', parent || '_first', parent, bounds[1]);
+    execute format('create table %I partition of %I for values from (%L) to (%L)', parent || '_' || week, parent, bounds[1], bounds[2]);
+    execute format('create table %I partition of %I default', parent || '_default', parent);
   end loop;
 end $$;
 

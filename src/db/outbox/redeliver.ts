@@ -1,7 +1,7 @@
 /** An event once more, to the same webhook: a delivery of its own, which goes the way of all others. */
 import { isOpen, type StoredState } from '../../domain/delivery-state.ts';
 import { currentTrace } from '../../traces/context.ts';
-import { newId, ticks, unseen } from '../ids.ts';
+import { newId, ticks } from '../ids.ts';
 import type { Pool } from '../pool.ts';
 import { type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
@@ -31,7 +31,7 @@ async function read(tx: Transaction, eshopId: number, deliveryId: string): Promi
       where o.webhook_id = asked.webhook_id and o.id <> asked.id and o.state in ('pending', 'retrying')
       limit 1) as open_id
     from deliveries asked join webhooks w on w.id = asked.webhook_id
-    where asked.id = ${unseen(tx, deliveryId)} and asked.eshop_id = ${eshopId} and w.deleted_at is null`;
+    where asked.id = ${deliveryId} and asked.eshop_id = ${eshopId} and w.deleted_at is null`;
   return row;
 }
 
@@ -48,7 +48,7 @@ export async function redeliverWithin(
 ): Promise<Redelivery> {
   const events = await tx`
     select from events e join deliveries d on d.event_id = e.id
-    where d.id = ${unseen(tx, deliveryId)} and d.eshop_id = ${eshopId} for no key update of e`;
+    where d.id = ${deliveryId} and d.eshop_id = ${eshopId} for no key update of e`;
   const asked = await read(tx, eshopId, deliveryId);
   if (asked === undefined) return { kind: 'notFound' };
   const { webhookId, state, active, openId } = asked;

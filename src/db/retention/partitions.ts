@@ -76,7 +76,6 @@ async function makePartition(tx: Transaction, table: PartitionedTable, week: Dat
   const [from, to] = [idAt(week), idAt(new Date(week.getTime() + WEEK_MS))];
   // Made beside the table and attached: traffic goes on, but for who reads the default partition.
   await tx`create table ${tx(name)} (like ${tx(table)} including all)`;
-  await tx.unsafe(`alter table ${name} set (${await storageParameters(tx, table)})`);
   await tx`lock table ${tx(`${table}_${DEFAULT}`)} in access exclusive mode`;
   const key = tx(KEYS[table]);
   const { count } = await tx`
@@ -85,14 +84,6 @@ async function makePartition(tx: Transaction, table: PartitionedTable, week: Dat
     insert into ${tx(name)} select * from strays`;
   await tx.unsafe(`alter table ${table} attach partition ${name} for values from ('${from}') to ('${to}')`);
   return count;
-}
-
-/** Those of the partitions that are there, as SQL writes them. */
-async function storageParameters(tx: Transaction, table: PartitionedTable): Promise<string> {
-  const [one] = await tx<{ options: string }[]>`
-    select array_to_string(reloptions, ', ') as options from pg_inherits join pg_class c on c.oid = inhrelid
-    where inhparent = ${table}::regclass order by c.oid limit 1`;
-  return one?.options ?? '';
 }
 
 export async function countAstray(sql: Pool): Promise<number> {

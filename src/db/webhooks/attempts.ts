@@ -6,7 +6,7 @@ import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
 import type { WebhookForm } from '../../domain/webhook.ts';
-import { anyOf, unseen, within } from '../ids.ts';
+import { anyOf, within } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
 import type { Sql } from '../pool.ts';
 import { countedIn, heldBy, requeueing } from './batch-returns.ts';
@@ -78,14 +78,12 @@ const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
            ${formColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.secret, w.previous_secret,
            w.previous_secret_until, w.deleted_at, ${snapshot} as snapshot, e.test is true as test, e.happened_at, clock_timestamp() as now
     from deliveries d
-    -- One by one, by their ids: while tables are small the planner would read them whole, and keep that plan.
-    cross join lateral (select * from webhooks where id = d.webhook_id limit 1) w
-    cross join lateral (select snapshot, test, happened_at from events where id = d.event_id limit 1) e
-    left join lateral (
-      select outcome, started_at from attempts where delivery_id = d.id and number = d.attempts_made limit 1) a on true`;
+    join webhooks w on w.id = d.webhook_id
+    join events e on e.id = d.event_id
+    left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made`;
 
 export async function loadForAttempt(sql: Sql, deliveryId: string): Promise<DeliveryForAttempt | undefined> {
-  const [row] = await sql<DeliveryForAttempt[]>`${forAttempt(sql)} where d.id = ${unseen(sql, deliveryId)}`;
+  const [row] = await sql<DeliveryForAttempt[]>`${forAttempt(sql)} where d.id = ${deliveryId}`;
   return row;
 }
 
@@ -135,16 +133,15 @@ export async function beginAttempts(
   batch: BatchRun | null,
 ): Promise<Map<string, BegunAttempt>> {
   if (attempts.length === 0) return new Map();
-  const held = sql`d.batch_id is not distinct from ${unseen(sql, batch?.id ?? null)}`;
+  const held = sql`d.batch_id is not distinct from ${batch?.id ?? null}::uuid`;
   const ids = attempts.map(({ deliveryId }) => deliveryId);
   const rows = await sql<(BegunAttempt & { id: string })[]>`
     with begun as (
       insert into attempts (delivery_id, number, generation, started_at)
       select d.id, asked.number, asked.generation, clock_timestamp()
       from unnest(
-        -- Of a list that it sees the planner knows the length, and would plan anew for each.
-        (select ${ids}::uuid[]), (select ${attempts.map(({ number }) => number)}::int[]),
-        (select ${attempts.map(({ generation }) => generation)}::int[])) as asked (delivery_id, number, generation)
+        ${ids}::uuid[], ${attempts.map(({ number }) => number)}::int[],
+        ${attempts.map(({ generation }) => generation)}::int[]) as asked (delivery_id, number, generation)
       -- One by one: the planner would try every delivery with every webhook, as it expects few of each.
       cross join lateral (
         select d.id, d.webhook_id from deliveries d
@@ -215,8 +212,8 @@ export async function recordAttempts(
         ${batch === null ? sql`` : sql`and (r.outcome = 'success' or exists (select from held_by_us))`}
       returning r.*),
     -- Without statistics the planner expects one row of a CTE that writes, and would look up all the ids again for each. Of a
-    -- series whose end it does not see it expects a thousand.
-    recorded as materialized (select finished.* from finished, generate_series(1, (select 1))),
+    -- series whose end it does not know (in a generic plan) it expects a thousand.
+    recorded as materialized (select finished.* from finished, generate_series(1, ${1}::int)),
     changed as (
       update deliveries d set
         state = case when f.outcome = 'success' then 'delivered' else 'retrying' end,

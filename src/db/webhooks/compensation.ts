@@ -1,7 +1,6 @@
 /** What follows when the retries of a delivery are spent. */
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import { unseen } from '../ids.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
 import type { Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
@@ -44,14 +43,14 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
     >`
       select d.webhook_id, d.eshop_id, d.event_type, d.state, d.attempts_made, d.last_error, d.last_generation, a.outcome as last_outcome
       from deliveries d left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made
-      where d.id = ${unseen(sql, deliveryId)} for update of d`;
+      where d.id = ${deliveryId} for update of d`;
     if (delivery === undefined) {
       return { state: 'canceled', attemptsMade: 0, lastError: null, deactivatedGeneration: null, news: null };
     }
     const { attemptsMade, lastError, eshopId, webhookId, eventType } = delivery;
     if (delivery.state !== 'pending' && delivery.state !== 'retrying') {
       const [mine] = await tx<{ generation: number }[]>`
-        select generation from deactivations where webhook_id = ${delivery.webhookId} and delivery_id = ${unseen(sql, deliveryId)}`;
+        select generation from deactivations where webhook_id = ${delivery.webhookId} and delivery_id = ${deliveryId}`;
       return {
         state: delivery.state,
         attemptsMade,

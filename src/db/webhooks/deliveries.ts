@@ -2,7 +2,6 @@
 
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import { unseen } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 
 /**
@@ -12,7 +11,7 @@ import type { Sql } from '../pool.ts';
 export async function spendRetries(sql: Sql, deliveryId: string, attemptsMade: number): Promise<void> {
   await sql`
     update deliveries set next_attempt_at = null, window_lost = late_ms > 0
-    where id = ${unseen(sql, deliveryId)} and attempts_made = ${attemptsMade} and state in ('pending', 'retrying')`;
+    where id = ${deliveryId} and attempts_made = ${attemptsMade} and state in ('pending', 'retrying')`;
 }
 
 /**
@@ -36,13 +35,13 @@ export async function deferAttempt(
 ): Promise<void> {
   await sql`
     update deliveries d set next_attempt_at = clock_timestamp() + make_interval(secs => ${waitMs / 1_000}), ${windowNotBegun(sql)}
-    where d.id = ${unseen(sql, deliveryId)} and d.attempts_made = ${attemptsMade} and d.state in ('pending', 'retrying')`;
+    where d.id = ${deliveryId} and d.attempts_made = ${attemptsMade} and d.state in ('pending', 'retrying')`;
 }
 
 /** Starts the window of a delivery whose first attempt cannot be made yet. */
 export async function startWindow(sql: Sql, deliveryId: string): Promise<void> {
   await sql`
-    update deliveries set window_started_at = coalesce(window_started_at, clock_timestamp()) where id = ${unseen(sql, deliveryId)}`;
+    update deliveries set window_started_at = coalesce(window_started_at, clock_timestamp()) where id = ${deliveryId}`;
 }
 
 /** Who canceled a delivery: an operator in Temporal, or the deletion of its webhook. */
@@ -64,10 +63,8 @@ export async function closeDelivery(
       dispatched_at = coalesce(d.dispatched_at, now()), claimed_until = null, last_error = coalesce(${error}, d.last_error),
       canceled_by = case when ${state} = 'canceled' then case when w.deleted_at is null then 'operator' else 'deletion' end end
     from webhooks w
-    where d.id = ${unseen(sql, deliveryId)} and w.id = d.webhook_id and d.state in ('pending', 'retrying')
+    where d.id = ${deliveryId} and w.id = d.webhook_id and d.state in ('pending', 'retrying')
     returning d.event_type`;
-  const [row] = await sql<
-    { state: StoredState }[]
-  >`select state from deliveries where id = ${unseen(sql, deliveryId)}`;
+  const [row] = await sql<{ state: StoredState }[]>`select state from deliveries where id = ${deliveryId}`;
   return { state: row?.state ?? 'canceled', closed: closed?.eventType ?? null };
 }

@@ -2,7 +2,6 @@
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
-import { unseen } from '../ids.ts';
 import type { ClaimedDelivery } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 import type { CanceledBy } from './deliveries.ts';
@@ -68,7 +67,7 @@ export interface DeliveryTarget extends Omit<ClaimedDelivery, 'receiverHost'> {
 export async function deliveryTarget(sql: Sql, id: string): Promise<DeliveryTarget | null> {
   const [row] = await sql<DeliveryTarget[]>`
     select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id
-    from deliveries d where d.id = ${unseen(sql, id)}`;
+    from deliveries d where d.id = ${id}`;
   return row ?? null;
 }
 
@@ -80,10 +79,10 @@ export async function findDelivery(
 ): Promise<{ delivery: DeliveryLogRow; attempts: AttemptLogRow[] } | null> {
   const [[delivery], attempts] = await Promise.all([
     sql<DeliveryLogRow[]>`
-      ${selectDeliveries(sql)} where d.id = ${unseen(sql, id)} and d.eshop_id = ${eshopId} and w.deleted_at is null`,
+      ${selectDeliveries(sql)} where d.id = ${id} and d.eshop_id = ${eshopId} and w.deleted_at is null`,
     sql<AttemptLogRow[]>`
       select number, started_at, duration_ms, outcome, status, error, response_excerpt, next_attempt_at
-      from attempts where delivery_id = ${unseen(sql, id)} order by number`,
+      from attempts where delivery_id = ${id} order by number`,
   ]);
   return delivery === undefined ? null : { delivery, attempts };
 }

@@ -1,7 +1,6 @@
 /** How webhooks are called, and were before they were replaced: what a delivery has been sent stays known. */
 import type { SentEvent } from '../../domain/payload.ts';
 import type { WebhookInput } from '../../domain/webhook.ts';
-import { unseen } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 import { formColumns, rowOf } from './columns.ts';
 
@@ -34,6 +33,6 @@ export async function findSentForm(sql: Sql, eshopId: number, id: string): Promi
       union all
       select 'infinity', ${formColumns(sql, 'w')}
       order by until limit 1) f
-    where d.id = ${unseen(sql, id)} and d.eshop_id = ${eshopId} and w.deleted_at is null`;
+    where d.id = ${id} and d.eshop_id = ${eshopId} and w.deleted_at is null`;
   return row ?? null;
 }

@@ -14,7 +14,6 @@ import {
   whatFollows,
 } from '../../domain/operator-action.ts';
 import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
-import { unseen } from '../ids.ts';
 import { QUEUE } from '../outbox/outbox.ts';
 import type { Pool } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
@@ -65,7 +64,7 @@ export async function recordOperatorAction(
       select d.state, d.webhook_id, w.active, w.deleted_at is not null as deleted, d.attempts_made, d.next_attempt_at,
              d.dispatched_at is null or d.batch_id is not null as queued, d.window_started_at, d.operator_stop, d.operator_actions,
              clock_timestamp() as now
-      from deliveries d join webhooks w on w.id = d.webhook_id where d.id = ${unseen(sql, deliveryId)}`;
+      from deliveries d join webhooks w on w.id = d.webhook_id where d.id = ${deliveryId}`;
     if (row === undefined) return null;
     const before = row.operatorActions ?? [];
     const known = before.find(({ id }) => id === asked.id);
@@ -109,7 +108,7 @@ async function actionTarget(
   const underWaySeconds = (policy.attemptTimeoutMs + ATTEMPT_SLACK_MS) / 1_000;
   const [underWay] = await tx<{ number: number }[]>`
     select number from attempts
-    where delivery_id = ${unseen(tx, deliveryId)} and number = ${attemptsMade + 1} and finished_at is null
+    where delivery_id = ${deliveryId} and number = ${attemptsMade + 1} and finished_at is null
       and started_at > clock_timestamp() - make_interval(secs => ${underWaySeconds})`;
   return {
     state,

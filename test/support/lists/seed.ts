@@ -67,9 +67,9 @@ export async function seedLists(
 async function makePartitions(sql: Pool, begin: Date): Promise<void> {
   for (const table of ['events', 'deliveries', 'attempts']) {
     const partitions = await sql<{ name: string }[]>`
-      select inhrelid::regclass::text as name from pg_inherits
-      where inhparent = ${table}::regclass and inhrelid <> ${`${table}_default`}::regclass`;
+      select inhrelid::regclass::text as name from pg_inherits where inhparent = ${table}::regclass`;
     for (const { name } of partitions) await sql`drop table ${sql(name)}`;
+    await sql`create table ${sql(`${table}_default`)} partition of ${sql(table)} default`;
   }
   const end = new Date(Date.now() + 2 * WEEK_MS);
   for (const week of weeksBetween(weekOf(begin), end)) await makeWeek(sql, week);
