@@ -1,5 +1,6 @@
 /** The address of a database: what its parameters may be (libpq's, where they mean something here). */
 import * as v from 'valibot';
+import { url } from './values.ts';
 
 /** Parameters that are honoured, with the values of those that have few. */
 const PARAMETERS: Readonly<Record<string, readonly string[] | null>> = {
@@ -18,12 +19,8 @@ const HINTS: Readonly<Record<string, string>> = {
   ssl_mode: '; sslmode is meant',
 };
 
-/** @returns why this cannot be used as the address of a database, as the rest of a sentence; null: it can */
-function databaseUrlProblem(text: string): string | null {
-  if (/^[a-z]+:\/\/[^/?]*,/.test(text))
-    return 'must name one host: a virtual address or a proxy that follows the primary';
-  if (!URL.canParse(text) || !['postgres:', 'postgresql:'].includes(new URL(text).protocol))
-    return 'must be a URL beginning with postgres:// or postgresql://';
+/** @returns what is wrong with the parameters of a URL, as the rest of a sentence; null: nothing */
+function parameterProblem(text: string): string | null {
   for (const [name, value] of new URL(text).searchParams) {
     const values = PARAMETERS[name];
     if (values === undefined) return `must not have the parameter ${name}${HINTS[name] ?? ''}`;
@@ -35,8 +32,13 @@ function databaseUrlProblem(text: string): string | null {
 /** The address of a database, as a schema. */
 export const databaseUrl = v.pipe(
   v.string(),
+  v.check(
+    (text) => !/^[a-z]+:\/\/[^/?]*,/.test(text),
+    'must name one host: a virtual address or a proxy that follows the primary',
+  ),
+  url(['postgres:', 'postgresql:']),
   v.rawCheck(({ dataset, addIssue }) => {
-    const message = dataset.typed ? databaseUrlProblem(dataset.value) : null;
+    const message = dataset.typed && URL.canParse(dataset.value) ? parameterProblem(dataset.value) : null;
     if (message !== null) addIssue({ message });
   }),
 );

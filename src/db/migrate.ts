@@ -67,7 +67,7 @@ export async function migrate(
   const sql = createPool(url, 1, { session: false, silenceMs: null });
   const lock = createPool(url, 1, { session: false, silenceMs: null });
   try {
-    return await withLock(lock, say, () => applyAll());
+    return await withLock(lock, say, applyAll);
   } finally {
     await Promise.all([sql.end({ timeout: 5 }), lock.end({ timeout: 5 })]);
   }

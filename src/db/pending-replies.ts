@@ -23,8 +23,19 @@ const RECEIVED = {
   parameterStatus: 0x53,
   backendKeyData: 0x4b,
 } as const;
-/** Of a message that is read; the rest of a longer one is passed over. In bytes. */
+/** The messages of which more is read than their type. */
+const READ: ReadonlySet<number> = new Set([
+  RECEIVED.readyForQuery,
+  RECEIVED.error,
+  RECEIVED.parameterStatus,
+  RECEIVED.backendKeyData,
+]);
+/**
+ * Of a message that is read, about so much is kept, in bytes. Less could cut off an SQLSTATE, which stands near the beginning; more
+ * would only keep what an error says of its statement.
+ */
 const MAX_READ_BYTES = 4_096;
+const NOTHING = Buffer.alloc(0);
 /** Type and length of a message. */
 const HEADER_BYTES = 5;
 
@@ -88,15 +99,9 @@ function messageTypes(
   tell: (type: number, body: Buffer) => void,
 ): (piece: Uint8Array) => void {
   const header = Buffer.alloc(HEADER_BYTES);
-  const read = new Set<number>([
-    RECEIVED.error,
-    RECEIVED.parameterStatus,
-    RECEIVED.backendKeyData,
-    RECEIVED.readyForQuery,
-  ]);
   let have = untypedFirst ? 1 : 0;
   let left = 0;
-  let body = Buffer.alloc(0);
+  let body: Buffer = NOTHING;
   return (piece) => {
     for (let at = 0; at < piece.length; ) {
       if (have < HEADER_BYTES) {
@@ -107,7 +112,7 @@ function messageTypes(
         if (have === HEADER_BYTES) left = header.readUInt32BE(1) - 4;
       } else {
         const taken = piece.subarray(at, at + Math.min(left, piece.length - at));
-        if (!untypedFirst && read.has(header[0] ?? 0) && body.length < MAX_READ_BYTES)
+        if (!untypedFirst && READ.has(header[0] ?? 0) && body.length < MAX_READ_BYTES)
           body = Buffer.concat([body, taken.subarray(0, MAX_READ_BYTES)]);
         left -= taken.length;
         at += taken.length;
@@ -115,7 +120,7 @@ function messageTypes(
       if (have === HEADER_BYTES && left === 0) {
         tell(header[0] ?? 0, body);
         have = 0;
-        body = Buffer.alloc(0);
+        body = NOTHING;
       }
     }
   };

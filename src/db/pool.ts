@@ -15,8 +15,6 @@ export type Pool = postgres.Sql;
 export interface PoolDeadlines extends SocketDeadlines {
   /** For a statement, before Postgres ends it: no request hangs on a lock for ever. null: as long as it takes. */
   readonly statementMs: number | null;
-  /** For a statement to get a lock, before Postgres ends it; null: as long as for the statement. */
-  readonly lockMs: number | null;
 }
 
 /** How a pool is used. */
@@ -36,7 +34,6 @@ const DEFAULTS: PoolOptions = {
   connectMs: 5_000,
   statementMs: 10_000,
   silenceMs: 15_000,
-  lockMs: null,
   session: true,
 };
 
@@ -138,7 +135,7 @@ export function backendPids(sql: Pool): readonly number[] {
  * @param max the most connections (default 10)
  */
 export function createPool(url: string, max = 10, given: Partial<PoolOptions> = {}): Pool {
-  const { statementMs, lockMs, session, ...deadlines } = { ...DEFAULTS, ...given };
+  const { statementMs, session, ...deadlines } = { ...DEFAULTS, ...given };
   const tls = tlsModeOf(url);
   const group = new SocketGroup();
   const options = {
@@ -149,11 +146,9 @@ export function createPool(url: string, max = 10, given: Partial<PoolOptions> = 
     prepare: session,
     // PgBouncer forgets a statement that waits behind another on the same connection, until its parameters are described (1.18).
     max_pipeline: session ? 100 : 0,
-    connection: {
-      ...(session ? SESSION : POOLED),
-      ...(!session || statementMs === null ? {} : { statement_timeout: statementMs }),
-      ...(!session || lockMs === null ? {} : { lock_timeout: lockMs }),
-    },
+    connection: !session
+      ? POOLED
+      : { ...SESSION, ...(statementMs === null ? {} : { statement_timeout: statementMs }) },
     connect_timeout: 10,
     backoff: reconnectAfter,
     onnotice: () => {},

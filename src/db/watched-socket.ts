@@ -178,20 +178,16 @@ function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): vo
   }
 
   group.add(socket, member);
+  hearWrites(socket, (piece) => {
+    pending.sent(piece);
+    if (silenceMs !== null && pending.any) wait(silenceMs);
+  });
   socket.on('data', (piece: Buffer) => {
     pending.received(piece);
     member.heardAt = performance.now();
+    if (pending.any) timer?.refresh();
+    else stopWaiting();
   });
-  if (silenceMs !== null) {
-    hearWrites(socket, (piece) => {
-      pending.sent(piece);
-      if (pending.any) wait(silenceMs);
-    });
-    socket.on('data', () => {
-      if (pending.any) timer?.refresh();
-      else stopWaiting();
-    });
-  }
   // We have closed our end: a server that does not react to that is gone.
   socket.once('finish', () => {
     stopWaiting();
