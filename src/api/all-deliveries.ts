@@ -2,13 +2,14 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { countAllDeliveries, listAllDeliveries } from '../db/webhooks/all-deliveries.ts';
+import type { PayloadVersion } from '../domain/decimal.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { identifier } from '../domain/fields.ts';
 import { dateOf, timestamp } from '../domain/timestamp.ts';
 import { Cursor, cursorQuery, readList, readTwice } from './cursor.ts';
 import { Delivery, recordOf, state, tag } from './deliveries/record.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
-import { describeOperation } from './describe.ts';
+import { describeOperation, inVersion } from './describe.ts';
 import { okWith } from './envelope.ts';
 import { query } from './validate.ts';
 import { webhookId } from './webhooks/record.ts';
@@ -32,11 +33,13 @@ export const eventFilter = {
   until: v.optional(timestamp('Only events before this time: any ISO 8601 date-time with an offset.')),
 };
 
-export function allDeliveriesRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
+/** @param version under which they are mounted; the answers are alike */
+export function allDeliveriesRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   app.get(
     '/deliveries',
     describeOperation({
+      id: inVersion('listDeliveries', version),
       summary: 'List the deliveries of all webhooks',
       description: `${readTwice} Compare the list with what you have received to find what is missing. \`since\` and \`until\` refer to the time of the event, even if it was redelivered later. Deliveries of deleted webhooks are not listed.`,
       tag,

@@ -85,7 +85,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   v21.route('/', recoveryRoutes(deps));
   v21.route('/', deliveryRoutes(deps));
   v21.route('/', deliveryOperationRoutes(deps));
-  v21.route('/', allDeliveriesRoutes(deps));
+  v21.route('/', allDeliveriesRoutes(deps, 'v21'));
   v21.route('/', eventRoutes(deps, 'v21'));
   v21.route('/', eshopRoutes(deps));
   v21.route('/', resourceRoutes(deps, orders));
@@ -97,7 +97,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   app.route('/v21', v21);
 
   const v2 = new Hono<ApiEnv>();
-  v2.route('/', allDeliveriesRoutes(deps));
+  v2.route('/', allDeliveriesRoutes(deps, 'v2'));
   v2.route('/', eventRoutes(deps, 'v2'));
   v2.route('/', recordReads(deps, 'v2', orders));
   v2.route('/', recordReads(deps, 'v2', productResource));

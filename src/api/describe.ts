@@ -2,10 +2,13 @@
 import type { MiddlewareHandler } from 'hono';
 import { describeRoute } from 'hono-openapi';
 import type * as v from 'valibot';
+import type { PayloadVersion } from '../domain/decimal.ts';
 import { reasonPhrase } from './errors.ts';
 import { describeSchema, resolved } from './json-schema.ts';
 
 export interface Operation {
+  /** Its name, which generators of clients give to the function that calls it: `createWebhook`. */
+  readonly id: string;
   /** One line. */
   readonly summary: string;
   /** The rules that the schemas cannot say, in Markdown. */
@@ -33,7 +36,7 @@ export const errorContent = {
 } as const;
 
 /**
- * @example app.get('/orders', describeOperation({ summary: 'List orders', tag: 'Orders', data: Order, list: true,
+ * @example app.get('/orders', describeOperation({ id: 'listOrders', summary: 'List orders', tag: 'Orders', data: Order, list: true,
  * message: 'Orders found.' }), …)
  */
 export function describeOperation(operation: Operation): MiddlewareHandler {
@@ -53,6 +56,7 @@ export function describeOperation(operation: Operation): MiddlewareHandler {
     return [name, { required: true, schema }] as const;
   });
   return describeRoute({
+    operationId: operation.id,
     summary: operation.summary,
     ...(operation.description === undefined ? {} : { description: operation.description }),
     tags: [operation.tag],
@@ -88,6 +92,11 @@ export function describeOperation(operation: Operation): MiddlewareHandler {
       ),
     },
   });
+}
+
+/** The id of an operation that both versions have: `getOrder` and `getOrderV2`. */
+export function inVersion(id: string, version: PayloadVersion): string {
+  return version === 'v21' ? id : `${id}V2`;
 }
 
 /** A table of statuses as a Markdown list. */

@@ -15,6 +15,7 @@ export function eshopRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   app.get(
     '/eshop',
     describeOperation({
+      id: 'getEshop',
       summary: 'Read the e-shop',
       description: 'The e-shop that the API key belongs to, and which notifications it gets.',
       tag,
@@ -27,6 +28,7 @@ export function eshopRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   app.patch(
     '/eshop',
     describeOperation({
+      id: 'patchEshop',
       summary: 'Change notifications',
       description:
         'Changes which notifications are sent; what is left out stays as it is. With `warning`, one e-mail is sent before a webhook whose ' +

@@ -10,7 +10,7 @@ import { eventFilter } from './all-deliveries.ts';
 import { Cursor, cursorQuery, readList, readTwice } from './cursor.ts';
 import { deliveryId as eventId } from './deliveries/record.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
-import { describeOperation } from './describe.ts';
+import { describeOperation, inVersion } from './describe.ts';
 import { ok, okWith } from './envelope.ts';
 import { missingEvents, withOutcomes } from './event-outcomes.ts';
 import { Event, EventWithRecord, MissingEvent } from './event-schemas.ts';
@@ -25,6 +25,7 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
   app.get(
     '/events',
     describeOperation({
+      id: inVersion('listEvents', version),
       summary: 'List events',
       description: `Every event, whether a webhook got it or not, with its deliveries, and with the reason where there is none: \`?entityId=10001\` shows where order 10001 went. ${readTwice} If the first page is requested with \`entityId\`, \`missing\` says why there may be no event where you expected one.`,
       tag,
@@ -55,6 +56,7 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
   app.get(
     '/events/:id',
     describeOperation({
+      id: inVersion('getEvent', version),
       summary: 'Read an event',
       description: 'With the record as it was right after the write, and the outcome at every webhook.',
       tag,

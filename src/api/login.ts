@@ -57,6 +57,7 @@ export function loginRoutes(deps: ApiDeps, turn: Turns['run']): Hono<ApiEnv> {
   app.post(
     '/users/login',
     describeOperation({
+      id: 'login',
       summary: 'Log in',
       description:
         'Returns a token for a user of the e-shop that `x-api-key` belongs to. The token is a JWT ' +

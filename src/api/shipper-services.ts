@@ -12,6 +12,7 @@ export function shipperServiceRoutes(deps: ApiDeps): Hono<ApiEnv> {
   app.get(
     '/shipper-service-codes',
     describeOperation({
+      id: 'listShipperServiceCodes',
       summary: 'List carriers and their services',
       description: 'The values of `shipper` and `shipperService` of an order.',
       tag: 'Orders',

@@ -94,7 +94,7 @@ function outlineOfOperation({ path, method, operation }: ReturnType<typeof opera
     Object.entries(content).map(([type, { schema }]) => `  ${title} ${type}: ${outlineOf(schema)}`);
   const statuses = Object.entries(responses);
   return [
-    `${method.toUpperCase()} ${path} (${names.join(', ')})`,
+    `${operation.operationId}: ${method.toUpperCase()} ${path} (${names.join(', ')})`,
     ...contents('takes', requestBody?.content),
     ...statuses
       .filter(([status]) => Number(status) < 400)
@@ -130,12 +130,24 @@ test('every operation documents the statuses it shares with others', () => {
   expect(document.paths['/v21/users/login']?.post?.responses).toMatchObject({ 411: {}, 429: {} });
 });
 
-test('every reference leads somewhere, and operation ids are unique', () => {
+test('every reference leads somewhere', () => {
   for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
     expect(document.components.schemas).toHaveProperty([name]);
   }
-  const ids = operations().map(({ operation }) => operation.operationId);
+});
+
+test('operation ids are names, each given once', () => {
+  const told = Object.values(document.webhooks).flatMap((methods) => Object.values(methods));
+  const ids = [...operations().map(({ operation }) => operation), ...told].map(
+    ({ operationId = '' }) => operationId,
+  );
   expect(new Set(ids).size).toBe(ids.length);
+  // A route that names none would be called after its method and path.
+  for (const id of ids)
+    expect(id).toMatch(/^(?!(?:get|put|post|patch|delete)V2)[a-z]+(?:[A-Z][a-z]*)*(?:V2)?$/);
+  expect(ids).toEqual(
+    expect.arrayContaining(['createWebhook', 'listDeliveries', 'pauseRecovery', 'getOrder', 'getOrderV2']),
+  );
 });
 
 test('security: key and token everywhere, the key alone for the login', () => {

@@ -25,14 +25,21 @@ beforeAll(async () => {
   api = await createTestApi();
   api.app.post(
     '/v21/things/:name',
-    describeOperation({ summary: 'Make', tag: 'Things', data: Thing, message: 'Made.' }),
+    describeOperation({ id: 'makeThing', summary: 'Make', tag: 'Things', data: Thing, message: 'Made.' }),
     params({ name: v.string() }),
     body(ThingInput, { responseOnly: ['id', 'createdAt'] }),
     (c) => ok(c, 'Made.', { param: c.req.valid('param').name, ...c.req.valid('json') }),
   );
   api.app.get(
     '/v21/things',
-    describeOperation({ summary: 'List', tag: 'Things', data: Thing, list: true, message: 'Listed.' }),
+    describeOperation({
+      id: 'listThings',
+      summary: 'List',
+      tag: 'Things',
+      data: Thing,
+      list: true,
+      message: 'Listed.',
+    }),
     query({ ...pageQuery, state: v.optional(v.picklist(['a', 'b'])) }),
     (c) => {
       const page = pageOf(c.req.valid('query'));

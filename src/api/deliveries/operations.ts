@@ -67,6 +67,7 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   app.get(
     '/deliveries/:id/payload',
     describeOperation({
+      id: 'getDeliveryPayload',
       summary: 'Read the payload of a delivery',
       description:
         'The body as it is sent: the snapshot of the record at the time of the event, in the form configured for the webhook. `data` is the body itself, byte ' +
@@ -96,6 +97,7 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   app.post(
     '/deliveries/:id/redeliver',
     describeOperation({
+      id: 'redeliver',
       summary: 'Redeliver',
       description:
         'Creates a new delivery of the same event to the same webhook, and returns it. It has its own id (so that a receiver that recognizes duplicates accepts it), its own retries and its own 48 hours, carries the ' +

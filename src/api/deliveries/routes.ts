@@ -31,6 +31,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   app.get(
     '/webhooks/:id/deliveries',
     describeOperation({
+      id: 'listWebhookDeliveries',
       summary: 'List the deliveries of a webhook',
       description: `Newest first; ${pagesEnd}. To get at what lies beyond, set \`since\` and \`until\`, or read \`GET /deliveries\` with \`webhookId\` and \`after\`.`,
       tag,
@@ -75,6 +76,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   app.get(
     '/deliveries/:id',
     describeOperation({
+      id: 'getDelivery',
       summary: 'Read a delivery with its attempts',
       tag,
       data: DeliveryWithAttempts,

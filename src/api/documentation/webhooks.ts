@@ -9,6 +9,7 @@ import {
 } from '../../domain/event-types.ts';
 import { render } from '../../domain/render.ts';
 import { defaultRetryPolicy, maxAttempts } from '../../domain/retry-policy.ts';
+import { capital } from '../../domain/words.ts';
 import { describeSchema } from '../json-schema.ts';
 
 function header(name: string, description: string, schema: object = { type: 'string' }) {
@@ -81,6 +82,11 @@ function content(entry: CatalogueEntry, type: EventType) {
   };
 }
 
+/** `onCreateOrderPost` for CREATE_ORDER. */
+function operationId(type: EventType, method: 'Post' | 'Get'): string {
+  return `on${type.toLowerCase().split('_').map(capital).join('')}${method}`;
+}
+
 export function describeWebhooks(): { webhooks: Record<string, object>; components: Record<string, object> } {
   const components: Record<string, object> = {};
   const webhooks: Record<string, object> = {};
@@ -93,7 +99,7 @@ export function describeWebhooks(): { webhooks: Record<string, object>; componen
     webhooks[type] = {
       post: {
         ...common,
-        operationId: `${type}_POST`,
+        operationId: operationId(type, 'Post'),
         summary,
         description:
           'What a webhook with the method POST receives, in the form of its `payloadVersion` (`v2` or `v21`).',
@@ -101,7 +107,7 @@ export function describeWebhooks(): { webhooks: Record<string, object>; componen
       },
       get: {
         ...common,
-        operationId: `${type}_GET`,
+        operationId: operationId(type, 'Get'),
         summary,
         description: `What a webhook with the method GET receives: no body, and the percent-encoded \`${entry.idField}\` at the end of the URL.`,
       },

@@ -137,6 +137,7 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
   app.post(
     '/warehouse/events/import',
     describeRoute({
+      operationId: 'importOperations',
       summary: 'Import operations of the warehouse',
       description,
       tags: ['Warehouse'],

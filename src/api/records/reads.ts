@@ -12,7 +12,7 @@ import { type RenderOptions, render, renderValue } from '../../domain/render.ts'
 import { timestamp } from '../../domain/timestamp.ts';
 import { article, capital } from '../../domain/words.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
-import { describeOperation } from '../describe.ts';
+import { describeOperation, inVersion } from '../describe.ts';
 import { ok, okList } from '../envelope.ts';
 import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
 import { booleanText, params, query } from '../validate.ts';
@@ -61,7 +61,7 @@ async function rendered(records: readonly object[], options: RenderOptions): Pro
 export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: ListedResource): Hono<ApiEnv> {
   const { mapping, tag, listed, filter, packingLists } = resource;
   const { entry } = mapping;
-  const { noun, path } = entry;
+  const { kind, noun, path } = entry;
   const data = resource.recordSchema(version);
   const [foundAll, found] = [`${tag} found.`, `${capital(noun)} found.`];
   const app = new Hono<ApiEnv>();
@@ -69,6 +69,7 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
   app.get(
     path,
     describeOperation({
+      id: inVersion(`list${capital(kind)}s`, version),
       summary: `List ${tag.toLowerCase()}`,
       description: `Oldest first${listed}`,
       tag,
@@ -96,6 +97,7 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
   app.get(
     `${path}/:id`,
     describeOperation({
+      id: inVersion(`get${capital(kind)}`, version),
       summary: `Read ${article(noun)}`,
       ...(packingLists === undefined ? {} : { description: packingLists }),
       tag,

@@ -44,6 +44,11 @@ export interface Resource<Rec extends object> extends ListedResource {
   patch(record: Rec, body: unknown, context: BodyContext): Rec;
 }
 
+/** "PackingLists" for "packing-lists". */
+function inCapitals(name: string): string {
+  return name.split('-').map(capital).join('');
+}
+
 export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Resource<Rec>): Hono<ApiEnv> {
   const { mapping, tag, inputSchema, late = '', onCreation = '' } = resource;
   const rules = resource.rules === undefined ? '' : `\n${resource.rules}`;
@@ -78,6 +83,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
   app.post(
     path,
     describeOperation({
+      id: `create${capital(kind)}`,
       summary: `${resource.creates} ${named}`,
       description: `Fires ${eventOn(kind, 'created')}.${onCreation}${rules}`,
       tag,
@@ -100,6 +106,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
   const updates = [
     {
       method: 'put',
+      verb: 'replace',
       summary: `Replace ${named}`,
       how: 'Replaces all fields; those left out become `null` or get their defaults.',
       optional: [idField],
@@ -107,16 +114,18 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
     },
     {
       method: 'patch',
+      verb: 'patch',
       summary: `Change fields of ${named}`,
       how: `Changes only the fields that are sent${wholeLists}.`,
       optional: 'all',
       apply: resource.patch,
     },
   ] as const;
-  for (const { method, summary, how, optional, apply } of updates) {
+  for (const { method, verb, summary, how, optional, apply } of updates) {
     app[method](
       one,
       describeOperation({
+        id: `${verb}${capital(kind)}`,
         summary,
         description: `${how}${late} Fires ${eventOn(kind, 'updated')}, unless nothing changed${firesToo.join('')}.${rules}`,
         tag,
@@ -142,6 +151,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
     app.post(
       `${one}/${name}`,
       describeOperation({
+        id: `${name}${capital(kind)}`,
         summary,
         description: `${description} No body.`,
         tag,
@@ -159,6 +169,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
     app.put(
       `/warehouse${one}/${name}`,
       describeOperation({
+        id: `set${capital(kind)}${inCapitals(name)}`,
         summary,
         description,
         tag: 'Warehouse',

@@ -44,6 +44,7 @@ export function stockMovementRoutes(deps: ApiDeps): Hono<ApiEnv> {
   app.post(
     '/warehouse/stock-movements',
     describeOperation({
+      id: 'createStockMovement',
       summary: 'Record a stock movement',
       description: `Changes the product's \`stock\` at once and fires CREATE_STOCK_MOVEMENT_<TYPE>, but not UPDATE_PRODUCT.
 

@@ -38,6 +38,7 @@ export function webhookOperationRoutes({ sql, keys, policy }: ApiDeps): Hono<Api
     app.put(
       `/webhooks/:id/${name}`,
       describeOperation({
+        id: `${name}Webhook`,
         summary,
         description,
         tag,
@@ -57,6 +58,7 @@ export function webhookOperationRoutes({ sql, keys, policy }: ApiDeps): Hono<Api
   app.put(
     '/webhooks/:id/regenerate-secret',
     describeOperation({
+      id: 'regenerateSecret',
       summary: 'Regenerate the secret',
       description:
         'The new secret is valid at once and is returned only now. For 24 hours, deliveries are signed with the old secret too (two signatures in the ' +

@@ -99,6 +99,7 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   app.post(
     '/webhooks/:id/recover',
     describeOperation({
+      id: 'startRecovery',
       summary: 'Recover what a webhook did not get',
       description:
         'Delivers what this webhook did not get in a given period: `failed`, `expired` and `canceled` deliveries, and, if requested, ' +
@@ -166,6 +167,7 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   app.get(
     '/webhooks/:id/recoveries',
     describeOperation({
+      id: 'listRecoveries',
       summary: "List a webhook's recoveries",
       description: 'Newest first, in whatever state.',
       tag,
@@ -193,6 +195,7 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   app.get(
     '/webhooks/:id/recoveries/:recoveryId',
     describeOperation({
+      id: 'getRecovery',
       summary: 'Read a recovery',
       description: 'Its progress, and when it is expected to end.',
       tag,
@@ -215,6 +218,7 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     app.post(
       `/webhooks/:id/recoveries/:recoveryId/${action}`,
       describeOperation({
+        id: `${action}Recovery`,
         summary,
         description,
         tag,

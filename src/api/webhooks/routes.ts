@@ -55,6 +55,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
   app.get(
     '/webhooks',
     describeOperation({
+      id: 'listWebhooks',
       summary: 'List webhooks',
       description:
         'Ordered by id. Returns all webhooks, without `pagination`, unless `page` or `items` is given.',
@@ -82,6 +83,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
   app.post(
     '/webhooks',
     describeOperation({
+      id: 'createWebhook',
       summary: 'Create a webhook',
       description:
         'The response contains the `secret`, which is never returned again. Several webhooks may have the same type. The contract of ' +
@@ -107,6 +109,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
   app.get(
     '/webhooks/:id',
     describeOperation({
+      id: 'getWebhook',
       summary: 'Read a webhook',
       tag,
       data: webhookRecordSchema,
@@ -124,6 +127,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
   app.put(
     '/webhooks/:id',
     describeOperation({
+      id: 'replaceWebhook',
       summary: 'Replace a webhook',
       description:
         'Replaces all fields; those left out get their defaults. Changing `active` has the same effect as activate and ' +
@@ -156,6 +160,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
   app.delete(
     '/webhooks/:id',
     describeOperation({
+      id: 'deleteWebhook',
       summary: 'Delete a webhook',
       description:
         'The webhook and its deliveries are no longer available through the interface; open deliveries are canceled. Returns 400 if the contract does not allow deleting webhooks.',

@@ -98,6 +98,7 @@ export function webhookTestRoutes(
   app.post(
     '/webhooks/:id/test',
     describeOperation({
+      id: 'testWebhook',
       summary: 'Test a webhook',
       description:
         'Makes one request to the URL of the webhook, with a sample of its type, and returns what was sent and what came back. Start here: it works on an inactive ' +
