@@ -30,8 +30,12 @@ export interface SecretsByWebhook {
   readonly [webhookId: number]: SecretList;
 }
 
-/** Length of the base64 part: 32 bytes. */
-const BASE64_LENGTH = 44;
+/** An own secret may be as short and as long as this. */
+const LENGTH = { min: 24, max: 256 } as const;
+/** Bytes that the base64 part stands for: 32 of a generated one. */
+const KEY_BYTES = { min: 24, max: 64 } as const;
+/** `wb_` and 32 bytes in base64url. */
+const API_KEY = /^wb_[\w-]{43}$/;
 
 const isList = (secrets: Exclude<Secrets, (...asked: never[]) => unknown>): secrets is SecretList =>
   typeof secrets === 'string' || Array.isArray(secrets);
@@ -43,15 +47,26 @@ export function problemOfSecret(secret: unknown, name: string): string | null {
   if (secret === '') return `${name} is empty: is the variable it comes from set?`;
   if (secret !== secret.trim())
     return `${name} begins or ends with whitespace, which would be part of the key: remove it (a file or variable often ends with a newline).`;
-  if (/\s/.test(secret)) return `${name} has whitespace in the middle: was it wrapped when it was copied?`;
+  if (/[^\S ]/.test(secret))
+    return `${name} has a line break or tab in the middle: was it wrapped when it was copied?`;
   if (/^["'`]/.test(secret))
     return `${name} begins with a quotation mark, which would be part of the key: remove the quotes.`;
-  if (!secret.startsWith(SECRET_PREFIX))
-    return `${name} does not begin with ${SECRET_PREFIX}: it must be the whole "secret" of the answer to the webhook's creation (not the API key, and not without its prefix).`;
-  const encoded = secret.slice(SECRET_PREFIX.length);
-  if (!/^[A-Za-z0-9+/]+=*$/.test(encoded) || encoded.length !== BASE64_LENGTH)
-    return `${name} is not ${SECRET_PREFIX} and ${BASE64_LENGTH} characters of base64: was all of it copied?`;
+  if (API_KEY.test(secret))
+    return `${name} is an API key: it must be the "secret" of the answer to the webhook's creation.`;
+  if (secret.startsWith(SECRET_PREFIX)) {
+    return isKeyInBase64(secret.slice(SECRET_PREFIX.length))
+      ? null
+      : `${name} is not ${SECRET_PREFIX} and the base64 of ${KEY_BYTES.min} to ${KEY_BYTES.max} bytes: was all of it copied?`;
+  }
+  if (!/^[ -~]+$/.test(secret) || secret.length < LENGTH.min || secret.length > LENGTH.max)
+    return `${name} neither begins with ${SECRET_PREFIX} nor consists of ${LENGTH.min} to ${LENGTH.max} ASCII characters: it must be the whole "secret" of the answer to the webhook's creation, or your own that was sent there.`;
   return null;
+}
+
+function isKeyInBase64(encoded: string): boolean {
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(encoded)) return false;
+  const bytes = (encoded.replace(/=+$/, '').length * 3) >> 2;
+  return bytes >= KEY_BYTES.min && bytes <= KEY_BYTES.max;
 }
 
 /** @throws TypeError naming what is wrong with the first bad one */

@@ -7,7 +7,7 @@
  */
 import { type Bytes, fromBase64, hmac, join, toBase64, toHex } from './bytes.ts';
 
-/** Before the base64 part of every secret. */
+/** Before the base64 part of a generated secret, and of an own one that Standard Webhooks decode. */
 export const SECRET_PREFIX = 'whsec_';
 
 /** What `v2` of `X-Service-Signature` signs; the headers as they stand in the request. */
@@ -62,9 +62,14 @@ export interface StandardContent {
   readonly body: string | Bytes;
 }
 
-/** One `v1` of `webhook-signature`: base64. The key is what the base64 part of the secret stands for. */
+/**
+ * One `v1` of `webhook-signature`: base64. The key is what the base64 part of the secret stands for, or the secret itself, as
+ * UTF-8, where it does not begin with `whsec_`.
+ */
 export async function standardV1(secret: string, { timestamp, id, body }: StandardContent): Promise<string> {
-  const key = fromBase64(secret.slice(SECRET_PREFIX.length));
+  const key = secret.startsWith(SECRET_PREFIX)
+    ? fromBase64(secret.slice(SECRET_PREFIX.length))
+    : join(secret);
   return toBase64(await hmac(key, join(`${id}.${timestamp}.`, body)));
 }
 

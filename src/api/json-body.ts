@@ -15,6 +15,13 @@ export interface BodyOptions {
   readonly responseOnly?: readonly string[];
   /** Required fields that may be left out here: the identifier of a PUT, everything of a PATCH. */
   readonly optional?: readonly string[] | 'all';
+  /** A request without a body is one whose fields are all left out. */
+  readonly mayBeAbsent?: boolean;
+}
+
+/** Whether a request has no body at all. */
+export function hasNoBody(c: Context<ApiEnv>): boolean {
+  return (c.var.body?.byteLength ?? 0) === 0;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

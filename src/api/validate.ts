@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { invalid } from '../domain/problem.ts';
 import { fieldsOf, validate, without } from '../domain/validation.ts';
 import type { ApiEnv } from './deps.ts';
-import { type BodyOptions, describeBody, readJson } from './json-body.ts';
+import { type BodyOptions, describeBody, hasNoBody, readJson } from './json-body.ts';
 import { describeSchema, documents } from './json-schema.ts';
 import { findRefused, isInherited } from './refused-values.ts';
 
@@ -22,7 +22,8 @@ export function body<Schema extends v.GenericSchema<unknown, object>>(
   options: BodyOptions = {},
 ): Validated<'json', Schema> {
   const handler: Validated<'json', Schema> = async (c, next) => {
-    const sent = without(fieldsOf(readJson(c)), options.responseOnly ?? []);
+    const json = options.mayBeAbsent === true && hasNoBody(c) ? {} : readJson(c);
+    const sent = without(fieldsOf(json), options.responseOnly ?? []);
     c.req.addValidatedData('json', validate(schema, sent));
     await next();
   };

@@ -9,7 +9,7 @@ import { createHmac } from 'node:crypto';
 const SECRET_PREFIX = 'whsec_';
 
 export interface SignatureInput {
-  /** One or two secrets (`whsec_…`), newest first. */
+  /** One or two secrets, newest first. */
   readonly secrets: readonly string[];
   /** Unix seconds at which the attempt was signed; receivers refuse old ones. */
   readonly timestamp: number;
@@ -60,7 +60,7 @@ function v2Lines(input: Omit<SignatureInput, 'secrets' | 'body'>): string {
 
 /** What the Standard Webhooks specification signs: the message id, the time, and the body (empty for GET). */
 export interface StandardSignatureInput {
-  /** One or two secrets (`whsec_…`), newest first. */
+  /** One or two secrets, newest first. */
   readonly secrets: readonly string[];
   readonly timestamp: number;
   /** `webhook-id`: the delivery's id. */
@@ -69,14 +69,15 @@ export interface StandardSignatureInput {
 }
 
 /**
- * The value of `webhook-signature`: one `v1,<base64>` per secret, separated by spaces. Each is HMAC-SHA256 with the
- * decoded base64 part of the secret as the key over `<id>.<t>.<body>`.
+ * The value of `webhook-signature`: one `v1,<base64>` per secret, separated by spaces. Each is HMAC-SHA256 over
+ * `<id>.<t>.<body>`, with the decoded base64 part of the secret as the key, or the bytes of one without `whsec_`.
  */
 export function standardSignature({ secrets, timestamp, id, body }: StandardSignatureInput): string {
   return secrets
     .map((secret) => {
-      const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
-      const key = Buffer.from(encoded, 'base64');
+      const key = secret.startsWith(SECRET_PREFIX)
+        ? Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
+        : Buffer.from(secret, 'utf8');
       // Not put together first: a large body would be copied for each of its signatures.
       return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
     })

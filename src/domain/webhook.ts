@@ -4,6 +4,7 @@ import { payloadVersions } from './decimal.ts';
 import { eventTypeNames, eventTypes, packingListEventTypes } from './event-types.ts';
 import { atMost, isLonger } from './fields.ts';
 import { incidentSchema } from './incident.ts';
+import { answeredSecret, ownSecretField } from './webhook-secret.ts';
 
 const MAX_URL_LENGTH = 2048;
 const MAX_DESCRIPTION_LENGTH = 1000;
@@ -109,21 +110,37 @@ export const webhookFields = v.keyof(v.object(inputEntries)).options;
 /** What a receiver sees of it: columns of `webhook_forms` too, where former values stay. */
 export const formFields = ['url', 'method', 'payloadVersion', 'parameters'] as const;
 
+/** `withPackingLists` is only there where the type has packing lists. */
+const packingLists = {
+  fields: [['webhookType'], ['parameters']],
+  allowed: (input: {
+    readonly webhookType: v.InferOutput<typeof webhookType>;
+    readonly parameters: v.InferOutput<typeof parameters> | null;
+  }) => input.parameters?.withPackingLists !== true || packingListEventTypes.includes(input.webhookType),
+  message: `allowed only for ${packingListEventTypes.join(' and ')}`,
+  at: ['parameters', 'withPackingLists'],
+} as const;
+
 export const webhookInputSchema = v.pipe(
   v.strictObject(inputEntries),
   v.metadata({ ref: 'WebhookInput' }),
-  v.forward(
-    v.partialCheck(
-      [['webhookType'], ['parameters']],
-      (input) =>
-        input.parameters?.withPackingLists !== true || packingListEventTypes.includes(input.webhookType),
-      `allowed only for ${packingListEventTypes.join(' and ')}`,
-    ),
-    ['parameters', 'withPackingLists'],
-  ),
+  v.forward(v.partialCheck(packingLists.fields, packingLists.allowed, packingLists.message), packingLists.at),
 );
 /** A checked body with its defaults filled in. */
 export type WebhookInput = v.InferOutput<typeof webhookInputSchema>;
+
+/** The body of a creation, which may bring a secret along. */
+export const webhookCreationSchema = v.pipe(
+  v.strictObject({ ...inputEntries, secret: ownSecretField }),
+  v.metadata({ ref: 'WebhookCreation' }),
+  v.forward(v.partialCheck(packingLists.fields, packingLists.allowed, packingLists.message), packingLists.at),
+);
+
+/** The body of `regenerate-secret`, which may be left out. */
+export const newSecretSchema = v.pipe(
+  v.strictObject({ secret: ownSecretField }),
+  v.metadata({ ref: 'NewSecret' }),
+);
 
 /** Fields that only the record has: ignored in a request, so that a record can be sent back as it was read. */
 export const webhookResponseOnly = [
@@ -132,7 +149,6 @@ export const webhookResponseOnly = [
   'unregisteredAt',
   'lastDeactivation',
   'incident',
-  'secret',
 ] as const;
 
 export const deactivationReasons = ['user', 'retriesExhausted', 'gone'] as const;
@@ -194,11 +210,7 @@ export function settingsOf(webhook: WebhookSettings): WebhookSettings {
 export const webhookWithSecretSchema = v.pipe(
   v.object({
     ...recordEntries,
-    secret: v.pipe(
-      v.string(),
-      v.regex(/^whsec_[A-Za-z0-9+/]{43}=$/),
-      v.description('`whsec_` followed by 32 random bytes in base64. Never returned again.'),
-    ),
+    secret: answeredSecret,
   }),
   v.metadata({ ref: 'WebhookWithSecret' }),
 );

@@ -73,6 +73,60 @@ test('everything that may be sent is kept', async () => {
   expect((await request('GET', `/v21/webhooks/${created.id}`)).data).toEqual(record);
 });
 
+const encoded = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+
+test.each(['the secret that our receiver knows', encoded])(
+  'a secret of one’s own is kept: %s',
+  async (secret) => {
+    const { id, ...created } = await create({ secret });
+    expect(created.secret).toBe(secret);
+    expect(openedSecret(api.keys, await row(id), 'secret')).toBe(secret);
+    const path = `/v21/webhooks/${id}`;
+    const other = `${secret.length === 38 ? 'x' : 'y'}`.repeat(24);
+    expect((await request('PUT', path, { ...minimalWebhook, secret: other })).status).toBe(200);
+    expect(openedSecret(api.keys, await row(id), 'secret')).toBe(secret);
+    const regenerated = await request('PUT', `${path}/regenerate-secret`, { secret: other });
+    expect(regenerated.data.secret).toBe(other);
+    const stored = await row(id);
+    expect(openedSecret(api.keys, stored, 'secret')).toBe(other);
+    expect(openedSecret(api.keys, stored, 'previousSecret')).toBe(secret);
+  },
+);
+
+test.each([undefined, {}, { secret: null }])(
+  'without one of one’s own (%j) a secret is generated',
+  async (body) => {
+    const { id, secret } = await create(body);
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    const next = await request('PUT', `/v21/webhooks/${id}/regenerate-secret`, body);
+    expect(next.data.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(next.data.secret).not.toBe(secret);
+  },
+);
+
+test.each(['too short', `${encoded.slice(0, -4)}`, `${'x'.repeat(30)}\n`, 'ž'.repeat(30), 7, ''])(
+  'a secret that cannot be used is refused, not repeated, and changes nothing: %j',
+  async (secret) => {
+    const { id } = await create();
+    const before = await row(id);
+    for (const answer of [
+      await request('POST', '/v21/webhooks', { ...minimalWebhook, secret }),
+      await request('PUT', `/v21/webhooks/${id}/regenerate-secret`, { secret }),
+    ]) {
+      expect(answer.status).toBe(400);
+      expect(answer.body.message).toMatch(/^secret: must /);
+      if (typeof secret === 'string' && secret !== '') expect(answer.text).not.toContain(secret);
+    }
+    expect(await row(id)).toEqual(before);
+  },
+);
+
+test('a body of the regeneration has no other field', async () => {
+  const { id } = await create();
+  const answer = await request('PUT', `/v21/webhooks/${id}/regenerate-secret`, { secrets: encoded });
+  expect(answer.body).toMatchObject({ statusCode: 400, message: 'secrets: unknown field' });
+});
+
 test('the secret is answered by creation and regeneration only', async () => {
   const { id } = await create();
   const path = `/v21/webhooks/${id}`;

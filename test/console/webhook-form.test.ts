@@ -74,6 +74,20 @@ test.each([true, false])(
   },
 );
 
+test('a secret of one’s own is taken at creation and at regeneration', async () => {
+  const page = sent((await ask('/console/webhooks/new')).text);
+  const typed = { ...page, url: full.url, webhookType: 'UPDATE_ORDER' };
+  const own = 'the "secret" that our <receiver> knows';
+  const refused = await ask('/console/webhooks', { ...typed, secret: 'too short' });
+  expect(refused.text).toContain('secret: must be 24 to 256 characters long');
+  const made = await ask('/console/webhooks', { ...typed, secret: own });
+  expect(plain(made.text)).toContain(own);
+  const id = /Webhook (\d+)/.exec(made.text)?.[1];
+  const rotate = sent((await ask(`/console/webhooks/${id}/rotate`)).text);
+  const regenerated = await ask(`/console/webhooks/${id}/rotate`, { ...rotate, secret: `${own}!` });
+  expect(plain(regenerated.text)).toContain(`${own}!`);
+});
+
 test('as much can be typed as the API allows, and what is too long comes back with the refusal', async () => {
   const page = await ask('/console/webhooks/new');
   expect(page.text).not.toContain('maxlength');

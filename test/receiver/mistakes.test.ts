@@ -18,17 +18,28 @@ describe('a secret', () => {
   it.each([
     ['with a newline at its end', `${testSecret}\n`, 'begins or ends with whitespace'],
     ['with a space before it', ` ${testSecret}`, 'begins or ends with whitespace'],
-    ['that was wrapped', `${testSecret.slice(0, 20)}\n${testSecret.slice(20)}`, 'whitespace in the middle'],
+    ['that was wrapped', `${testSecret.slice(0, 20)}\n${testSecret.slice(20)}`, 'was it wrapped'],
     ['in quotes', `"${testSecret}"`, 'quotation mark'],
     ['that is not set', unset.WEBHOOK_SECRET ?? '', 'is empty'],
-    ['that is the API key', 'wb_8Kq3', 'not the API key'],
-    ['without its prefix', testSecret.slice(6), 'does not begin with whsec_'],
+    ['that is the API key', `wb_${'8Kq3'.repeat(10)}abc`, 'is an API key'],
+    ['that is too short', 'our-secret-of-23-letters'.slice(1), 'neither begins with whsec_'],
+    ['that is not ASCII', `${'é'.repeat(24)}`, 'neither begins with whsec_'],
+    ['of too few bytes', `whsec_${Buffer.alloc(23).toString('base64')}`, 'was all of it copied?'],
     ['that was cut off', testSecret.slice(0, -5), 'was all of it copied?'],
   ])('%s is refused at once, and not repeated', (_, secret, sentence) => {
     expect(withSecret(secret)).toThrow(sentence);
     expect(withSecret([testSecret, secret])).toThrow('secrets[1]');
     expect(withSecret({ CREATE_ORDER: secret })).toThrow(`secrets.CREATE_ORDER`);
     if (secret.length > 8) expect(withSecret(secret)).not.toThrow(secret.trim());
+  });
+
+  it.each([
+    'our own secret, of 24 an',
+    '0123456789abcdef0123456789abcdef'.repeat(8),
+    `whsec_${Buffer.alloc(24, 7).toString('base64')}`,
+    `whsec_${Buffer.alloc(64, 7).toString('base64')}`,
+  ])('of one’s own is fine: %s', (secret) => {
+    expect(withSecret(secret)).not.toThrow();
   });
 
   it('is required', () => {

@@ -27,7 +27,9 @@ for line in sys.stdin:
     for secret in secrets.decode().split(","):
         try:
             # An empty body, of a GET, is no JSON: only the verification is asked for.
-            webhooks.Webhook(secret).verify(body.decode(), named, json_parse=False)
+            # Text is decoded as base64, bytes are the key itself.
+            key = secret if secret.startswith("whsec_") else secret.encode()
+            webhooks.Webhook(key).verify(body.decode(), named, json_parse=False)
             verified = True
         except webhooks.WebhookVerificationError:
             pass

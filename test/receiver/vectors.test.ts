@@ -15,7 +15,7 @@ const refused = vectorsOf('refused');
 it('there are vectors of both kinds, each with a name of its own', () => {
   expect(signed.every(({ valid }) => valid)).toBe(true);
   expect(refused.some(({ valid }) => valid)).toBe(false);
-  expect(new Set([...signed, ...refused].map(({ name }) => name)).size).toBe(50);
+  expect(new Set([...signed, ...refused].map(({ name }) => name)).size).toBe(53);
 });
 
 const requestOf = ({ method, target, headers, body }: Vector) =>
@@ -77,7 +77,11 @@ describe('the published standardwebhooks', () => {
     vi.setSystemTime(now * 1_000);
     const verified = secrets.some((secret) => {
       try {
-        new Webhook(secret).verify(body, { ...headers }, { jsonParse: false });
+        // It decodes base64 unless told not to.
+        const known = secret.startsWith('whsec_')
+          ? new Webhook(secret)
+          : new Webhook(secret, { format: 'raw' });
+        known.verify(body, { ...headers }, { jsonParse: false });
         return true;
       } catch {
         return false;

@@ -34,6 +34,8 @@ const secretOf = (seed: string) => `whsec_${createHash('sha256').update(seed).di
 const current = secretOf('current');
 const previous = secretOf('previous');
 const stranger = secretOf('stranger');
+/** One that an e-shop has brought along. */
+const own = 'the secret of our shop: not to be told';
 
 const at = new Date('2026-11-20T19:33:00.000Z');
 const now = at.getTime() / 1_000;
@@ -153,6 +155,18 @@ export function signedVectors(bodyOf: BodyOf): Vector[] {
       signedWith: [current, previous],
       known: [previous],
     }),
+    vector({
+      name: 'a secret of one’s own, which does not begin with whsec_',
+      body: order,
+      signedWith: [own],
+      known: [own],
+    }),
+    vector({
+      name: 'a generated secret beside the own one before it',
+      body: order,
+      signedWith: [current, own],
+      known: [own],
+    }),
     { ...vector({ name: 'five minutes old', body: order }), now: now + 300 },
     { ...vector({ name: 'five minutes ahead', body: order }), now: now - 300 },
   ];
@@ -177,6 +191,7 @@ export function refusedVectors(bodyOf: BodyOf): Vector[] {
     post('another secret', { signedWith: [stranger] }),
     get('a GET with another secret', { signedWith: [stranger] }),
     post('the previous secret, which is no longer known', { signedWith: [previous] }),
+    post('another secret of one’s own', { signedWith: [`${own}!`], known: [own] }),
     { ...post('another body'), body: body.replace('10001', '10002') },
     { ...post('a body written again with spaces'), body: JSON.stringify(JSON.parse(body), null, 1) },
     { ...post('a body with a newline at its end'), body: `${body}\n` },

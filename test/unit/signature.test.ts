@@ -62,6 +62,11 @@ test('the signatures are what openssl computes', () => {
   expect(standardSignature({ secrets: [NEW], timestamp, id: 'msg_1', body: '{"a":1}' })).toBe(
     'v1,OeL1P8HAwwQIdeZ+6o9/FFw4VniJBHqQLE0vVUZSapk=',
   );
+  // `printf '%s' 'msg_1.1700000000.{"a":1}' | openssl dgst -sha256 -hmac 'the secret of our old system' -binary | base64`
+  const own = 'the secret of our old system';
+  expect(standardSignature({ secrets: [own], timestamp, id: 'msg_1', body: '{"a":1}' })).toBe(
+    'v1,oOhggmocoEEIczAey+GDObNK3arAFSE4wIQiGdMlj/o=',
+  );
 });
 
 test('a receiver verifies a POST by the body, and only with the right secret and body', () => {

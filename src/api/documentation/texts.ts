@@ -69,11 +69,11 @@ export const receiving = `## What a receiver gets
 
 ## How to verify a signature
 
-\`X-Service-Signature: t=<unix seconds>,v1=<hex>,v2=<hex>\`: each is HMAC-SHA256 with the UTF-8 bytes of the whole \`secret\` (including \`whsec_\`) as the key. Verify \`v2\`, which joins everything by which a receiver decides. It is made over these lines, each ended by a line feed, and then the body (empty on GET): \`t\`, \`X-Service-Delivery\`, \`X-Service-Event-Id\`, \`X-Service-Event\`, \`X-Service-Sequence\`, \`X-Service-Webhook\`, \`X-Service-Test\` (\`true\`, or an empty line), the method, path and query as requested. \`X-Service-Webhook\` says whose secret to use. The number of the attempt and the time of the event are not covered.
+\`X-Service-Signature: t=<unix seconds>,v1=<hex>,v2=<hex>\`: each is HMAC-SHA256 with the UTF-8 bytes of the whole \`secret\` (including \`whsec_\`, if it begins with it) as the key. Verify \`v2\`, which joins everything by which a receiver decides. It is made over these lines, each ended by a line feed, and then the body (empty on GET): \`t\`, \`X-Service-Delivery\`, \`X-Service-Event-Id\`, \`X-Service-Event\`, \`X-Service-Sequence\`, \`X-Service-Webhook\`, \`X-Service-Test\` (\`true\`, or an empty line), the method, path and query as requested. \`X-Service-Webhook\` says whose secret to use. The number of the attempt and the time of the event are not covered.
 
 \`v1\` is over \`<t>.<body>\` for POST and \`<t>.<path and query as requested>\` for GET. For 24 hours after the secret was regenerated, both are there twice, made with the new secret and then the old one: \`t=,v1=new,v1=old,v2=new,v2=old\`. Reject a \`t\` that is more than five minutes off.
 
-\`webhook-signature: v1,<base64>\` follows the Standard Webhooks specification, with the base64 part of the secret as the key, over \`<webhook-id>.<webhook-timestamp>.<body>\`; its published libraries verify it. \`webhook-id\` is the delivery's id and the timestamp the same as \`t\`. On GET its body is empty, so it does not protect the identifier: verify \`X-Service-Signature\` there.`;
+\`webhook-signature: v1,<base64>\` follows the Standard Webhooks specification, with the base64 part of the secret as the key (all of your own secret, in UTF-8, if it does not begin with \`whsec_\`), over \`<webhook-id>.<webhook-timestamp>.<body>\`; its published libraries verify it. \`webhook-id\` is the delivery's id and the timestamp the same as \`t\`. On GET its body is empty, so it does not protect the identifier: verify \`X-Service-Signature\` there.`;
 
 export const tags = [
   { name: 'Authentication', description: 'Log in with a user name and password to get a token.' },

@@ -2,12 +2,12 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { replaceSecret, setActive } from '../../db/webhooks/webhooks.ts';
-import { webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
+import { newSecretSchema, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
 import { newWebhookSecret } from '../../secrets/keys.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
-import { params, query } from '../validate.ts';
+import { body, params, query } from '../validate.ts';
 import { foundRecord, noSuchWebhook, tag, webhookId } from './record.ts';
 
 const switches = [
@@ -61,7 +61,7 @@ export function webhookOperationRoutes({ sql, keys, policy }: ApiDeps): Hono<Api
       id: 'regenerateSecret',
       summary: 'Regenerate the secret',
       description:
-        'The new secret is valid at once and is returned only now. For 24 hours, deliveries are signed with the old secret too (two signatures in the ' +
+        'The new secret is valid at once and is returned only now; the body may bring your own. For 24 hours, deliveries are signed with the old secret too (two signatures in the ' +
         'header, newest first), so that none is rejected while the receiver is being updated. Regenerating again drops the oldest secret; `overlap=0` drops the old one at once. The state of the webhook does not change.',
       tag,
       data: webhookWithSecretSchema,
@@ -77,9 +77,10 @@ export function webhookOperationRoutes({ sql, keys, policy }: ApiDeps): Hono<Api
         ),
       ),
     }),
+    body(newSecretSchema, { mayBeAbsent: true }),
     async (c) => {
       const { id } = c.req.valid('param');
-      const secret = newWebhookSecret();
+      const secret = c.req.valid('json').secret ?? newWebhookSecret();
       const overlap = c.req.valid('query').overlap === undefined;
       const { eshopId } = c.var.session;
       const sealed = keys.encryptSecret(secret, { eshopId, webhookId: id });

@@ -15,6 +15,7 @@ import { type Contract, contractOf, contractProblems } from '../../domain/contra
 import { badRequest, invalid } from '../../domain/problem.ts';
 import {
   type WebhookInput,
+  webhookCreationSchema,
   webhookInputSchema,
   webhookRecordSchema,
   webhookResponseOnly,
@@ -30,6 +31,8 @@ import { body, params, query } from '../validate.ts';
 import { foundRecord, noSuchWebhook, recordOf, tag, webhookId, webhookNotFound } from './record.ts';
 
 const responseOnly = { responseOnly: webhookResponseOnly };
+/** A secret is replaced by regeneration alone. */
+const ignoredInPut = { responseOnly: [...webhookResponseOnly, 'secret'] };
 
 export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const { sql, keys, policy } = deps;
@@ -86,19 +89,19 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       id: 'createWebhook',
       summary: 'Create a webhook',
       description:
-        'The response contains the `secret`, which is never returned again. Several webhooks may have the same type. The contract of ' +
+        'The response contains the `secret`, which is never returned again: your own, if the body has one, so that a receiver need not change. Several webhooks may have the same type. The contract of ' +
         'the e-shop may limit the types, the payload versions, packing lists and the number of webhooks (100 unless agreed otherwise); what it does not allow returns a 400 that says so.',
       tag,
       data: webhookWithSecretSchema,
       message: 'Webhook created.',
       errors: { 400: 'failed validation, or something that the contract does not allow.' },
     }),
-    body(webhookInputSchema, responseOnly),
+    body(webhookCreationSchema, responseOnly),
     async (c) => {
       const { eshopId } = c.var.session;
-      const input = c.req.valid('json');
+      const { secret: own, ...input } = c.req.valid('json');
       const { maxWebhooks } = await checkInput(eshopId, input);
-      const secret = newWebhookSecret();
+      const secret = own ?? newWebhookSecret();
       const seal = (id: number) => keys.encryptSecret(secret, { eshopId, webhookId: id });
       const row = await createWebhook(sql, eshopId, input, seal, maxWebhooks);
       if (row === null) throw badRequest(`The contract allows at most ${counted(maxWebhooks, 'webhook')}.`);
@@ -142,7 +145,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       },
     }),
     params({ id: webhookId }),
-    body(webhookInputSchema, responseOnly),
+    body(webhookInputSchema, ignoredInPut),
     async (c) => {
       const { eshopId } = c.var.session;
       const { id } = c.req.valid('param');

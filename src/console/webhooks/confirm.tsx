@@ -4,6 +4,7 @@ import type { WebhookRecord } from '../../domain/webhook.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import type { Viewer } from '../deps.ts';
 import { Time } from '../times.tsx';
+import { OwnSecret } from './form.tsx';
 
 interface Asked {
   readonly viewer: Viewer;
@@ -62,6 +63,7 @@ export const confirmations = {
           a receiver that has only that one will reject every request.
         </p>
       )}
+      <OwnSecret />
       <label class="check">
         <input type="checkbox" name="overlap" value="0" />
         <span>Stop using the current secret immediately, because it may have leaked</span>

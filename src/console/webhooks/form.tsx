@@ -32,6 +32,11 @@ export function fieldsOf({
   } satisfies Record<Exclude<keyof WebhookInput, 'active' | 'parameters'> | Parameter, string | undefined>;
 }
 
+/** What a body says beside it at creation: nothing where none was typed, so that one is generated. */
+export function ownSecretOf({ secret = '' }: Fields): object {
+  return secret === '' ? {} : { secret };
+}
+
 /** All that a body says, since what it leaves out is reset. */
 export function inputOf(fields: Fields, active: boolean): object {
   const { url = '', webhookType, method, payloadVersion, description = '', withPackingLists } = fields;
@@ -68,6 +73,18 @@ function Check({
         <span class="quiet small">{hint}</span>
       </span>
     </label>
+  );
+}
+
+/** Where an e-shop brings along the secret that its receiver knows. */
+export function OwnSecret({ value }: { value?: string | undefined }) {
+  return (
+    <Input
+      name="secret"
+      label="Your own signing secret (optional)"
+      value={value}
+      hint="Left empty: a new one is generated. 24 to 256 characters; whsec_ and base64 for libraries of Standard Webhooks."
+    />
   );
 }
 
@@ -121,6 +138,7 @@ export function WebhookForm(props: {
           />
         </div>
         <TextArea name="description" label="Description (optional)" value={fields.description} />
+        {id === null ? <OwnSecret value={fields.secret} /> : null}
         <fieldset>
           <legend>Options</legend>
           {id === null ? (

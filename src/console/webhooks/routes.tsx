@@ -15,7 +15,7 @@ import { html } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
 import { confirmations } from './confirm.tsx';
-import { fieldsOf, inputOf, newFields, WebhookForm } from './form.tsx';
+import { fieldsOf, inputOf, newFields, ownSecretOf, WebhookForm } from './form.tsx';
 import { WebhooksPage } from './list.tsx';
 import { WebhookPage, type WebhookPageProps } from './page.tsx';
 import { RecoverPage } from './recover.tsx';
@@ -106,12 +106,10 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
   app.post('/webhooks', async (c) => {
     const { form, viewer, api } = c.var;
     try {
-      const { data } = await api.send(
-        WithSecret,
-        'POST',
-        '/v21/webhooks',
-        inputOf(form, form.active === 'true'),
-      );
+      const { data } = await api.send(WithSecret, 'POST', '/v21/webhooks', {
+        ...inputOf(form, form.active === 'true'),
+        ...ownSecretOf(form),
+      });
       const notice = 'The webhook was created. Send it a test to see whether your receiver works.';
       return c.html(await shown(c, String(data.id), { secret: data.secret, notice }));
     } catch (error) {
@@ -182,6 +180,7 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
         WithSecret,
         'PUT',
         `/v21/webhooks/${piece(id)}/regenerate-secret${overlap}`,
+        ownSecretOf(c.var.form),
       );
       return c.html(await shown(c, id, { secret: data.secret, notice: 'The webhook has a new secret.' }));
     });

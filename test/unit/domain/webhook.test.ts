@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { contractOf, contractProblems } from '../../../src/domain/contract.ts';
 import { eventTypeNames } from '../../../src/domain/event-types.ts';
 import { urlProblem, webhookInputSchema } from '../../../src/domain/webhook.ts';
+import { secretProblem } from '../../../src/domain/webhook-secret.ts';
 
 const body = { url: 'https://shop.example/h', webhookType: 'UPDATE_ORDER', active: true, method: 'POST' };
 
@@ -38,6 +39,36 @@ test.each([
   [`http://a.cz/${'x'.repeat(2037)}`, 'must be at most 2048 characters long'],
 ])('the address %j: %s', (url, problem) => {
   expect(urlProblem(url)).toBe(problem);
+});
+
+const encoded = (bytes: number) => `whsec_${Buffer.alloc(bytes, 251).toString('base64')}`;
+const LENGTH = 'must be 24 to 256 characters long';
+const ASCII = 'must consist of printable ASCII characters';
+const ENCODED = 'must be whsec_ followed by the base64 of 24 to 64 bytes, or not begin with whsec_';
+
+test.each([
+  ['x'.repeat(24), null],
+  ['x'.repeat(256), null],
+  [` ~${'x'.repeat(22)}`, null],
+  ['WHSEC_this is no prefix, whsec_ neither', null],
+  [encoded(24), null],
+  [encoded(32), null],
+  [encoded(64), null],
+  ['x'.repeat(23), LENGTH],
+  ['x'.repeat(257), LENGTH],
+  ['', LENGTH],
+  [`${'x'.repeat(24)}\n`, ASCII],
+  [`${'x'.repeat(24)}\u007f`, ASCII],
+  [`${'x'.repeat(24)}ž`, ASCII],
+  [encoded(23), ENCODED],
+  [encoded(65), ENCODED],
+  ['whsec_', LENGTH],
+  [encoded(32).slice(0, -1), ENCODED],
+  [`${encoded(32).slice(0, -2)}9=`, ENCODED],
+  [encoded(32).replaceAll('+', '-'), ENCODED],
+  [`whsec_ ${encoded(32).slice(6)}`, ENCODED],
+])('the secret %j: %s', (secret, problem) => {
+  expect(secretProblem(secret)).toBe(problem);
 });
 
 describe('the body', () => {
