@@ -166,7 +166,11 @@ test('the API accepts every body of the examples', async () => {
   await story('POST /v21/warehouse/stock-movements');
   webhook = (await send('POST /v21/webhooks')).data.id;
   sent.add('POST /v21/webhooks');
-  await story('PUT /v21/webhooks/{id}', 'POST /v21/webhooks/{id}/recover');
+  await story(
+    'PUT /v21/webhooks/{id}',
+    'PUT /v21/webhooks/{id}/regenerate-secret',
+    'POST /v21/webhooks/{id}/recover',
+  );
   await story('POST /v21/orders', 'PUT /v21/orders/{id}', 'PATCH /v21/orders/{id}');
   const status = (to: string) => send('PUT /v21/warehouse/orders/{id}/status', { status: to });
   await status('received');

@@ -21,7 +21,7 @@ export const ids = {
   stockMovement: 4711,
 } as const;
 
-const SECRET = 'whsec_3q2+7w5VqTn0cXo1m8yRkZl4uJd9sHf6bGa2pEi0tMw=';
+export const SECRET = 'whsec_3q2+7w5VqTn0cXo1m8yRkZl4uJd9sHf6bGa2pEi0tMw=';
 const payload = render(sampleOf('UPDATE_ORDER_STATUS'), { version: 'v21', withPackingLists: false });
 
 const webhook = {

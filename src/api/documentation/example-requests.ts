@@ -9,7 +9,7 @@ import {
   returnEntry,
 } from '../../domain/catalogue.ts';
 import { PACKING_LISTS, renderValue } from '../../domain/render.ts';
-import { ids } from './example-records.ts';
+import { ids, SECRET } from './example-records.ts';
 
 /** As somebody writes it: without what only responses have, without what is null, or what the warehouse enters. */
 function written({ responseOnly, sample }: CatalogueEntry, dropped: readonly string[] = []): object {
@@ -47,6 +47,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   'POST /v21/users/login': { username: 'shop', password: 'correct-horse-battery-staple' },
   'POST /v21/webhooks': webhookBody,
   'PUT /v21/webhooks/{id}': { ...webhookBody, url: 'https://shop.example/hooks/all-orders' },
+  'PUT /v21/webhooks/{id}/regenerate-secret': { secret: SECRET },
   'POST /v21/webhooks/{id}/recover': {
     since: '2026-11-20T18:00:00Z',
     until: '2026-11-21T06:00:00Z',
