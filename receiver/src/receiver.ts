@@ -153,9 +153,9 @@ function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers)
       const { delivery, json } = await deliveryOf(received, settings);
       if (!delivery.test || settings.tests === 'handle') return responseTo(await take(delivery, json));
       if (runOf(delivery.kind) === null) throw noHandler(delivery.kind);
-      // A test event is in the delivery log, where \`reconcile\` would find it.
-      await settings.store.done(delivery.id);
-      return responseTo('verified');
+      // A test event is in the delivery log, where `reconcile` would find it; an examination asks what would become of a delivery.
+      const taken = await inOrder(settings, delivery, () => once(settings, delivery.id, async () => {}));
+      return responseTo(taken === 'repeat' || taken === 'stale' ? taken : 'verified');
     } catch (problem) {
       const onPurpose = problem instanceof Gone || problem instanceof RetryLater;
       if (!onPurpose) settings.onProblem(problem, request);

@@ -15,6 +15,10 @@ const texts = {
   verified: 'The signatures of this test are good. No handler was called: its record does not exist.',
 } as const;
 
+/** What an examination reads from an answer: whether the delivery was handled, or acknowledged alone. */
+const HANDLED = 'x-waybill-handled';
+const handled = { handled: 'new', verified: 'new', repeat: 'repeat', stale: 'stale' } as const;
+
 function text(status: number, message: string, headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(`${message}\n`, {
     status,
@@ -25,7 +29,7 @@ function text(status: number, message: string, headers: Readonly<Record<string, 
 /** @param outcome what became of the delivery, or what was thrown */
 export function responseTo(outcome: unknown): Response {
   if (outcome === 'handled' || outcome === 'repeat' || outcome === 'stale' || outcome === 'verified')
-    return text(200, texts[outcome]);
+    return text(200, texts[outcome], { [HANDLED]: handled[outcome] });
   if (outcome === 'busy')
     return text(503, 'It is being handled by an earlier attempt.', { 'retry-after': String(BUSY_RETRY_S) });
   if (outcome instanceof Gone) return text(410, outcome.message);

@@ -126,7 +126,7 @@ export async function fakeDelivery<K extends Kind, V extends PayloadVersion = 'v
 }
 
 /** Percent-encodes everything but the unreserved characters of RFC 3986, as the sender does. */
-function encoded(identifier: string): string {
+export function encoded(identifier: string): string {
   return encodeURIComponent(identifier).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,

@@ -1,0 +1,141 @@
+#!/usr/bin/env node
+/** `waybill-receiver`: examines a receiver in any language, and prints the test vectors. */
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { isKind } from './delivery.ts';
+import { type Examination, examine } from './examination/examine.ts';
+import { createRequester } from './examination/request.ts';
+import { table } from './examination/table.ts';
+import { kinds } from './kinds.ts';
+import { sampleOf } from './samples.generated.ts';
+import { problemOfSecret } from './secrets.ts';
+
+const USAGE = `Usage:
+  waybill-receiver examine URL   sends the receiver at URL signed test requests, right and wrong ones
+    --secret SECRET              the webhook's; twice for two (default: the variable WEBHOOK_SECRET)
+    --type TYPE                  of the events (default: CREATE_ORDER)
+    --method POST|GET            (default: POST; with GET the identifier is appended to URL)
+    --payload-version v2|v21     (default: v2)
+    --webhook ID                 what X-Service-Webhook says (default: 1)
+    --header 'NAME: VALUE'       a further header of every request; any number of them
+    --timeout SECONDS            of one request (default: 15)
+    --json                       prints JSON instead of a table
+  waybill-receiver vectors [FOLDER]
+                                 prints requests to accept and to refuse as JSON, or writes them into a folder
+
+Exit code: 0 nothing failed, 1 the command was wrong, 2 something failed.
+`;
+
+/** A mistake of who typed the command, as a sentence. */
+class Mistake extends Error {}
+
+const options = {
+  secret: { type: 'string', multiple: true },
+  type: { type: 'string', default: 'CREATE_ORDER' },
+  method: { type: 'string', default: 'POST' },
+  'payload-version': { type: 'string', default: 'v2' },
+  webhook: { type: 'string', default: '1' },
+  header: { type: 'string', multiple: true },
+  timeout: { type: 'string', default: '15' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+function parsed() {
+  try {
+    return parseArgs({ options, allowPositionals: true });
+  } catch (error) {
+    throw new Mistake(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function oneOf<const T extends string>(name: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((each) => each === value);
+  if (found === undefined) throw new Mistake(`--${name} must be ${allowed.join(' or ')}.`);
+  return found;
+}
+
+function positive(name: string, value: string): number {
+  if (!/^\d{1,9}$/.test(value) || Number(value) === 0)
+    throw new Mistake(`--${name} must be a number from 1 on.`);
+  return Number(value);
+}
+
+function headersOf(lines: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(line) ?? [];
+      if (name === undefined || value === undefined)
+        throw new Mistake(`--header must be of the form 'Name: value'.`);
+      return [name.toLowerCase(), value];
+    }),
+  );
+}
+
+async function examined(
+  url: string | undefined,
+  given: ReturnType<typeof parsed>['values'],
+): Promise<Examination> {
+  if (url === undefined || !/^https?:\/\//i.test(url) || !URL.canParse(url))
+    throw new Mistake('Say the URL of the receiver, such as https://shop.example/hooks.');
+  const kind = given.type;
+  if (!isKind(kind)) throw new Mistake(`--type must be one of ${Object.keys(kinds).join(', ')}.`);
+  const { WEBHOOK_SECRET } = process.env;
+  const secrets = given.secret ?? (WEBHOOK_SECRET === undefined ? [] : [WEBHOOK_SECRET]);
+  if (secrets.length === 0)
+    throw new Mistake('Say the secret of the webhook, with --secret or as WEBHOOK_SECRET.');
+  for (const secret of secrets) {
+    const problem = problemOfSecret(secret, 'The secret');
+    if (problem !== null) throw new Mistake(problem);
+  }
+  const method = oneOf('method', given.method, ['POST', 'GET']);
+  const { record } = sampleOf(kind, oneOf('payload-version', given['payload-version'], ['v2', 'v21']));
+  const { idField } = kinds[kind];
+  const webhookId = positive('webhook', given.webhook);
+  const requester = createRequester({ url, method, kind, webhookId, headers: headersOf(given.header ?? []) });
+  return await examine({
+    subject: {
+      method,
+      body: method === 'GET' ? null : JSON.stringify(record),
+      idField,
+      numbered: typeof Reflect.get(record, idField) === 'number',
+      secrets,
+      now: new Date(),
+    },
+    ...requester,
+    timeoutMs: positive('timeout', given.timeout) * 1_000,
+  });
+}
+
+async function vectors(folder: string | undefined): Promise<void> {
+  const names = ['signed', 'refused'] as const;
+  const fileOf = (name: string) => new URL(`../vectors/${name}.json`, import.meta.url);
+  if (folder === undefined) {
+    const [signed, refused] = await Promise.all(names.map((name) => readFile(fileOf(name), 'utf8')));
+    process.stdout.write(`{"signed":${signed?.trim()},"refused":${refused?.trim()}}\n`);
+    return;
+  }
+  await mkdir(folder, { recursive: true });
+  for (const name of names) await copyFile(fileOf(name), join(folder, `${name}.json`));
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = parsed();
+  const [command, operand, ...more] = positionals;
+  if (values.help) return void process.stdout.write(USAGE);
+  if (more.length > 0) throw new Mistake(`There is no use for ${more.join(' ')}.`);
+  if (command === 'vectors') return await vectors(operand);
+  if (command !== 'examine') throw new Mistake(USAGE);
+  const found = await examined(operand, values);
+  process.stdout.write(`${values.json ? JSON.stringify(found) : table(found)}\n`);
+  if (found.rows.some(({ verdict }) => verdict === 'fail')) process.exitCode = 2;
+}
+
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof Mistake)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,168 @@
+/**
+ * Examines a receiver: a series of marked test requests, of which some have to be accepted and the others refused. It is told
+ * how to make a request, so that the server and the kit's command examine alike.
+ */
+import { type Language, languageOf, remedyOf } from './remedies.ts';
+import { type RowName, type Step, type Subject, seriesOf, type TestRequest } from './series.ts';
+
+/** What came back for one request. */
+export interface Answer {
+  /** Null where no answer came. */
+  readonly status: number | null;
+  /** Why there is none, in a sentence. */
+  readonly error: string | null;
+  readonly durationMs: number;
+  /** By name in lower case: at least `location`, `server`, `x-powered-by` and `x-waybill-handled`. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** `fail`: what it must not do, or does not do. `warning`: what will make trouble. */
+export const verdicts = ['ok', 'warning', 'fail'] as const;
+export type Verdict = (typeof verdicts)[number];
+
+export interface Row {
+  readonly name: RowName;
+  /** What was sent, for people. */
+  readonly sent: string;
+  /** What came back, for people. */
+  readonly received: string;
+  readonly verdict: Verdict;
+  /** How to mend it, in a sentence; null where there is nothing to mend. */
+  readonly remedy: string | null;
+}
+
+export interface Examination {
+  readonly rows: readonly Row[];
+  /** The slowest answer to a right request, in milliseconds; null where none came. */
+  readonly answerMs: number | null;
+  /** False where it was ended early: the receiver did not answer, or the time was over. */
+  readonly complete: boolean;
+}
+
+export interface ExaminationOptions {
+  readonly subject: Subject;
+  /** Makes a request. @param timeoutMs at most that long */
+  readonly send: (request: TestRequest, timeoutMs: number) => Promise<Answer>;
+  /** When the certificate of the receiver ends; null where there is none. */
+  readonly certificateEnd?: () => Promise<Date | null>;
+  /** That of an attempt, in milliseconds (default: 15,000). */
+  readonly timeoutMs?: number;
+  /** For all of it, in milliseconds (default: 100,000). */
+  readonly deadlineMs?: number;
+}
+
+/** An answer that takes longer than this part of the time that an attempt has is slow. */
+const SLOW_SHARE = 1 / 3;
+const DAY_MS = 86_400_000;
+const CERTIFICATE_DAYS = 30;
+
+/** @throws what `send` throws */
+export async function examine(options: ExaminationOptions): Promise<Examination> {
+  const { subject, send, certificateEnd, timeoutMs = 15_000, deadlineMs = 100_000 } = options;
+  const end = performance.now() + deadlineMs;
+  const rows: Row[] = [];
+  const right: Answer[] = [];
+  const all: Answer[] = [];
+  let complete = true;
+
+  for (const step of seriesOf(subject)) {
+    const timed = (request: TestRequest) =>
+      send(request, Math.max(1, Math.min(timeoutMs, end - performance.now())));
+    const answers: Answer[] = [];
+    if (step.together === true) answers.push(...(await Promise.all(step.requests.map(timed))));
+    else for (const request of step.requests) answers.push(await timed(request));
+    // Cut short by the end of all: it says nothing of the receiver.
+    if (performance.now() >= end) {
+      complete = false;
+      break;
+    }
+    all.push(...answers);
+    if (step.expected === 'accepted') right.push(...answers);
+    rows.push(judged(step, answers, languageOf(Object.assign({}, ...all.map(({ headers }) => headers)))));
+    // Without an answer to the first, there is nothing to learn from the others.
+    if (all.every(({ status }) => status === null)) {
+      complete = false;
+      break;
+    }
+  }
+  const times = right.filter(({ status }) => status !== null).map(({ durationMs }) => durationMs);
+  const answerMs = times.length === 0 ? null : Math.max(...times);
+  if (answerMs !== null) rows.push(answerTime(answerMs, timeoutMs), redirects(all));
+  const ends = complete ? ((await certificateEnd?.()) ?? null) : null;
+  if (ends !== null) rows.push(certificate(ends, subject.now));
+  return { rows, answerMs, complete };
+}
+
+const isAccepted = ({ status }: Answer) => status !== null && status >= 200 && status < 300;
+
+/** What came back, in a few words: each different one once. */
+function received(answers: readonly Answer[]): string {
+  const said = answers.map(({ status, error, headers }) => {
+    const handled = headers['x-waybill-handled'];
+    return status === null
+      ? (error ?? 'no answer')
+      : `${status}${handled === undefined ? '' : `, ${handled}`}`;
+  });
+  return [...new Set(said)].join('; ');
+}
+
+function judged(step: Step, answers: readonly Answer[], language: Language | null): Row {
+  const { name, sent } = step;
+  const verdict = verdictOf(step, answers);
+  return {
+    name,
+    sent,
+    received: received(answers),
+    verdict,
+    remedy: verdict === 'ok' ? null : remedyOf(name, language),
+  };
+}
+
+function verdictOf({ expected, handled }: Step, answers: readonly Answer[]): Verdict {
+  if (expected !== 'accepted') {
+    if (!answers.some(isAccepted)) return 'ok';
+    return expected === 'v2' ? 'warning' : 'fail';
+  }
+  if (!answers.every(isAccepted)) return 'fail';
+  const said = answers.map(({ headers }) => headers['x-waybill-handled']);
+  const fits = (word: string | undefined) =>
+    handled === undefined || word === undefined || handled.some((each) => each === word);
+  return said.every(fits) ? 'ok' : 'fail';
+}
+
+const seconds = (ms: number) => `${(ms / 1_000).toFixed(ms < 1_000 ? 2 : 1)} s`;
+
+function answerTime(answerMs: number, timeoutMs: number): Row {
+  const slow = answerMs > timeoutMs * SLOW_SHARE;
+  return {
+    name: 'answer time',
+    sent: 'all right requests',
+    received: `${seconds(answerMs)} at most, of ${seconds(timeoutMs)}`,
+    verdict: slow ? 'warning' : 'ok',
+    remedy: slow ? remedyOf('answer time', null) : null,
+  };
+}
+
+function redirects(answers: readonly Answer[]): Row {
+  const found = answers.find(({ status }) => status !== null && status >= 300 && status < 400);
+  const location = found?.headers.location;
+  return {
+    name: 'redirects',
+    sent: 'all requests',
+    received:
+      found === undefined ? 'none' : `${found.status}${location === undefined ? '' : ` to ${location}`}`,
+    verdict: found === undefined ? 'ok' : 'warning',
+    remedy: found === undefined ? null : remedyOf('redirects', null),
+  };
+}
+
+function certificate(ends: Date, now: Date): Row {
+  const soon = ends.getTime() - now.getTime() < CERTIFICATE_DAYS * DAY_MS;
+  return {
+    name: 'certificate',
+    sent: 'a connection with TLS',
+    received: `valid until ${ends.toISOString().slice(0, 10)}`,
+    verdict: soon ? 'warning' : 'ok',
+    remedy: soon ? remedyOf('certificate', null) : null,
+  };
+}

@@ -1,0 +1,82 @@
+/** How a fault is mended: one sentence, in the receiver's language where its answers tell which one it is. */
+import type { RowName } from './series.ts';
+
+/** Headers of answers that tell in which language a receiver is written. */
+const SIGNS = [
+  ['php', /\bphp\b/i],
+  ['python', /python|werkzeug|gunicorn|uvicorn|hypercorn|waitress|tornado|cherrypy/i],
+  ['ruby', /\bruby\b|puma|webrick|passenger|unicorn|thin\b/i],
+  ['java', /coyote|jetty|tomcat|undertow|netty|servlet/i],
+  ['node', /express|next\.js|waybill-receiver|koa|fastify/i],
+] as const;
+export type Language = (typeof SIGNS)[number][0];
+
+/** @param headers by name in lower case; null where they do not tell */
+export function languageOf(headers: Readonly<Record<string, string>>): Language | null {
+  const said = [headers.server, headers['x-powered-by']].join(' ');
+  if ('x-waybill-handled' in headers) return 'node';
+  return SIGNS.find(([, sign]) => sign.test(said))?.[0] ?? null;
+}
+
+const VERIFY: Readonly<Record<Language, string>> = {
+  node: 'receiver({ secrets, store }) of waybill-receiver does it',
+  python: 'waybill.verify(secrets, request.method, target, request.headers, request.get_data()) does it',
+  php: "Waybill::problem($secrets, $_SERVER['REQUEST_METHOD'], $_SERVER['REQUEST_URI'], getallheaders(), file_get_contents('php://input')) does it",
+  ruby: 'Waybill.problem(secrets, request.method, request.original_fullpath, headers_of(request), request.raw_post) does it',
+  java: 'Waybill.problem(secrets, method, target, headers, body, Instant.now().getEpochSecond()) does it',
+};
+const BODY: Readonly<Record<Language, string>> = {
+  node: "with Express, express.raw({ type: '*/*', limit: '1mb' })",
+  python: 'with Flask, MAX_CONTENT_LENGTH = 1024 * 1024',
+  php: 'post_max_size = 1M, and client_max_body_size 1m in nginx',
+  ruby: 'client_max_body_size 1m in nginx',
+  java: 'with Spring, server.tomcat.max-http-form-post-size=1MB',
+};
+
+const GENERAL: Readonly<Record<RowName, string>> = {
+  'valid request':
+    'Answer 2xx to what is rightly signed: check the secret of this webhook, and that body, path and query are taken as they came.',
+  repeat:
+    'Remember X-Service-Delivery of what was handled, and answer its repeats with 2xx without handling them again.',
+  'older sequence':
+    'Answer 2xx to a lower X-Service-Sequence than the last one handled of the record, and do not let it overwrite what is newer.',
+  'greatest payload': 'Accept bodies up to 256 KiB, in every proxy on the way too',
+  'longest identifier':
+    'Decode the identifier at the end of the URL once, and take up to 64 characters of any kind.',
+  'unknown fields': 'Ignore fields that you do not know: new ones may be added.',
+  'two signatures':
+    'Compare with every v2 in X-Service-Signature, not with the first or last alone: one match is enough.',
+  'three at once':
+    'Handle requests side by side: queue the work, and answer as soon as the delivery is stored.',
+  'wrong signature':
+    'Compare v2 of X-Service-Signature with the one made with your secret, and answer 401 where none matches',
+  'no signature': 'Answer 401 where X-Service-Signature is missing, before anything is read of the body',
+  'signature of another body': 'Make the signature over the bytes of the body as they came',
+  'signature of another target':
+    'Make v2 over path and query as requested: webhook-signature does not cover them on GET',
+  'old timestamp': 'Refuse a t that is more than 300 seconds off by your clock',
+  'only v1 matches':
+    'Check v2 instead of v1 or webhook-signature: it alone covers the sequence, the webhook, the test mark and the target',
+  'answer time': 'Store the delivery, answer, and do the work afterwards: an attempt has 15 seconds.',
+  redirects:
+    'Register the address that the redirect leads to: redirects are not followed, and count as failures.',
+  certificate: 'Renew the certificate, and let it be renewed by itself from now on.',
+};
+
+const EXAMPLES: Readonly<Partial<Record<RowName, Readonly<Record<Language, string>>>>> = {
+  'greatest payload': BODY,
+  'wrong signature': VERIFY,
+  'no signature': VERIFY,
+  'signature of another body': VERIFY,
+  'signature of another target': VERIFY,
+  'old timestamp': VERIFY,
+  'only v1 matches': VERIFY,
+};
+
+/** One sentence. */
+export function remedyOf(name: RowName, language: Language | null): string {
+  const general = GENERAL[name];
+  if (general.endsWith('.')) return general;
+  const example = language === null ? undefined : EXAMPLES[name]?.[language];
+  return example === undefined ? `${general}.` : `${general}; ${example}.`;
+}

@@ -1,0 +1,268 @@
+/** The requests of an examination: what each shows, and how the receiver has to answer. */
+import { toBase64 } from '../bytes.ts';
+import { SECRET_PREFIX } from '../signature.ts';
+
+/** What is examined, and with what. */
+export interface Subject {
+  readonly method: 'POST' | 'GET';
+  /** The sample of the webhook's type, as JSON text; null on GET. */
+  readonly body: string | null;
+  /** The field of the sample that identifies it. */
+  readonly idField: string;
+  /** Whether that is a number, as of stock movements. */
+  readonly numbered: boolean;
+  /** Of the webhook: one, or two while one is being replaced; the newest first. */
+  readonly secrets: readonly string[];
+  /** By the sender's clock. */
+  readonly now: Date;
+}
+
+/** What a signature may be made over instead of what is sent. */
+export type SignedAs = Partial<Pick<TestRequest, 'sequence' | 'entityId' | 'body'>>;
+
+/** One request, before it is signed. It is always marked as a test. */
+export interface TestRequest {
+  readonly secrets: readonly string[];
+  readonly deliveryId: string;
+  readonly eventId: string;
+  readonly sequence: number;
+  /** 1 for a first attempt. */
+  readonly number: number;
+  /** Seconds by which the time of its signatures lies in the past. */
+  readonly age: number;
+  readonly entityId: string;
+  /** JSON text; null on GET. */
+  readonly body: string | null;
+  /** The signatures are those of a request that differs in this. */
+  readonly signedAs?: SignedAs;
+  /** It has no signature at all. */
+  readonly unsigned?: true;
+}
+
+export const rowNames = [
+  'valid request',
+  'repeat',
+  'older sequence',
+  'greatest payload',
+  'longest identifier',
+  'unknown fields',
+  'two signatures',
+  'three at once',
+  'wrong signature',
+  'no signature',
+  'signature of another body',
+  'signature of another target',
+  'old timestamp',
+  'only v1 matches',
+  'answer time',
+  'redirects',
+  'certificate',
+] as const;
+export type RowName = (typeof rowNames)[number];
+
+/** What a receiver says of a delivery with `X-Waybill-Handled`: whether it was handed on, or acknowledged alone. */
+export type Handled = 'new' | 'repeat' | 'stale';
+
+export interface Step {
+  readonly name: RowName;
+  /** For people: what is sent. */
+  readonly sent: string;
+  /** `accepted`: any 2xx. `refused`: anything else. `v2`: likewise, and accepting it is no more than a warning. */
+  readonly expected: 'accepted' | 'refused' | 'v2';
+  /** What it may say of it, if it says it. */
+  readonly handled?: readonly Handled[];
+  readonly requests: readonly TestRequest[];
+  /** All requests are made at the same moment. */
+  readonly together?: true;
+}
+
+/** The greatest size of a record, in bytes. */
+const MAX_RECORD_BYTES = 256 * 1024;
+/** The longest text of a record, in characters, and that of an identifier. */
+const LONG_TEXT = 4_000;
+const LONG_ID = 64;
+/** A receiver is to refuse what is older than five minutes. */
+const TOO_OLD_SECONDS = 6 * 60;
+/** In the middle, so that there is something before it. */
+const SEQUENCE = 5;
+
+/** All requests, in the order in which they are made: what is right comes first. */
+export function seriesOf(subject: Subject): readonly Step[] {
+  const { method, secrets, now } = subject;
+  const otherSecret = `${SECRET_PREFIX}${toBase64(crypto.getRandomValues(new Uint8Array(32)))}`;
+  const ids = identifiers(subject);
+  const body = (entityId: string, change: (record: object) => object = (record) => record) =>
+    subject.body === null ? null : JSON.stringify(change(withId(subject, entityId)));
+  /** A right request of a record of its own, but for what is given. */
+  const request = (given: Partial<TestRequest> = {}): TestRequest => {
+    const entityId = given.entityId ?? ids();
+    return {
+      secrets,
+      deliveryId: crypto.randomUUID(),
+      eventId: crypto.randomUUID(),
+      sequence: SEQUENCE,
+      number: 1,
+      age: 0,
+      entityId,
+      body: body(entityId),
+      ...given,
+    };
+  };
+  const first = request();
+  const ofFirst = { entityId: first.entityId, body: first.body };
+  const twice = [
+    [otherSecret, ...secrets],
+    [...secrets, otherSecret],
+  ];
+  const large = ids();
+  const unknown = ids();
+  const post = method === 'POST';
+
+  return [
+    {
+      name: 'valid request',
+      sent: `a ${method} with a sample, rightly signed`,
+      expected: 'accepted',
+      handled: ['new'],
+      requests: [first],
+    },
+    {
+      name: 'repeat',
+      sent: 'the same delivery once more, as its second attempt',
+      expected: 'accepted',
+      handled: ['repeat', 'stale'],
+      requests: [{ ...first, number: 2 }],
+    },
+    {
+      name: 'older sequence',
+      sent: 'an earlier event of the same record',
+      expected: 'accepted',
+      handled: ['new', 'stale'],
+      requests: [request({ ...ofFirst, sequence: SEQUENCE - 2 })],
+    },
+    post
+      ? {
+          name: 'greatest payload',
+          sent: 'a body as large as a record may become',
+          expected: 'accepted',
+          requests: [request({ entityId: large, body: body(large, grown) })],
+        }
+      : {
+          name: 'longest identifier',
+          sent: 'an identifier as long as one may be, percent-encoded',
+          expected: 'accepted',
+          requests: [request({ entityId: longest(ids(), subject.numbered) })],
+        },
+    ...(post
+      ? [
+          {
+            name: 'unknown fields',
+            sent: 'a body with fields that do not exist yet',
+            expected: 'accepted',
+            requests: [request({ entityId: unknown, body: body(unknown, extended) })],
+          } as const,
+        ]
+      : []),
+    {
+      name: 'two signatures',
+      sent: 'the right signature behind and before that of another secret, as while a secret is being replaced',
+      expected: 'accepted',
+      requests: twice.map((both) => request({ secrets: both })),
+    },
+    {
+      name: 'three at once',
+      sent: 'three right requests at the same moment',
+      expected: 'accepted',
+      requests: [request(), request(), request()],
+      together: true,
+    },
+    {
+      name: 'wrong signature',
+      sent: 'signatures made with another secret',
+      expected: 'refused',
+      requests: [request({ secrets: [otherSecret] })],
+    },
+    {
+      name: 'no signature',
+      sent: 'a request without any signature',
+      expected: 'refused',
+      requests: [request({ unsigned: true })],
+    },
+    post
+      ? {
+          name: 'signature of another body',
+          sent: 'the signatures of another body',
+          expected: 'refused',
+          requests: [request({ signedAs: { body: first.body } })],
+        }
+      : {
+          name: 'signature of another target',
+          sent: 'the signatures of another path and query',
+          expected: 'refused',
+          requests: [request({ signedAs: { entityId: first.entityId } })],
+        },
+    {
+      name: 'old timestamp',
+      sent: `a right request of ${new Date(now.getTime() - TOO_OLD_SECONDS * 1_000).toISOString()}, six minutes old`,
+      expected: 'refused',
+      requests: [request({ age: TOO_OLD_SECONDS })],
+    },
+    {
+      name: 'only v1 matches',
+      sent: 'another sequence than the one that v2 was made over',
+      expected: 'v2',
+      requests: [request({ signedAs: { sequence: SEQUENCE + 1 } })],
+    },
+  ];
+}
+
+/** Identifiers of records that do not exist, a new one each time. */
+function identifiers({ numbered, now }: Subject): () => string {
+  let next = Math.floor(now.getTime() / 1_000);
+  if (numbered) {
+    return () => {
+      next += 1;
+      return String(next);
+    };
+  }
+  return () => `TEST-${crypto.randomUUID().replaceAll('-', '').slice(-16).toUpperCase()}`;
+}
+
+/** As long as an identifier may be, with what has to be percent-encoded; a number stays what it is. */
+function longest(id: string, numbered: boolean): string {
+  return numbered ? id : `${id}/ ?é`.padEnd(LONG_ID, 'X');
+}
+
+function withId({ body, idField, numbered }: Subject, id: string): object {
+  const record: object = JSON.parse(body ?? '{}');
+  return { ...record, [idField]: numbered ? Number(id) : id };
+}
+
+/** The record with its lines repeated until it is as large as one may be; one without lines gets a long text. */
+function grown(record: object): object {
+  const size = new TextEncoder().encode(JSON.stringify(record)).length;
+  const lists = Object.entries(record).filter(([, value]) => Array.isArray(value) && isObject(value[0]));
+  const [longestList] = lists.sort(([, a], [, b]) => JSON.stringify(b).length - JSON.stringify(a).length);
+  if (longestList === undefined) {
+    const text = 'description' in record ? 'description' : 'note';
+    return { ...record, [text]: 'x'.repeat(LONG_TEXT) };
+  }
+  const [name, lines] = longestList;
+  const perRound = new TextEncoder().encode(JSON.stringify(lines)).length - 1;
+  const rounds = 1 + Math.max(0, Math.floor((MAX_RECORD_BYTES - size) / perRound));
+  return { ...record, [name]: Array.from({ length: rounds }, () => lines).flat() };
+}
+
+/** The record with fields that no version has, also in its lines. */
+function extended(record: object): object {
+  const more = { fieldOfALaterVersion: { amount: 1, names: ['a', 'b'] } };
+  const within = Object.entries(record).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.map((item) => (isObject(item) ? { ...item, ...more } : item)) : value,
+  ]);
+  return { ...Object.fromEntries(within), ...more };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,306 @@
+/** The examination of a receiver: what it finds of good and of bad ones, over HTTP. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Answer, type Examination, examine } from '../../receiver/src/examination/examine.ts';
+import { createRequester } from '../../receiver/src/examination/request.ts';
+import type { Subject } from '../../receiver/src/examination/series.ts';
+import { table } from '../../receiver/src/examination/table.ts';
+import { memoryOrder, memoryStore, receiver } from '../../receiver/src/index.ts';
+import { nodeListener } from '../../receiver/src/node.ts';
+import { sampleOf } from '../../receiver/src/samples.generated.ts';
+import { testSecret } from '../../receiver/src/testing.ts';
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown;
+
+async function listening(listener: Listener): Promise<string> {
+  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
+  server.listen(0, '127.0.0.1');
+  closing.push(() => server.close().closeAllConnections());
+  await once(server, 'listening');
+  const address = server.address();
+  return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}/hooks/`;
+}
+
+const subject: Subject = {
+  method: 'GET',
+  body: null,
+  idField: 'id',
+  numbered: true,
+  secrets: [testSecret],
+  now: new Date('2026-10-01T00:00:00Z'),
+};
+const answer: Answer = { status: 204, error: null, durationMs: 20, headers: {} };
+
+interface Asked {
+  readonly method?: 'POST' | 'GET';
+  readonly secrets?: readonly string[];
+  readonly timeoutMs?: number;
+}
+
+async function examined(listener: Listener, asked: Asked = {}): Promise<Examination> {
+  const { method = 'POST', secrets = [testSecret], timeoutMs = 60_000 } = asked;
+  const url = await listening(listener);
+  const { record } = sampleOf('CREATE_ORDER', 'v2');
+  const body = method === 'GET' ? null : JSON.stringify(record);
+  const subject: Subject = {
+    method,
+    body,
+    idField: 'eshopOrderId',
+    numbered: false,
+    secrets,
+    now: new Date(),
+  };
+  const requester = createRequester({ url, method, kind: 'CREATE_ORDER', webhookId: 7, headers: {} });
+  return await examine({ subject, ...requester, timeoutMs });
+}
+
+/** The rows that are not ok, each with its verdict. */
+const faults = ({ rows }: Examination) =>
+  Object.fromEntries(rows.flatMap(({ name, verdict }) => (verdict === 'ok' ? [] : [[name, verdict]])));
+
+async function read(incoming: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of incoming) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+interface Careful {
+  readonly secret: string;
+  readonly version: 'v1' | 'v2';
+  /** Which of the signatures of its version it looks at. */
+  readonly looksAt: (signatures: readonly string[]) => readonly string[];
+  readonly checksTime: boolean;
+  readonly mostBytes: number;
+}
+
+/** A receiver written by hand, careful but for what is given: its status for a request. */
+function byHand(given: Partial<Careful> = {}) {
+  const settings = { secret: testSecret, version: 'v2', checksTime: true, mostBytes: 1_000_000, ...given };
+  const { looksAt = (signatures: readonly string[]) => signatures } = given;
+  return async (incoming: IncomingMessage): Promise<number> => {
+    const body = await read(incoming);
+    if (body.length > settings.mostBytes) return 413;
+    const header = (name: string) => String(incoming.headers[name] ?? '');
+    const fields = header('x-service-signature').split(',');
+    const valuesOf = (name: string) =>
+      fields.filter((field) => field.startsWith(`${name}=`)).map((field) => field.slice(name.length + 1));
+    const [t = '0'] = valuesOf('t');
+    if (settings.checksTime && Math.abs(Date.now() / 1_000 - Number(t)) > 300) return 401;
+    const names = ['delivery', 'event-id', 'event', 'sequence', 'webhook', 'test'];
+    const lines = [t, ...names.map((name) => header(`x-service-${name}`)), incoming.method, incoming.url];
+    const get = incoming.method === 'GET';
+    const content =
+      settings.version === 'v2'
+        ? Buffer.concat([Buffer.from(`${lines.join('\n')}\n`), body])
+        : Buffer.concat([Buffer.from(`${t}.`), get ? Buffer.from(incoming.url ?? '') : body]);
+    const wanted = createHmac('sha256', settings.secret).update(content).digest();
+    const fits = (signature: string) => {
+      const given = Buffer.from(signature, 'hex');
+      return given.length === wanted.length && timingSafeEqual(given, wanted);
+    };
+    return looksAt(valuesOf(settings.version)).some(fits) ? 200 : 401;
+  };
+}
+
+const answering =
+  (
+    statusOf: (incoming: IncomingMessage) => Promise<number>,
+    headers: Record<string, string> = {},
+  ): Listener =>
+  async (incoming, outgoing) =>
+    outgoing.writeHead(await statusOf(incoming), headers).end();
+
+const kit = (more: object = {}) =>
+  receiver({
+    secrets: testSecret,
+    store: memoryStore(),
+    read: async () => ({}),
+    onProblem: () => {},
+    ...more,
+  }).otherwise(() => {});
+
+describe('nothing is wrong with', () => {
+  it.each([
+    ['the kit', 'POST', kit()],
+    ['the kit', 'GET', kit()],
+    ['the kit with an order', 'POST', kit({ order: memoryOrder() })],
+  ] as const)('%s, %s', async (_name, method, hooks) => {
+    const found = await examined(nodeListener(hooks), { method });
+    expect(faults(found)).toEqual({});
+    expect(found).toMatchObject({ complete: true, answerMs: expect.any(Number) });
+    expect(found.rows).toHaveLength(method === 'POST' ? 14 : 13);
+  });
+
+  it('a careful one, whose secret is its own and whose former one still signs', async () => {
+    const own = 'a secret of our own, as plain text';
+    const found = await examined(answering(byHand({ secret: testSecret })), { secrets: [own, testSecret] });
+    expect(faults(found)).toEqual({});
+    expect(faults(await examined(nodeListener(kit({ secrets: own })), { secrets: [own] }))).toEqual({});
+  });
+});
+
+describe('what is wrong is found: a receiver that', () => {
+  const unverified = {
+    'wrong signature': 'fail',
+    'no signature': 'fail',
+    'old timestamp': 'fail',
+    'only v1 matches': 'warning',
+  };
+  const refusing = ['valid request', 'repeat', 'older sequence', 'greatest payload', 'unknown fields'];
+  const failed = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 'fail']));
+  it.each<[string, Asked, Listener, Readonly<Record<string, string>>]>([
+    [
+      'accepts everything, POST',
+      {},
+      answering(async () => 204),
+      { ...unverified, 'signature of another body': 'fail' },
+    ],
+    [
+      'accepts everything, GET',
+      { method: 'GET' },
+      answering(async () => 204),
+      { ...unverified, 'signature of another target': 'fail' },
+    ],
+    [
+      'refuses everything',
+      {},
+      answering(async () => 401),
+      failed([...refusing, 'two signatures', 'three at once']),
+    ],
+    ['does not look at the time', {}, answering(byHand({ checksTime: false })), { 'old timestamp': 'fail' }],
+    ['checks v1', {}, answering(byHand({ version: 'v1' })), { 'only v1 matches': 'warning' }],
+    [
+      'looks at the first signature alone',
+      {},
+      answering(byHand({ looksAt: (signatures) => signatures.slice(0, 1) })),
+      { 'two signatures': 'fail' },
+    ],
+    [
+      'looks at the last signature alone',
+      {},
+      answering(byHand({ looksAt: (signatures) => signatures.slice(-1) })),
+      { 'two signatures': 'fail' },
+    ],
+    ['takes bodies of 100 kB', {}, answering(byHand({ mostBytes: 100_000 })), { 'greatest payload': 'fail' }],
+    [
+      'handles repeats again, and says so',
+      {},
+      answering(byHand(), { 'x-waybill-handled': 'new' }),
+      { repeat: 'fail' },
+    ],
+    [
+      'redirects',
+      {},
+      answering(async () => 308, { location: 'https://shop.example/hooks' }),
+      { ...failed([...refusing, 'two signatures', 'three at once']), redirects: 'warning' },
+    ],
+  ])('%s', async (_name, asked, listener, expected) => {
+    expect(faults(await examined(listener, asked))).toEqual(expected);
+  });
+
+  it('does one thing at a time, and refuses what comes meanwhile', async () => {
+    let busy = 0;
+    const found = await examine({
+      subject,
+      async send() {
+        busy += 1;
+        const refused = busy > 1;
+        await new Promise(setImmediate);
+        busy -= 1;
+        return { ...answer, status: refused ? 503 : 204 };
+      },
+    });
+    expect(faults(found)).toMatchObject({ 'three at once': 'fail' });
+    expect(faults(found)).not.toHaveProperty('two signatures');
+  });
+
+  it('rejects fields that it does not know', async () => {
+    const { record } = sampleOf('CREATE_ORDER', 'v2');
+    const found = await examined(async (incoming, outgoing) => {
+      const body: object = JSON.parse((await read(incoming)).toString());
+      outgoing.writeHead(Object.keys(body).every((name) => name in record) ? 204 : 400).end();
+    });
+    expect(faults(found)).toMatchObject({ 'unknown fields': 'fail', 'wrong signature': 'fail' });
+    expect(faults(found)).not.toHaveProperty('valid request');
+  });
+});
+
+describe('what makes trouble later is a warning', () => {
+  const rowOf = ({ rows }: Examination, wanted: string) => rows.find(({ name }) => name === wanted);
+
+  it('an answer that takes more than a third of its time', async () => {
+    const found = async (durationMs: number) =>
+      rowOf(await examine({ subject, send: async () => ({ ...answer, durationMs }) }), 'answer time');
+    expect(await found(5_001)).toMatchObject({
+      verdict: 'warning',
+      remedy: expect.stringContaining('15 seconds'),
+    });
+    expect(await found(5_000)).toMatchObject({ verdict: 'ok', received: '5.0 s at most, of 15.0 s' });
+  });
+
+  it('a certificate that ends within 30 days', async () => {
+    const found = async (end: string | null) =>
+      rowOf(
+        await examine({
+          subject,
+          send: async () => answer,
+          certificateEnd: async () => (end === null ? null : new Date(end)),
+        }),
+        'certificate',
+      );
+    expect(await found('2026-10-30T12:00:00Z')).toMatchObject({
+      verdict: 'warning',
+      received: 'valid until 2026-10-30',
+    });
+    expect(await found('2026-10-31T12:00:00Z')).toMatchObject({ verdict: 'ok', remedy: null });
+    expect(await found(null)).toBeUndefined();
+  });
+});
+
+it('it ends where nobody answers, and when its time is over', async () => {
+  const silent = await examined((incoming) => incoming.socket.destroy());
+  expect(silent).toMatchObject({ complete: false, answerMs: null });
+  expect(silent.rows).toEqual([
+    expect.objectContaining({
+      name: 'valid request',
+      verdict: 'fail',
+      received: expect.stringContaining('no answer'),
+    }),
+  ]);
+  let calls = 0;
+  const over = await examine({
+    subject,
+    async send() {
+      calls += 1;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return { status: 204, error: null, durationMs: 5, headers: {} };
+    },
+    deadlineMs: 1,
+  });
+  expect(over).toMatchObject({ complete: false, rows: [] });
+  expect(calls).toBe(1);
+});
+
+it('each fault has one sentence on how to mend it, in the language of the receiver', async () => {
+  const found = await examined(answering(async () => 204, { 'x-powered-by': 'PHP/8.4' }));
+  const remedy = Object.fromEntries(found.rows.map((row) => [row.name, row.remedy]));
+  expect(remedy['wrong signature']).toContain('Waybill::problem(');
+  expect(remedy['valid request']).toBeNull();
+  for (const { verdict, remedy } of found.rows) expect(remedy === null).toBe(verdict === 'ok');
+});
+
+it('a table shows a row for each, what mends it, and a summary; nothing in it controls the terminal', async () => {
+  const found = await examined(answering(async () => 308, { location: 'https://shop.example/\u009b31m' }));
+  const shown = table(found);
+  expect(shown).toContain('FAIL     valid request');
+  expect(shown).toContain('→ Register the address that the redirect leads to');
+  expect(shown).not.toMatch(/\p{Cc}(?<!\n)/u);
+  expect(shown.trimEnd().split('\n').at(-1)).toMatch(/^7 failed, 1 with a warning, \d+ ok\.$/);
+});
