@@ -91,8 +91,8 @@ export const faultDefects: readonly FaultDefect[] = [
     group: 'clock',
     fault: "worker's clock a minute behind",
     file: 'src/db/webhooks/attempts.ts',
-    text: 'asked.generation, clock_timestamp()\n',
-    replacement: `asked.generation, \${new Date()}::timestamptz\n`,
+    text: 'asked.generation, clock_timestamp(), $',
+    replacement: `asked.generation, \${new Date()}::timestamptz, $`,
     noticed: 'With a worker whose clock is behind, the window of a delivery is over before its time.',
   },
   {

@@ -168,6 +168,9 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       switch (next.step) {
         case 'end':
           return await endings.endedBefore(next.state);
+        case 'waitForResult':
+          await wait(msUntil(next.until), seen, 'an attempt is under way');
+          break;
         case 'cancel':
           return await endings.cancel();
         case 'giveUp':

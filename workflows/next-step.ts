@@ -8,6 +8,8 @@ import type { OperatorHold } from '../src/domain/operator-action.ts';
 /** The next step of a delivery; times in milliseconds since 1970. */
 export type NextStep =
   | { readonly step: 'end'; readonly state: FinalState }
+  /** Somebody makes an attempt: there is nothing to decide before its result. */
+  | { readonly step: 'waitForResult'; readonly until: number }
   | { readonly step: 'cancel' }
   | { readonly step: 'giveUp' }
   | { readonly step: 'compensate' }
@@ -21,6 +23,7 @@ export type NextStep =
 export function nextStep(situation: DeliverySituation): NextStep {
   if (!situation.open) return { step: 'end', state: situation.state };
   const now = situation.readAt;
+  if (situation.underWayUntil !== undefined) return { step: 'waitForResult', until: situation.underWayUntil };
   if (situation.webhook === 'deleted') return { step: 'cancel' };
   const stop = situation.operator?.stop;
   // Before anything else that could follow: whoever gives up on a delivery wants its webhook left alone.

@@ -2,6 +2,7 @@
  * The attempts of a delivery come in their order, each once unless a fault met it in flight, none too early, and none
  * later than planned by more than our outage and a grace.
  */
+import { OWNED_LONGER_MS } from '../../src/attempt/begin-attempts.ts';
 import { maxAttempts, type RetryPolicy, waitAfterAttempt } from '../../src/domain/retry-policy.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';
 import type { Ledger } from '../ledger.ts';
@@ -39,6 +40,8 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
       repeated += 1;
       if (!inFlight(previous, ledger)) wrong(`attempt ${number} made again although no fault hit it`);
     }
+    if (previous !== undefined && Number.isFinite(previous.endedAt) && arrival.at < previous.endedAt)
+      wrong(`attempt ${number} came while attempt ${before} was at its receiver`);
     const planned = plan(policy, ledger, row, previous, number);
     const ordered = ledger.ordered.get(row.id);
     const wasOrdered = ordered !== undefined && ordered <= arrival.at && ordered >= (previous?.at ?? 0);
@@ -72,7 +75,8 @@ function plan(
     const { eventType, entityId } = row;
     return ledger.accepted.find((each) => each.type === eventType && each.entityId === entityId)?.at ?? null;
   }
-  if (number === previous.number) return previous.at;
+  // Its owner may have died: nobody else makes it while it could still be at its receiver.
+  if (number === previous.number) return previous.at + policy.attemptTimeoutMs + OWNED_LONGER_MS;
   return endOf(previous, policy) + waitAfterAttempt(policy, previous.number);
 }
 

@@ -38,7 +38,7 @@ export const batchDefects: readonly Defect[] = [
   {
     name: 'batch-records-failures-of-its-predecessor',
     file: ATTEMPTS,
-    text: "and (r.outcome = 'success' or exists (select from held_by_us))",
+    text: ' and a.owner = r.owner',
     replacement: '',
     noticed:
       'The failure of a worker that was given up counts, while another one has the same attempt under way.',

@@ -10,8 +10,8 @@ export const recordDefects: readonly Defect[] = [
   {
     name: 'begin-attempt-that-has-its-result',
     file: ATTEMPTS,
-    text: '\n        where attempts.finished_at is null\n',
-    replacement: '\n',
+    text: 'where attempts.finished_at is null and (',
+    replacement: 'where (',
     noticed: 'An attempt that was made and recorded is made once more after a crash.',
     caughtBy: records('an attempt begins not again once it has its result'),
   },
@@ -26,17 +26,30 @@ export const recordDefects: readonly Defect[] = [
     ),
   },
   {
+    name: 'begin-attempt-of-another-owner',
+    file: ATTEMPTS,
+    text: ' and (attempts.owned_until is null or attempts.owned_until < clock_timestamp())',
+    replacement: '',
+    noticed: 'Two workers make an attempt at the same time: its receiver has two requests at once.',
+    caughtBy: [
+      {
+        file: 'test/db/attempt-ownership.test.ts',
+        tests: ['of two that read a delivery at the same moment one makes its attempt'],
+      },
+    ],
+  },
+  {
     name: 'record-attempt-twice',
     file: ATTEMPTS,
-    text: 'and (a.finished_at is null or ',
-    replacement: 'and (true or ',
+    text: 'and (a.finished_at is null and ',
+    replacement: 'and (',
     noticed: 'A late repetition replaces the result that the log showed.',
     caughtBy: records('a result that comes a second time changes nothing: the first one recorded stays'),
   },
   {
     name: 'record-attempt-first-result-always-stays',
     file: ATTEMPTS,
-    text: "and a.outcome <> 'success')",
+    text: "and a.outcome is distinct from 'success')",
     replacement: 'and false)',
     noticed:
       'A receiver that accepted one of two overlapping requests is retried, and deactivated in the end.',

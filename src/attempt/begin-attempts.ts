@@ -3,6 +3,7 @@
  * delivery or many, the steps are the same.
  */
 import type { Logger } from 'pino';
+import { v7 as uuidv7 } from 'uuid';
 import type { Limits } from '../concurrency/limits.ts';
 import type { Load } from '../concurrency/load.ts';
 import { type Clock, clockFrom } from '../db/clock.ts';
@@ -30,11 +31,22 @@ export interface AttemptDeps {
   readonly traces: Traces;
 }
 
+/**
+ * Behind the attempt's own time-out, in milliseconds: so much longer nobody else may begin an attempt that is begun. Its request
+ * leaves in the first four fifths of it or not at all, so that two never meet at a receiver. Less: a busy moment costs a second try.
+ * More: what a worker had under way when it died waits as much longer.
+ */
+export const OWNED_LONGER_MS = 5_000;
+
 /** An attempt whose request may leave. */
 export interface ReadyAttempt {
   readonly delivery: DeliveryForAttempt;
   readonly number: number;
   readonly begun: BegunAttempt;
+  /** The mark under which it was begun. */
+  readonly owner: string;
+  /** Until then its request may leave, on a clock that does not jump. */
+  readonly leavesBy: number;
   /** The database's, carried on from the beginning of the attempt. */
   readonly clock: Clock;
   readonly request: AttemptRequest;
@@ -87,7 +99,12 @@ export async function begin(
     number,
     generation,
   }));
-  const begun = await beginAttempts(sql, wanted, batch);
+  const leavesBy = performance.now() + 0.8 * OWNED_LONGER_MS;
+  const owner = uuidv7();
+  const begun = await beginAttempts(sql, wanted, batch, {
+    owner,
+    ms: terms.policy.attemptTimeoutMs + OWNED_LONGER_MS,
+  });
   const ready: ReadyAttempt[] = [];
   const outdated: DeliveryForAttempt[] = [];
   for (const { delivery, number, request } of prepared) {
@@ -98,7 +115,8 @@ export async function begin(
     }
     const clock = clockFrom(one.startedAt);
     const span = beginAttemptSpan(traces, delivery, number, batch?.span);
-    ready.push({ delivery, number, begun: one, clock, request: { ...request, at: one.startedAt }, span });
+    const attempt = { delivery, number, begun: one, owner, leavesBy, clock, span };
+    ready.push({ ...attempt, request: { ...request, at: one.startedAt } });
   }
   return { ready, refused, unprepared, outdated };
 }

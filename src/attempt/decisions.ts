@@ -25,6 +25,7 @@ export function refusalOf(delivery: DeliveryForAttempt, order: AttemptTerms): Re
   const { policy, lastChance } = order;
   const { attemptsMade, nextAttemptAt, windowStartedAt, now } = delivery;
   if (!isOpen(delivery.state)) return 'closed';
+  if (delivery.underWayUntil !== null) return 'underWay';
   if (delivery.deletedAt !== null) return 'deleted';
   if (delivery.operatorStop !== null) return 'stopped';
   if (attemptsMade >= maxAttempts(policy)) return 'spent';
@@ -93,6 +94,7 @@ export function lostTimeMs(
 /** An attempt that has its result. */
 export interface FinishedAttempt {
   readonly number: number;
+  readonly owner: string;
   readonly begun: BegunAttempt;
   readonly finishedAt: Date;
   readonly result: AttemptResult;
@@ -106,7 +108,7 @@ export function recordOf(
   { policy, lastChance }: Pick<AttemptTerms, 'policy' | 'lastChance'>,
   attempt: FinishedAttempt,
 ): AttemptRecord {
-  const { number, begun, finishedAt, result } = attempt;
+  const { number, owner, begun, finishedAt, result } = attempt;
   const outcome = outcomeOf(result, attempt.stillCurrent);
   const lateMs = lostTimeMs(delivery, begun.startedAt);
   const next =
@@ -124,6 +126,7 @@ export function recordOf(
   return {
     deliveryId: delivery.id,
     number,
+    owner,
     generation: delivery.generation,
     outcome,
     finishedAt,

@@ -3,9 +3,14 @@
  * same.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AttemptRecord, recordAttempts, webhookGenerations } from '../db/webhooks/attempts.ts';
+import {
+  type AttemptRecord,
+  giveUpAttempt,
+  recordAttempts,
+  webhookGenerations,
+} from '../db/webhooks/attempts.ts';
 import type { BatchRun } from '../db/webhooks/batches.ts';
-import type { AttemptResult, Sender } from '../delivery/sender.ts';
+import type { AttemptResult } from '../delivery/sender.ts';
 import { endAttemptSpan, endInterrupted } from './attempt-span.ts';
 import type { AttemptDeps, ReadyAttempt } from './begin-attempts.ts';
 import { failureMessage, recordOf } from './decisions.ts';
@@ -31,15 +36,18 @@ const RECORD_RETRY_WAITS_MS = [100, 200, 400, 800, 1_600, 3_200, 3_200, 3_200];
 /**
  * Makes the request of an attempt.
  * @throws InternalFailure where Waybill itself failed, `Crowded` where it is only busy; AbortError when aborted. The attempt stays begun
- * and without a result: the same number is made again.
+ * and without a result, and is given up: the same number is made again.
  */
 export async function send(
-  sender: Sender,
+  { sql, sender }: Pick<AttemptDeps, 'sql' | 'sender'>,
   attempt: ReadyAttempt,
   signal: AbortSignal | undefined,
 ): Promise<AnsweredAttempt> {
   const { span } = attempt;
   try {
+    // This process may have been stopped meanwhile, and somebody else may make it by now.
+    if (performance.now() > attempt.leavesBy)
+      throw new InternalFailure('This attempt was interrupted before its request left.');
     const result = await span.within(() => sender.send(attempt.request, signal));
     if (result.outcome === 'internal') {
       throw new (result.crowded === true ? Crowded : InternalFailure)(failureMessage(result));
@@ -47,6 +55,8 @@ export async function send(
     return { ...attempt, finishedAt: attempt.clock.now(), result };
   } catch (error) {
     endInterrupted(span);
+    // At worst it has to wait until its time is over.
+    await giveUpAttempt(sql, attempt.delivery.id, attempt.owner).catch(() => {});
     throw error;
   }
 }

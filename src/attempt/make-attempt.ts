@@ -65,7 +65,7 @@ async function attempt(
   delivery: DeliveryForAttempt,
   signal: AbortSignal | undefined,
 ): Promise<AttemptOutcome> {
-  const { sql, sender } = deps;
+  const { sql } = deps;
   const beginnings = await beginOne(deps, order, delivery);
   if (beginnings === undefined) return { kind: 'notAttempted', reason: 'closed' };
   const {
@@ -77,7 +77,7 @@ async function attempt(
   if (unprepared !== undefined) return await cannotBePrepared(deps, order, unprepared.error);
   if (ready === undefined) throw new InternalFailure('This attempt already has its result.');
 
-  const answered = await send(sender, ready, signal);
+  const answered = await send(deps, ready, signal);
   const [recorded] = await record(deps, [answered], order, null);
   // Ended elsewhere in the meantime: the caller reads its state again.
   return recorded?.changed === true ? answerTo(recorded.record) : { kind: 'notAttempted', reason: 'closed' };

@@ -103,7 +103,7 @@ async function makeAttempts(
     const ready = await beginTogether(deliveryId);
     try {
       if (ready === undefined) return;
-      const answered = await send(deps.sender, ready, abort);
+      const answered = await send(deps, ready, abort);
       accepted = answered.result.outcome === 'success';
       recorder.answered(answered);
     } catch (error) {
@@ -157,7 +157,7 @@ function createBeginning(
   async function beginPage(ids: readonly string[]): Promise<ReadonlyMap<string, ReadyAttempt>> {
     if (signal.aborted) return new Map();
     const page = await loadOfBatch(deps.sql, batch.id, ids);
-    const { ready, unprepared } = await begin(deps, page, terms, batch, prepareWith);
+    const { ready, refused, unprepared } = await begin(deps, page, terms, batch, prepareWith);
     for (const { delivery, error } of unprepared) {
       await cannotBePrepared(deps, { deliveryId: delivery.id, lastChance: false }, error).catch(
         (fault: unknown) => {
@@ -166,8 +166,11 @@ function createBeginning(
       );
     }
     const begun = new Map(ready.map((each) => [each.delivery.id, each]));
+    const underWay = new Set(
+      refused.flatMap(({ delivery, reason }) => (reason === 'underWay' ? [delivery.id] : [])),
+    );
     // What may not begin, and what has changed in between.
-    for (const id of ids) if (!begun.has(id)) recorder.requeue(id);
+    for (const id of ids) if (!begun.has(id)) recorder[underWay.has(id) ? 'defer' : 'requeue'](id);
     return begun;
   }
 

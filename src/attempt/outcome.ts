@@ -18,13 +18,14 @@ export interface AttemptOrder extends AttemptTerms {
 }
 
 /**
- * Why no request was made. `stopped`: by an operator. `noRoom`: as many attempts are under way there as may be; it is planned
+ * Why no request was made. `underWay`: somebody else makes the attempt. `stopped`: by an operator. `noRoom`: as many attempts are under way there as may be; it is planned
  * again.
  */
 export type Refusal =
   | 'inactive'
   | 'deleted'
   | 'closed'
+  | 'underWay'
   | 'stopped'
   | 'spent'
   | 'windowOver'

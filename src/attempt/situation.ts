@@ -26,6 +26,8 @@ export type DeliverySituation =
       /** When it was read, by the database's clock, as all times here. */
       readonly readAt: number;
       readonly webhook: 'active' | 'inactive' | 'deleted';
+      /** Somebody is making the next attempt, until then at the most; absent where nobody is. */
+      readonly underWayUntil?: number;
       /** The webhook was activated or got another URL since the last attempt: another one is due at once. */
       readonly generationChanged: boolean;
       readonly attemptsMade: number;
@@ -65,6 +67,7 @@ export function situationOf(
     open: true,
     readAt: delivery.now.getTime(),
     webhook: delivery.deletedAt !== null ? 'deleted' : delivery.active ? 'active' : 'inactive',
+    ...(delivery.underWayUntil === null ? {} : { underWayUntil: delivery.underWayUntil.getTime() }),
     attemptsMade: delivery.attemptsMade,
     spent: spentReason(delivery, windowEndsAt, maxAttempts),
     windowEndsAt,

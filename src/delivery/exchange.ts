@@ -131,8 +131,8 @@ export function exchange(
         onRequestStart(controller) {
           connection = controller;
           sent = { sentMs: performance.now() - start };
-          // Timed out while it still waited for its connection: then it must no longer be sent.
-          if (settled) controller.abort(GIVEN_UP);
+          // Timed out while it still waited for its connection, perhaps with this process stopped: then it must no longer be sent.
+          if (settled || elapsed() > timeoutMs) controller.abort(GIVEN_UP);
         },
         onResponseStart(_controller, status, headers) {
           if (settled) return;

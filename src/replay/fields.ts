@@ -148,6 +148,7 @@ const fields: Readonly<Record<Field, true>> = {
   webhookCount: true,
   webhookId: true,
   webhooks: true,
+  underWayUntil: true,
   windowEndsAt: true,
   windowMs: true,
 };

@@ -11,7 +11,7 @@ import { countBatch, openInBatch, renewBatch, takeBatch } from '../../src/db/web
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { accepted, attemptRecord, fireDelivery } from '../support/deliveries.ts';
+import { accepted, attemptRecord, fireDelivery, owned } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 
 let database: TestDatabase;
@@ -50,12 +50,18 @@ async function claimed(count: number) {
   await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: count, batchId });
   return { ids, batch: await takeBatch(database.sql, batchId) };
 }
-const begin = async (ids: readonly string[], batch: { id: string; run: string } | null, generation = 1) => [
+const begin = async (
+  ids: readonly string[],
+  batch: { id: string; run: string } | null,
+  generation = 1,
+  owner?: string,
+) => [
   ...(
     await beginAttempts(
       database.sql,
       ids.map((deliveryId) => ({ deliveryId, number: 1, generation })),
       batch,
+      owner === undefined ? owned : { ...owned, owner },
     )
   ).keys(),
 ];
@@ -208,7 +214,7 @@ describe('an execution that another one has followed', () => {
     const { ids, batch } = await claimed(1);
     await begin(ids, batch);
     const successor = await takeBatch(database.sql, batch.id);
-    await begin(ids, successor);
+    await begin(ids, successor, 1, uuidv7());
     return { id: ids[0] ?? '', batch, successor };
   }
   const untouched = (batchId: string) => ({ state: 'pending', batchId, queue: QUEUE.fresh });

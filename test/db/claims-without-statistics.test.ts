@@ -10,7 +10,7 @@ import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { beginAttempts, recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { openInBatch, takeBatch } from '../../src/db/webhooks/batches.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { accepted, attemptRecord } from '../support/deliveries.ts';
+import { accepted, attemptRecord, owned } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 import { planAsThroughPooler } from '../support/plans.ts';
 
@@ -42,7 +42,7 @@ test.for([false, true])(
       generation: 1,
     }));
     expect(wanted).toHaveLength(PAGE);
-    const begun = await counting(sql, (tx) => beginAttempts(tx, wanted, batch));
+    const begun = await counting(sql, (tx) => beginAttempts(tx, wanted, batch, owned));
     expect(begun.result.size).toBe(PAGE);
     // To begin it, and to dispatch it: never with each of the webhooks.
     expect(begun.fetched).toBeGreaterThanOrEqual(PAGE);

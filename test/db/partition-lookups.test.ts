@@ -18,6 +18,7 @@ import { findDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import { weekName, weekOf } from '../../src/domain/weeks.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { owned } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 import { planAsThroughPooler } from '../support/plans.ts';
 import { firstWeek, insertDelivery, weeksAfter } from '../support/weeks.ts';
@@ -92,6 +93,7 @@ async function weeksRead(
 const result = (): AttemptRecord => ({
   deliveryId: id,
   number: 1,
+  owner: owned.owner,
   generation: 1,
   outcome: 'success',
   finishedAt: new Date(),
@@ -108,7 +110,7 @@ const result = (): AttemptRecord => ({
 const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   loadForAttempt: (tx) => loadForAttempt(tx, id),
   loadOfBatch: (tx) => loadOfBatch(tx, BATCH, [id]),
-  beginAttempts: (tx) => beginAttempts(tx, [{ deliveryId: id, number: 2, generation: 1 }], null),
+  beginAttempts: (tx) => beginAttempts(tx, [{ deliveryId: id, number: 2, generation: 1 }], null, owned),
   recordAttempts: (tx) => recordAttempts(tx, [result()], null),
   'requeue of some': (tx) => requeue(tx, { id: BATCH, run: BATCH }, [id]),
   defer: (tx) => defer(tx, { id: BATCH, run: BATCH }, [id]),

@@ -59,6 +59,8 @@ test('canceled by an operator before its worker dies: each delivery continues in
     );
   });
   await kill();
+  // Nobody else makes an attempt before its receiver can no longer be at it.
+  await sql`update attempts set owned_until = now()`;
   receiver.respond({ status: 200 });
   await startWorker();
   await until(

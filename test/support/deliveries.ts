@@ -25,9 +25,12 @@ export async function fireDelivery(
   return row.id;
 }
 
+/** Makes attempts, and keeps nobody else from beginning them again. */
+export const owned = { owner: '01990000-0000-7000-8000-00000000000a', ms: 0 } as const;
+
 /** Begins one attempt of a delivery that no batch holds. */
 export async function beginAttempt(sql: Pool, attempt: NewAttempt): Promise<BegunAttempt | undefined> {
-  return (await beginAttempts(sql, [attempt], null)).get(attempt.deliveryId);
+  return (await beginAttempts(sql, [attempt], null, owned)).get(attempt.deliveryId);
 }
 
 /** Records the result of one. */
@@ -40,6 +43,7 @@ export function attemptRecord(deliveryId: string, change: Partial<AttemptRecord>
   return {
     deliveryId,
     number: 1,
+    owner: owned.owner,
     generation: 1,
     outcome: 'failure',
     finishedAt: new Date(),

@@ -83,6 +83,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'bench',
     'demo',
     'src/app',
+    'src/attempt',
     'src/db',
     'src/domain',
     'src/embedded',

@@ -148,6 +148,12 @@ test('an attempt made again is wrong, unless a fault met it in flight', () => {
   expect(texts({ ...delivered, arrivals, ledger: { outages: inOrder } })).toContain('made again');
 });
 
+test('two requests of a delivery at its receiver at once are wrong, whatever fault there was', () => {
+  const arrivals = [{ ...arrival(1, 50, 200), endedAt: START + 500 }, arrival(1, 400, 200)];
+  const outages = [{ from: START + 100, to: START + 300 }];
+  expect(texts({ ...delivered, arrivals, ledger: { outages } })).toContain('was at its receiver');
+});
+
 test('later than plan, outage and grace is wrong; an outage puts the plan off by its length', () => {
   const arrivals = [arrival(1, 50), arrival(2, 25_000), arrival(3, 45_100)];
   expect(texts({ arrivals })).toContain('attempt 2 came 14850 ms beyond');

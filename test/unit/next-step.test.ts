@@ -24,6 +24,11 @@ const never: Partial<Open> = { attemptsMade: 0, windowEndsAt: null, nextAttemptA
 
 test.each<[string, Partial<Open>, ReturnType<typeof nextStep>]>([
   ['never tried: attempt', never, { step: 'attempt', lastChance: false }],
+  [
+    'somebody makes the attempt: its result comes first, whatever became of the webhook',
+    { ...never, underWayUntil: now + 20_000, webhook: 'deleted' },
+    { step: 'waitForResult', until: now + 20_000 },
+  ],
   ['between two attempts: the rest of the wait', {}, { step: 'waitForNextAttempt', until: now + 500 }],
   ['the wait is over: attempt', { nextAttemptAt: now - 1 }, { step: 'attempt', lastChance: false }],
   [

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { markDispatched } from '../../src/db/outbox/outbox.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
-import { beginAttempt, recordAttempt } from '../support/deliveries.ts';
+import { beginAttempt, owned, recordAttempt } from '../support/deliveries.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { endWindowIn, skipWait } from '../support/windows.ts';
@@ -118,6 +118,7 @@ test('a delivery handed over with an attempt behind it first waits the wait that
   await recordAttempt(stack.sql, {
     deliveryId: id,
     number: 1,
+    owner: owned.owner,
     generation: 1,
     outcome: 'failure',
     finishedAt,

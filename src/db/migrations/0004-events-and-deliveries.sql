@@ -109,6 +109,9 @@ create table attempts (
   -- That of the webhook when it began.
   generation integer not null,
   started_at timestamptz not null,
+  -- Who makes it: nobody else begins it before `owned_until`, unless its owner gives it up (null).
+  owner uuid,
+  owned_until timestamptz,
   finished_at timestamptz,
   outcome text check (outcome in ('success', 'failure', 'gone')),
   duration_ms integer,

@@ -9,7 +9,7 @@ import type { WebhookForm } from '../../domain/webhook.ts';
 import { anyOf, within } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
 import type { Sql } from '../pool.ts';
-import { countedIn, heldBy, requeueing } from './batch-returns.ts';
+import { countedIn, requeueing } from './batch-returns.ts';
 import type { BatchRun } from './batches.ts';
 import { formColumns } from './columns.ts';
 
@@ -63,6 +63,8 @@ export interface DeliveryForAttempt extends WebhookForm {
   readonly snapshot: string;
   /** Its event is a test: there is no such record. */
   readonly test: boolean;
+  /** Somebody is making the next attempt, until then at the most; null where nobody is. */
+  readonly underWayUntil: Date | null;
   /** The database's clock when this was read. */
   readonly now: Date;
 }
@@ -76,7 +78,11 @@ const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
            d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome, a.started_at as last_started_at,
            ${formColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.secret, w.previous_secret,
-           w.previous_secret_until, w.deleted_at, ${snapshot} as snapshot, e.test is true as test, e.happened_at, clock_timestamp() as now
+           w.previous_secret_until, w.deleted_at, ${snapshot} as snapshot, e.test is true as test, e.happened_at,
+           (select n.owned_until from attempts n
+            where n.delivery_id = d.id and n.number = d.attempts_made + 1 and n.finished_at is null and n.owned_until > clock_timestamp())
+             as under_way_until,
+           clock_timestamp() as now
     from deliveries d
     join webhooks w on w.id = d.webhook_id
     join events e on e.id = d.event_id
@@ -115,6 +121,12 @@ export interface NewAttempt {
   readonly generation: number;
 }
 
+/** Who begins attempts: a mark of its own for each that is begun, and how long nobody else may begin it, in milliseconds. */
+export interface Ownership {
+  readonly owner: string;
+  readonly ms: number;
+}
+
 export interface BegunAttempt {
   readonly startedAt: Date;
   readonly windowStartedAt: Date;
@@ -122,23 +134,26 @@ export interface BegunAttempt {
 
 /**
  * Allocates the numbers of attempts before their requests leave. An attempt interrupted before its result was recorded
- * is begun again under the same number. With its first attempt a delivery has been dispatched.
+ * is begun again under the same number, once its owner has given it up or its time is over. With its first attempt a delivery has
+ * been dispatched.
  * @param batch the one that holds the deliveries; null: the workflow of one begins it, and no batch may hold it
- * @returns by delivery; missing where the number already has its result, the webhook is no longer the one that was read,
+ * @returns by delivery; missing where the number already has its result or another owner, the webhook is no longer the one that was read,
  * the delivery has ended, an operator has stopped it, or somebody else holds it
  */
 export async function beginAttempts(
   sql: Sql,
   attempts: readonly NewAttempt[],
   batch: BatchRun | null,
+  { owner, ms }: Ownership,
 ): Promise<Map<string, BegunAttempt>> {
   if (attempts.length === 0) return new Map();
   const held = sql`d.batch_id is not distinct from ${batch?.id ?? null}::uuid`;
   const ids = attempts.map(({ deliveryId }) => deliveryId);
   const rows = await sql<(BegunAttempt & { id: string })[]>`
     with begun as (
-      insert into attempts (delivery_id, number, generation, started_at)
-      select d.id, asked.number, asked.generation, clock_timestamp()
+      insert into attempts (delivery_id, number, generation, started_at, owner, owned_until)
+      select d.id, asked.number, asked.generation, clock_timestamp(), ${owner}::uuid,
+        clock_timestamp() + make_interval(secs => ${ms / 1_000}::float8)
       from unnest(
         ${ids}::uuid[], ${attempts.map(({ number }) => number)}::int[],
         ${attempts.map(({ generation }) => generation)}::int[]) as asked (delivery_id, number, generation)
@@ -155,8 +170,8 @@ export async function beginAttempts(
       where true
         ${batch === null ? sql`` : sql`and exists (select from batches where id = ${batch.id} and run = ${batch.run})`}
       on conflict (delivery_id, number) do update
-        set started_at = excluded.started_at, generation = excluded.generation
-        where attempts.finished_at is null
+        set started_at = excluded.started_at, generation = excluded.generation, owner = excluded.owner, owned_until = excluded.owned_until
+        where attempts.finished_at is null and (attempts.owned_until is null or attempts.owned_until < clock_timestamp())
       returning delivery_id, started_at)
     update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at),
       dispatched_at = coalesce(d.dispatched_at, begun.started_at), claimed_until = null
@@ -165,9 +180,18 @@ export async function beginAttempts(
   return new Map(rows.map(({ id, ...begun }) => [id, begun]));
 }
 
+/** Its owner makes this attempt no longer, and its request is over: whoever comes next may begin it again at once. */
+export async function giveUpAttempt(sql: Sql, deliveryId: string, owner: string): Promise<void> {
+  await sql`
+    update attempts set owned_until = null
+    where delivery_id = ${deliveryId} and owner = ${owner} and finished_at is null`;
+}
+
 export interface AttemptRecord {
   readonly deliveryId: string;
   readonly number: number;
+  /** Who made it. */
+  readonly owner: string;
   readonly generation: number;
   readonly outcome: 'success' | 'failure' | 'gone';
   readonly finishedAt: Date;
@@ -188,8 +212,8 @@ export interface AttemptRecord {
 /**
  * Records the results of attempts and what follows from them in one statement. The first result recorded stays, except
  * that a success takes the place of a failure: of two requests made under one number by mistake, the accepted one counts.
- * @param batch the batch that made them: what it did not deliver is requeued to the outbox in the same statement. Of
- * an execution that another one has followed only successes are recorded: the other one has the rest under way.
+ * Of an attempt that has another owner by now only a success is recorded: the other one has it under way.
+ * @param batch the batch that made them: what it did not deliver is requeued to the outbox in the same statement
  * @returns the states afterwards, by delivery; missing where this changed nothing
  */
 export async function recordAttempts(
@@ -200,16 +224,14 @@ export async function recordAttempts(
   if (records.length === 0) return new Map();
   const ids = records.map(({ deliveryId }) => deliveryId);
   const rows = await sql<{ id: string; state: StoredState }[]>`
-    with ${batch === null ? sql`` : sql`${heldBy(sql, batch)},`}
-    finished as (
+    with finished as (
       update attempts a set finished_at = r."finishedAt", outcome = r.outcome, duration_ms = r."durationMs",
         status = r.status, error = r.error, response_excerpt = r."responseExcerpt", next_attempt_at = r."nextAttemptAt"
       from json_to_recordset(${JSON.stringify(records)}::text::json) as r (
-        "deliveryId" uuid, number int, generation int, outcome text, "finishedAt" timestamptz, "durationMs" int,
+        "deliveryId" uuid, number int, owner uuid, generation int, outcome text, "finishedAt" timestamptz, "durationMs" int,
         status int, error text, "responseExcerpt" text, "nextAttemptAt" timestamptz, "lateMs" bigint, "windowLost" boolean)
       where a.delivery_id = r."deliveryId" and a.number = r.number and ${anyOf(sql, sql`a.delivery_id`, ids)}
-        and (a.finished_at is null or r.outcome = 'success' and a.outcome <> 'success')
-        ${batch === null ? sql`` : sql`and (r.outcome = 'success' or exists (select from held_by_us))`}
+        and (a.finished_at is null and a.owner = r.owner or r.outcome = 'success' and a.outcome is distinct from 'success')
       returning r.*),
     -- Without statistics the planner expects one row of a CTE that writes, and would look up all the ids again for each. Of a
     -- series whose end it does not know (in a generic plan) it expects a thousand.

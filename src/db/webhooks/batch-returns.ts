@@ -92,7 +92,7 @@ function changedBy(sql: Sql, batch: Pick<BatchRun, 'id'>, condition: ReturnType<
 const NO_ROOM_SECONDS = 1;
 
 /**
- * Defers deliveries of a batch. Nothing happens where another execution has followed.
+ * Defers deliveries of a batch; where somebody else makes the attempt, until that is over. Nothing happens where another execution has followed.
  */
 export async function defer(sql: Sql, batch: BatchRun, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
@@ -100,7 +100,9 @@ export async function defer(sql: Sql, batch: BatchRun, ids: readonly string[]): 
     with ${heldBy(sql, batch)},
     changed as (
       update deliveries d set batch_id = null, dispatched_at = null, claimed_until = null,
-        due_at = now() + make_interval(secs => ${NO_ROOM_SECONDS}), ${windowNotBegun(sql)}
+        due_at = greatest(now() + make_interval(secs => ${NO_ROOM_SECONDS}),
+          (select a.owned_until from attempts a where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null)),
+        ${windowNotBegun(sql)}
       where d.batch_id = ${batch.id} and d.state in ('pending', 'retrying') and ${anyOf(sql, sql`d.id`, ids)}
         and exists (select from held_by_us)
       returning d.id)

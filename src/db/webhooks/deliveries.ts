@@ -15,12 +15,12 @@ export async function spendRetries(sql: Sql, deliveryId: string, attemptsMade: n
 }
 
 /**
- * Of a delivery `d` whose first attempt was begun and not made: its window begins with the one that is. What an
+ * Of a delivery `d` whose first attempt was begun and given up: its window begins with the one that is. What an
  * inactive webhook has begun goes on.
  */
 export const windowNotBegun = (sql: Sql) => sql`
     window_started_at = case when d.window_started_at is not null and not exists (
-      select from attempts a where a.delivery_id = d.id and a.number = 1 and a.finished_at is null and a.started_at = d.window_started_at)
+      select from attempts a where a.delivery_id = d.id and a.number = 1 and a.finished_at is null and a.owned_until is null and a.started_at = d.window_started_at)
       then d.window_started_at end`;
 
 /**

@@ -124,6 +124,7 @@ describe('time that was lost', () => {
 describe('what is recorded', () => {
   const attempt: FinishedAttempt = {
     number: 2,
+    owner: 'ours',
     begun,
     finishedAt: at(212),
     result: refusedByReceiver,
@@ -135,6 +136,7 @@ describe('what is recorded', () => {
     expect(recordOf(waiting, order, attempt)).toEqual({
       deliveryId: waiting.id,
       number: 2,
+      owner: 'ours',
       generation: 2,
       outcome: 'failure',
       finishedAt: at(212),

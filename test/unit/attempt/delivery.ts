@@ -58,6 +58,7 @@ export const waiting: DeliveryForAttempt = {
   deletedAt: null,
   snapshot: '{"eshopOrderId":"10001","orderProducts":[{"sku":"A","quantity":"2","packingLists":[]}]}',
   test: false,
+  underWayUntil: null,
   now: at(0),
 };
 

@@ -1,0 +1,167 @@
+/** An attempt has one owner at a time: no two requests of a delivery meet at its receiver, whatever becomes of the processes. */
+import pino from 'pino';
+import { v7 as uuidv7 } from 'uuid';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { type AttemptDeps, begin } from '../../src/attempt/begin-attempts.ts';
+import { makeAttempt } from '../../src/attempt/make-attempt.ts';
+import { makeBatch } from '../../src/attempt/make-batch.ts';
+import { unwatched } from '../../src/attempt/watch.ts';
+import { createEshop } from '../../src/db/eshops.ts';
+import { claimDeliveries } from '../../src/db/outbox/claim.ts';
+import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
+import type { AttemptResult } from '../../src/delivery/sender.ts';
+import { defaultRetryPolicy as policy } from '../../src/domain/retry-policy.ts';
+import { untraced } from '../../src/traces/traces.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { accepted, attemptRecord, fireDelivery, owned, recordAttempt } from '../support/deliveries.ts';
+import { insertWebhook } from '../support/events.ts';
+import { alone } from '../support/limits.ts';
+import { until } from '../support/until.ts';
+
+let database: TestDatabase;
+let eshopId: number;
+let webhookId: number;
+let deliveryId: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
+  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+  deliveryId = await fireDelivery(database.sql, { eshopId, webhookId });
+});
+afterAll(() => database.drop());
+
+const success: AttemptResult = {
+  outcome: 'success',
+  status: 200,
+  error: null,
+  startedAt: new Date(),
+  durationMs: 1,
+  responseExcerpt: null,
+  retryAfterMs: null,
+};
+const failure: AttemptResult = { ...success, outcome: 'failure', status: 503, error: 'HTTP 503' };
+const interrupted = new DOMException('The attempt was interrupted.', 'AbortError');
+const UNDER_WAY = { kind: 'notAttempted', reason: 'underWay' };
+
+/** A process that makes attempts; `answer` is what its receiver does. */
+function processWith(answer: () => Promise<AttemptResult>) {
+  const numbers: number[] = [];
+  const deps: AttemptDeps = {
+    sql: database.sql,
+    sender: {
+      send({ number }) {
+        numbers.push(number);
+        return answer();
+      },
+      async close() {},
+    },
+    keys: { decryptSecret: () => 'whsec_AAAA' },
+    ...alone(),
+    log: pino({ level: 'silent' }),
+    watch: unwatched,
+    traces: untraced,
+  };
+  const order = { deliveryId, policy, lastChance: false, expectedNumber: null };
+  return { deps, numbers, attempt: () => makeAttempt(deps, order) };
+}
+
+/** One whose request is at its receiver. */
+async function underWay() {
+  let answer: (result: AttemptResult) => void = () => {};
+  const answered = new Promise<AttemptResult>((resolve) => {
+    answer = resolve;
+  });
+  const made = processWith(() => answered);
+  const outcome = made.attempt();
+  await until('its request', async () => made.numbers.length > 0);
+  return { ...made, outcome, answer };
+}
+/** Its process has been silent for as long as an attempt may take. */
+const ownerIsLate = () => database.sql`update attempts set owned_until = now() - interval '1 ms'`;
+const attempts = () =>
+  database.sql`select number, outcome from attempts where delivery_id = ${deliveryId} order by number`;
+
+test('while one process makes an attempt, no other makes it, and the result counts', async () => {
+  const first = await underWay();
+  const second = processWith(async () => success);
+  expect(await second.attempt()).toEqual(UNDER_WAY);
+  first.answer(failure);
+  expect(await first.outcome).toMatchObject({ kind: 'failed', number: 1 });
+  expect(second.numbers).toEqual([]);
+  expect(await attempts()).toEqual([{ number: 1, outcome: 'failure' }]);
+});
+
+test('of two that read a delivery at the same moment one makes its attempt', async () => {
+  const delivery = await loadForAttempt(database.sql, deliveryId);
+  if (delivery === undefined) throw new Error('no delivery');
+  const terms = { policy, lastChance: false, expectedNumber: null };
+  const begins = () => begin(processWith(async () => success).deps, [delivery], terms, null);
+  expect((await begins()).ready).toHaveLength(1);
+  expect(await begins()).toMatchObject({ ready: [], outdated: [{ id: deliveryId }] });
+});
+
+test('what was begun by a process that died is made again, under the same number', async () => {
+  await underWay();
+  await ownerIsLate();
+  const second = processWith(async () => success);
+  expect(await second.attempt()).toMatchObject({ kind: 'delivered', number: 1 });
+  expect(await attempts()).toEqual([{ number: 1, outcome: 'success' }]);
+});
+
+test('a process that comes back with a failure finds its attempt taken; a success counts all the same', async () => {
+  const first = await underWay();
+  await ownerIsLate();
+  const second = await underWay();
+  first.answer(failure);
+  expect(await first.outcome).toMatchObject({ kind: 'notAttempted' });
+  expect(await attempts()).toEqual([{ number: 1, outcome: null }]);
+  await recordAttempt(database.sql, attemptRecord(deliveryId, { ...accepted, owner: owned.owner }));
+  second.answer(failure);
+  await second.outcome;
+  expect(await attempts()).toEqual([{ number: 1, outcome: 'success' }]);
+});
+
+test('a process that was stopped before its request left sends nothing when it comes back', async () => {
+  const { deps, attempt, numbers } = processWith(async () => success);
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const beginSpan: typeof untraced.begin = (span) => {
+      vi.advanceTimersByTime(60_000);
+      return untraced.begin(span);
+    };
+    Object.assign(deps, { traces: { ...untraced, begin: beginSpan } });
+    await expect(attempt()).rejects.toThrow('interrupted before its request left');
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(numbers).toEqual([]);
+});
+
+test('who is interrupted gives its attempt up, and the next makes it at once', async () => {
+  await expect(processWith(() => Promise.reject(interrupted)).attempt()).rejects.toThrow('interrupted');
+  expect(await processWith(async () => success).attempt()).toMatchObject({ kind: 'delivered', number: 1 });
+});
+
+test('a batch leaves to its owner what is under way, and takes it up when that one is late', async () => {
+  const first = await underWay();
+  const batchId = uuidv7();
+  await database.sql`update deliveries set dispatched_at = null, batch_id = ${batchId} where id = ${deliveryId}`;
+  const batch = processWith(async () => success);
+  const neither = { stop: new AbortController().signal, abort: new AbortController().signal };
+  expect(await makeBatch(batch.deps, { batchId, policy }, neither)).toMatchObject({ deferred: 1, left: 0 });
+  expect(batch.numbers).toEqual([]);
+  const claim = () => claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10, quotas: quotaOf() });
+  expect((await claim()).deliveries.map(({ id }) => id)).not.toContain(deliveryId);
+  await database.sql`update deliveries set due_at = now() where due_at <= (select owned_until from attempts where delivery_id = ${deliveryId})`;
+  expect((await claim()).deliveries.map(({ id }) => id)).toContain(deliveryId);
+  first.answer(failure);
+  await first.outcome;
+});
+
+/** Others of this file wait as well. */
+function quotaOf() {
+  return { eshop: 0, webhook: 0, eshops: new Map([[eshopId, 10]]), webhooks: new Map([[webhookId, 10]]) };
+}
