@@ -6,6 +6,7 @@ import type { PolicyName } from './policies.ts';
 import type { Receivers } from './receivers.ts';
 import type { Shop } from './shop.ts';
 import type { EmbeddedStack } from './stack/embedded.ts';
+import type { PoolMode } from './stack/pooler.ts';
 import type { BasicStack, Stack } from './stack/stack.ts';
 
 /** All groups, in the order of the table. */
@@ -13,6 +14,10 @@ export const groupNames = [
   'kill',
   'link',
   'postgres',
+  'pooler',
+  'standby',
+  'foreign settings',
+  'remote',
   'temporal',
   'operator',
   'recovery',
@@ -48,6 +53,8 @@ export interface Fault<S extends BasicStack = Stack> {
   readonly lasts: readonly [number, number];
   /** There has to be a batch: first attempts are made in batches, whatever the round says. */
   readonly needsBatches?: boolean;
+  /** Waybill reaches Postgres through a pooler in this mode. */
+  readonly pooler?: PoolMode;
   /** Before the first order: receivers of its own. */
   prepare?(scene: Scene<S>): Promise<void>;
   inject(scene: Scene<S>): Promise<void>;

@@ -15,6 +15,7 @@ import { isClean, resultTable, roundLines, writeTable } from './report.ts';
 import type { Played } from './round.ts';
 import { createRunner } from './runner.ts';
 import { type Setting, settings, turnOf } from './settings.ts';
+import { findPooler } from './stack/pooler.ts';
 import { buildProgram } from './stack/program.ts';
 
 interface Options {
@@ -85,9 +86,12 @@ async function playAll(left: Round[], played: Played[]): Promise<void> {
   }
 }
 
-const rounds = chosenRounds(options);
+const noPooler = findPooler() === undefined;
+const rounds = chosenRounds(options).filter(({ fault }) => !(noPooler && fault.pooler !== undefined));
+if (noPooler) say('PgBouncer is not installed: rounds of the group pooler are left out.');
 // A worker starts anew for another policy or setting: the rounds of one after the other.
-const kindOf = ({ firstAttempts, policy }: Round) => `${firstAttempts} ${policy}`;
+const kindOf = ({ firstAttempts, policy, fault }: Round) =>
+  `${firstAttempts} ${fault.pooler ?? 'direct'} ${policy}`;
 rounds.sort((a, b) => kindOf(a).localeCompare(kindOf(b)));
 const played: Played[] = [];
 try {

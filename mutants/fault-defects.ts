@@ -41,6 +41,46 @@ export const faultDefects: readonly FaultDefect[] = [
     noticed: 'A moment in which nothing can be recorded costs a wait of the policy.',
   },
   {
+    name: 'faults-pooler',
+    group: 'pooler',
+    fault: 'transaction pooling: worker killed',
+    file: 'src/db/pool.ts',
+    text: '    max_pipeline: session ? 100 : 0,\n',
+    replacement: '    max_pipeline: 100,\n',
+    noticed: 'Behind PgBouncer answers are lost, and what waits for them hangs.',
+  },
+  {
+    name: 'faults-standby',
+    group: 'standby',
+    fault: 'promoted, the old one at its name, read-only',
+    file: 'src/db/watched-socket.ts',
+    text: `    if (readOnly)
+      socket.destroy(new DatabaseReadOnly('The database takes no writes: it is a standby, or read-only.'));
+    if (news.kind === 'error' && news.code === READ_ONLY_TRANSACTION) refused = true;
+`,
+    replacement:
+      "    if (readOnly && news.kind === 'error' && news.code === READ_ONLY_TRANSACTION) refused = true;\n",
+    noticed: 'After a failover connections stay with the old node, which refuses every write, for ever.',
+  },
+  {
+    name: 'faults-foreign-settings',
+    group: 'foreign settings',
+    fault: 'settings of the role',
+    file: 'src/db/pool.ts',
+    text: "  DateStyle: 'ISO, MDY',\n",
+    replacement: '',
+    noticed: 'Where the role has another DateStyle, no time of the database can be read.',
+  },
+  {
+    name: 'faults-remote',
+    group: 'remote',
+    fault: 'far away: worker killed',
+    file: 'src/db/pool.ts',
+    text: '  silenceMs: 15_000,',
+    replacement: '  silenceMs: 4,',
+    noticed: 'A database some milliseconds away is taken for dead.',
+  },
+  {
     name: 'faults-temporal',
     group: 'temporal',
     fault: 'wiped',

@@ -7,9 +7,13 @@ import { linkFaults } from './link.ts';
 import { mailFaults } from './mail.ts';
 import { nameFaults } from './names.ts';
 import { operatorFaults } from './operator.ts';
+import { poolerFaults } from './pooler.ts';
 import { postgresFaults } from './postgres.ts';
 import { receiverFaults } from './receiver.ts';
 import { recoveryFaults } from './recovery.ts';
+import { remoteFaults } from './remote.ts';
+import { settingFaults } from './settings.ts';
+import { standbyFaults } from './standby.ts';
 import { stopFaults } from './stop.ts';
 import { temporalFaults } from './temporal.ts';
 
@@ -19,6 +23,10 @@ export const faults: readonly (Fault | EmbeddedFault)[] = [
   ...embeddedFaults,
   ...linkFaults,
   ...postgresFaults,
+  ...poolerFaults,
+  ...standbyFaults,
+  ...settingFaults,
+  ...remoteFaults,
   ...temporalFaults,
   ...operatorFaults,
   ...recoveryFaults,

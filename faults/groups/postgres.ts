@@ -14,11 +14,11 @@ async function release(scene: Scene): Promise<void> {
   releases.delete(scene);
 }
 
-/** Ends every connection of Waybill. */
-async function endConnections(sql: postgres.Sql): Promise<void> {
+/** Ends every connection to the database but this one: behind a pooler they have no name. */
+export async function endConnections(sql: postgres.Sql): Promise<void> {
   await sql`
     select pg_terminate_backend(pid) from pg_stat_activity
-    where application_name = 'waybill' and pid <> pg_backend_pid()`;
+    where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`;
 }
 
 const readOnly: Fault = {

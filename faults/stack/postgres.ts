@@ -9,6 +9,8 @@ import { signalTree } from './processes.ts';
 export interface PostgresPart extends Part {
   /** Its address without any proxy. */
   readonly url: string;
+  /** Of its data. */
+  readonly directory: string;
 }
 
 /** Makes a cluster in a folder that every user can enter, and starts it. */
@@ -21,6 +23,7 @@ export async function startPostgresPart(directory: string): Promise<PostgresPart
   return {
     name: 'Postgres',
     url: server.url,
+    directory: dataDir.join('postgres'),
     async kill() {
       signalTree(pid, 'SIGKILL');
     },

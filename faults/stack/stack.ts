@@ -16,6 +16,7 @@ import { startTcpProxy, type TcpProxy } from '../../test/support/tcp-proxy.ts';
 import { type PolicyName, policyVariables } from '../policies.ts';
 import type { Setting } from '../settings.ts';
 import { type MailServer, startMailServer, type TakenMail } from './mail-server.ts';
+import { createPoolerPart, type PoolerPart, type PoolMode } from './pooler.ts';
 import { type PostgresPart, startPostgresPart } from './postgres.ts';
 import { createProgramPart, type ProgramPart } from './program.ts';
 import { startTemporalPart, type TemporalPart } from './temporal.ts';
@@ -25,6 +26,13 @@ export const RECEIVER_HOST = '127.0.2.1';
 
 /** What gives the worker a clock of its own. */
 const CLOCK_SHIFT = new URL('../clock/shift.mjs', import.meta.url).href;
+
+/** How a round wants it. */
+export interface Prepared {
+  readonly policy: PolicyName;
+  readonly firstAttempts: Setting;
+  readonly fault: { readonly pooler?: PoolMode };
+}
 
 /** What every round needs, however Waybill runs. */
 export interface BasicStack {
@@ -36,7 +44,7 @@ export interface BasicStack {
   /** The harness's own way to the database, past the proxies. */
   readonly sql: Pool;
   /** Brings Waybill up as the round wants it, and everything else that a fault has changed back to what it was. */
-  prepare(round: { readonly policy: PolicyName; readonly firstAttempts: Setting }): Promise<void>;
+  prepare(round: Prepared): Promise<void>;
   mailsTo(address: string): Promise<readonly TakenMail[]>;
 }
 
@@ -49,6 +57,12 @@ export interface Stack extends BasicStack {
   readonly worker: ProgramPart;
   /** The proxies: from whom to whom. */
   readonly links: Readonly<Record<'apiToPostgres' | 'workerToPostgres' | 'workerToTemporal', TcpProxy>>;
+  /** Between Waybill and Postgres in the rounds that want one; started by the first. */
+  readonly poolers: Readonly<Record<PoolMode, PoolerPart>>;
+  /** Where the links to Postgres lead, the harness's own included. */
+  aimAtPostgres(who: 'everybody' | 'the harness', port: number): void;
+  /** A folder for what a fault needs. */
+  readonly directory: string;
   /** The name server that Waybill asks. */
   readonly names: DnsServer;
   /** Sets the worker's clock apart from the machine's, in milliseconds. */
@@ -83,8 +97,6 @@ export async function startStack(shutdown: Shutdown, say: (text: string) => void
   await shutdown.add(() => forbidden.close());
   const names = await startDnsServer({});
   await shutdown.add(() => names.close());
-  const sql = createPool(postgres.url, 4);
-  await shutdown.add(() => sql.end({ timeout: 5 }));
 
   const database = new URL(postgres.url);
   const link = async (port: number) => {
@@ -97,7 +109,15 @@ export async function startStack(shutdown: Shutdown, say: (text: string) => void
     workerToPostgres: await link(Number(database.port)),
     workerToTemporal: await link(temporal.port),
   };
+  const own = await link(Number(database.port));
   const through = ({ host }: TcpProxy) => Object.assign(new URL(database), { host }).href;
+  const sql = createPool(through(own), 4);
+  await shutdown.add(() => sql.end({ timeout: 5 }));
+  const poolers = {
+    transaction: await createPoolerPart('transaction', postgres.url, directory),
+    session: await createPoolerPart('session', postgres.url, directory),
+  };
+  for (const pooler of Object.values(poolers)) await shutdown.add(() => pooler.stop());
   const port = await freePort();
   const clockFile = join(directory, 'clock-shift');
   const env = {
@@ -124,8 +144,24 @@ export async function startStack(shutdown: Shutdown, say: (text: string) => void
   });
   await shutdown.add(() => api.kill());
   await shutdown.add(() => worker.kill());
-  let runsUnder: string | undefined;
+  const runsUnder = new Map<ProgramPart, string>();
+  async function bring(part: ProgramPart, wanted: Readonly<Record<string, string>>): Promise<void> {
+    const kind = JSON.stringify(wanted);
+    if (part.running && runsUnder.get(part) === kind) return;
+    if (part.running) await part.stop();
+    part.use(wanted);
+    await part.start();
+    runsUnder.set(part, kind);
+  }
   return {
+    directory,
+    poolers,
+    aimAtPostgres(who, port) {
+      const waybills = who === 'everybody' ? [links.apiToPostgres, links.workerToPostgres] : [];
+      for (const each of [own, ...waybills]) each.aim(port);
+      // Waybill has to find out by itself.
+      own.cut();
+    },
     apiUrl: `http://127.0.0.1:${port}`,
     postgres,
     temporal,
@@ -139,17 +175,16 @@ export async function startStack(shutdown: Shutdown, say: (text: string) => void
     sql,
     shiftWorkerClock: (ms) => writeFile(clockFile, String(ms)),
     mailsTo: async (address) => mail.mailsTo(address),
-    async prepare({ policy, firstAttempts }) {
+    async prepare({ policy, firstAttempts, fault: { pooler: mode } }) {
       await writeFile(clockFile, '0');
       mail.behave(() => 'take');
-      if (!api.running) await api.start();
+      const pooler = mode === undefined ? undefined : poolers[mode];
+      if (pooler?.running === false) await pooler.start();
+      const way = (direct: TcpProxy): Record<string, string> =>
+        pooler === undefined ? {} : { DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: through(direct) };
+      await bring(api, way(links.apiToPostgres));
       const wanted = { ...policyVariables(policy), FIRST_ATTEMPTS: firstAttempts };
-      const kind = JSON.stringify(wanted);
-      if (worker.running && runsUnder === kind) return;
-      if (worker.running) await worker.stop();
-      worker.use(wanted);
-      await worker.start();
-      runsUnder = kind;
+      await bring(worker, { ...wanted, ...way(links.workerToPostgres) });
     },
   };
 }

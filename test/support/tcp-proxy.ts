@@ -41,6 +41,10 @@ export interface TcpProxy {
   cutInAnswer(bytes: number): void;
   /** As `cutInAnswer`, but the link falls silent there. */
   silenceInAnswer(bytes: number): void;
+  /** What is sent from now on arrives this much later, in milliseconds: the way there; answers come at once. */
+  delay(ms: number): void;
+  /** New links lead to this port; those that stand stay where they are. */
+  aim(port: number): void;
   close(): Promise<void>;
 }
 
@@ -55,6 +59,8 @@ export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
   let mode: 'pass' | 'silent' | 'refuse' = 'pass';
   let inAnswer: { left: number; ending: 'cut' | 'silence' } | null = null;
   let accepted = 0;
+  let delayMs = 0;
+  let { port: targetPort } = target;
   const links = new Set<Link>();
 
   const reset = ({ inner, outer }: Link) => {
@@ -88,18 +94,23 @@ export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
     accepted += 1;
     outer.on('error', () => {});
     if (mode === 'refuse') return void outer.resetAndDestroy();
-    const inner = connect({ port: target.port, host: target.host ?? '127.0.0.1', allowHalfOpen: true });
+    const inner = connect({ port: targetPort, host: target.host ?? '127.0.0.1', allowHalfOpen: true });
     inner.on('error', () => {});
     const link: Link = { inner, outer, silent: mode === 'silent' };
     links.add(link);
     outer.on('data', (piece) => {
-      if (!link.silent) pass(inner, outer, piece);
+      if (link.silent) return;
+      // Timers of one length end in the order in which they were set.
+      if (delayMs > 0) setTimeout(() => pass(inner, outer, piece), delayMs);
+      else pass(inner, outer, piece);
     });
     inner.on('data', (piece) => {
       if (!link.silent) answer(link, piece);
     });
     outer.on('end', () => {
-      if (!link.silent) inner.end();
+      if (link.silent) return;
+      if (delayMs > 0) setTimeout(() => inner.end(), delayMs);
+      else inner.end();
     });
     inner.on('end', () => {
       if (!link.silent) outer.end();
@@ -149,6 +160,12 @@ export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
     },
     silenceInAnswer(bytes) {
       inAnswer = { left: bytes, ending: 'silence' };
+    },
+    delay(ms) {
+      delayMs = ms;
+    },
+    aim(port) {
+      targetPort = port;
     },
     async close() {
       for (const link of links) reset(link);

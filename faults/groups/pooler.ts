@@ -1,0 +1,40 @@
+/** PgBouncer between Waybill and Postgres, in both of its modes: what each statement rests on is in the statement. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fault } from '../fault.ts';
+import type { PoolMode } from '../stack/pooler.ts';
+import { endConnections } from './postgres.ts';
+
+function faultsOf(mode: PoolMode): Fault[] {
+  const fault = (what: string, of: Pick<Fault, 'lasts' | 'inject' | 'heal'>): Fault => ({
+    group: 'pooler',
+    name: `${mode} pooling: ${what}`,
+    policies: ['scaled', 'hours'],
+    injectionPoints: ['orders', 'slow', 1, 19, 20],
+    pooler: mode,
+    ...of,
+  });
+  return [
+    fault('worker killed', {
+      lasts: [0, 2_000],
+      inject: ({ stack }) => stack.worker.kill(),
+      heal: ({ stack }) => stack.worker.start(),
+    }),
+    fault('pooler killed', {
+      lasts: [0, 3_000],
+      inject: ({ stack }) => stack.poolers[mode].kill(),
+      heal: ({ stack }) => stack.poolers[mode].start(),
+    }),
+    fault('its connections ended by the server', {
+      lasts: [500, 2_000],
+      async inject({ stack: { sql } }) {
+        for (let round = 0; round < 3; round += 1) {
+          await endConnections(sql);
+          await sleep(100);
+        }
+      },
+      heal: async () => {},
+    }),
+  ];
+}
+
+export const poolerFaults: readonly Fault[] = [...faultsOf('transaction'), ...faultsOf('session')];

@@ -1,0 +1,39 @@
+/** Servers that are far away: every answer takes its time, and nothing is late for that. */
+import type { Fault, Scene } from '../fault.ts';
+
+/** There and back, in milliseconds: Temporal in another region, Postgres in another zone. */
+const TEMPORAL_MS = 50;
+const POSTGRES_MS = 5;
+
+function distance({ stack: { links } }: Scene, temporalMs: number, postgresMs: number): void {
+  links.workerToTemporal.delay(temporalMs);
+  links.workerToPostgres.delay(postgresMs);
+  links.apiToPostgres.delay(postgresMs);
+}
+
+const remote = (what: string, of: Pick<Fault, 'lasts' | 'inject' | 'heal'>): Fault => ({
+  group: 'remote',
+  name: `far away: ${what}`,
+  policies: ['scaled', 'hours'],
+  injectionPoints: ['orders', 'slow', 1, 19, 20],
+  prepare: async (scene) => distance(scene, TEMPORAL_MS, POSTGRES_MS),
+  finish: async (scene) => distance(scene, 0, 0),
+  ...of,
+});
+
+export const remoteFaults: readonly Fault[] = [
+  remote('worker killed', {
+    lasts: [0, 2_000],
+    inject: ({ stack }) => stack.worker.kill(),
+    heal: ({ stack }) => stack.worker.start(),
+  }),
+  remote('the ways to Postgres and Temporal cut', {
+    lasts: [0, 3_000],
+    async inject({ stack: { links } }) {
+      for (const link of Object.values(links)) link.refuse();
+    },
+    async heal({ stack: { links } }) {
+      for (const link of Object.values(links)) link.pass();
+    },
+  }),
+];

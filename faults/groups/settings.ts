@@ -1,0 +1,42 @@
+/** Settings that a database or a role carries, because some other program wanted them there. */
+import type { Fault, Scene } from '../fault.ts';
+import { endConnections } from './postgres.ts';
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  bytea_output: 'escape',
+  DateStyle: 'German',
+  IntervalStyle: 'sql_standard',
+  TimeZone: 'Pacific/Chatham',
+  default_transaction_isolation: 'serializable',
+  extra_float_digits: '-15',
+  standard_conforming_strings: 'on',
+  search_path: '"$user", public, pg_catalog',
+};
+
+/** Sets them where every new connection finds them, or takes them back, and ends the connections that there are. */
+async function change({ stack: { sql } }: Scene, of: 'database' | 'role', how: 'set' | 'reset') {
+  const [names] = await sql<{ database: string; role: string }[]>`
+    select quote_ident(current_database()) as database, quote_ident(current_user) as role`;
+  if (names === undefined) throw new Error('Postgres does not say whose settings these are.');
+  for (const [name, value] of Object.entries(SETTINGS)) {
+    const assignment = name === 'search_path' ? value : `'${value}'`;
+    await sql.unsafe(
+      `alter ${of} ${names[of]} ${how === 'set' ? `set ${name} = ${assignment}` : `reset ${name}`}`,
+    );
+  }
+  await endConnections(sql);
+}
+
+const settingsOf = (of: 'database' | 'role'): Fault => ({
+  group: 'foreign settings',
+  name: `settings of the ${of}`,
+  policies: ['scaled', 'hours'],
+  injectionPoints: ['orders', 'slow', 1, 19, 20],
+  lasts: [0, 2_000],
+  prepare: (scene) => change(scene, of, 'set'),
+  inject: ({ stack }) => stack.worker.kill(),
+  heal: ({ stack }) => stack.worker.start(),
+  finish: (scene) => change(scene, of, 'reset'),
+});
+
+export const settingFaults: readonly Fault[] = [settingsOf('database'), settingsOf('role')];

@@ -1,0 +1,63 @@
+/** Postgres fails over: its standby is promoted, and for a while the name leads to the old one still. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Fault, Scene } from '../fault.ts';
+import { firstNode, type Node, startStandby } from '../stack/standby.ts';
+
+/** The pair of a round. */
+const pairs = new WeakMap<Scene, { readonly first: Node; readonly standby: Node; readonly folder: string }>();
+
+function pairOf(scene: Scene) {
+  const pair = pairs.get(scene);
+  if (pair === undefined) throw new Error('This round has no standby.');
+  return pair;
+}
+
+/** The one takes over from the other, which is stopped and may come back as its standby. Nothing committed is lost. */
+async function takeOver(from: Node, to: Node): Promise<void> {
+  await from.stop();
+  await to.promote();
+  await from.follow(to);
+}
+
+function promoted(what: string, oldOneAnswers: boolean): Fault {
+  return {
+    group: 'standby',
+    name: `promoted, ${what}`,
+    policies: ['scaled', 'hours'],
+    injectionPoints: ['orders', 'slow', 1, 19, 20],
+    lasts: [1_000, 6_000],
+    async prepare(scene) {
+      const { postgres, directory } = scene.stack;
+      const folder = join(directory, 'standby');
+      await rm(folder, { recursive: true, force: true });
+      const standby = await startStandby(postgres, folder);
+      pairs.set(scene, { first: firstNode(postgres), standby, folder });
+    },
+    async inject(scene) {
+      const { first, standby } = pairOf(scene);
+      await takeOver(first, standby);
+      scene.stack.aimAtPostgres('the harness', standby.port);
+      if (oldOneAnswers) await first.start();
+    },
+    async heal(scene) {
+      const { first, standby } = pairOf(scene);
+      scene.stack.aimAtPostgres('everybody', standby.port);
+      if (!oldOneAnswers) await first.start();
+    },
+    async finish(scene) {
+      // Where it could not be made, that is the failure to be told.
+      const pair = pairs.get(scene);
+      if (pair === undefined) return;
+      const { first, standby, folder } = pair;
+      await takeOver(standby, first);
+      scene.stack.aimAtPostgres('everybody', first.port);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export const standbyFaults: readonly Fault[] = [
+  promoted('the old one at its name, read-only', true),
+  promoted('nobody at its name', false),
+];
