@@ -34,6 +34,7 @@ import { stockMovementResource, stockMovementRoutes } from './records/stock-move
 import { shipperServiceRoutes } from './shipper-services.ts';
 import { systemRoutes } from './system.ts';
 import { tracedRequests } from './traced.ts';
+import { EXAMINE_PATH, examinationRoutes } from './webhooks/examination.ts';
 import { webhookOperationRoutes } from './webhooks/operations.ts';
 import { RECOVER_PATH, recoveryRoutes } from './webhooks/recoveries.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -73,8 +74,12 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   // The login comes before the authentication; everything after it needs a token.
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, authenticate(deps), admit);
   app.use('/v21/warehouse/*', requireRole('warehouse'));
-  // An import may last an hour, so it takes no turn as a whole: its lines do. A test waits for a receiver, a recovery counts.
-  const received = except(IMPORT_PATH, wholeBody(MAX_BODY_BYTES), except([TEST_PATH, RECOVER_PATH], inTurn));
+  // An import may last an hour, so it takes no turn as a whole: its lines do. A test and an examination wait for a receiver, a recovery counts.
+  const received = except(
+    IMPORT_PATH,
+    wholeBody(MAX_BODY_BYTES),
+    except([TEST_PATH, EXAMINE_PATH, RECOVER_PATH], inTurn),
+  );
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, received);
 
   const orders = orderResource(deps.marketplaces);
@@ -82,6 +87,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   v21.route('/', webhookRoutes(deps));
   v21.route('/', webhookOperationRoutes(deps));
   v21.route('/', webhookTestRoutes(deps, turn));
+  v21.route('/', examinationRoutes(deps, turn));
   v21.route('/', recoveryRoutes(deps));
   v21.route('/', deliveryRoutes(deps));
   v21.route('/', deliveryOperationRoutes(deps));

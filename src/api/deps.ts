@@ -3,6 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type pino from 'pino';
 import type { Clock } from '../db/clock.ts';
 import type { Pool } from '../db/pool.ts';
+import type { Examine } from '../domain/examination.ts';
 import type { ShipperCatalogue } from '../domain/order/shipper-services.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Role } from '../domain/role.ts';
@@ -39,6 +40,8 @@ export interface ApiDeps {
   readonly policy: RetryPolicy;
   /** Makes one request to a webhook, with a sample. */
   readonly sendTest: SendTest;
+  /** Makes a series of them, right and wrong ones. */
+  readonly examine: Examine;
   readonly budget: BudgetLimits;
   /** How often an import asks whether it may go on, in milliseconds (default 2000). */
   readonly importCheckMs?: number;

@@ -2,6 +2,7 @@
 import type { Hono } from 'hono';
 import { createApp } from '../api/app.ts';
 import type { ApiDeps, ApiEnv } from '../api/deps.ts';
+import { createExaminer } from '../attempt/examiner.ts';
 import { createSignAgain } from '../attempt/sign-again.ts';
 import { createTestSender } from '../attempt/test-sender.ts';
 import type { Config } from '../config/config.ts';
@@ -45,6 +46,7 @@ export async function createApplication({
     loginLimits: { perAddress: settings.LOGIN_LIMIT_PER_ADDRESS },
     trustProxy: settings.TRUST_PROXY,
     sendTest: createTestSender({ sender, keys, version }),
+    examine: createExaminer({ sender, keys, timeoutMs: config.retryPolicy.attemptTimeoutMs }),
     destinationProblem: (url) => destinationProblem(guard, url),
     budget: {
       requests: settings.ESHOP_REQUESTS,

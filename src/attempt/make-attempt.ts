@@ -2,7 +2,7 @@
  * One attempt of one delivery, from its number to its record (docs/interface.md, D1–D6). It knows the database and
  * the wire, and nothing of who asks for it.
  *
- * Module attempt, which imports concurrency, db, delivery, domain, lib, secrets, traces. Begin: this file for one delivery,
+ * Module attempt, which imports receiver, concurrency, db, delivery, domain, lib, secrets, traces. Begin: this file for one delivery,
  * `make-batch.ts` for a batch.
  */
 import type { Pool } from '../db/pool.ts';

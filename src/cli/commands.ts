@@ -59,6 +59,11 @@ const commands: Readonly<Record<string, LazyCommand>> = {
     description: 'webhooks of all e-shops: list or show them; activate, deactivate or test one',
     load: async (context) => (await import('./webhooks-command.ts')).webhooksCommand(context),
   },
+  examine: {
+    description:
+      'examine the receiver of a webhook: test requests, right and wrong ones, and how to mend what fails',
+    load: async (context) => (await import('./examine-command.ts')).examineCommand(context),
+  },
   trigger: {
     description: 'trigger a test event: real deliveries of a sample, marked as a test',
     load: async (context) => (await import('./trigger-command.ts')).triggerCommand(context),

@@ -1,42 +1,88 @@
-/** One request to a webhook with a sample, made by this process. */
+/** Requests to a webhook with a sample, made by this process: one, or the series of an examination. */
+import { createExaminer } from '../attempt/examiner.ts';
+import { signingSecrets } from '../attempt/prepare.ts';
 import { createTestSender } from '../attempt/test-sender.ts';
+import type { Pool } from '../db/pool.ts';
 import { eshopOfWebhook } from '../db/webhooks/all-webhooks.ts';
+import { beginExamination, endExamination } from '../db/webhooks/examinations.ts';
 import { findWebhookWithSecrets } from '../db/webhooks/with-secrets.ts';
-import { createSender } from '../delivery/sender.ts';
-import type { TestDeliveryResult } from '../domain/test-delivery.ts';
+import { createSender, type Sender } from '../delivery/sender.ts';
+import { EXAMINATIONS_PER_HOUR, type Examination, examinationRefusals } from '../domain/examination.ts';
+import { Problem } from '../domain/problem.ts';
+import type { TestDeliveryResult, WebhookWithSecrets } from '../domain/test-delivery.ts';
 import { UserError } from '../lib/user-error.ts';
 import { version } from '../lib/version.ts';
+import type { Keys } from '../secrets/keys.ts';
 import { withDatabase } from './open-database.ts';
 import { noSuchWebhook } from './options.ts';
 import { ownParts } from './own-parts.ts';
 
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What requests to a webhook are made with. */
+interface Parts {
+  readonly sql: Pool;
+  readonly sender: Sender;
+  readonly keys: Keys;
+  readonly webhook: WebhookWithSecrets;
+  /** Of one request, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** Exit code where the service itself failed, which says nothing about the receiver. */
+const INCONCLUSIVE = 3;
+
 /** @throws UserError where there is no such webhook, or its secret cannot be opened */
-export async function sendTestTo(
-  env: Readonly<Record<string, string | undefined>>,
-  id: number,
-): Promise<TestDeliveryResult> {
+async function toWebhook<T>(env: Env, id: number, work: (parts: Parts) => Promise<T>): Promise<T> {
   const { config, own, keys } = await ownParts(env);
   const { settings, retryPolicy, deliveryAllowCidrs } = config;
   return await withDatabase(settings, async (sql) => {
     const eshopId = await eshopOfWebhook(sql, id);
     const webhook = eshopId === null ? null : await findWebhookWithSecrets(sql, eshopId, id);
     if (webhook === null) throw noSuchWebhook(id);
+    const timeoutMs = retryPolicy.attemptTimeoutMs;
     const sender = createSender({
-      timeoutMs: retryPolicy.attemptTimeoutMs,
+      timeoutMs,
       allowCidrs: deliveryAllowCidrs,
       own,
       dnsServers: settings.DNS_SERVERS,
       version,
     });
     try {
-      const sendTest = createTestSender({ sender, keys: await keys(sql), version });
-      return await sendTest(webhook).catch(() => {
-        throw new UserError(
-          `The secret of webhook ${id} cannot be opened: add the key that sealed it to SECRET_KEY_PREVIOUS, or regenerate the secret.`,
-        );
-      });
+      const parts = { sql, sender, keys: await keys(sql), webhook, timeoutMs };
+      checkSecrets(parts);
+      return await work(parts);
     } finally {
       await sender.close();
     }
   });
 }
+
+/** @throws UserError where it cannot be opened */
+function checkSecrets({ keys, webhook }: Pick<Parts, 'keys' | 'webhook'>): void {
+  try {
+    signingSecrets(keys, webhook);
+  } catch {
+    throw new UserError(
+      `The secret of webhook ${webhook.webhookId} cannot be opened: add the key that sealed it to SECRET_KEY_PREVIOUS, or regenerate the secret.`,
+    );
+  }
+}
+
+/** @throws UserError where there is no such webhook, or its secret cannot be opened */
+export const sendTestTo = (env: Env, id: number): Promise<TestDeliveryResult> =>
+  toWebhook(env, id, ({ sender, keys, webhook }) => createTestSender({ sender, keys, version })(webhook));
+
+/** @throws UserError likewise, and where one is under way, or too many were lately */
+export const examineReceiverOf = (env: Env, id: number): Promise<Examination> =>
+  toWebhook(env, id, async ({ sql, webhook, ...parts }) => {
+    const begun = await beginExamination(sql, id, EXAMINATIONS_PER_HOUR);
+    if (begun.kind !== 'begun') throw new UserError(examinationRefusals[begun.kind](id));
+    try {
+      return await createExaminer(parts)(webhook);
+    } catch (error) {
+      throw error instanceof Problem ? new UserError(error.message, INCONCLUSIVE) : error;
+    } finally {
+      await endExamination(sql, id, begun.until);
+    }
+  });

@@ -32,6 +32,10 @@ export interface AttemptRequest {
   readonly at: Date;
   /** Marks a test delivery, or the delivery of a test event (`X-Service-Test: true`): there is no such record. */
   readonly test?: boolean;
+  /** Of an examination: its signatures are those of a request that differs in this. */
+  readonly signedAs?: Partial<Pick<AttemptRequest, 'sequence' | 'entityId' | 'body'>>;
+  /** Of an examination: it has no signature. */
+  readonly unsigned?: true;
   /** The place in a trace at which it is made. Not signed: whatever stands between may go on with the trace. */
   readonly traceparent?: string;
 }
@@ -49,38 +53,48 @@ export interface WireRequest extends RequestTarget {
  * @throws TypeError when the URL is not absolute
  */
 export function buildRequest(request: Omit<AttemptRequest, 'at'>, at: Date, version: string): WireRequest {
-  const { method, secrets, deliveryId, eventId, eventType, sequence, webhookId, test = false } = request;
-  const target = requestTarget(request.url, method === 'GET' ? request.entityId : null);
-  const body = method === 'POST' ? (request.body ?? '') : null;
+  const { method, deliveryId, eventType, test = false } = request;
+  const target = targetOf(request);
+  const body = bodyOf(request);
   const timestamp = Math.floor(at.getTime() / 1000);
   const headers: Record<string, string> = {
     'user-agent': `Waybill/${version}`,
-    'x-service-signature': serviceSignature({
-      secrets,
-      timestamp,
-      deliveryId,
-      eventId,
-      eventType,
-      sequence,
-      webhookId,
-      test,
-      method,
-      target: target.path,
-      body: body ?? '',
-    }),
     'x-service-event': eventType,
-    'x-service-event-id': eventId,
+    'x-service-event-id': request.eventId,
     'x-service-event-time': request.happenedAt.toISOString(),
-    'x-service-sequence': String(sequence),
-    'x-service-webhook': String(webhookId),
+    'x-service-sequence': String(request.sequence),
+    'x-service-webhook': String(request.webhookId),
     'x-service-delivery': deliveryId,
     'x-service-attempt': String(request.number),
     'webhook-id': deliveryId,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': standardSignature({ secrets, timestamp, id: deliveryId, body: body ?? '' }),
+    ...(request.unsigned === true ? {} : signaturesOf({ ...request, ...request.signedAs }, timestamp)),
   };
   if (body !== null) headers['content-type'] = 'application/json';
   if (test) headers['x-service-test'] = 'true';
   if (request.traceparent !== undefined) headers.traceparent = request.traceparent;
   return { ...target, method, headers, body };
+}
+
+function targetOf({
+  url,
+  method,
+  entityId,
+}: Pick<AttemptRequest, 'url' | 'method' | 'entityId'>): RequestTarget {
+  return requestTarget(url, method === 'GET' ? entityId : null);
+}
+
+function bodyOf({ method, body }: Pick<AttemptRequest, 'method' | 'body'>): string | Uint8Array | null {
+  return method === 'POST' ? (body ?? '') : null;
+}
+
+function signaturesOf(request: Omit<AttemptRequest, 'at'>, timestamp: number): Record<string, string> {
+  const { secrets, deliveryId, eventId, eventType, sequence, webhookId, test = false, method } = request;
+  const body = bodyOf(request) ?? '';
+  const { path: target } = targetOf(request);
+  const joined = { deliveryId, eventId, eventType, sequence, webhookId, test, method, target };
+  return {
+    'x-service-signature': serviceSignature({ secrets, timestamp, ...joined, body }),
+    'webhook-signature': standardSignature({ secrets, timestamp, id: deliveryId, body }),
+  };
 }

@@ -12,7 +12,9 @@ const USEFUL = [
   'server',
   'via',
   'www-authenticate',
+  'x-powered-by',
   'x-request-id',
+  'x-waybill-handled',
 ];
 /** Of one value, in UTF-16 units. */
 const MAX_VALUE_CHARS = 500;

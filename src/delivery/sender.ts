@@ -5,6 +5,7 @@
  * Module delivery, which imports domain, traces. Begin: then `request.ts`, `exchange.ts` and `address-guard.ts`.
  */
 import { createAddressGuard } from './address-guard.ts';
+import { certificateEnd } from './certificate.ts';
 import { createConnections } from './connections.ts';
 import { createConnector } from './connector.ts';
 import { type AttemptResult, exchange } from './exchange.ts';
@@ -22,6 +23,11 @@ export interface Sender {
    * @throws DOMException `AbortError` when `signal` aborts before an answer has arrived
    */
   send(request: AttemptRequest, signal?: AbortSignal): Promise<AttemptResult>;
+  /**
+   * When the certificate ends that a receiver shows over TLS; null where it shows none. Absent where that cannot be asked.
+   * Opens a connection, guarded as those of attempts, and sends nothing.
+   */
+  certificateEnd?(receiver: Pick<AttemptRequest, 'eshopId' | 'url'>): Promise<Date | null>;
   /** Waits for the attempts under way, then closes every connection. */
   close(): Promise<void>;
 }
@@ -52,14 +58,14 @@ export function createSender(options: SenderOptions): Sender {
   const own = options.own ?? createOwnEndpoints();
   const guard = createAddressGuard(allowCidrs, own);
   const resolver = createResolver({ servers: dnsServers, timeoutMs: connectTimeoutMs * LOOKUP_SHARE });
-  const connections = createConnections((eshopId) =>
+  const connectorFor = (eshopId: number) =>
     createConnector({
       guard,
       resolve: (hostname) => resolver.resolve(hostname, String(eshopId)),
       timeoutMs: connectTimeoutMs,
       ...(ca === undefined ? {} : { ca }),
-    }),
-  );
+    });
+  const connections = createConnections(connectorFor);
   const stopFollowing = followNames(own, (name) => resolver.resolve(name, 'own endpoints'));
   const isInternal = (error: unknown) =>
     isInternalFailure(error, { resolverAnswers: () => resolver.answers() });
@@ -77,6 +83,7 @@ export function createSender(options: SenderOptions): Sender {
         underWay.delete(attempt);
       }
     },
+    certificateEnd: ({ eshopId, url }) => certificateEnd(connectorFor(eshopId), url),
     async close() {
       await Promise.allSettled(underWay);
       stopFollowing();

@@ -30,6 +30,7 @@ export function tracedSender(sender: Sender, traces: Traces): Sender {
         throw error;
       }
     },
+    ...(sender.certificateEnd === undefined ? {} : { certificateEnd: sender.certificateEnd }),
     close: () => sender.close(),
   };
 }

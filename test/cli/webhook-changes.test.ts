@@ -1,4 +1,4 @@
-/** `waybill webhooks activate|deactivate|test` on a real database, worker and receiver. */
+/** `waybill webhooks activate|deactivate|test` and `waybill examine` on a real database, worker and receiver. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
@@ -57,6 +57,24 @@ describe('webhooks activate and deactivate', () => {
   it('say so where there is no such webhook', async () => {
     await expect(waybill('activate', '999999')).rejects.toThrow('There is no webhook 999999.');
     await expect(waybill('deactivate', 'x')).rejects.toThrow('<id> must be the number of a webhook.');
+  });
+});
+
+describe('examine', () => {
+  it('prints a table, and ends with the exit code that says whether something failed', async () => {
+    const { id } = await stack.createWebhook(receiver.url);
+    const bad = await triedWaybill(['examine', String(id)], env);
+    expect(bad.code).toBe(2);
+    expect(bad.error).toBe(`The receiver of webhook ${id} has 4 faults.`);
+    expect(bad.printed).toMatch(/^FAIL {5}no signature +200$/m);
+    expect(bad.printed).toMatch(/\n4 failed, 1 with a warning, 9 ok\.$/);
+    receiver.respond({ status: 503 });
+    const { printed } = await triedWaybill(['examine', String(id), '--json'], env);
+    expect(JSON.parse(printed)).toMatchObject({ rows: expect.any(Array), answerMs: expect.any(Number) });
+    await stack.database.sql`
+      update examinations set busy_until = now() + interval '1 minute' where webhook_id = ${id}`;
+    const busy = await triedWaybill(['examine', String(id)], env);
+    expect([busy.code, busy.error]).toEqual([1, `Webhook ${id} is being examined. Wait for the result.`]);
   });
 });
 

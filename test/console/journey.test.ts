@@ -1,6 +1,7 @@
 /** What people come for, in a real browser, with real deliveries: an e-shop's developer, and an operator. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { createExaminer } from '../../src/attempt/examiner.ts';
 import { createTestSender } from '../../src/attempt/test-sender.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { createSender, type Sender } from '../../src/delivery/sender.ts';
@@ -31,13 +32,14 @@ beforeAll(async () => {
   const { sql, keys, policy } = stack;
   sender = createSender({ timeoutMs: 2_000, allowCidrs: ['127.0.0.0/8', '::1/128'], version: 'test' });
   const sendTest = createTestSender({ sender, keys, version: 'test' });
+  const examine = createExaminer({ sender, keys, timeoutMs: 2_000 });
   requester = createActionRequester(
     { settings: readSettings({}), retryPolicy: policy },
     sql,
     inject('temporalAddress'),
   );
   server = await serveConsole(
-    { ...api.deps, sql, healthSql: sql, keys, policy, sendTest },
+    { ...api.deps, sql, healthSql: sql, keys, policy, sendTest, examine },
     { requestAction: requester.requestAction },
   );
   worker = await newPerson(sql, stack.eshopId, 'warehouse');
@@ -89,6 +91,14 @@ test('a developer creates a webhook, tests it, sees a delivery fail, mends the r
     'x-service-signature: t=',
   );
   await picture(page, 'webhook-tested-1200-light');
+  expect(await violations(page)).toEqual([]);
+
+  await page.getByRole('link', { name: 'Examine' }).click();
+  await page.getByRole('button', { name: 'Examine it' }).click();
+  await page.getByText('7 faults. Mend them, and examine it again.').waitFor();
+  const valid = page.getByRole('row').filter({ hasText: 'valid request' });
+  expect(await valid.textContent()).toMatch(/^fail.*500.*check the secret of this webhook/);
+  await picture(page, 'webhook-examined-1200-light');
   expect(await violations(page)).toEqual([]);
 
   await page.getByRole('link', { name: 'Deliveries', exact: true }).click();

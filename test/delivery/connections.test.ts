@@ -93,6 +93,18 @@ describe('TLS', () => {
     expect(result).toMatchObject({ outcome: 'success', status: 200 });
   });
 
+  test('it can be asked when a certificate ends, of no address that deliveries are kept from', async () => {
+    const tls = { key: await pem('server.key'), cert: await pem('valid.pem') };
+    const receiver = await startReceiver({}, { tls });
+    const ca = await pem('ca.pem');
+    const ends = (url: string, allowCidrs = ['127.0.0.0/8', '::1/128']) =>
+      startSender({ ca, allowCidrs }).certificateEnd?.({ eshopId: 1, url });
+    expect(await ends(`https://localhost:${receiver.port}/hooks`)).toEqual(new Date('2120-02-01T00:00:00Z'));
+    expect(await ends(`https://localhost:${receiver.port}/hooks`, [])).toBeNull();
+    expect(await ends(`http://localhost:${receiver.port}/hooks`)).toBeNull();
+    expect(receiver.requests).toHaveLength(0);
+  });
+
   test('a receiver without TLS', async () => {
     const receiver = await startReceiver();
 

@@ -84,14 +84,16 @@ async function paste(block: string): Promise<string> {
   return shown.replace(end, '');
 }
 
-it('has five steps, the first of which starts Waybill', () => {
-  expect(guideText('quickstart').match(/^## \d/gm)).toHaveLength(5);
-  expect(blocks.map(({ language }) => language)).toEqual(Array(5).fill('bash'));
+it('has six steps, the first of which starts Waybill', () => {
+  expect(guideText('quickstart').match(/^## \d/gm)).toHaveLength(6);
+  expect(blocks.map(({ language }) => language)).toEqual(Array(6).fill('bash'));
   expect(blocks[0]?.text).toBe('npm ci\nnpm start\n');
 });
 
-it('leads to a signed delivery in a receiver of its own', async () => {
-  const [, login = '', install = '', subscribe = '', order = ''] = blocks.map(({ text }) => text);
+it('leads to a signed delivery in a receiver of its own, in which an examination finds nothing wrong', async () => {
+  const [, login = '', install = '', subscribe = '', order = '', examine = ''] = blocks.map(
+    ({ text }) => text,
+  );
   await paste('set -o pipefail');
   expect(await paste(login)).toContain("name: 'Demonstration'");
   await paste(install);
@@ -102,6 +104,9 @@ it('leads to a signed delivery in a receiver of its own', async () => {
   await until('the order in the receiver', async () => output.includes('New order 10001 from Jana Nováková'));
   const state = "api GET /webhooks/$ID/deliveries | json 'data[0].state'";
   await until('the answer in the log', async () => (await paste(state)).includes('delivered'));
+  const verdicts = (await paste(examine)).match(/^(ok|warning|fail) {2}.+$/gm) ?? [];
+  expect(verdicts).toHaveLength(14);
+  expect(verdicts.filter((line) => !line.startsWith('ok'))).toEqual([]);
 });
 
 const others = guideNames().filter((name) => name !== 'quickstart');

@@ -7,6 +7,7 @@ import { vi } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
 import type { ApiDeps, ApiEnv } from '../../src/api/deps.ts';
 import { signToken } from '../../src/api/token.ts';
+import { createExaminer } from '../../src/attempt/examiner.ts';
 import { createTestSender } from '../../src/attempt/test-sender.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { notifierOf } from '../../src/db/outbox/notify.ts';
@@ -129,6 +130,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
     policy: defaultRetryPolicy,
     destinationProblem: () => null,
     sendTest: createTestSender({ sender, keys, version: '0.0.0-test' }),
+    examine: createExaminer({ sender, keys, timeoutMs: 30_000 }),
     version: '0.0.0-test',
     shipperCatalogue: shippedCatalogue,
     marketplaces: shippedMarketplaces,

@@ -1,5 +1,5 @@
 /** An examination for a terminal. */
-import type { Examination, Verdict } from './examine.ts';
+import type { Examination, Row, Verdict } from './examine.ts';
 
 const MARKS: Readonly<Record<Verdict, string>> = { ok: 'ok', warning: 'warning', fail: 'FAIL' };
 const COUNTED: readonly (readonly [Verdict, string])[] = [
@@ -14,8 +14,13 @@ const MOST_CHARS = 60;
 const safe = (text: string) => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ');
 const short = (text: string) => (text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text);
 
+/** Rows by whatever name: as an API answers them. */
+interface Shown extends Pick<Examination, 'complete'> {
+  readonly rows: readonly (Omit<Row, 'name'> & { readonly name: string })[];
+}
+
 /** One line a row, the remedy of each fault below it, and a summary. */
-export function table({ rows, complete }: Examination): string {
+export function table({ rows, complete }: Shown): string {
   const cells = rows.map(({ name, received, verdict, remedy }) => ({
     columns: [MARKS[verdict], name, short(safe(received))],
     remedy,

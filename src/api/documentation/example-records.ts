@@ -160,6 +160,26 @@ export const exampleRecords: Readonly<Record<string, unknown>> = {
     outcome: 'success',
     error: null,
   },
+  Examination: {
+    rows: [
+      {
+        name: 'valid request',
+        sent: 'a POST with a sample, rightly signed',
+        received: '200, new',
+        verdict: 'ok',
+        remedy: null,
+      },
+      {
+        name: 'old timestamp',
+        sent: 'a right request of 2026-11-20T10:36:07.000Z, six minutes old',
+        received: '200, new',
+        verdict: 'fail',
+        remedy: 'Refuse a t that is more than 300 seconds off by your clock.',
+      },
+    ],
+    answerMs: 84,
+    complete: true,
+  },
   RecoverAnswer: { recoveryId: ids.recovery, ...recovered, estimatedDurationMs: 21_400 },
   Recovery: {
     recoveryId: ids.recovery,

@@ -152,6 +152,9 @@ export function WebhookPage(props: WebhookPageProps) {
         <Act action={`${path}/test`} viewer={viewer} kind={active ? 'main' : 'plain'}>
           Send a test
         </Act>
+        <a class="button" href={`${CONSOLE}${path}/examine`}>
+          Examine
+        </a>
         {active ? null : (
           <Act action={`${path}/activate`} viewer={viewer} kind="main">
             Activate

@@ -3,6 +3,7 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { Delivery } from '../../api/deliveries/record.ts';
+import { Examination } from '../../api/webhooks/examination.ts';
 import { recoverAnswer, recoveryRecord } from '../../api/webhooks/recovery-record.ts';
 import { TestResult } from '../../api/webhooks/test-delivery.ts';
 import { lastAccepted } from '../../db/console/health.ts';
@@ -15,6 +16,7 @@ import { html } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
 import { confirmations } from './confirm.tsx';
+import { ExaminationPage } from './examination.tsx';
 import { fieldsOf, inputOf, newFields, ownSecretOf, WebhookForm } from './form.tsx';
 import { WebhooksPage } from './list.tsx';
 import { WebhookPage, type WebhookPageProps } from './page.tsx';
@@ -26,6 +28,7 @@ const WithSecret = v.object({ data: webhookWithSecretSchema });
 const Latest = v.object({ data: v.array(Delivery) });
 const Recoveries = v.object({ data: v.array(recoveryRecord) });
 const Tested = v.object({ data: TestResult });
+const Examined = v.object({ data: Examination });
 const Recovered = v.object({ data: recoverAnswer });
 const Any = v.object({ message: v.string() });
 
@@ -192,6 +195,24 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
       const { data: testResult } = await c.var.api.send(Tested, 'POST', `/v21/webhooks/${piece(id)}/test`);
       return c.html(await shown(c, id, { testResult }));
     });
+  });
+
+  app.get('/webhooks/:id/examine', async (c) => {
+    const { data: webhook } = await c.var.api.get(One, `/v21/webhooks/${piece(c.req.param('id'))}`);
+    return c.html(html(<ExaminationPage viewer={c.var.viewer} webhook={webhook} />));
+  });
+
+  app.post('/webhooks/:id/examine', async (c) => {
+    const { api, viewer } = c.var;
+    const at = `/v21/webhooks/${piece(c.req.param('id'))}`;
+    const { data: webhook } = await api.get(One, at);
+    try {
+      const { data: found } = await api.send(Examined, 'POST', `${at}/examine`);
+      return c.html(html(<ExaminationPage {...{ viewer, webhook, found }} />));
+    } catch (error) {
+      if (!(error instanceof ApiRefusal) || error.status === 404) throw error;
+      return c.html(html(<ExaminationPage {...{ viewer, webhook, refused: error.message }} />), 409);
+    }
   });
 
   app.get('/webhooks/:id/recover', async (c) => {

@@ -128,3 +128,10 @@ create table warnings (
 create index warnings_by_webhook on warnings (webhook_id, at);
 create index warnings_owed on warnings (check_at)
   where mailed_at is null and dropped_at is null and mail_failed_at is null;
+
+-- Examinations of each webhook's receiver: when they began within the last hour, and until when one is under way.
+create table examinations (
+  webhook_id integer primary key references webhooks (id) on delete cascade,
+  times timestamptz[] not null default '{}',
+  busy_until timestamptz
+);

@@ -1,0 +1,122 @@
+/** The examination of a webhook's receiver, answered as a table (docs/interface.md, W17). */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import type { Turns } from '../../concurrency/turns.ts';
+import { beginExamination, endExamination } from '../../db/webhooks/examinations.ts';
+import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
+import { EXAMINATIONS_PER_HOUR, examinationRefusals, examinationVerdicts } from '../../domain/examination.ts';
+import { conflict, tooManyRequests } from '../../domain/problem.ts';
+import { createPlaces } from '../budget/places.ts';
+import type { ApiDeps, ApiEnv } from '../deps.ts';
+import { describeOperation } from '../describe.ts';
+import { ok } from '../envelope.ts';
+import { params } from '../validate.ts';
+import { noSuchWebhook, tag, webhookId, webhookNotFound } from './record.ts';
+
+/** Where an examination is asked for: it waits for a receiver, many times, and takes no turn meanwhile. */
+export const EXAMINE_PATH = '/v21/webhooks/:id/examine';
+
+/** Examinations under way at once. */
+const AT_ONCE = { total: 20, perKey: 4 };
+/** With the time that one may take, within the two minutes that are promised. */
+const QUEUE_TIMEOUT_MS = 15_000;
+
+export const Examination = v.pipe(
+  v.object({
+    rows: v.array(
+      v.pipe(
+        v.object({
+          name: v.pipe(v.string(), v.description('What is looked at.'), v.examples(['wrong signature'])),
+          sent: v.pipe(v.string(), v.description('What was sent, in words.')),
+          received: v.pipe(
+            v.string(),
+            v.description(
+              'What came back: the status, or why there is none. Several different ones are separated by semicolons.',
+            ),
+          ),
+          verdict: v.pipe(
+            v.picklist(examinationVerdicts),
+            v.description(
+              '`fail`: the receiver accepts what it must refuse, or refuses what is right. `warning`: what will make trouble.',
+            ),
+          ),
+          remedy: v.pipe(
+            v.nullable(v.string()),
+            v.description('How to mend it, in one sentence. Null if nothing is wrong.'),
+          ),
+        }),
+        v.metadata({ ref: 'ExaminationRow' }),
+      ),
+    ),
+    answerMs: v.pipe(
+      v.nullable(v.pipe(v.number(), v.integer())),
+      v.description('The slowest response to a right request, in milliseconds; null if none arrived.'),
+    ),
+    complete: v.pipe(
+      v.boolean(),
+      v.description('False if the examination ended early: the receiver did not respond, or not in time.'),
+    ),
+  }),
+  v.metadata({ ref: 'Examination' }),
+);
+
+/** @param turn of the budget: for what uses the database */
+export function examinationRoutes(
+  { sql, examine }: Pick<ApiDeps, 'sql' | 'examine'>,
+  turn: Turns['run'],
+): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+  const places = createPlaces(
+    AT_ONCE,
+    QUEUE_TIMEOUT_MS,
+    `At most ${AT_ONCE.perKey} examinations of an e-shop run at the same time; wait for a response.`,
+  );
+
+  /** @throws Problem (404, 409, 429) */
+  async function begun(eshopId: number, id: number) {
+    const webhook = await findWebhookWithSecrets(sql, eshopId, id);
+    if (webhook === null) throw webhookNotFound(id);
+    const begun = await beginExamination(sql, id, EXAMINATIONS_PER_HOUR);
+    if (begun.kind === 'busy') throw conflict(examinationRefusals.busy(id));
+    if (begun.kind === 'spent') throw tooManyRequests(examinationRefusals.spent(id), begun.waitMs);
+    return { webhook, until: begun.until };
+  }
+
+  app.post(
+    '/webhooks/:id/examine',
+    describeOperation({
+      id: 'examineWebhook',
+      summary: 'Examine a receiver',
+      description:
+        'Makes about twenty requests to the URL of the webhook, right and wrong ones, all marked with `X-Service-Test: true`, and returns a row for each thing that it looks at, with a remedy for what is wrong.\n\n' +
+        '`fail`: a wrong signature, none, the signature of another body (GET: of another target) or a timestamp six minutes old is accepted; or what is right is refused: a valid request, its repeat, an older sequence, ' +
+        'the greatest payload, unknown fields, the two signatures of a rotation, three requests at once. `warning`: only `v1` is checked; responses that are slow for the time limit of an attempt; a redirect; a certificate that ends within 30 days. ' +
+        'Whether a repeat was handled once is judged only if the receiver says so with `X-Waybill-Handled: new`, `repeat` or `stale`, as the receiver’s kit does.\n\n' +
+        'Works on an inactive webhook too, and has no consequences, as a test has none. The receiver gets records that do not exist, each with an identifier of its own. ' +
+        `The response takes up to 120 s. One examination of a webhook runs at a time, at most ${EXAMINATIONS_PER_HOUR} an hour, and at most ${AT_ONCE.perKey} of an e-shop run at the same time. No body.`,
+      tag,
+      data: Examination,
+      message: 'Receiver examined.',
+      errors: {
+        404: noSuchWebhook,
+        409: 'an examination of the webhook is under way.',
+        429: `the webhook was examined ${EXAMINATIONS_PER_HOUR} times within the last hour, or too many of the e-shop are under way.`,
+      },
+    }),
+    params({ id: webhookId }),
+    async (c) => {
+      const { eshopId } = c.var.session;
+      const { id } = c.req.valid('param');
+      const found = await places.run(eshopId, async () => {
+        const { webhook, until } = await turn(eshopId, () => begun(eshopId, id));
+        try {
+          return await examine(webhook);
+        } finally {
+          await turn(eshopId, () => endExamination(sql, id, until));
+        }
+      });
+      return ok(c, 'Receiver examined.', found);
+    },
+  );
+  return app;
+}

@@ -1,0 +1,74 @@
+/**
+ * The examination of a receiver with the kit's series, made by the sender of all attempts: guarded, bounded and signed as these
+ * (docs/interface.md, W17).
+ */
+import { type Answer, examine } from '../../receiver/src/examination/examine.ts';
+import type { SignedAs, TestRequest } from '../../receiver/src/examination/series.ts';
+import { clockFrom } from '../db/clock.ts';
+import type { AttemptRequest, Sender } from '../delivery/sender.ts';
+import { entryOf, sampleOf } from '../domain/catalogue.ts';
+import type { Examine } from '../domain/examination.ts';
+import { payloadOf } from '../domain/payload.ts';
+import { Problem } from '../domain/problem.ts';
+import { signingSecrets } from './prepare.ts';
+import type { TestSenderDeps } from './test-sender.ts';
+
+export interface ExaminerDeps extends Omit<TestSenderDeps, 'version'> {
+  /** Of one request, in milliseconds: the sender's own. */
+  readonly timeoutMs: number;
+}
+
+/** The sender may not be cut off just before it gives up by itself, and says why. */
+const SLACK_MS = 250;
+
+export function createExaminer({ sender, keys, timeoutMs }: ExaminerDeps): Examine {
+  return async (webhook) => {
+    const { eshopId, webhookId, url, method, webhookType: eventType, now } = webhook;
+    const snapshot = sampleOf(eventType);
+    const { idField } = entryOf(eventType);
+    const clock = clockFrom(now);
+    const fixed = { eshopId, webhookId, url, method, eventType, test: true } as const;
+    const subject = {
+      method,
+      body: payloadOf({ ...webhook, eventType, entityId: '', snapshot }).body,
+      idField,
+      numbered: typeof Reflect.get(snapshot, idField) === 'number',
+      secrets: signingSecrets(keys, webhook),
+      now,
+    };
+    const send = async (request: TestRequest, ms: number): Promise<Answer> => {
+      const at = new Date(clock.now().getTime() - request.age * 1_000);
+      return await answerOf(sender, { ...fixed, ...wireOf(request), happenedAt: now, at }, ms + SLACK_MS);
+    };
+    const certificateEnd = async () => (await sender.certificateEnd?.({ eshopId, url })) ?? null;
+    return await examine({ subject, send, certificateEnd, timeoutMs });
+  };
+}
+
+function wireOf({ age: _, signedAs, unsigned, ...request }: TestRequest) {
+  const signed: SignedAs | undefined = signedAs;
+  return {
+    ...request,
+    ...(signed === undefined ? {} : { signedAs: signed }),
+    ...(unsigned === undefined ? {} : { unsigned }),
+  };
+}
+
+/** @throws Problem (503) */
+async function answerOf(sender: Sender, request: AttemptRequest, ms: number): Promise<Answer> {
+  const start = performance.now();
+  try {
+    const result = await sender.send(request, AbortSignal.timeout(Math.ceil(ms)));
+    const { outcome, status, error, durationMs, responseHeaders: headers = {} } = result;
+    if (outcome === 'internal')
+      throw new Problem(
+        503,
+        `The receiver could not be examined: ${error ?? 'the service itself failed'}. Try again.`,
+      );
+    return { status, error: status === null ? error : null, durationMs, headers };
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === 'AbortError')) throw error;
+    const durationMs = Math.round(performance.now() - start);
+    return { status: null, error: 'no answer in time', durationMs, headers: {} };
+  }
+}

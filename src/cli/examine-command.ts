@@ -1,0 +1,32 @@
+/** `waybill examine`: the receiver of a webhook examined, as the API does it. */
+import { Command } from 'commander';
+import { table } from '../../receiver/src/examination/table.ts';
+import { counted } from '../domain/words.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
+import { webhookNumber } from './options.ts';
+
+/** Exit code where something failed. */
+const FAILED = 2;
+
+export function examineCommand({ env, print }: CommandContext): Command {
+  return new Command('examine')
+    .argument('<webhook>', 'its number')
+    .addOption(json())
+    .addHelpText(
+      'after',
+      '\nAbout twenty test requests leave from this machine, not from a worker; they have no consequences.' +
+        '\nExit code: 0 nothing failed, 1 could not be made, 2 something failed, 3 inconclusive.',
+    )
+    .action(async (written: unknown, given: unknown) => {
+      const id = checked(webhookNumber('<webhook>'), written);
+      const options = checked(jsonSchema, given);
+      // What sends the requests takes longer to load than the other commands.
+      const { examineReceiverOf } = await import('./send-test.ts');
+      const found = await examineReceiverOf(env, id);
+      print(options.json ? JSON.stringify(found) : table(found));
+      const failed = found.rows.filter(({ verdict }) => verdict === 'fail').length;
+      if (failed > 0)
+        throw new UserError(`The receiver of webhook ${id} has ${counted(failed, 'fault')}.`, FAILED);
+    });
+}

@@ -1,0 +1,100 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/** The examination of a webhook's receiver: what it does, and what it found. */
+import type { Examination } from '../../domain/examination.ts';
+import type { WebhookRecord } from '../../domain/webhook.ts';
+import { counted } from '../../domain/words.ts';
+import type { Viewer } from '../deps.ts';
+import { Act, Page } from '../layout.tsx';
+import { Badge } from '../parts.tsx';
+import { CONSOLE } from '../session.ts';
+import { duration } from '../times.tsx';
+
+const TONES = { ok: 'good', warning: 'warn', fail: 'bad' } as const;
+
+/** In one sentence. */
+function summary({ rows, complete }: Examination): string {
+  if (!complete) return 'The examination ended early: the receiver did not respond, or not in time.';
+  const failed = rows.filter(({ verdict }) => verdict === 'fail').length;
+  const warnings = rows.filter(({ verdict }) => verdict === 'warning').length;
+  if (failed + warnings === 0) return 'Nothing is wrong with this receiver.';
+  const found = [
+    ...(failed > 0 ? [counted(failed, 'fault')] : []),
+    ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
+  ];
+  return `${found.join(' and ')}. Mend them, and examine it again.`;
+}
+
+function Found({ found }: { found: Examination }) {
+  return (
+    <section class="card" aria-labelledby="found">
+      <div class="top">
+        <h2 id="found">Result</h2>
+        {found.answerMs === null ? null : (
+          <span class="quiet">Slowest response: {duration(found.answerMs)}</span>
+        )}
+      </div>
+      <p role="status">{summary(found)}</p>
+      <section class="scroll" aria-label="Result, as a table" tabindex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Verdict</th>
+              <th scope="col">Looked at</th>
+              <th scope="col">Sent</th>
+              <th scope="col">Received</th>
+              <th scope="col">How to mend it</th>
+            </tr>
+          </thead>
+          <tbody>
+            {found.rows.map(({ name, sent, received, verdict, remedy }) => (
+              <tr>
+                <td>
+                  <Badge tone={TONES[verdict]}>{verdict}</Badge>
+                </td>
+                <th scope="row">{name}</th>
+                <td>{sent}</td>
+                <td>{received}</td>
+                <td>{remedy ?? '–'}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </section>
+  );
+}
+
+export interface ExaminationPageProps {
+  readonly viewer: Viewer;
+  readonly webhook: WebhookRecord;
+  readonly found?: Examination;
+  readonly refused?: string;
+}
+
+export function ExaminationPage({ viewer, webhook, found, refused }: ExaminationPageProps) {
+  const { id, url, method } = webhook;
+  const path = `/webhooks/${id}`;
+  return (
+    <Page title={`Examine webhook ${id}`} viewer={viewer} here="/webhooks" refused={refused}>
+      <h1>Examine the receiver of webhook {id}</h1>
+      <p class="quiet wrap">
+        {method} {url}
+      </p>
+      <p>
+        About twenty test requests are sent, right and wrong ones, all marked with{' '}
+        <code>X-Service-Test: true</code>. A good receiver accepts the right ones and refuses the others.
+        Nothing follows from it: deliveries, incidents and the webhook stay as they are. It takes up to two
+        minutes if the receiver is slow.
+      </p>
+      <div class="acts">
+        <Act action={`${path}/examine`} viewer={viewer} kind={found === undefined ? 'main' : 'plain'}>
+          {found === undefined ? 'Examine it' : 'Examine it again'}
+        </Act>
+        <a class="button" href={`${CONSOLE}${path}`}>
+          Back to the webhook
+        </a>
+      </div>
+      {found === undefined ? null : <Found found={found} />}
+    </Page>
+  );
+}

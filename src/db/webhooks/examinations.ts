@@ -1,0 +1,48 @@
+/** When each webhook's receiver was examined lately (docs/interface.md, W17): one at a time, and so many an hour. */
+import type { Sql } from '../pool.ts';
+
+/** For how long one may be under way whose process died, in seconds. */
+const LEASE_S = 130;
+/** By how much a time may lie ahead, in seconds: whoever waited for the row has read the clock before. More is past. */
+const AHEAD_S = 60;
+
+/** @property until names it for {@link endExamination} @property waitMs until one more may begin */
+export type BegunExamination =
+  | { readonly kind: 'begun'; readonly until: Date }
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'spent'; readonly waitMs: number };
+
+/** @param perHour how many may begin within an hour */
+export async function beginExamination(
+  sql: Sql,
+  webhookId: number,
+  perHour: number,
+): Promise<BegunExamination> {
+  const clock = sql`(select date_trunc('milliseconds', clock_timestamp()) as now) clock`;
+  const recent = sql`array(
+    select t from unnest(e.times) t
+    where t > clock.now - interval '1 hour' and t <= clock.now + make_interval(secs => ${AHEAD_S}) order by t)`;
+  const busy = sql`coalesce(
+    e.busy_until > clock.now and e.busy_until <= clock.now + make_interval(secs => ${LEASE_S + AHEAD_S}), false)`;
+  await sql`insert into examinations (webhook_id) values (${webhookId}) on conflict do nothing`;
+  const [begun] = await sql<{ until: Date }[]>`
+    update examinations e
+    set times = ${recent} || clock.now, busy_until = clock.now + make_interval(secs => ${LEASE_S})
+    from ${clock}
+    where e.webhook_id = ${webhookId} and not ${busy} and cardinality(${recent}) < ${perHour}
+    returning e.busy_until as until`;
+  if (begun !== undefined) return { kind: 'begun', until: begun.until };
+  const [row] = await sql<{ busy: boolean; waitMs: number }[]>`
+    select ${busy} as busy,
+           coalesce(extract(epoch from (${recent})[1] + interval '1 hour' - clock.now), 0)::float8 * 1000 as wait_ms
+    from examinations e, ${clock} where e.webhook_id = ${webhookId}`;
+  if (row === undefined || row.busy) return { kind: 'busy' };
+  return { kind: 'spent', waitMs: row.waitMs };
+}
+
+/** @param until of the one that began: another may have begun since its time was over */
+export async function endExamination(sql: Sql, webhookId: number, until: Date): Promise<void> {
+  await sql`
+    update examinations set busy_until = null
+    where webhook_id = ${webhookId} and busy_until = ${until}::timestamptz`;
+}
