@@ -19,7 +19,7 @@ const RUN_TIMEOUT_MS = 15 * 60_000;
  * @throws Error with the output when the rounds left no report
  */
 export async function playFault(folder: string, fault: string): Promise<string[]> {
-  const args = ['--only', fault, '--rounds', String(ROUNDS), '--seed', 'mutants', '--lanes', '2', '--json'];
+  const args = ['--only', fault, '--rounds', String(ROUNDS), '--seed', 'mutants', '--runners', '2', '--json'];
   const child = spawn(process.execPath, ['--import', 'tsx', 'faults/main.ts', ...args], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
