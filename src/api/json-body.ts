@@ -6,9 +6,11 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type * as v from 'valibot';
 import { badRequest, invalid, Problem } from '../domain/problem.ts';
 import { fieldsOf } from '../domain/validation.ts';
+import { charged } from './budget/charged.ts';
 import type { ApiEnv } from './deps.ts';
 import { type Described, describeSchema, documents } from './json-schema.ts';
 import { findRefused } from './refused-values.ts';
+import { hasWideObject, MAX_FIELDS } from './wide-objects.ts';
 
 export interface BodyOptions {
   /** Fields of the record that a request may carry and that are ignored, so that a record can be sent back as it was read. */
@@ -50,14 +52,15 @@ export function readJson(c: Context<ApiEnv>): unknown {
   }
   const bytes = c.var.body ?? new Uint8Array();
   if (bytes.byteLength === 0) throw badRequest('A JSON body is required.');
-  return parseJson(bytes, 'body');
+  return charged(c, () => parseJson(bytes, 'body'));
 }
 
 /**
  * @param what to call it, such as "body"
- * @throws Problem 400 when it is not well-formed or has values that nobody may send
+ * @throws Problem 400 when it is not well-formed, or has values that nobody may send or an object of too many fields
  */
-export function parseJson(bytes: ArrayBuffer | Uint8Array, what: string): unknown {
+export function parseJson(bytes: Uint8Array, what: string): unknown {
+  if (hasWideObject(bytes)) throw badRequest(`An object in the ${what} has more than ${MAX_FIELDS} fields.`);
   let value: unknown;
   try {
     value = JSON.parse(utf8.decode(bytes));

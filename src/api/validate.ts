@@ -5,6 +5,7 @@ import type { MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
 import { invalid } from '../domain/problem.ts';
 import { fieldsOf, validate, without } from '../domain/validation.ts';
+import { charged } from './budget/charged.ts';
 import type { ApiEnv } from './deps.ts';
 import { type BodyOptions, describeBody, hasNoBody, readJson } from './json-body.ts';
 import { describeSchema, documents } from './json-schema.ts';
@@ -24,7 +25,10 @@ export function body<Schema extends v.GenericSchema<unknown, object>>(
   const handler: Validated<'json', Schema> = async (c, next) => {
     const json = options.mayBeAbsent === true && hasNoBody(c) ? {} : readJson(c);
     const sent = without(fieldsOf(json), options.responseOnly ?? []);
-    c.req.addValidatedData('json', validate(schema, sent));
+    c.req.addValidatedData(
+      'json',
+      charged(c, () => validate(schema, sent)),
+    );
     await next();
   };
   return documents(handler, 'json', describeBody(schema, options));

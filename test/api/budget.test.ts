@@ -181,6 +181,19 @@ describe('more bytes than the budget', () => {
   });
 });
 
+test('a body that takes long to check costs more than its bytes', async () => {
+  const { crowd } = await twoEshops({ bytesPerSecond: 1024 * MIB });
+  const left = async () => {
+    const { headers } = await crowd.shop.request('GET', '/v21/orders');
+    return Number(/"bytes";r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+  };
+  const before = await left();
+  const orderProducts = Array.from({ length: 100_000 }, () => ({ a: 1 }));
+  const refused = await crowd.shop.request('POST', '/v21/orders', { eshopOrderId: 'slow', orderProducts });
+  expect(refused.status).toBe(400);
+  expect(before - (await left())).toBeGreaterThan(10 * MIB);
+});
+
 test('what deliveries will send counts: a small change of a record with many webhooks is a large one', async () => {
   const two = await twoEshops({ bytesPerSecond: 20_000 });
   const { shop } = two.crowd;

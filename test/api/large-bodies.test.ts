@@ -145,6 +145,30 @@ describe('problems in one answer', () => {
     expect(Number(/at least (\d+) more$/.exec(answer.body.message)?.[1])).toBeLessThan(500);
   });
 
+  test('are not looked for in an object with more fields than any has', async () => {
+    const fields = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`"{${n}`, n]));
+    const order = (line: object) =>
+      api.shop('POST', '/v21/orders', { eshopOrderId: 'wide', orderProducts: [{ sku: 'TEA' }, line] });
+    const message = 'An object in the body has more than 250 fields.';
+    expect((await api.shop('POST', '/v21/orders', fields(60_000))).body).toMatchObject({
+      statusCode: 400,
+      message,
+    });
+    expect((await order(fields(251))).body.message).toBe(message);
+    expect((await order(fields(250))).body.message).toMatch(
+      /orderProducts.1."\{\d+: unknown field.*; and at least \d+ more$/,
+    );
+    const line = `{"operation":"orderStatus","id":"big","body":${JSON.stringify(fields(251))}}`;
+    const { text } = await api.warehouse('POST', '/v21/warehouse/events/import', line, {
+      'content-type': 'application/x-ndjson',
+    });
+    expect(JSON.parse(text)).toMatchObject({
+      statusCode: 400,
+      message: 'An object in the line has more than 250 fields.',
+    });
+  });
+
   test('name a field whose name is a megabyte by its beginning', async () => {
     const answer = await api.shop('POST', '/v21/orders', { ['x'.repeat(1_000_000)]: 1 });
     expect(answer.status).toBe(400);

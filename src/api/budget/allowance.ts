@@ -15,6 +15,11 @@ export interface BudgetLimits {
 /** Bytes are averaged over this many seconds, so that short bursts do no harm. */
 export const WINDOW_SECONDS = 10;
 
+/** In milliseconds of each second: whoever keeps the process from everything else for longer uses up all its bytes. */
+export const HELD_MS_PER_SECOND = 250;
+/** What an ordinary request takes at a time, in milliseconds. */
+export const FREE_HELD_MS = 5;
+
 /** What an e-shop may receive in so many seconds is the most that waits in memory until it has read it. */
 export const UNREAD_SECONDS = 2;
 
@@ -22,6 +27,8 @@ export const UNREAD_SECONDS = 2;
 export interface Allowance {
   /** Counts bytes received or sent. An e-shop that has spent too many is refused at its next request. */
   spend(bytes: number): void;
+  /** Counts milliseconds for which a request kept the process from everything else, as bytes; few are nothing. */
+  held(ms: number): void;
   /** Resolves once the e-shop's bytes are within its budget and it has read enough of its responses. */
   paced(): Promise<void>;
   /**

@@ -11,7 +11,14 @@ import { createTurns, type Turns } from '../../concurrency/turns.ts';
 import { Problem, tooManyRequests } from '../../domain/problem.ts';
 import { counted } from '../../domain/words.ts';
 import type { ApiEnv } from '../deps.ts';
-import { type Allowance, type BudgetLimits, UNREAD_SECONDS, WINDOW_SECONDS } from './allowance.ts';
+import {
+  type Allowance,
+  type BudgetLimits,
+  FREE_HELD_MS,
+  HELD_MS_PER_SECOND,
+  UNREAD_SECONDS,
+  WINDOW_SECONDS,
+} from './allowance.ts';
 import { createUnread, type Leaving } from './unread.ts';
 
 /** How often a paused import looks whether the e-shop has read its responses, in milliseconds. */
@@ -53,6 +60,7 @@ export function createBudget(limits: BudgetLimits): Budget {
   const inFlight = createCounts<number>();
   const unread = createUnread();
   const points = limits.bytesPerSecond * WINDOW_SECONDS;
+  const bytesPerHeldMs = limits.bytesPerSecond / HELD_MS_PER_SECOND;
   const mostUnread = limits.bytesPerSecond * UNREAD_SECONDS;
   const bytes = new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
   // As in draft-ietf-httpapi-ratelimit-headers: a list of policies, each with its quota and the unit of it.
@@ -82,6 +90,9 @@ export function createBudget(limits: BudgetLimits): Budget {
   function allowanceOf(eshopId: number, hold: Allowance['hold']): Allowance {
     return {
       spend: (count) => void bytes.penalty(String(eshopId), count),
+      held(ms) {
+        if (ms >= FREE_HELD_MS) void bytes.penalty(String(eshopId), Math.round(ms * bytesPerHeldMs));
+      },
       async paced() {
         const { left, resetMs } = await bytesLeft(eshopId);
         if (left <= 0) await sleep(resetMs);
@@ -106,7 +117,10 @@ export function createBudget(limits: BudgetLimits): Budget {
         new Problem(429, message, { 'retry-after': String(Math.max(1, wait)), ...state(free) });
       if (left <= 0) {
         const most = limits.bytesPerSecond / 1024 / 1024;
-        throw refused(`The e-shop is sending and receiving more than ${most} MiB per second.`, seconds);
+        throw refused(
+          `The e-shop is sending and receiving more than ${most} MiB per second, or bodies that take too long to check.`,
+          seconds,
+        );
       }
       if (free <= 0) {
         throw refused(

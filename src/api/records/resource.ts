@@ -12,6 +12,7 @@ import { eventOn, eventTypes, moreOfUpdates } from '../../domain/event-types.ts'
 import type { OrderContext } from '../../domain/order/rules.ts';
 import { renderValue } from '../../domain/render.ts';
 import { article, capital } from '../../domain/words.ts';
+import { charged } from '../budget/charged.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
@@ -96,7 +97,12 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       const { eshopId } = c.var.session;
       const body = c.req.valid('json');
       const created = await writing(eshopId, c.var.clock, body, async (context) =>
-        create(deps.sql, mapping, eshopId, resource.make(body, context)),
+        create(
+          deps.sql,
+          mapping,
+          eshopId,
+          charged(c, () => resource.make(body, context)),
+        ),
       );
       return ok(c, messages.created, shown(created));
     },
@@ -140,7 +146,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
         const body = c.req.valid('json');
         const { id } = c.req.valid('param');
         const updated = await writing(eshopId, c.var.clock, body, (context) =>
-          change(eshopId, id, (record, now) => apply(record, body, { ...context, now })),
+          change(eshopId, id, (record, now) => charged(c, () => apply(record, body, { ...context, now }))),
         );
         return ok(c, messages.updated, shown(updated));
       },
@@ -180,8 +186,10 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       params(idParams(entry)),
       jsonBody(operation.body),
       async (c) => {
-        const prepared = operation.prepare(c.req.valid('json'));
-        const changed = await change(c.var.session.eshopId, c.req.valid('param').id, prepared.change);
+        const prepared = charged(c, () => operation.prepare(c.req.valid('json')));
+        const changed = await change(c.var.session.eshopId, c.req.valid('param').id, (record, now) =>
+          charged(c, () => prepared.change(record, now)),
+        );
         return ok(c, message, shown(changed, withPackingLists));
       },
     );
