@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { TLSConfig } from '@temporalio/client';
 import { ConfigError } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
+import { trustedRoots } from './trusted-roots.ts';
 
 export interface TemporalTarget {
   /** `host:port` */
@@ -44,7 +45,7 @@ export async function temporalTarget(settings: Settings, address: string): Promi
     ...(secured
       ? {
           tls: {
-            ...(ca === undefined ? {} : { serverRootCACertificate: ca }),
+            serverRootCACertificate: ca ?? (await trustedRoots()),
             ...(crt === undefined || key === undefined ? {} : { clientCertPair: { crt, key } }),
           },
         }

@@ -40,7 +40,10 @@ test('Postgres, Temporal, the mail server and a receiver', async ({ onTestFinish
     DATABASE_URL: postgres.url.replace('sslmode=require', 'sslmode=verify-full'),
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_TASK_QUEUE: `tls-${randomBytes(4).toString('hex')}`,
-    TEMPORAL_TLS_CA_FILE: authorityFile,
+    TEMPORAL_TLS: 'true',
+    // As in an image without `ca-certificates`, where Temporal's core would find no authority.
+    SSL_CERT_FILE: join(directory, 'none.pem'),
+    SSL_CERT_DIR: join(directory, 'none'),
     SMTP_URL: `smtps://127.0.0.1:${mails.port}`,
     SECRET_KEY: randomBytes(32).toString('base64'),
     DATA_DIR: directory,
