@@ -79,6 +79,8 @@ export interface ActionRequest {
   readonly reason?: string;
   /** Who asks. */
   readonly by?: string;
+  /** A user of the e-shop, not an operator. */
+  readonly user?: true;
 }
 
 /** Which delivery is read, with what its times depend on, in milliseconds. */

@@ -18,6 +18,7 @@ import {
 } from '@temporalio/workflow';
 import {
   type ActionName,
+  type ActionOrder,
   actionNames,
   attribution,
   MAX_NAME_CHARS,
@@ -62,14 +63,15 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
   let last: Promise<unknown> | undefined;
 
   /** One after the other, in the order in which they came, even if the workflow is canceled meanwhile. */
-  async function inTurn(action: ActionName, id: string, order: Required<ActionRequest>) {
+  async function inTurn(action: ActionName, id: string, order: ActionOrder) {
     const before = last;
     const done = CancellationScope.nonCancellable(async () => {
       await before;
       const result = await own.steerDelivery({ deliveryId, policy, asked: { id, action, ...order } });
       if (!result.accepted) return result;
       const { at } = result;
-      if (action === 'hold' || action === 'giveUp') known = { stop: action, at, ...order };
+      const { by, reason } = order;
+      if (action === 'hold' || action === 'giveUp') known = { stop: action, at, by, reason };
       else known = null;
       view.actionTaken({ action, at, ...order });
       changed();
@@ -125,8 +127,9 @@ function validate(action: ActionName, order: unknown, known: OperatorHold | null
 function problemOf(order: unknown): string | null {
   if (order === undefined || order === null) return null;
   if (typeof order !== 'object' || Array.isArray(order)) return TAKES;
-  const { reason = '', by = '', ...others } = Object.fromEntries(Object.entries(order));
-  if (typeof reason !== 'string' || typeof by !== 'string' || Object.keys(others).length > 0) return TAKES;
+  const { reason = '', by = '', user = true, ...others } = Object.fromEntries(Object.entries(order));
+  if (typeof reason !== 'string' || typeof by !== 'string' || user !== true) return TAKES;
+  if (Object.keys(others).length > 0) return TAKES;
   if (reason.length > MAX_REASON_CHARS) return `The reason may have at most ${MAX_REASON_CHARS} characters.`;
   return by.length > MAX_NAME_CHARS
     ? `The name of who asks may have at most ${MAX_NAME_CHARS} characters.`
@@ -134,7 +137,8 @@ function problemOf(order: unknown): string | null {
 }
 
 /** @param order without a {@link problemOf} */
-function completed(order: ActionRequest | null | undefined): Required<ActionRequest> {
+function completed(order: ActionRequest | null | undefined): ActionOrder {
   const by = order?.by?.trim() ?? '';
-  return { reason: order?.reason?.trim() ?? '', by: by === '' ? UNNAMED_OPERATOR : by };
+  const user = order?.user === true ? { user: true as const } : {};
+  return { reason: order?.reason?.trim() ?? '', by: by === '' ? UNNAMED_OPERATOR : by, ...user };
 }

@@ -13,6 +13,7 @@ import { allDeliveriesRoutes } from './all-deliveries.ts';
 import { answered } from './answered.ts';
 import { authenticate, requireRole } from './authenticate.ts';
 import { createBudget } from './budget/budget.ts';
+import { DELIVERY_ACTION_PATHS, deliveryActionRoutes } from './deliveries/actions.ts';
 import { deliveryOperationRoutes } from './deliveries/operations.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
@@ -74,11 +75,12 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   // The login comes before the authentication; everything after it needs a token.
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, authenticate(deps), admit);
   app.use('/v21/warehouse/*', requireRole('warehouse'));
-  // An import may last an hour, so it takes no turn as a whole: its lines do. A test and an examination wait for a receiver, a recovery counts.
+  // An import may last an hour, so it takes no turn as a whole: its lines do. A test and an examination wait for a receiver, a recovery counts,
+  // an action waits for a worker.
   const received = except(
     IMPORT_PATH,
     wholeBody(MAX_BODY_BYTES),
-    except([TEST_PATH, EXAMINE_PATH, RECOVER_PATH], inTurn),
+    except([TEST_PATH, EXAMINE_PATH, RECOVER_PATH, ...DELIVERY_ACTION_PATHS], inTurn),
   );
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, received);
 
@@ -91,6 +93,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   v21.route('/', recoveryRoutes(deps));
   v21.route('/', deliveryRoutes(deps));
   v21.route('/', deliveryOperationRoutes(deps));
+  v21.route('/', deliveryActionRoutes(deps, turn));
   v21.route('/', allDeliveriesRoutes(deps, 'v21'));
   v21.route('/', eventRoutes(deps, 'v21'));
   v21.route('/', eshopRoutes(deps));

@@ -4,6 +4,7 @@ import type pino from 'pino';
 import type { Clock } from '../db/clock.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Examine } from '../domain/examination.ts';
+import type { RequestAction } from '../domain/operator-action.ts';
 import type { ShipperCatalogue } from '../domain/order/shipper-services.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Role } from '../domain/role.ts';
@@ -42,6 +43,8 @@ export interface ApiDeps {
   readonly sendTest: SendTest;
   /** Makes a series of them, right and wrong ones. */
   readonly examine: Examine;
+  /** Asks something of a delivery under way. Null where this process knows no Temporal server. */
+  readonly requestAction: RequestAction | null;
   readonly budget: BudgetLimits;
   /** How often an import asks whether it may go on, in milliseconds (default 2000). */
   readonly importCheckMs?: number;

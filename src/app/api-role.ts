@@ -2,10 +2,11 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { createConsole, withConsole } from '../console/console.tsx';
-import type { RequestAction, TemporalLinks } from '../console/deps.ts';
+import type { TemporalLinks } from '../console/deps.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import type { Sender } from '../delivery/sender.ts';
+import type { RequestAction } from '../domain/operator-action.ts';
 import { listen } from '../http/http-server.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
 import { started } from '../log/log.ts';
@@ -54,13 +55,13 @@ export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise
     log,
     keys,
     temporalState,
+    requestAction,
     onAnswer: ({ method, status, ms }) =>
       metrics.requests.observe({ method, status: statusClass(status) }, ms / 1_000),
     ...(traces === null ? {} : { traces }),
   });
   const pages = createConsole({
     ...application,
-    requestAction,
     temporal,
     publicUrl: settings.PUBLIC_URL ?? null,
     stopping: shutdown.signal,

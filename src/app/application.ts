@@ -16,7 +16,10 @@ import type { Sender } from '../delivery/sender.ts';
 import { version } from '../lib/version.ts';
 
 export interface ApplicationParts
-  extends Pick<ApiDeps, 'sql' | 'healthSql' | 'keys' | 'log' | 'temporalState' | 'onAnswer' | 'traces'> {
+  extends Pick<
+    ApiDeps,
+    'sql' | 'healthSql' | 'keys' | 'log' | 'temporalState' | 'requestAction' | 'onAnswer' | 'traces'
+  > {
   readonly config: Config;
   /** Never a destination of webhooks. */
   readonly own: OwnEndpoints;

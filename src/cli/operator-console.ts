@@ -135,12 +135,12 @@ export async function serveOperatorConsole(
         keys: await keys(sql),
         log,
         temporalState: () => 'unknown',
+        requestAction: requester?.requestAction ?? null,
       });
       const { authenticator, path } = operatorAuthenticator({ sql }, by);
       const pages = createConsole(
         {
           ...application,
-          requestAction: requester?.requestAction ?? null,
           temporal: uiUrl === null ? null : createUiLinks(uiUrl, settings.TEMPORAL_NAMESPACE, sql),
           publicUrl: null,
           stopping: signal,

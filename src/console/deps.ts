@@ -2,7 +2,6 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import type { ApiDeps, ApiEnv, Session, SignedIn } from '../api/deps.ts';
 import type { EshopName } from '../db/console/sessions.ts';
-import type { ActionName, ActionResult } from '../domain/operator-action.ts';
 import type { SentEvent } from '../domain/payload.ts';
 import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
 import type { ApiClient } from './api-client.ts';
@@ -23,13 +22,6 @@ export type SignAgain = (asked: {
   readonly webhook: WebhookWithSecrets;
   readonly event: SentEvent;
 }) => SignedRequest;
-
-/** Asks something of a delivery under way, on behalf of the warehouse. */
-export type RequestAction = (
-  action: ActionName,
-  deliveryId: string,
-  order: { readonly by: string; readonly reason: string },
-) => Promise<ActionResult>;
 
 /** Pages of Temporal's UI, for the warehouse and for operators. */
 export interface TemporalLinks {
@@ -71,12 +63,13 @@ export interface Authenticator {
 }
 
 export interface ConsoleDeps
-  extends Pick<ApiDeps, 'sql' | 'log' | 'onAnswer' | 'loginLimits' | 'trustProxy' | 'policy' | 'version'> {
+  extends Pick<
+    ApiDeps,
+    'sql' | 'log' | 'onAnswer' | 'loginLimits' | 'trustProxy' | 'policy' | 'version' | 'requestAction'
+  > {
   /** The whole API: the console asks it as any client does, so that its rules are the same. */
   readonly api: Hono<ApiEnv>;
   readonly signAgain: SignAgain;
-  /** Null where this process knows no Temporal server. */
-  readonly requestAction: RequestAction | null;
   /** Where people reach the console; null where nobody said. */
   readonly publicUrl: string | null;
   /** Aborted once the process is to stop: what is being followed ends. */

@@ -1,7 +1,9 @@
 /**
  * What an operator may ask of a delivery under way, and what follows (docs/decisions/0090-operator-actions.md). Pure.
  */
+
 import { type DeliveryState, isOpen, type StoredState } from './delivery-state.ts';
+import type { Role } from './role.ts';
 
 export const actionNames = ['tryNow', 'hold', 'resume', 'giveUp'] as const;
 export type ActionName = (typeof actionNames)[number];
@@ -19,6 +21,8 @@ export interface OperatorAction {
   readonly reason: string;
   /** ISO 8601 in UTC. */
   readonly at: string;
+  /** A user of the e-shop asked for it, not an operator of the warehouse. */
+  readonly user?: true;
 }
 
 /** Who asks where nobody is named. */
@@ -32,7 +36,7 @@ export const MAX_REASON_CHARS = 500;
 export const MAX_NAME_CHARS = 100;
 
 /** Who stopped a delivery, and why; null where nobody did. */
-export interface OperatorHold extends Omit<OperatorAction, 'id' | 'action'> {
+export interface OperatorHold extends Omit<OperatorAction, 'id' | 'action' | 'user'> {
   readonly stop: OperatorStop;
 }
 
@@ -86,6 +90,28 @@ export interface ActionResult {
   readonly accepted: boolean;
   readonly sentence: string;
 }
+
+/** Who asks, and why. */
+export type ActionOrder = Pick<OperatorAction, 'by' | 'reason' | 'user'>;
+
+/** Who asks, as it is recorded: a user of the e-shop is no operator. */
+export function askedBy(role: Role, username: string): Omit<ActionOrder, 'reason'> {
+  if (role === 'warehouse') return { by: username.slice(0, MAX_NAME_CHARS) };
+  return { by: `${username} (e-shop)`.slice(0, MAX_NAME_CHARS), user: true };
+}
+
+/** What is said to who asks from outside the workflow. */
+export interface RequestedResult extends ActionResult {
+  /** Nobody answered in time: what was asked may still be done. */
+  readonly unanswered?: true;
+}
+
+/** Asks something of a delivery under way; what is refused is a sentence too. */
+export type RequestAction = (
+  action: ActionName,
+  deliveryId: string,
+  order: ActionOrder,
+) => Promise<RequestedResult>;
 
 export function answerTo(action: ActionName, delivery: ActionTarget): ActionResult {
   const refusal = refusalOf(action, delivery);
@@ -161,7 +187,7 @@ const FOLLOWS: Readonly<Record<ActionName, (delivery: ActionTarget) => string>> 
     return `Resumed: attempt ${attemptsMade + 1} of ${mostAttempts} follows ${when}.`;
   },
   giveUp({ underWay }) {
-    return `Given up: it ends as canceled by an operator. Nothing more is sent, the webhook stays as it is, and no e-mail is sent.${letFinish(underWay)}`;
+    return `Given up: it ends as canceled. Nothing more is sent, the webhook stays as it is, and no e-mail is sent.${letFinish(underWay)}`;
   },
 };
 

@@ -143,6 +143,7 @@ const fields: Readonly<Record<Field, true>> = {
   status: true,
   stop: true,
   until: true,
+  user: true,
   warningId: true,
   webhook: true,
   webhookCount: true,

@@ -1,16 +1,10 @@
-/** What the warehouse asks of deliveries in the console, passed on to their workflows. */
+/** What is asked of deliveries in the console and through the API, passed on to their workflows. */
 import type { Config } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
-import type { ActionName, ActionResult } from '../domain/operator-action.ts';
+import type { RequestAction } from '../domain/operator-action.ts';
 import { UserError } from '../lib/user-error.ts';
 import { connectionOptions, temporalTarget } from './target.ts';
-
-/** Asks; what is refused is a sentence too. */
-type RequestAction = (
-  action: ActionName,
-  deliveryId: string,
-  order: { readonly by: string; readonly reason: string },
-) => Promise<ActionResult>;
+import { Unanswered } from './unanswered.ts';
 
 /**
  * Connects to Temporal when it is first used: most processes never are asked.
@@ -39,6 +33,8 @@ export function createActionRequester(
         const sentence = await (await connected).actions[action](deliveryId, order);
         return { accepted: true, sentence };
       } catch (error) {
+        if (error instanceof Unanswered)
+          return { accepted: false, sentence: error.message, unanswered: true };
         if (error instanceof UserError) return { accepted: false, sentence: error.message };
         throw error;
       }

@@ -5,7 +5,6 @@
 import { type Client, isGrpcServiceError, ServiceError } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import type { ActionRequest } from '../../workflows/delivery-types.ts';
 import {
   deliveryStateKey,
   entityIdKey,
@@ -13,7 +12,7 @@ import {
   webhookIdKey,
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
-import type { ActionName } from '../domain/operator-action.ts';
+import type { ActionName, ActionOrder } from '../domain/operator-action.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
 
 /** Which open deliveries; at least one thing is to be named. */
@@ -67,7 +66,7 @@ export interface BulkActions {
     readonly jobId: string;
     readonly query: string;
     readonly action: ActionName;
-    readonly order: Required<ActionRequest>;
+    readonly order: ActionOrder;
   }): Promise<void>;
   /** Null where there is none of that id. */
   read(jobId: string): Promise<BulkStatus | null>;

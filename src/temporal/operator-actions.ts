@@ -20,6 +20,7 @@ import { type ActionName, UNNAMED_OPERATOR } from '../domain/operator-action.ts'
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { UserError } from '../lib/user-error.ts';
 import { signalWorkflow } from './signal.ts';
+import { Unanswered } from './unanswered.ts';
 
 export interface OperatorActionsDeps {
   readonly client: Client;
@@ -49,8 +50,8 @@ export function createOperatorActions({
     const before = await workflowOf(deliveryId);
     const answered = await throughWorkflow(action, before, order);
     if (answered !== null) return answered;
-    const { reason = '', by = UNNAMED_OPERATOR } = order;
-    const asked = { id: randomUUID(), action, by, reason };
+    const { reason = '', by = UNNAMED_OPERATOR, user } = order;
+    const asked = { id: randomUUID(), action, by, reason, ...(user === undefined ? {} : { user }) };
     const result = await recordOperatorAction(sql, deliveryId, asked, policy);
     if (result === null) throw new UserError(`There is no delivery ${deliveryId}.`);
     if (!result.accepted) throw new UserError(result.sentence);
@@ -87,7 +88,7 @@ export function createOperatorActions({
         throw new UserError(cause.message);
       }
       if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcServiceError(error)) {
-        throw new UserError(
+        throw new Unanswered(
           `No worker answered within ${answerMs / 1_000} seconds. Is one running? What was asked may still be done.`,
         );
       }

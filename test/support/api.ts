@@ -131,6 +131,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
     destinationProblem: () => null,
     sendTest: createTestSender({ sender, keys, version: '0.0.0-test' }),
     examine: createExaminer({ sender, keys, timeoutMs: 30_000 }),
+    requestAction: null,
     version: '0.0.0-test',
     shipperCatalogue: shippedCatalogue,
     marketplaces: shippedMarketplaces,

@@ -17,7 +17,7 @@ export const state = v.pipe(
   v.picklist(deliveryStates, `must be one of ${deliveryStates.join(', ')}`),
   v.description(
     '`pending`: not attempted yet. `retrying`: every attempt so far has failed. `held`: open, but the webhook is inactive, or an operator of the warehouse holds the delivery. `delivered`: the receiver responded with a 2xx. ' +
-      '`failed`: all retries failed. `expired`: its 48 hours ended without the receiver being at fault. `canceled`: the webhook was deleted, or an operator ended the delivery.',
+      '`failed`: all retries failed. `expired`: its 48 hours ended without the receiver being at fault. `canceled`: the webhook was deleted, or an operator or a user of the e-shop ended the delivery.',
   ),
 );
 
@@ -67,9 +67,9 @@ const deliveryEntries = {
   ),
   finishedAt: v.nullable(time),
   canceledBy: v.pipe(
-    v.nullable(v.picklist(['operator', 'deletion'])),
+    v.nullable(v.picklist(['operator', 'user', 'deletion'])),
     v.description(
-      'Who canceled it: the operator of the warehouse, or the deletion of the webhook. Null unless the state is `canceled`.',
+      'Who canceled it: the operator of the warehouse, a user of the e-shop who gave it up, or the deletion of the webhook. Null unless the state is `canceled`.',
     ),
   ),
   heldBy: v.pipe(
@@ -102,7 +102,7 @@ export const DeliveryWithAttempts = v.pipe(
           v.metadata({ ref: 'OperatorAction' }),
         ),
       ),
-      v.description('Actions by operators of the warehouse, oldest first.'),
+      v.description('Actions by operators of the warehouse and users of the e-shop, oldest first.'),
     ),
     attempts: v.array(
       v.pipe(
@@ -165,7 +165,12 @@ export function fullRecordOf({
     startedAt: row.startedAt.toISOString(),
     nextAttemptAt: isoTimestamp(row.nextAttemptAt),
   }));
-  const operatorActions = (delivery.operatorActions ?? []).map(({ id: _, ...action }) => action);
+  const operatorActions = (delivery.operatorActions ?? []).map(({ action, by, reason, at }) => ({
+    action,
+    by,
+    reason,
+    at,
+  }));
   return { ...recordOf(delivery), operatorActions, attempts: shown };
 }
 

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
 import { findSentForm } from '../../db/webhooks/forms.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
-import { MAX_NAME_CHARS } from '../../domain/operator-action.ts';
+import { askedBy } from '../../domain/operator-action.ts';
 import { maxAttempts } from '../../domain/retry-policy.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
 import { ApiRefusal, piece } from '../api-client.ts';
@@ -100,11 +100,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
       return c.html(await shown(c, id, { refused: 'Only a user of the warehouse can do this.' }), 403);
     }
     const { action, reason } = asked.output;
-    const by = role === 'warehouse' ? username : `${username} (e-shop)`;
-    const { accepted, sentence } = await requestAction(action, id, {
-      by: by.slice(0, MAX_NAME_CHARS),
-      reason,
-    });
+    const { accepted, sentence } = await requestAction(action, id, { ...askedBy(role, username), reason });
     return c.html(
       await shown(c, id, accepted ? { notice: sentence } : { refused: sentence }),
       accepted ? 200 : 409,

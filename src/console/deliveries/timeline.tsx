@@ -49,7 +49,7 @@ function attemptMoment(attempt: Shown['attempts'][number]): Moment {
 
 /** Why it was canceled, as far as that is known. */
 function cancellation({ canceledBy, operatorActions }: Shown): string {
-  if (canceledBy !== 'operator') return 'Canceled: its webhook was deleted';
+  if (canceledBy === 'deletion') return 'Canceled: its webhook was deleted';
   return operatorActions.some(({ action }) => action === 'giveUp')
     ? 'Canceled: it was given up'
     : 'Canceled by an operator of the warehouse';

@@ -34,7 +34,7 @@ create table deliveries (
     check (state in ('pending', 'retrying', 'delivered', 'failed', 'expired', 'canceled', 'superseded')),
   -- The delivery of a newer event that is sent in its place. Not yet used.
   superseded_by uuid,
-  canceled_by text check (canceled_by in ('operator', 'deletion')),
+  canceled_by text check (canceled_by in ('operator', 'user', 'deletion')),
   created_at timestamptz not null default now(),
   finished_at timestamptz,
 

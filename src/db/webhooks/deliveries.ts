@@ -44,11 +44,12 @@ export async function startWindow(sql: Sql, deliveryId: string): Promise<void> {
     update deliveries set window_started_at = coalesce(window_started_at, clock_timestamp()) where id = ${deliveryId}`;
 }
 
-/** Who canceled a delivery: an operator in Temporal, or the deletion of its webhook. */
-export type CanceledBy = 'operator' | 'deletion';
+/** Who canceled a delivery: an operator, a user of the e-shop, or the deletion of its webhook. */
+export type CanceledBy = 'operator' | 'user' | 'deletion';
 
 /**
- * Open → expired or canceled, and out of the queue where a start was not noted; a cancellation without the webhook's deletion was an operator's.
+ * Open → expired or canceled, and out of the queue where a start was not noted; a cancellation without the webhook's
+ * deletion was an operator's, unless a user of the e-shop gave it up.
  * @param error replaces the last failure
  * @returns the state afterwards, and the event type if this call ended it
  */
@@ -61,7 +62,11 @@ export async function closeDelivery(
   const [closed] = await sql<{ eventType: EventType }[]>`
     update deliveries d set state = ${state}, finished_at = clock_timestamp(), next_attempt_at = null,
       dispatched_at = coalesce(d.dispatched_at, now()), claimed_until = null, last_error = coalesce(${error}, d.last_error),
-      canceled_by = case when ${state} = 'canceled' then case when w.deleted_at is null then 'operator' else 'deletion' end end
+      canceled_by = case
+        when ${state} <> 'canceled' then null
+        when w.deleted_at is not null then 'deletion'
+        when d.operator_stop = 'giveUp' and d.operator_actions -> -1 @> '{"user": true}' then 'user'
+        else 'operator' end
     from webhooks w
     where d.id = ${deliveryId} and w.id = d.webhook_id and d.state in ('pending', 'retrying')
     returning d.event_type`;

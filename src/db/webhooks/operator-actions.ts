@@ -75,8 +75,8 @@ export async function recordOperatorAction(
     const at = row.now.toISOString();
     const answer = answerTo(asked.action, delivery);
     if (!answer.accepted) return { ...answer, at };
-    const { id, action, by, reason } = asked;
-    const actions = [...before, { id, action, by, reason, at } satisfies OperatorAction].slice(-KEPT);
+    const { action } = asked;
+    const actions = [...before, { ...asked, at } satisfies OperatorAction].slice(-KEPT);
     // Back from a batch: the relay starts its workflow, which does what was asked.
     const requeued = tx`dispatched_at is null and queue in (${QUEUE.retry}, ${QUEUE.workflow})`;
     await tx`

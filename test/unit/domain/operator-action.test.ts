@@ -166,19 +166,19 @@ describe('is done', () => {
       'giveUp',
       'waiting',
       {},
-      'Given up: it ends as canceled by an operator. Nothing more is sent, the webhook stays as it is, and no e-mail is sent.',
+      'Given up: it ends as canceled. Nothing more is sent, the webhook stays as it is, and no e-mail is sent.',
     ],
     [
       'giveUp',
       'held',
       { hold: held },
-      'Given up: it ends as canceled by an operator. Nothing more is sent, the webhook stays as it is, and no e-mail is sent.',
+      'Given up: it ends as canceled. Nothing more is sent, the webhook stays as it is, and no e-mail is sent.',
     ],
     [
       'giveUp',
       'under way',
       { underWay: 2 },
-      'Given up: it ends as canceled by an operator. Nothing more is sent, the webhook stays as it is, and no e-mail is sent. Attempt 2 is under way and is allowed to finish: if it is accepted, the delivery is delivered.',
+      'Given up: it ends as canceled. Nothing more is sent, the webhook stays as it is, and no e-mail is sent. Attempt 2 is under way and is allowed to finish: if it is accepted, the delivery is delivered.',
     ],
   ])('%s, %s', (action, _, change, sentence) => {
     expect(answerTo(action, { ...waiting, ...change })).toEqual({ accepted: true, sentence });

@@ -1,0 +1,115 @@
+/** What an e-shop may ask of its own delivery under way (docs/interface.md, L13). */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Hono } from 'hono';
+import type { Turns } from '../../concurrency/turns.ts';
+import { findDelivery } from '../../db/webhooks/delivery-log.ts';
+import { askedBy } from '../../domain/operator-action.ts';
+import { conflict, Problem } from '../../domain/problem.ts';
+import { createPlaces } from '../budget/places.ts';
+import type { ApiDeps, ApiEnv } from '../deps.ts';
+import { describeOperation } from '../describe.ts';
+import { ok } from '../envelope.ts';
+import { params } from '../validate.ts';
+import {
+  DeliveryWithAttempts,
+  deliveryId,
+  deliveryNotFound,
+  fullRecordOf,
+  noSuchDelivery,
+  tag,
+} from './record.ts';
+
+const actions = [
+  {
+    path: '/deliveries/:id/try-now',
+    id: 'tryDeliveryNow',
+    action: 'tryNow',
+    summary: 'Try a delivery now',
+    description:
+      'Makes the next attempt of an open delivery at once instead of when it is planned, for instance after a receiver has asked for too long a wait with `Retry-After`. ' +
+      'It counts as one of the 21; if it fails, the next wait follows. The response says what follows, and does not wait for the attempt. No body.',
+    message: 'Attempt 3 of 21 follows at once.',
+    conflict:
+      'the delivery has ended, is held (its webhook is inactive, or an operator holds it), waits for another delivery, or an attempt is being made at this moment. The message says which.',
+  },
+  {
+    path: '/deliveries/:id/give-up',
+    id: 'giveUpDelivery',
+    action: 'giveUp',
+    summary: 'Give up on a delivery',
+    description:
+      'Ends an open delivery as `canceled`, `canceledBy` `user`: nothing more is sent. The webhook stays as it is, and no e-mail is sent. An attempt under way is allowed to finish. ' +
+      'It can be redelivered or recovered later. No body.',
+    message: 'Given up.',
+    conflict: 'the delivery has ended.',
+  },
+] as const;
+
+/** Where it is asked for: such a request waits for a worker, and takes no turn meanwhile. */
+export const DELIVERY_ACTION_PATHS = actions.map(({ path }) => `/v21${path}`);
+
+const AT_ONCE = { total: 50, perKey: 8 };
+const QUEUE_TIMEOUT_MS = 15_000;
+/** For so long the response waits for the end of what was given up, in milliseconds; a busy worker may take longer. */
+const END_MS = 2_000;
+const LOOK_AGAIN_MS = 50;
+
+/** @param turn of the budget: for what uses the database */
+export function deliveryActionRoutes(
+  { sql, requestAction }: Pick<ApiDeps, 'sql' | 'requestAction'>,
+  turn: Turns['run'],
+): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+  const places = createPlaces(
+    AT_ONCE,
+    QUEUE_TIMEOUT_MS,
+    `At most ${AT_ONCE.perKey} such requests of an e-shop run at the same time; wait for a response.`,
+  );
+
+  /** @throws Problem (404) */
+  async function found(eshopId: number, id: string) {
+    const delivery = await turn(eshopId, () => findDelivery(sql, eshopId, id));
+    if (delivery === null) throw deliveryNotFound(id);
+    return delivery;
+  }
+
+  async function foundEnded(eshopId: number, id: string) {
+    const end = performance.now() + END_MS;
+    for (;;) {
+      const delivery = await found(eshopId, id);
+      if (delivery.delivery.finishedAt !== null || performance.now() >= end) return delivery;
+      await pause(LOOK_AGAIN_MS);
+    }
+  }
+
+  for (const { path, id: operationId, action, summary, description, message, conflict: when } of actions) {
+    app.post(
+      path,
+      describeOperation({
+        id: operationId,
+        summary,
+        description,
+        tag,
+        data: DeliveryWithAttempts,
+        message,
+        errors: { 404: noSuchDelivery, 409: when },
+      }),
+      params({ id: deliveryId }),
+      async (c) => {
+        const { eshopId, role, username } = c.var.session;
+        const asker = askedBy(role, username);
+        const { id } = c.req.valid('param');
+        // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.
+        await found(eshopId, id);
+        if (requestAction === null)
+          throw new Problem(503, 'Nobody can be asked: no Temporal server is known here.');
+        const answer = await places.run(eshopId, () => requestAction(action, id, { ...asker, reason: '' }));
+        if (answer.unanswered === true) throw new Problem(503, answer.sentence);
+        if (!answer.accepted) throw conflict(answer.sentence);
+        const after = await (action === 'giveUp' ? foundEnded : found)(eshopId, id);
+        return ok(c, answer.sentence, fullRecordOf(after));
+      },
+    );
+  }
+  return app;
+}

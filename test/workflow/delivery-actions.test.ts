@@ -1,0 +1,125 @@
+/** What an e-shop asks of its deliveries through the API (docs/interface.md, L13), on a real worker. */
+
+import * as v from 'valibot';
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { createApp } from '../../src/api/app.ts';
+import { DeliveryWithAttempts } from '../../src/api/deliveries/record.ts';
+import type { ApiDeps } from '../../src/api/deps.ts';
+import { readSettings } from '../../src/config/config.ts';
+import { type ApiClient, ApiRefusal, apiClient } from '../../src/console/api-client.ts';
+import { databaseTime } from '../../src/db/clock.ts';
+import { createActionRequester } from '../../src/temporal/action-requester.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+
+const Answer = v.object({ message: v.string(), data: DeliveryWithAttempts });
+type Role = 'shop' | 'warehouse';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+/** Its database is not used: what the API is given beside it is. */
+let api: TestApi;
+let requester: ReturnType<typeof createActionRequester>;
+let clientOf: (role: Role, eshopId?: number, deps?: Partial<ApiDeps>) => Promise<ApiClient>;
+beforeAll(async () => {
+  stack = await startDeliveryStack('delivery-actions', {
+    policy: { windowMs: 3_600_000, maxRetries: 3, attemptTimeoutMs: 60_000 },
+  });
+  receiver = await createReceiver();
+  api = await createTestApi();
+  const { sql, keys, policy } = stack;
+  const config = { settings: readSettings({}), retryPolicy: policy };
+  requester = createActionRequester(config, sql, inject('temporalAddress'));
+  const { requestAction } = requester;
+  clientOf = async (role, eshopId = stack.eshopId, deps = {}) =>
+    apiClient(createApp({ ...api.deps, sql, healthSql: sql, keys, policy, requestAction, ...deps }), {
+      session: { eshopId, userId: 1, username: 'jana', role },
+      now: await databaseTime(sql),
+      stillAllowed: async () => true,
+    });
+});
+afterEach(() => stack.retireWebhooks());
+afterAll(async () => {
+  await receiver?.close();
+  await requester?.close();
+  await api?.drop();
+  await stack?.stop();
+});
+
+/** A delivery whose first attempt failed, and whose next one is due in ten minutes. */
+async function waitingDelivery(path: string) {
+  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
+  const webhook = await stack.createWebhook(`${receiver.url}${path}`);
+  const id = await stack.fireOne(`order for ${path}`);
+  await stack.untilState(id, 'retrying');
+  return { id, webhook };
+}
+
+const ask = (client: ApiClient, id: string, action: string) =>
+  client.send(Answer, 'POST', `/v21/deliveries/${id}/${action}`);
+const refused = async (client: ApiClient, id: string, action: string) => {
+  const answer = await ask(client, id, action).catch((error: unknown) => error);
+  if (!(answer instanceof ApiRefusal)) throw new Error('It was not refused.');
+  return [answer.status, answer.message];
+};
+
+test('try now: the next attempt at once, and afterwards there is nothing to try or to give up', async () => {
+  const shop = await clientOf('shop');
+  const { id } = await waitingDelivery('/now');
+  receiver.respond({ status: 200 });
+  const { message, data } = await ask(shop, id, 'try-now');
+  expect(message).toMatch(/^Attempt 2 of 4 follows at once\./);
+  expect(data.operatorActions).toEqual([
+    { action: 'tryNow', by: 'jana (e-shop)', reason: '', at: expect.any(String) },
+  ]);
+  await stack.untilState(id, 'delivered');
+  expect((await stack.attempts(id)).map(({ number }) => number)).toEqual([1, 2]);
+  const ended = [409, 'The delivery has already ended as delivered.'];
+  expect(await refused(shop, id, 'try-now')).toEqual(ended);
+  expect(await refused(shop, id, 'give-up')).toEqual(ended);
+});
+
+test('given up: canceled by the user or, where the warehouse asks, by an operator; the webhook stays as it is', async () => {
+  for (const [role, canceledBy] of [
+    ['shop', 'user'],
+    ['warehouse', 'operator'],
+  ] as const) {
+    const { id, webhook } = await waitingDelivery(`/given-up-by-${role}`);
+    const { message, data } = await ask(await clientOf(role), id, 'give-up');
+    expect(message).toMatch(/^Given up: it ends as canceled\./);
+    expect(data).toMatchObject({ id, state: 'canceled', canceledBy, nextAttemptAt: null });
+    expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
+    await stack.retireWebhooks();
+  }
+});
+
+test('held: it says by what, whether by the webhook or by an operator, and can be given up', async () => {
+  const shop = await clientOf('shop');
+  const { id, webhook } = await waitingDelivery('/held');
+  await stack.changeWebhook(webhook.id, { active: false });
+  await stack.untilHeld(id);
+  expect(await refused(shop, id, 'try-now')).toEqual([
+    409,
+    `Webhook ${webhook.id} is inactive. Activate it, and an attempt follows within seconds.`,
+  ]);
+  await stack.workflow(id).executeUpdate('hold', { args: [{ by: 'anna', reason: 'stock-taking' }] });
+  expect(await refused(shop, id, 'try-now')).toEqual([
+    409,
+    expect.stringMatching(/^It is held by anna at .*: stock-taking\. Resume it first\.$/),
+  ]);
+  expect((await ask(shop, id, 'give-up')).data).toMatchObject({ state: 'canceled', canceledBy: 'user' });
+});
+
+test("another e-shop's is not found, and where nobody answers it is 503", async () => {
+  const { id } = await waitingDelivery('/other');
+  const other = await clientOf('shop', stack.eshopId + 1);
+  expect(await refused(other, id, 'give-up')).toEqual([404, `Delivery ${id} does not exist.`]);
+  const alone = await clientOf('shop', stack.eshopId, { requestAction: null });
+  expect((await refused(alone, id, 'try-now'))[0]).toBe(503);
+  const silent = await clientOf('shop', stack.eshopId, {
+    requestAction: async () => ({ accepted: false, sentence: 'No worker answered.', unanswered: true }),
+  });
+  expect(await refused(silent, id, 'try-now')).toEqual([503, 'No worker answered.']);
+  expect((await stack.delivery(id)).state).toBe('retrying');
+});
