@@ -93,12 +93,13 @@ async function main(): Promise<void> {
   await shutdown.add(() => sender.close());
   let worker: RunningWorker | undefined;
   const temporalState = () => worker?.temporalState() ?? 'unknown';
+  const hasReachedTemporal = () => settings.ROLE !== 'worker' || (worker?.hasReachedTemporal() ?? false);
   const metrics = createMetrics();
   const sdkMetricsAddress = settings.ROLE === 'api' ? null : `127.0.0.1:${await freePort()}`;
   const sdkUrl = sdkMetricsAddress === null ? null : `http://${sdkMetricsAddress}/metrics`;
   if (sdkUrl !== null) own.addUrl(sdkUrl, 80);
   const metricsUrl = await startMetricsServer(
-    { config, databaseUrl, session, sql, metrics, own, temporalState, sdkUrl, log },
+    { config, databaseUrl, session, sql, metrics, own, temporalState, hasReachedTemporal, sdkUrl, log },
     shutdown,
   );
   if (settings.ROLE !== 'api') {

@@ -25,6 +25,8 @@ export interface MetricsServerOptions {
   readonly metrics: Metrics;
   readonly own: OwnEndpoints;
   readonly temporalState: () => 'up' | 'down' | 'unknown';
+  /** False of a worker that never has. */
+  readonly hasReachedTemporal: () => boolean;
   /** Where Temporal's SDK shows its own metrics; null where it does not run. */
   readonly sdkUrl: string | null;
   readonly log: Logger;
@@ -43,7 +45,8 @@ const CONNECT_MS = 2_000;
  * @returns the address: `http://host:port`
  */
 export async function startMetricsServer(options: MetricsServerOptions, shutdown: Shutdown): Promise<string> {
-  const { config, databaseUrl, session, sql, metrics, own, temporalState, sdkUrl, log } = options;
+  const { config, databaseUrl, session, sql, metrics, own, temporalState, hasReachedTemporal, sdkUrl, log } =
+    options;
   const { HOST, METRICS_PORT, ROLE } = config.settings;
   const healthSql = createPool(databaseUrl, 1, { session });
   const readSql = createPool(databaseUrl, 1, {
@@ -69,7 +72,7 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
     c.header('content-type', metrics.registry.contentType);
     return c.body(await metricsPage({ metrics, refresh, sdkUrl }));
   });
-  app.route('/', systemRoutes({ healthSql, temporalState, version }));
+  app.route('/', systemRoutes({ healthSql, temporalState, hasReachedTemporal, version }));
   const { url, close } = await listenSomewhere(app, HOST, METRICS_PORT);
   const stopped = started(log, 'metrics', { url });
   await shutdown.add(async () => {

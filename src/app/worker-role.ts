@@ -39,6 +39,8 @@ export interface WorkerOptions extends SessionOptions {
 
 export interface RunningWorker {
   temporalState(): 'up' | 'down' | 'unknown';
+  /** Whether Temporal has ever let it into its namespace; stays true while Temporal is away. */
+  hasReachedTemporal(): boolean;
   /** What the reconciler repaired since the start. */
   readonly repaired: Pick<Counts, 'read'>;
   /** Drains: no new claims, attempts under way finish. */
@@ -62,6 +64,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const repaired = countRepairs(metrics, createCounts());
   const scheduler = { ...schedulerDefaults, ...options.scheduler };
   let state: 'up' | 'down' | 'unknown' = 'unknown';
+  let reached = false;
   const sessionDeps: SessionDeps = {
     ...options,
     mailer: countMails(metrics, options.mailer),
@@ -75,6 +78,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     onRound: countRounds(metrics),
     onTemporal(now) {
       state = now;
+      // A session says so once the SDK has asked for the namespace, by the worker's own connection.
+      if (now === 'up') reached = true;
     },
   };
 
@@ -126,6 +131,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   });
   return {
     temporalState: () => state,
+    hasReachedTemporal: () => reached,
     repaired,
     async stop() {
       stopping.abort();

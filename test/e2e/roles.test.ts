@@ -3,12 +3,17 @@ import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { transaction } from '../../src/db/transaction.ts';
+import { createWebhook } from '../../src/db/webhooks/webhooks.ts';
 import { login } from '../support/client.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
 import { freePort } from '../support/ports.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
+import { recordEvent } from '../support/record-event.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { testWebhook } from '../support/test-webhook.ts';
 import { until } from '../support/until.ts';
 
 let installation: Installation;
@@ -81,6 +86,38 @@ it('the API serves while Temporal cannot be reached, but not with another master
   await expect(start({ ROLE: 'api', SECRET_KEY: randomBytes(32).toString('base64') })).rejects.toThrow(
     'SECRET_KEY is not the one that this database was created with.',
   );
+});
+
+it('a worker is ready once it has reached Temporal, and stays so while Temporal is away', async ({
+  onTestFinished,
+}) => {
+  const [host = '', port = ''] = installation.env.TEMPORAL_ADDRESS.split(':');
+  const proxy = await startTcpProxy({ host, port: Number(port) });
+  onTestFinished(() => proxy.close());
+  const { eshopId } = installation.credentials;
+  const seal = () => randomBytes(60);
+  await createWebhook(installation.sql, eshopId, testWebhook(), seal, 1_000);
+  const env = { ROLE: 'worker', METRICS_PORT: '0', TEMPORAL_ADDRESS: proxy.host };
+  const [astray, worker] = await Promise.all([start({ ...env, TEMPORAL_NAMESPACE: 'nowhere' }), start(env)]);
+  const readiness = (program: Program) =>
+    fetch(`${/Metrics\s+(http:\S+)\/metrics/.exec(program.output())?.[1]}/readyz`);
+  await until('readiness', async () => (await readiness(worker)).status === 200);
+  const refused = await readiness(astray);
+  expect(refused.status).toBe(503);
+  expect(await refused.json()).toMatchObject({
+    message: 'This worker has never reached its namespace in Temporal: the log says why.',
+    database: 'up',
+  });
+  proxy.refuse();
+  // Nobody notices who has nothing to do.
+  await transaction(installation.sql, (tx) =>
+    recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: 'waits', record: {} }),
+  );
+  await until('the loss to be noticed', async () => {
+    const ready = await readiness(worker);
+    expect(ready.status).toBe(200);
+    return /"temporal":"down"/.test(await ready.text());
+  });
 });
 
 it('a port that is taken stops the start with a sentence that names it', async () => {
