@@ -4,7 +4,7 @@ import { describeRoute } from 'hono-openapi';
 import type * as v from 'valibot';
 import type { PayloadVersion } from '../domain/decimal.ts';
 import { reasonPhrase } from './errors.ts';
-import { describeSchema, resolved } from './json-schema.ts';
+import { describeSchema, refTo, resolved } from './json-schema.ts';
 
 export interface Operation {
   /** Its name, which generators of clients give to the function that calls it: `createWebhook`. */
@@ -32,7 +32,7 @@ export interface Operation {
 }
 
 export const errorContent = {
-  'application/json': { schema: { $ref: '#/components/schemas/Error' } },
+  'application/json': { schema: refTo('Error') },
 } as const;
 
 /**
@@ -69,15 +69,18 @@ export function describeOperation(operation: Operation): MiddlewareHandler {
           'application/json': {
             schema: resolved({
               schema: {
-                type: 'object',
-                required: ['statusCode', 'message', 'data', ...paged, ...required],
-                properties: {
-                  statusCode: { type: 'integer', const: 200 },
-                  message: { type: 'string', examples: [operation.message] },
-                  data: list !== false ? { type: 'array', items: schema } : schema,
-                  ...(list !== false ? { pagination: { $ref: '#/components/schemas/Pagination' } } : {}),
-                  ...Object.fromEntries(beside.map(([name, described]) => [name, described.schema])),
-                },
+                allOf: [
+                  refTo('Envelope'),
+                  {
+                    type: 'object',
+                    required: ['data', ...paged, ...required],
+                    properties: {
+                      data: list !== false ? { type: 'array', items: schema } : schema,
+                      ...(list !== false ? { pagination: refTo('Pagination') } : {}),
+                      ...Object.fromEntries(beside.map(([name, described]) => [name, described.schema])),
+                    },
+                  },
+                ],
               },
               components: { ...components, ...besideComponents },
             }),

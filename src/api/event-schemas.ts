@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { eventCauses, webhookCauses } from '../domain/absence.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
+import { recordNumber } from '../domain/fields.ts';
 import { sequence, state } from './deliveries/record.ts';
 
 const time = v.pipe(v.string(), v.isoTimestamp());
@@ -14,7 +15,7 @@ function cause<const Causes extends Readonly<Record<string, string>>>(causes: Ca
 
 const Outcome = v.pipe(
   v.object({
-    webhookId: v.pipe(v.number(), v.integer()),
+    webhookId: recordNumber(),
     deliveryId: v.pipe(
       v.nullable(v.pipe(v.string(), v.uuid())),
       v.description('Null if there is no delivery.'),

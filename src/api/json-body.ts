@@ -8,15 +8,19 @@ import { badRequest, invalid, Problem } from '../domain/problem.ts';
 import { fieldsOf } from '../domain/validation.ts';
 import { charged } from './budget/charged.ts';
 import type { ApiEnv } from './deps.ts';
-import { type Described, describeSchema, documents } from './json-schema.ts';
+import { type Described, describeSchema, documents, refTo } from './json-schema.ts';
 import { findRefused } from './refused-values.ts';
 import { hasWideObject, MAX_FIELDS } from './wide-objects.ts';
 
 export interface BodyOptions {
   /** Fields of the record that a request may carry and that are ignored, so that a record can be sent back as it was read. */
   readonly responseOnly?: readonly string[];
-  /** Required fields that may be left out here: the identifier of a PUT, everything of a PATCH. */
-  readonly optional?: readonly string[] | 'all';
+  /** The identifier that the path names: left out here, or the same. */
+  readonly inPath?: string;
+  /** True where every field may be left out and then stays as it is. */
+  readonly partial?: boolean;
+  /** What the documentation calls it, where its schema has no name. */
+  readonly name?: string;
   /** A request without a body is one whose fields are all left out. */
   readonly mayBeAbsent?: boolean;
 }
@@ -72,28 +76,35 @@ export function parseJson(bytes: Uint8Array, what: string): unknown {
   return value;
 }
 
-export function describeBody(schema: v.GenericSchema, options: BodyOptions): Described {
-  const { responseOnly = [], optional = [] } = options;
+export function describeBody(schema: v.GenericSchema, options: BodyOptions = {}): Described {
   const described = describeSchema(schema, 'input');
-  const ref = described.schema.$ref?.split('/').at(-1);
-  const target = ref === undefined ? undefined : described.components[ref];
-  const amend = (each: Described['schema']) => withReadOnly(withOptional(each, optional), responseOnly);
-  return ref === undefined || target === undefined
-    ? { ...described, schema: amend(described.schema) }
-    : { ...described, components: { ...described.components, [ref]: amend(target) } };
+  const ref = described.schema.$ref?.split('/').at(-1) ?? options.name;
+  if (ref === undefined) return { ...described, schema: amended(described.schema, options) };
+  const { [ref]: target = described.schema, ...others } = described.components;
+  return { schema: refTo(ref), components: { ...others, [ref]: amended(target, options) } };
 }
 
-function withOptional(
-  { required = [], ...schema }: Described['schema'],
-  optional: readonly string[] | 'all',
+function amended(
+  { required = [], properties = {}, ...schema }: Described['schema'],
+  { responseOnly = [], inPath, partial = false }: BodyOptions,
 ): Described['schema'] {
-  const needed = optional === 'all' ? [] : required.filter((name) => !optional.includes(name));
-  return needed.length === 0 ? schema : { ...schema, required: needed };
-}
-
-function withReadOnly(schema: Described['schema'], names: readonly string[]): Described['schema'] {
-  const readOnly = names
-    .filter((name) => schema.properties?.[name] === undefined)
+  const needed = partial ? [] : required.filter((name) => name !== inPath);
+  const written = Object.entries(properties).map(([name, property]) => {
+    if (typeof property === 'boolean') return [name, property];
+    if (name === inPath) {
+      const description = 'The same as in the path, or left out.';
+      return [name, { ...property, readOnly: true, description }];
+    }
+    const { default: _, ...others } = property;
+    // A generated client would send the defaults of what it leaves out.
+    return [name, partial ? others : property];
+  });
+  const ignored = responseOnly
+    .filter((name) => properties[name] === undefined)
     .map((name) => [name, { readOnly: true, description: 'Response only: ignored in a request.' }]);
-  return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(readOnly) } };
+  return {
+    ...schema,
+    ...(needed.length === 0 ? {} : { required: needed }),
+    properties: Object.fromEntries([...written, ...ignored]),
+  };
 }

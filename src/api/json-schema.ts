@@ -1,6 +1,7 @@
 /**
  * valibot schemas → the JSON Schema of the OpenAPI document. In `v.metadata`, `ref` names a schema that is written
- * once under `components/schemas` (keep it last in the pipe), and `jsonSchema` replaces what would be generated.
+ * once under `components/schemas` (keep it last in the pipe), `jsonSchema` replaces what would be generated, and
+ * `narrowed` stands beside the reference, where a field allows less than its component.
  */
 import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import type { MiddlewareHandler } from 'hono';
@@ -23,6 +24,14 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** Keys of `v.metadata` that are no part of the description. */
 const OWN_MARKS: ReadonlySet<string> = new Set(['ref', 'timestamp', 'decimal']);
 
+function typeName(constant: unknown): 'string' | 'number' | 'boolean' {
+  return typeof constant === 'string' ? 'string' : typeof constant === 'number' ? 'number' : 'boolean';
+}
+
+export function refTo(name: string): { $ref: string } {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
 /** Describes one schema. Checks that JSON Schema cannot say are left to the descriptions. */
 export function describeSchema(schema: v.GenericSchema, side: Side): Described {
   const components: Record<string, JsonSchema> = {};
@@ -30,17 +39,19 @@ export function describeSchema(schema: v.GenericSchema, side: Side): Described {
     target: 'draft-2020-12',
     typeMode: side,
     errorMode: 'ignore',
+    // Some generators of clients read no constant without its type.
+    overrideSchema: ({ valibotSchema, jsonSchema }) =>
+      valibotSchema.type === 'literal' ? { type: typeName(jsonSchema.const), ...jsonSchema } : undefined,
     overrideAction({ valibotAction, jsonSchema }) {
       if (valibotAction.type !== 'metadata' || !('metadata' in valibotAction)) return undefined;
       const { metadata } = valibotAction;
       if (!isObject(metadata)) return undefined;
-      if (isObject(metadata.jsonSchema)) return metadata.jsonSchema;
-      const documented = Object.fromEntries(
-        Object.entries(jsonSchema).filter(([key]) => !OWN_MARKS.has(key)),
-      );
+      const documented = isObject(metadata.jsonSchema)
+        ? metadata.jsonSchema
+        : Object.fromEntries(Object.entries(jsonSchema).filter(([key]) => !OWN_MARKS.has(key)));
       if (typeof metadata.ref !== 'string') return documented;
       components[metadata.ref] = documented;
-      return { $ref: `#/components/schemas/${metadata.ref}` };
+      return { ...refTo(metadata.ref), ...(isObject(metadata.narrowed) ? metadata.narrowed : {}) };
     },
   });
   return { schema: converted, components };

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import type { Turns } from '../concurrency/turns.ts';
 import { findEshopByApiKey } from '../db/eshops.ts';
-import { text } from '../domain/fields.ts';
+import { recordNumber, text } from '../domain/fields.ts';
 import { unauthorized } from '../domain/problem.ts';
 import { roles } from '../domain/role.ts';
 import { ANYBODY } from './budget/budget.ts';
@@ -30,7 +30,7 @@ const Login = v.pipe(
     tokenType: v.literal('Bearer'),
     expiresIn: v.pipe(v.number(), v.integer(), v.description('Seconds.')),
     expiresAt: v.pipe(v.string(), v.isoTimestamp()),
-    user: v.object({ id: v.pipe(v.number(), v.integer()), username: v.string(), role: v.picklist(roles) }),
+    user: v.object({ id: recordNumber(), username: v.string(), role: v.picklist(roles) }),
   }),
   v.metadata({ ref: 'Login' }),
 );

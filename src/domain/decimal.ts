@@ -110,47 +110,80 @@ export function sumDecimals(values: readonly string[]): string {
   );
 }
 
-/** What a decimal field allows. Bounds are decimal strings and, if not said otherwise, inclusive. */
-export interface DecimalLimits {
-  readonly min?: string;
-  readonly max?: string;
-  /** Refuses zero and everything below. */
-  readonly positive?: boolean;
+/** What a decimal field allows: `refused` says what is wrong with one, the rest says the same in the documentation. */
+interface Range {
+  readonly refused: (text: string) => string | null;
+  readonly numbers: object;
+  /** Of a decimal string. */
+  readonly pattern: string;
 }
+
+const negative = (text: string) => (text.startsWith('-') ? 'must be at least 0' : null);
+const positive = { numbers: { exclusiveMinimum: 0 }, pattern: '^[\\d.]*[1-9]' };
+
+const ranges = {
+  any: { refused: () => null, numbers: {}, pattern: '^-?\\d' },
+  notNegative: { refused: negative, numbers: { minimum: 0 }, pattern: '^\\d' },
+  positive: {
+    ...positive,
+    refused: (text) => (compareDecimals(text, '0') > 0 ? null : 'must be greater than 0'),
+  },
+  /** Documented as positive; rules refuse zero, except in lines that are sent back as they were read. */
+  announced: { ...positive, refused: negative },
+  notZero: {
+    refused: (text) => (compareDecimals(text, '0') === 0 ? 'must not be 0' : null),
+    numbers: { not: { const: 0 } },
+    pattern: '[1-9]',
+  },
+  percent: {
+    refused: (text) => negative(text) ?? (compareDecimals(text, '100') > 0 ? 'must be at most 100' : null),
+    numbers: { minimum: 0, maximum: 100 },
+    pattern: '^(\\d{1,2}(\\.\\d+)?|100(\\.0+)?)$',
+  },
+} satisfies Readonly<Record<string, Range>>;
 
 /** Marks decimal schemas, so that the record's forms and the documentation can be derived from the input schema. */
 export interface DecimalMetadata {
   readonly decimal: 'money' | 'count';
-  /** What the documentation says of the request's field. */
+  /** The component of the documentation, and what this field allows of it. */
+  readonly ref: 'Decimal';
   readonly jsonSchema: object;
+  readonly narrowed: object;
 }
 
-/** The JSON Schema of a decimal in a request, as narrow as JSON Schema can say it. */
-function documented(kind: DecimalMetadata['decimal'], { min, max, positive = false }: DecimalLimits): object {
-  const decimals = kind === 'money' ? MONEY_DECIMALS : COUNT_DECIMALS;
-  const sign = min === undefined && !positive ? '-?' : '';
-  return {
-    description: `A number or a decimal string; at most ${decimals} decimals and ${MAX_DIGITS} digits.`,
-    anyOf: [
-      {
-        type: 'number',
-        ...(positive ? { exclusiveMinimum: 0 } : {}),
-        ...(min === undefined ? {} : { minimum: Number(min) }),
-        ...(max === undefined ? {} : { maximum: Number(max) }),
-      },
-      { type: 'string', pattern: `^${sign}\\d{1,${MAX_DIGITS - decimals}}(\\.\\d{1,${decimals}})?$` },
-    ],
-  };
+/** Plain decimals of at most so many digits, as the body of a pattern: the more decimals, the fewer digits before them. */
+function digits(decimals: number): string {
+  const wholes = Array.from({ length: decimals }, (_, less) => {
+    const left = decimals - less;
+    return `\\d{${less === 0 ? 1 : MAX_DIGITS - left},${MAX_DIGITS - left}}(\\.\\d{1,${left}})?`;
+  });
+  return [...wholes, `\\d{${MAX_DIGITS}}`].join('|');
 }
 
-function decimal(kind: DecimalMetadata['decimal'], limits: DecimalLimits) {
+const documented = {
+  description: `A number or a decimal string; at most ${MAX_DIGITS} digits, and ${COUNT_DECIMALS} decimals unless the field allows fewer.`,
+  anyOf: [
+    { type: 'number', format: 'double', minimum: 1 - 10 ** MAX_DIGITS, maximum: 10 ** MAX_DIGITS - 1 },
+    { type: 'string', pattern: `^-?(${digits(COUNT_DECIMALS)})$` },
+  ],
+};
+
+function decimal(
+  kind: DecimalMetadata['decimal'],
+  { refused, numbers, pattern }: Range,
+  narrowed: object = {},
+) {
   const decimals = kind === 'money' ? MONEY_DECIMALS : COUNT_DECIMALS;
   const canonical = kind === 'money' ? canonicalMoney : canonicalCount;
-  const { min, max, positive = false } = limits;
   return v.pipe(
     v.union([v.number(), v.string()], 'must be a number or a decimal string such as "12.5"'),
     // Before the transformation: what follows it is no longer the request's side.
-    v.metadata({ decimal: kind, jsonSchema: documented(kind, limits) } satisfies DecimalMetadata),
+    v.metadata({
+      decimal: kind,
+      ref: 'Decimal',
+      jsonSchema: documented,
+      narrowed: { ...numbers, pattern, ...narrowed },
+    } satisfies DecimalMetadata),
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
       const problem = problemOf(dataset.value, decimals);
       if (problem !== null) {
@@ -158,11 +191,8 @@ function decimal(kind: DecimalMetadata['decimal'], limits: DecimalLimits) {
         return NEVER;
       }
       const text = canonical(dataset.value);
-      if (positive && compareDecimals(text, '0') <= 0) addIssue({ message: 'must be greater than 0' });
-      if (min !== undefined && compareDecimals(text, min) < 0)
-        addIssue({ message: `must be at least ${min}` });
-      if (max !== undefined && compareDecimals(text, max) > 0)
-        addIssue({ message: `must be at most ${max}` });
+      const message = refused(text);
+      if (message !== null) addIssue({ message });
       return text;
     }),
   );
@@ -171,23 +201,25 @@ function decimal(kind: DecimalMetadata['decimal'], limits: DecimalLimits) {
 /**
  * An amount of money in a request: a number or a decimal string, at most four decimals and 15 digits; becomes the
  * canonical string.
- * @param limits default: not negative
  */
-export function money(limits: DecimalLimits = { min: '0' }) {
-  return decimal('money', limits);
+export function money(range: 'any' | 'notNegative' = 'notNegative') {
+  return decimal('money', ranges[range], {
+    pattern: `${ranges[range].pattern}*(\\.\\d{1,${MONEY_DECIMALS}})?$`,
+    description: `At most ${MONEY_DECIMALS} decimals.`,
+  });
 }
 
 /**
  * A count (or a rate) in a request: a number or a decimal string, at most six decimals and 15 digits; becomes the
  * canonical string.
- * @param limits default: not negative
  */
-export function count(limits: DecimalLimits = { min: '0' }) {
-  return decimal('count', limits);
+export function count(range: keyof typeof ranges = 'notNegative') {
+  return decimal('count', ranges[range]);
 }
 
 export function writtenDecimal(kind: DecimalMetadata['decimal'], version: PayloadVersion) {
-  if (version === 'v21') return v.number();
+  if (version === 'v21')
+    return v.pipe(v.number(), v.metadata({ jsonSchema: { type: 'number', format: 'double' } }));
   return kind === 'money'
     ? v.pipe(
         v.string(),

@@ -1,5 +1,6 @@
 /** An e-shop as its own users see it (docs/interface.md, N1 and N2). */
 import * as v from 'valibot';
+import { recordNumber } from './fields.ts';
 
 const warning = v.pipe(
   v.boolean('must be true or false'),
@@ -8,7 +9,7 @@ const warning = v.pipe(
 
 export const eshopRecordSchema = v.pipe(
   v.object({
-    id: v.pipe(v.number(), v.integer()),
+    id: recordNumber(),
     name: v.string(),
     email: v.pipe(v.string(), v.description('Where notifications go. The operator changes it.')),
     notifications: v.pipe(

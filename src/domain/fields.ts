@@ -75,6 +75,35 @@ export function integer(min: number, max: number) {
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
 }
 
+/** The number by which this service knows a record, as its answers show it. */
+export function recordNumber() {
+  return v.pipe(
+    v.number(),
+    v.integer(),
+    // Generators would take fewer bits.
+    v.metadata({ jsonSchema: { type: 'integer', format: 'int64' } }),
+  );
+}
+
+/** The same in a path or a query, where it is text. Any integer will do: one that was never given is not found. */
+export function recordNumberText(jsonSchema: object = {}) {
+  return v.pipe(
+    v.string(),
+    v.regex(/^-?\d+$/, 'must be an integer'),
+    v.metadata({
+      jsonSchema: {
+        type: 'integer',
+        format: 'int64',
+        minimum: Number.MIN_SAFE_INTEGER,
+        maximum: Number.MAX_SAFE_INTEGER,
+        ...jsonSchema,
+      },
+    }),
+    v.transform(Number),
+    v.safeInteger('is too large'),
+  );
+}
+
 /** A country as ISO 3166-1 alpha-2, in capitals (docs/interface.md, O6). */
 export function country() {
   return v.pipe(
@@ -84,7 +113,8 @@ export function country() {
       'must be a country code of two capital letters (ISO 3166-1 alpha-2)',
     ),
     v.metadata({
-      jsonSchema: { type: 'string', pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2, such as CZ.' },
+      ref: 'Country',
+      jsonSchema: { type: 'string', enum: [...countries], description: 'ISO 3166-1 alpha-2, such as CZ.' },
     }),
   );
 }
@@ -95,7 +125,8 @@ export function currency() {
     v.string('must be a currency code of three letters (ISO 4217)'),
     v.check((code) => currencies.has(code), 'must be a currency code of three capital letters (ISO 4217)'),
     v.metadata({
-      jsonSchema: { type: 'string', pattern: '^[A-Z]{3}$', description: 'ISO 4217, such as EUR.' },
+      ref: 'Currency',
+      jsonSchema: { type: 'string', enum: [...currencies], description: 'ISO 4217, such as EUR.' },
     }),
   );
 }

@@ -31,7 +31,7 @@ export function recordForm(schema: AnySchema, version: PayloadVersion): AnySchem
 }
 
 function bare(schema: AnySchema, version: PayloadVersion): AnySchema {
-  const { decimal, timestamp } = v.getMetadata(schema);
+  const { decimal, timestamp, ref } = v.getMetadata(schema);
   if (decimal === 'money' || decimal === 'count') return writtenDecimal(decimal, version);
   if (timestamp === true) return writtenTimestamp();
   if ('wrapped' in schema && isSchema(schema.wrapped)) {
@@ -40,7 +40,8 @@ function bare(schema: AnySchema, version: PayloadVersion): AnySchema {
   }
   if ('item' in schema && isSchema(schema.item)) return v.array(recordForm(schema.item, version));
   if ('entries' in schema && typeof schema.entries === 'object' && schema.entries !== null) {
-    return recordObject(schema.entries, version);
+    const record = recordObject(schema.entries, version);
+    return typeof ref === 'string' ? named(record, ref.replace(/Input$/, ''), version) : record;
   }
   return schema;
 }

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
 import { eventTypeNames, eventTypes, packingListEventTypes } from './event-types.ts';
-import { atMost, isLonger } from './fields.ts';
+import { atMost, isLonger, recordNumber } from './fields.ts';
 import { incidentSchema } from './incident.ts';
 import { answeredSecret, ownSecretField } from './webhook-secret.ts';
 
@@ -156,7 +156,7 @@ export const deactivationReasons = ['user', 'retriesExhausted', 'gone'] as const
 const time = v.pipe(v.string(), v.isoTimestamp());
 
 const recordEntries = {
-  id: v.pipe(v.number(), v.integer()),
+  id: recordNumber(),
   url,
   webhookType,
   active: v.boolean(),

@@ -44,6 +44,13 @@ test('every operation has a page with what it does, takes and answers', () => {
   }
 });
 
+test('a page says what `data` is, and which fields of a body are ignored', () => {
+  const page = pages.get('/docs/reference/put-v21-orders-id') ?? '';
+  expect(page).toContain('<code>data</code>: <a href="/docs/schemas/Order">Order</a>');
+  expect(page).toContain('<code>eshopOrderId</code>');
+  expect(page).toMatch(/Ignored in requests: <code>createdAt<\/code>/);
+});
+
 test('every schema and every event type has a page, and the event types a sample of both versions', () => {
   for (const name of Object.keys(document.components.schemas)) {
     expect(pages.get(`/docs/schemas/${name}`)).toContain(`<h1>${name}</h1>`);

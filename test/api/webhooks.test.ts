@@ -328,13 +328,15 @@ test("another e-shop's webhook is the same as one that never was", async () => {
   expect(await row(id)).toEqual(before);
 });
 
-test('an id is an integer: of any size 404, anything else 400', async () => {
+test('an id is an integer: 404 where it is of nobody, 400 where it is too large, or anything else', async () => {
   for (const [method, suffix] of idOperations) {
     const body = method === 'PUT' && suffix === '' ? minimalWebhook : undefined;
-    for (const id of ['0', '-1', '2147483648', '999999999999999'])
+    for (const id of ['0', '-1', '2147483648', '9007199254740991'])
       expect((await request(method, `/v21/webhooks/${id}${suffix}`, body)).status, id).toBe(404);
     for (const id of ['abc', '1.5', '1e3', '%20', '1%00', "1'--", '9'.repeat(40)])
       expect((await request(method, `/v21/webhooks/${id}${suffix}`, body)).status, id).toBe(400);
+    const large = await request(method, `/v21/webhooks/9007199254740993${suffix}`, body);
+    expect([large.status, large.body.message]).toEqual([400, 'id: is too large']);
   }
 });
 

@@ -16,7 +16,7 @@ import {
   packingListEventTypes,
 } from '../../src/domain/event-types.ts';
 import { decimalFields, decimalObjects, render } from '../../src/domain/render.ts';
-import { interfaceOf } from './typescript.ts';
+import { declarationOf } from './typescript.ts';
 import { refusedVectors, signedVectors } from './vectors.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -42,15 +42,15 @@ function bodyOf(type: EventType, version: PayloadVersion): string {
 }
 
 function payloads(): string {
-  const interfaces = Object.values(catalogue).flatMap(({ noun, recordSchema }) =>
-    payloadVersions.map((version) => {
-      const { components } = describeSchema(recordSchema(version), 'output');
-      const [[name, schema] = ['', {}], ...others] = Object.entries(components);
-      if (others.length > 0) throw new Error(`${noun}: a record within a record needs another generator.`);
+  const declared = new Map<string, string>();
+  for (const { noun, recordSchema } of Object.values(catalogue))
+    for (const version of payloadVersions) {
       const numbers = version === 'v21' ? 'JSON numbers' : 'money and counts as decimal strings';
-      return interfaceOf(name, `A record of the kind "${noun}" in ${version}: ${numbers}.`, schema);
-    }),
-  );
+      const description = `Of the kind "${noun}" in ${version}: ${numbers}.`;
+      const { components } = describeSchema(recordSchema(version), 'output');
+      for (const [name, schema] of Object.entries(components))
+        declared.set(name, declarationOf(name, description, schema));
+    }
   const tables = payloadVersions.map((version) => {
     const fields = eventTypeNames.map(
       (type) =>
@@ -66,7 +66,7 @@ import type { Kind } from './kinds.ts';
 /** The \`payloadVersion\` of a webhook. */
 export type PayloadVersion = ${payloadVersions.map((version) => `'${version}'`).join(' | ')};
 
-${interfaces.join('\n')}
+${[...declared.values()].join('\n')}
 /** By payload version and kind. */
 export interface Payloads {
 ${tables.join('\n')}

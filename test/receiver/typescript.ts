@@ -3,6 +3,7 @@ import * as v from 'valibot';
 
 /** The part of JSON Schema that records are described with. */
 interface Schema {
+  readonly $ref?: string | undefined;
   readonly type?: string | undefined;
   readonly description?: string | undefined;
   readonly enum?: readonly (string | number)[] | undefined;
@@ -13,6 +14,7 @@ interface Schema {
 }
 
 const schemaOf: v.GenericSchema<unknown, Schema> = v.object({
+  $ref: v.optional(v.string()),
   type: v.optional(v.string()),
   description: v.optional(v.string()),
   enum: v.optional(v.array(v.union([v.string(), v.number()]))),
@@ -40,7 +42,8 @@ const openLists: ReadonlySet<string> = new Set(['marketplace']);
 
 /** @throws RangeError for what records have not been described with so far */
 function typeOf(schema: Schema, open = false): string {
-  const { anyOf, items, properties, enum: values, type = '' } = schema;
+  const { $ref, anyOf, items, properties, enum: values, type = '' } = schema;
+  if ($ref !== undefined) return $ref.split('/').at(-1) ?? '';
   if (anyOf !== undefined) return anyOf.map((each) => typeOf(each, open)).join(' | ');
   if (values !== undefined) {
     const literals = values.map((value) => JSON.stringify(value)).join(' | ');
@@ -67,10 +70,14 @@ function fieldsOf({ properties = {}, required = [] }: Schema): string {
 }
 
 /**
- * An exported interface.
- * @param schema of an object, as JSON Schema
+ * An exported interface, or the type of a component that is no object. Codes of a standard are strings: it goes on.
+ * @param description of an interface, where the schema has none
+ * @param component as JSON Schema
  * @throws RangeError for a schema that it does not understand
  */
-export function interfaceOf(name: string, description: string, schema: unknown): string {
-  return `${comment(description)}export interface ${name} {\n${fieldsOf(v.parse(schemaOf, schema))}\n}\n`;
+export function declarationOf(name: string, description: string, component: unknown): string {
+  const schema = v.parse(schemaOf, component);
+  return schema.properties === undefined
+    ? `${comment(schema.description)}export type ${name} = ${typeOf({ type: schema.type })};\n`
+    : `${comment(schema.description ?? description)}export interface ${name} {\n${fieldsOf(schema)}\n}\n`;
 }

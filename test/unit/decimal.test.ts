@@ -12,8 +12,8 @@ import {
 } from '../../src/domain/decimal.ts';
 import { render } from '../../src/domain/render.ts';
 
-const anyMoney = money({});
-const anyCount = count({});
+const anyMoney = money('any');
+const anyCount = count('any');
 
 test.each<[number | string, string, string]>([
   [0, '0.00', '0'],
@@ -98,7 +98,7 @@ describe.each<[string, () => v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'a count of something',
-    () => count({ positive: true }),
+    () => count('positive'),
     [
       ['0.000001', null],
       [0, 'must be greater than 0'],
@@ -107,7 +107,7 @@ describe.each<[string, () => v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'a rate',
-    () => count({ min: '0', max: '100' }),
+    () => count('percent'),
     [
       [100, null],
       ['100.000001', 'must be at most 100'],

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { AttemptLogRow, DeliveryLogRow } from '../../db/webhooks/delivery-log.ts';
 import { deliveryStates } from '../../domain/delivery-state.ts';
 import { eventTypeNames } from '../../domain/event-types.ts';
+import { recordNumber } from '../../domain/fields.ts';
 import { actionNames, heldBy } from '../../domain/operator-action.ts';
 import { notFound, type Problem } from '../../domain/problem.ts';
 import { isoTimestamp } from '../../domain/timestamp.ts';
@@ -41,7 +42,7 @@ const asked = {
 
 const deliveryEntries = {
   id: v.pipe(v.string(), v.uuid(), v.description('Also sent as `X-Service-Delivery`, with every attempt.')),
-  webhookId: v.pipe(integer, v.description('Also sent as `X-Service-Webhook`, with every attempt.')),
+  webhookId: v.pipe(recordNumber(), v.description('Also sent as `X-Service-Webhook`, with every attempt.')),
   eventId: v.pipe(
     v.string(),
     v.uuid(),

@@ -22,6 +22,7 @@ export interface DocumentedSchema {
   readonly properties?: Readonly<Record<string, DocumentedSchema>>;
   readonly required?: readonly string[];
   readonly items?: DocumentedSchema;
+  readonly allOf?: readonly DocumentedSchema[];
   readonly anyOf?: readonly DocumentedSchema[];
   readonly oneOf?: readonly DocumentedSchema[];
   readonly minLength?: number;

@@ -29,7 +29,13 @@ function withoutEntered(line: unknown): unknown {
   );
 }
 
-const order = written(orderEntry, ['status', 'trackingNumbers']);
+/** Of a PUT: the identifier is in the path. */
+function rewritten(entry: CatalogueEntry, changes: object, dropped: readonly string[] = []): object {
+  return { ...written(entry, [entry.idField, ...dropped]), ...changes };
+}
+
+const onCreationOrLater = ['status', 'trackingNumbers'];
+const order = written(orderEntry, onCreationOrLater);
 const product = written(productEntry);
 const receiving = written(receivingEntry);
 const returned = written(returnEntry);
@@ -56,17 +62,17 @@ const bodies: Readonly<Record<string, unknown>> = {
   },
   'PATCH /v21/eshop': { notifications: { warning: false } },
   'POST /v21/orders': order,
-  'PUT /v21/orders/{id}': { ...order, note: 'Ring twice.' },
+  'PUT /v21/orders/{id}': rewritten(orderEntry, { note: 'Ring twice.' }, onCreationOrLater),
   'PATCH /v21/orders/{id}': { note: 'Leave it with the neighbours.', recipientPhone: '+420600000009' },
   'PUT /v21/warehouse/orders/{id}/status': { status: 'processing', note: 'Picking has begun.' },
   'PUT /v21/warehouse/orders/{id}/packing-lists': {
     orderProducts: orderEntry.sample.orderProducts.map(({ sku, packingLists }) => ({ sku, packingLists })),
   },
   'POST /v21/products': product,
-  'PUT /v21/products/{id}': { ...product, price: '329.90' },
+  'PUT /v21/products/{id}': rewritten(productEntry, { price: '329.90' }),
   'PATCH /v21/products/{id}': { price: '329.90', note: 'Autumn offer' },
   'POST /v21/receivings': receiving,
-  'PUT /v21/receivings/{id}': { ...receiving, driverPhone: '+420600000003' },
+  'PUT /v21/receivings/{id}': rewritten(receivingEntry, { driverPhone: '+420600000003' }),
   'PATCH /v21/receivings/{id}': { estimatedDelivery: '2026-11-21T07:00:00.000Z' },
   'PUT /v21/warehouse/receivings/{id}/status': { status: 'arrived' },
   'PUT /v21/warehouse/receivings/{id}/lines': {
@@ -78,7 +84,7 @@ const bodies: Readonly<Record<string, unknown>> = {
     })),
   },
   'POST /v21/returns': returned,
-  'PUT /v21/returns/{id}': { ...returned, eshopNote: 'The customer wants the black tea.' },
+  'PUT /v21/returns/{id}': rewritten(returnEntry, { eshopNote: 'The customer wants the black tea.' }),
   'PATCH /v21/returns/{id}': { trackingNumber: '40950000978' },
   'PUT /v21/warehouse/returns/{id}/status': { status: 'arrived', note: 'Unopened.' },
   'PUT /v21/warehouse/returns/{id}/lines': {

@@ -9,6 +9,16 @@ import { authentication, conventions, events, receiving, tags, versions } from '
 import { describeWebhooks } from './webhooks.ts';
 import { withExamples } from './with-examples.ts';
 
+const envelopeSchema = {
+  type: 'object',
+  description: 'What every successful answer has, beside its `data`.',
+  required: ['statusCode', 'message'],
+  properties: {
+    statusCode: { type: 'integer', const: 200 },
+    message: { type: 'string', description: 'What was done, in words.' },
+  },
+};
+
 const errorSchema = {
   type: 'object',
   required: ['statusCode', 'error', 'message'],
@@ -143,6 +153,7 @@ export async function makeOpenApi(app: Hono<ApiEnv>, version: string): Promise<O
       components: {
         securitySchemes,
         schemas: {
+          Envelope: envelopeSchema,
           Error: errorSchema,
           Pagination: paginationSchema,
           ...components,

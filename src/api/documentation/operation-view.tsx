@@ -86,7 +86,7 @@ function SuccessResponse({ operation }: { operation: DocumentedOperation }) {
     <>
       <SectionHeading id="response" />
       {media.map(([, { schema, example }]) => {
-        const data = schema?.properties?.data;
+        const data = schema?.allOf?.[1]?.properties?.data;
         return (
           <>
             {data === undefined ? null : (

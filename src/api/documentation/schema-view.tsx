@@ -108,8 +108,13 @@ function Field({
   );
 }
 
+/** Only answers have it: what a request sends of it has no type. */
+function isIgnored({ readOnly, type }: DocumentedSchema): boolean {
+  return readOnly === true && type === undefined;
+}
+
 function FieldItems({ schema, prefix }: { schema: DocumentedSchema; prefix: string }) {
-  const shown = Object.entries(schema.properties ?? {}).filter(([, { readOnly }]) => readOnly !== true);
+  const shown = Object.entries(schema.properties ?? {}).filter(([, field]) => !isIgnored(field));
   return (
     <>
       {shown.map(([name, field]) => (
@@ -134,7 +139,7 @@ export function FieldTable({ schema }: { schema: DocumentedSchema }) {
     );
   }
   const ignored = Object.entries(object.properties ?? {})
-    .filter(([, { readOnly }]) => readOnly === true)
+    .filter(([, field]) => isIgnored(field))
     .map(([name]) => `\`${name}\``);
   return (
     <>

@@ -35,12 +35,13 @@ function dataOf(path: string, data: DocumentedSchema | undefined): unknown {
   return exampleRecords[nameOf(data)] ?? data?.examples?.[0];
 }
 
-function success(path: string, { properties = {}, required = [] }: DocumentedSchema): unknown {
-  const { statusCode: _, message, data, pagination, ...beside } = properties;
+function success(path: string, message: string, { allOf = [] }: DocumentedSchema): unknown {
+  const [, { properties = {}, required = [] } = {}] = allOf;
+  const { data, pagination, ...beside } = properties;
   const others = Object.entries(beside).filter(([name]) => required.includes(name));
   return {
     statusCode: 200,
-    message: message?.examples?.[0],
+    message,
     data: dataOf(path, data),
     ...(pagination === undefined ? {} : { pagination: exampleRecords.Pagination }),
     ...Object.fromEntries(others.map(([name, schema]) => [name, exampleRecords[nameOf(schema)]])),
@@ -62,7 +63,8 @@ function withExample(path: string, status: string, response: Response): Response
       const message = refusals[code] ?? STATUS_CODES[code] ?? '';
       return [type, { schema, example: errorBody(code, message) }] as const;
     }
-    const example = type === 'application/json' ? success(path, schema ?? {}) : importResult;
+    const example =
+      type === 'application/json' ? success(path, response.description ?? '', schema ?? {}) : importResult;
     return [type, { schema, example }] as const;
   });
   return media.length === 0 ? response : { ...response, content: Object.fromEntries(media) };

@@ -45,10 +45,13 @@ export const orderOperations: readonly Operation<OrderRecord>[] = [
     description: `Fires UPDATE_ORDER_STATUS. Any other transition, including to the current status, returns 409.\n\n${transitionList(orderTransitions)}\n\n${stock}`,
     conflict: 'this transition is not allowed, or there is not enough stock.',
     message: 'Order status changed.',
-    body: v.strictObject({
-      status: oneOf(orderStatuses),
-      note: v.pipe(optional(text(4000)), v.description("Kept in the order's `statusHistory`.")),
-    }),
+    body: v.pipe(
+      v.strictObject({
+        status: oneOf(orderStatuses),
+        note: v.pipe(optional(text(4000)), v.description("Kept in the order's `statusHistory`.")),
+      }),
+      v.metadata({ ref: 'OrderStatusInput' }),
+    ),
     movesStock: ({ status }) => !besideStock.has(status),
     change: (order: OrderRecord, { status, note }, now) => moveOrder(order, status, note, now),
   }),

@@ -54,7 +54,10 @@ export const receivingResource: Resource<ReceivingRecord> = {
       description: `Fires UPDATE_RECEIVING_STATUS. Any other transition, including to the current status, returns 409.\n\n${transitionList(receivingTransitions)}\n\n\`stocked\` adds the units to the stock: one \`receiving\` movement per enabled line: the counted units, or the announced ones if none were counted.`,
       conflict: 'this transition is not allowed.',
       message: 'Receiving status changed.',
-      body: v.strictObject({ status: oneOf(receivingStatuses) }),
+      body: v.pipe(
+        v.strictObject({ status: oneOf(receivingStatuses) }),
+        v.metadata({ ref: 'ReceivingStatusInput' }),
+      ),
       movesStock: ({ status }) => status === 'stocked',
       change: (record: ReceivingRecord, { status }) => moveReceiving(record, status),
     }),

@@ -92,7 +92,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       message: messages.created,
       errors: { 409: `${named} with this \`${idField}\` already exists.` },
     }),
-    jsonBody(inputSchema, { responseOnly }),
+    jsonBody(inputSchema, { responseOnly, name: `${capital(kind)}Input` }),
     async (c) => {
       const { eshopId } = c.var.session;
       const body = c.req.valid('json');
@@ -113,21 +113,23 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
     {
       method: 'put',
       verb: 'replace',
+      name: `${capital(kind)}Replacement`,
       summary: `Replace ${named}`,
       how: 'Replaces all fields; those left out become `null` or get their defaults.',
-      optional: [idField],
+      partial: false,
       apply: resource.replace,
     },
     {
       method: 'patch',
       verb: 'patch',
+      name: `${capital(kind)}Patch`,
       summary: `Change fields of ${named}`,
       how: `Changes only the fields that are sent${wholeLists}.`,
-      optional: 'all',
+      partial: true,
       apply: resource.patch,
     },
   ] as const;
-  for (const { method, verb, summary, how, optional, apply } of updates) {
+  for (const { method, verb, name, summary, how, partial, apply } of updates) {
     app[method](
       one,
       describeOperation({
@@ -140,7 +142,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
         errors: resource.tooLate === undefined ? missing : { ...missing, 409: resource.tooLate },
       }),
       params(idParams(entry)),
-      jsonBody(inputSchema, { responseOnly, optional }),
+      jsonBody(inputSchema, { responseOnly, inPath: idField, partial, name }),
       async (c) => {
         const { eshopId } = c.var.session;
         const body = c.req.valid('json');

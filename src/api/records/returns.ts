@@ -53,10 +53,13 @@ export const returnResource: Resource<ReturnRecord> = {
       description: `Fires UPDATE_RETURN_STATUS, and UPDATE_RETURN too if the \`note\` changes. Any other transition, including to the current status, returns 409.\n\n${transitionList(returnTransitions)}\n\n\`arrived\` sets \`receivedAt\`, \`completed\` sets \`confirmedAt\` and adds units to the stock: one \`return\` movement per enabled line whose \`resolution\` is returnToInventory or null, of the counted units, or of the announced ones if none were counted.`,
       conflict: 'this transition is not allowed.',
       message: 'Return status changed.',
-      body: v.strictObject({
-        status: oneOf(returnStatuses),
-        note: described(optional(text(4000)), "Replaces the return's `note`; if left out, the note stays."),
-      }),
+      body: v.pipe(
+        v.strictObject({
+          status: oneOf(returnStatuses),
+          note: described(optional(text(4000)), "Replaces the return's `note`; if left out, the note stays."),
+        }),
+        v.metadata({ ref: 'ReturnStatusInput' }),
+      ),
       movesStock: ({ status }) => status === 'completed',
       change: (record: ReturnRecord, { status, note }, now) => moveReturn(record, status, note, now),
     }),

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { createMovement, stockMovements } from '../../db/records/stock-movements.ts';
 import { transaction } from '../../db/transaction.ts';
 import { stockMovementTypes } from '../../domain/event-types.ts';
-import { identifier, oneOf } from '../../domain/fields.ts';
+import { identifier, oneOf, recordNumberText } from '../../domain/fields.ts';
 import { renderValue } from '../../domain/render.ts';
 import {
   newMovement,
@@ -28,12 +28,7 @@ export const stockMovementResource: ListedResource = {
     type: v.optional(oneOf(stockMovementTypes)),
     since: v.optional(timestamp()),
   },
-  id: v.pipe(
-    v.string(),
-    v.regex(/^\d{1,15}$/, 'must be a whole number'),
-    v.metadata({ jsonSchema: { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 } }),
-    v.transform(Number),
-  ),
+  id: recordNumberText(),
   recordSchema: stockMovementRecordSchema,
 };
 

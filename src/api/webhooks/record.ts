@@ -1,6 +1,6 @@
 /** A webhook as the API names it and shows it. */
-import * as v from 'valibot';
 import type { WebhookRow } from '../../db/webhooks/webhooks.ts';
+import { recordNumberText } from '../../domain/fields.ts';
 import { incidentOf } from '../../domain/incident.ts';
 import { notFound, type Problem } from '../../domain/problem.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
@@ -9,13 +9,8 @@ import { settingsOf, type WebhookRecord } from '../../domain/webhook.ts';
 export const tag = 'Webhooks';
 export const noSuchWebhook = 'the webhook does not exist, was deleted, or belongs to another e-shop.';
 
-/** The path parameter of a webhook: any integer, so that one that was never given is simply not found. */
-export const webhookId = v.pipe(
-  v.string(),
-  v.regex(/^-?\d{1,15}$/, 'must be an integer'),
-  v.metadata({ jsonSchema: { type: 'integer', description: 'Identifier of the webhook.', examples: [7] } }),
-  v.transform(Number),
-);
+/** In a path or a query. */
+export const webhookId = recordNumberText({ description: 'Identifier of the webhook.', examples: [7] });
 
 export function webhookNotFound(id: number): Problem {
   return notFound(`Webhook ${id} does not exist.`);

@@ -1,6 +1,7 @@
 /** A recovery as the API is asked for it and shows it (docs/interface.md, L10–L12). */
 import * as v from 'valibot';
 import type { RecoveryRow } from '../../db/recoveries/recoveries.ts';
+import { recordNumber } from '../../domain/fields.ts';
 import { list } from '../../domain/list.ts';
 import {
   estimatedDurationMs,
@@ -84,7 +85,7 @@ export function includedIn({
 }
 
 const shared = {
-  webhookId: integer,
+  webhookId: recordNumber(),
   since: time,
   until: time,
   include: v.array(v.picklist(recoverable)),

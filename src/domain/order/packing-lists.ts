@@ -6,22 +6,25 @@ import { type FieldProblem, invalid } from '../problem.ts';
 import { type OrderRecord, type PackingList, packingListSchema } from './schema.ts';
 
 /** The body that replaces all packing lists of an order: the products named, in the form of the record. */
-export const packingListsSchema = v.strictObject({
-  orderProducts: v.pipe(
-    list(
-      v.strictObject({
-        sku: identifier(),
-        lot: optional(text(64)),
-        packingLists: list(packingListSchema, 1000, 'packages'),
-      }),
-      MAX_LINES,
-      'products',
+export const packingListsSchema = v.pipe(
+  v.strictObject({
+    orderProducts: v.pipe(
+      list(
+        v.strictObject({
+          sku: identifier(),
+          lot: optional(text(64)),
+          packingLists: list(packingListSchema, 1000, 'packages'),
+        }),
+        MAX_LINES,
+        'products',
+      ),
+      v.description(
+        'The products with their packages. A product with several lines is listed once per line, in their order. Lines that are not listed have no packages.',
+      ),
     ),
-    v.description(
-      'The products with their packages. A product with several lines is listed once per line, in their order. Lines that are not listed have no packages.',
-    ),
-  ),
-});
+  }),
+  v.metadata({ ref: 'OrderPackingListsInput' }),
+);
 export type PackingListsInput = v.InferOutput<typeof packingListsSchema>;
 
 /** @throws Problem 400 when a product is not (so often) on the order */

@@ -11,15 +11,24 @@ export function orderRecordSchema(version: PayloadVersion, entries = orderEntrie
   const record = recordObject(entries, version, {
     status,
     orderProducts: v.array(
-      recordObject(orderEntries.orderProducts.item.entries, version, {
-        packingLists: v.optional(v.array(recordForm(packingListSchema, version))),
-      }),
+      named(
+        recordObject(orderEntries.orderProducts.item.entries, version, {
+          packingLists: v.optional(v.array(recordForm(packingListSchema, version))),
+        }),
+        'OrderProduct',
+        version,
+      ),
     ),
     createdAt: writtenTimestamp(),
     updatedAt: writtenTimestamp(),
     deliveredAt: v.nullable(writtenTimestamp()),
     canceledAt: v.nullable(writtenTimestamp()),
-    statusHistory: v.array(v.strictObject({ status, at: writtenTimestamp(), note: v.nullable(v.string()) })),
+    statusHistory: v.array(
+      v.pipe(
+        v.strictObject({ status, at: writtenTimestamp(), note: v.nullable(v.string()) }),
+        v.metadata({ ref: 'OrderStatusChange' }),
+      ),
+    ),
   });
   return named(record, 'Order', version);
 }

@@ -27,32 +27,41 @@ const orderFileTypes = ['invoice', 'shippingLabel', 'shippingAddonLabel', 'other
 export const CASH_ON_DELIVERY = 0;
 
 /** One package of one order product, as the warehouse writes it. */
-export const packingListSchema = v.strictObject({
-  packageNumber: integer(1, 100_000),
-  packageType: optional(text(64)),
-  sscc: optional(sscc()),
-  trackingNumber: optional(text(128)),
-  weight: v.pipe(optional(integer(0, 1_000_000_000)), v.description('Grams.')),
-  quantity: count({ positive: true }),
-  lot: optional(text(64)),
-  expirationDate: optional(timestamp()),
-  serialNumbers: v.optional(list(text(128, 1), 10_000), []),
-});
+export const packingListSchema = v.pipe(
+  v.strictObject({
+    packageNumber: integer(1, 100_000),
+    packageType: optional(text(64)),
+    sscc: optional(sscc()),
+    trackingNumber: optional(text(128)),
+    weight: v.pipe(optional(integer(0, 1_000_000_000)), v.description('Grams.')),
+    quantity: count('positive'),
+    lot: optional(text(64)),
+    expirationDate: optional(timestamp()),
+    serialNumbers: v.optional(list(text(128, 1), 10_000), []),
+  }),
+  v.metadata({ ref: 'PackingListInput' }),
+);
 export type PackingList = v.InferOutput<typeof packingListSchema>;
 
-const productSchema = v.strictObject({
-  sku: identifier(),
-  quantity: count({ positive: true }),
-  unitPrice: optional(money()),
-  vatRate: v.pipe(optional(count({ min: '0', max: '100' })), v.description('Percent.')),
-  lot: optional(text(64)),
-});
+const productSchema = v.pipe(
+  v.strictObject({
+    sku: identifier(),
+    quantity: count('positive'),
+    unitPrice: optional(money()),
+    vatRate: v.pipe(optional(count('percent')), v.description('Percent.')),
+    lot: optional(text(64)),
+  }),
+  v.metadata({ ref: 'OrderProductInput' }),
+);
 
-const fileSchema = v.strictObject({
-  type: oneOf(orderFileTypes),
-  fileName: text(255, 1),
-  url: webAddress(),
-});
+const fileSchema = v.pipe(
+  v.strictObject({
+    type: oneOf(orderFileTypes),
+    fileName: text(255, 1),
+    url: webAddress(),
+  }),
+  v.metadata({ ref: 'OrderFileInput' }),
+);
 
 /** Which marketplaces are known is a rule (`rules.ts`): an order keeps its own when the warehouse's list changes. */
 function marketplace(known: readonly string[]) {

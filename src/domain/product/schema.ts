@@ -1,7 +1,7 @@
 /** The fields of a product and its record. */
 import * as v from 'valibot';
 import { money, type PayloadVersion, writtenDecimal } from '../decimal.ts';
-import { country, currency, flag, identifier, integer, oneOf, optional, text } from '../fields.ts';
+import { country, currency, described, flag, identifier, integer, oneOf, optional, text } from '../fields.ts';
 import { named, recordObject, writtenTimestamp } from '../record-schema.ts';
 
 const GRAMS = 'Grams.';
@@ -67,16 +67,20 @@ export interface ProductRecord extends ProductInput {
 export function productRecordSchema(version: PayloadVersion) {
   const units = (description: string) => v.pipe(writtenDecimal('count', version), v.description(description));
   const record = recordObject(productEntries, version, {
-    stock: v.pipe(
-      v.strictObject({
-        available: units('Units that may still be reserved: neither reserved nor on hold. Never below zero.'),
-        reserved: units('Units that orders have reserved and that have not left yet.'),
-        onHold: units('Units on quality hold: the sum of the holds less the sum of the releases.'),
-        awaiting: units('Units announced by open receivings; not in the warehouse yet.'),
-      }),
-      v.description(
-        '`available + reserved + onHold` is what is in the warehouse: the sum of the counts of all stock movements except holds and releases, which move units between `available` and `onHold`. A change of stock fires no UPDATE_PRODUCT.',
+    stock: described(
+      named(
+        v.strictObject({
+          available: units(
+            'Units that may still be reserved: neither reserved nor on hold. Never below zero.',
+          ),
+          reserved: units('Units that orders have reserved and that have not left yet.'),
+          onHold: units('Units on quality hold: the sum of the holds less the sum of the releases.'),
+          awaiting: units('Units announced by open receivings; not in the warehouse yet.'),
+        }),
+        'Stock',
+        version,
       ),
+      '`available + reserved + onHold` is what is in the warehouse: the sum of the counts of all stock movements except holds and releases, which move units between `available` and `onHold`. A change of stock fires no UPDATE_PRODUCT.',
     ),
     createdAt: writtenTimestamp(),
     updatedAt: writtenTimestamp(),

@@ -12,18 +12,24 @@ import { type ReceivingStatus, receivingStatuses } from './status.ts';
 const deliveryTypes = ['courier', 'transportCompany', 'truckingCompany', 'container'] as const;
 const handlingUnits = ['pallet', 'carton', 'box_loose', 'piece', 'container'] as const;
 
-const packagingSchema = v.strictObject({
-  type: described(text(64, 1), 'Such as EUR pallet or carton.'),
-  quantity: described(count({ positive: true }), 'Number of handling units of this type.'),
-  sscc: optional(sscc()),
-});
+const packagingSchema = v.pipe(
+  v.strictObject({
+    type: described(text(64, 1), 'Such as EUR pallet or carton.'),
+    quantity: described(count('positive'), 'Number of handling units of this type.'),
+    sscc: optional(sscc()),
+  }),
+  v.metadata({ ref: 'PackagingInput' }),
+);
 
-const lineSchema = v.strictObject({
-  sku: described(identifier(), 'A product of the e-shop.'),
-  quantity: described(count(), 'Units announced, greater than 0.'),
-  lot: described(optional(text(64)), 'A product may come in several lots, one line each.'),
-  expirationDate: described(optional(timestamp()), 'When the units expire.'),
-});
+const lineSchema = v.pipe(
+  v.strictObject({
+    sku: described(identifier(), 'A product of the e-shop.'),
+    quantity: described(count('announced'), 'Units announced, greater than 0.'),
+    lot: described(optional(text(64)), 'A product may come in several lots, one line each.'),
+    expirationDate: described(optional(timestamp()), 'When the units expire.'),
+  }),
+  v.metadata({ ref: 'ReceivingProductInput' }),
+);
 
 /** What an e-shop may write. */
 const receivingEntries = {
@@ -68,14 +74,17 @@ export interface ReceivingRecord extends Omit<ReceivingInput, 'products'> {
 }
 
 const { sku, lot, expirationDate } = lineSchema.entries;
-const lineRecordSchema = v.strictObject({
-  sku,
-  quantity: lineEntries.quantity,
-  lot,
-  received: lineEntries.received,
-  expirationDate,
-  lineState: lineEntries.lineState,
-});
+const lineRecordSchema = v.pipe(
+  v.strictObject({
+    sku,
+    quantity: lineEntries.quantity,
+    lot,
+    received: lineEntries.received,
+    expirationDate,
+    lineState: lineEntries.lineState,
+  }),
+  v.metadata({ ref: 'ReceivingProduct' }),
+);
 
 export function receivingRecordSchema(version: PayloadVersion) {
   const { products: _, supplier, trackingNumber, urgent, ...first } = receivingEntries;
@@ -92,16 +101,19 @@ export function receivingRecordSchema(version: PayloadVersion) {
 }
 
 /** What the warehouse enters when it counts. */
-export const receivingLinesSchema = v.strictObject({
-  products: list(
-    v.strictObject({
-      ...countEntries,
-      expirationDate: described(optional(timestamp()), 'If left out, as announced.'),
-    }),
-    MAX_LINES,
-    'products',
-  ),
-});
+export const receivingLinesSchema = v.pipe(
+  v.strictObject({
+    products: list(
+      v.strictObject({
+        ...countEntries,
+        expirationDate: described(optional(timestamp()), 'If left out, as announced.'),
+      }),
+      MAX_LINES,
+      'products',
+    ),
+  }),
+  v.metadata({ ref: 'ReceivingLinesInput' }),
+);
 export type ReceivingLinesInput = v.InferOutput<typeof receivingLinesSchema>;
 
 export const sampleReceiving: ReceivingRecord = {

@@ -22,12 +22,15 @@ const returnReasons = [
 const resolutions = ['returnToInventory', 'qualityHold', 'dispose', 'sendBack'] as const;
 type Resolution = (typeof resolutions)[number];
 
-const lineSchema = v.strictObject({
-  sku: described(identifier(), 'A product of the e-shop.'),
-  quantity: described(count(), 'Units announced, greater than 0.'),
-  returnReason: described(optional(oneOf(returnReasons)), 'Why the customer is returning it.'),
-  lot: described(optional(text(64)), 'The lot, if known.'),
-});
+const lineSchema = v.pipe(
+  v.strictObject({
+    sku: described(identifier(), 'A product of the e-shop.'),
+    quantity: described(count('announced'), 'Units announced, greater than 0.'),
+    returnReason: described(optional(oneOf(returnReasons)), 'Why the customer is returning it.'),
+    lot: described(optional(text(64)), 'The lot, if known.'),
+  }),
+  v.metadata({ ref: 'ReturnProductInput' }),
+);
 
 /** What an e-shop may write. */
 const returnEntries = {
@@ -87,18 +90,21 @@ export interface ReturnRecord extends Omit<ReturnInput, 'returnedOrderProducts'>
 }
 
 const { sku, returnReason, lot } = lineSchema.entries;
-const lineRecordSchema = v.strictObject({
-  sku,
-  quantity: lineEntries.quantity,
-  received: lineEntries.received,
-  returnReason,
-  resolution: described(
-    optional(oneOf(resolutions)),
-    'What happens to the units; returnToInventory and null add them to the stock again.',
-  ),
-  lot,
-  lineState: lineEntries.lineState,
-});
+const lineRecordSchema = v.pipe(
+  v.strictObject({
+    sku,
+    quantity: lineEntries.quantity,
+    received: lineEntries.received,
+    returnReason,
+    resolution: described(
+      optional(oneOf(resolutions)),
+      'What happens to the units; returnToInventory and null add them to the stock again.',
+    ),
+    lot,
+    lineState: lineEntries.lineState,
+  }),
+  v.metadata({ ref: 'ReturnProduct' }),
+);
 
 export function returnRecordSchema(version: PayloadVersion) {
   const { rma, returnedOrderProducts: _, ...first } = returnEntries;
@@ -117,17 +123,20 @@ export function returnRecordSchema(version: PayloadVersion) {
 }
 
 /** What the warehouse enters when it has looked at what came. */
-export const returnLinesSchema = v.strictObject({
-  returnedOrderProducts: list(
-    v.strictObject({
-      ...countEntries,
-      resolution: described(optional(oneOf(resolutions)), 'What happens to the units.'),
-      returnReason: ignoredEntry,
-    }),
-    MAX_LINES,
-    'products',
-  ),
-});
+export const returnLinesSchema = v.pipe(
+  v.strictObject({
+    returnedOrderProducts: list(
+      v.strictObject({
+        ...countEntries,
+        resolution: described(optional(oneOf(resolutions)), 'What happens to the units.'),
+        returnReason: ignoredEntry,
+      }),
+      MAX_LINES,
+      'products',
+    ),
+  }),
+  v.metadata({ ref: 'ReturnLinesInput' }),
+);
 export type ReturnLinesInput = v.InferOutput<typeof returnLinesSchema>;
 
 export const sampleReturn: ReturnRecord = {

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { compareDecimals, count, type PayloadVersion, writtenDecimal } from '../decimal.ts';
 import { type StockMovementType, stockMovementTypes } from '../event-types.ts';
-import { described, identifier, oneOf, optional, text } from '../fields.ts';
+import { described, identifier, oneOf, optional, recordNumber, text } from '../fields.ts';
 import { named, recordObject, writtenTimestamp } from '../record-schema.ts';
 import { timestamp } from '../timestamp.ts';
 import { problemIf, rulesOf, validate, without } from '../validation.ts';
@@ -12,7 +12,7 @@ const stockMovementEntries = {
   type: described(oneOf(stockMovementTypes), 'What moved the units; determines which event is fired.'),
   sku: described(identifier(), 'A product of the e-shop.'),
   count: described(
-    count({}),
+    count('notZero'),
     'Units, not 0. Positive for units that come, negative for units that go; always positive for quality_hold and quality_release.',
   ),
   lot: described(optional(text(64)), 'The lot of the units.'),
@@ -24,7 +24,10 @@ const stockMovementEntries = {
   note: described(optional(text(4000)), "The warehouse's note."),
 };
 
-export const stockMovementInputSchema = v.strictObject(stockMovementEntries);
+export const stockMovementInputSchema = v.pipe(
+  v.strictObject(stockMovementEntries),
+  v.metadata({ ref: 'StockMovementInput' }),
+);
 /** A movement that is to be made, its count a canonical decimal string. */
 export type NewMovement = v.InferOutput<typeof stockMovementInputSchema>;
 
@@ -40,8 +43,7 @@ export interface StockMovementRecord extends NewMovement {
 
 export function stockMovementRecordSchema(version: PayloadVersion) {
   const id = v.pipe(
-    v.number(),
-    v.integer(),
+    recordNumber(),
     v.description('Assigned by the service; of two movements of a product, the later one has the higher id.'),
   );
   const record = recordObject({ id, ...stockMovementEntries }, version, {
@@ -60,7 +62,6 @@ const isHold = (type: StockMovementType) => type === 'quality_hold' || type === 
 
 const rule = rulesOf<NewMovement, null>();
 const movementRules = [
-  rule(['count'], (movement) => problemIf(movement.count === '0', 'count', 'must not be 0')),
   rule(['type', 'count'], ({ type, count }) =>
     problemIf(isHold(type) && compareDecimals(count, '0') < 0, 'count', `must be greater than 0 for ${type}`),
   ),
