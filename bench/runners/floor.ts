@@ -13,7 +13,7 @@ import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { eachLimited } from '../../src/lib/each-limited.ts';
 import { createDispatcher } from '../../src/temporal/dispatcher.ts';
-import { registerSearchAttributes } from '../../src/temporal/register-search-attributes.ts';
+import { keepSearchAttributes } from '../../src/temporal/register-search-attributes.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { neverAttempted } from '../../test/support/deliveries.ts';
 import { serve } from './serve.ts';
@@ -25,7 +25,7 @@ const AGAIN_MS = 20;
 Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error } });
 const connection = await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS ?? '' });
 // A cluster knows only those that somebody has registered.
-await registerSearchAttributes(connection, 'default', pino({ level: 'silent' }));
+await (await keepSearchAttributes(connection, 'default', pino({ level: 'silent' }))).stop();
 const load = createLoad();
 /** Left out: as fast as the window allows. */
 const perSecond = Number(process.env.PER_SECOND ?? Number.POSITIVE_INFINITY);

@@ -28,7 +28,7 @@ import type { FirstAttempts } from '../relay/mode.ts';
 import { type Relay, type RelayOptions, startRelay } from '../relay/relay.ts';
 import type { Keys } from '../secrets/keys.ts';
 import { createDispatcher } from '../temporal/dispatcher.ts';
-import { registerSearchAttributes } from '../temporal/register-search-attributes.ts';
+import { keepSearchAttributes } from '../temporal/register-search-attributes.ts';
 import { runTogether } from '../temporal/run-together.ts';
 import { scheduleRetention } from '../temporal/schedule-retention.ts';
 import { createBatchStarter } from '../temporal/start-batch.ts';
@@ -44,6 +44,8 @@ export interface Timings extends MailTimes {
   readonly reconcileIntervalMs?: number;
   /** How late a record may be before the reconciler looks after it, in milliseconds; default 5 s beyond an attempt. */
   readonly reconcileGraceMs?: number;
+  /** Between two looks at the namespace's search attributes, in milliseconds; default 15 s. */
+  readonly searchAttributesMs?: number;
 }
 
 export interface SessionOptions {
@@ -130,6 +132,7 @@ export async function runSession(
   const {
     reconcileIntervalMs = RECONCILE_INTERVAL_MS,
     reconcileGraceMs = deps.policy.attemptTimeoutMs + RECONCILE_SLACK_MS,
+    searchAttributesMs,
     ...mailTimes
   } = deps.timings ?? {};
   const { temporal, retention, log, traces, limits, load, watch, scheduler } = deps;
@@ -139,8 +142,9 @@ export async function runSession(
   const stopped: (() => void)[] = [];
   let relay: Relay | undefined;
   let reconciler: Reconciler | undefined;
+  let searchAttributes: { stop(): Promise<void> } | undefined;
   try {
-    await registerSearchAttributes(connection, temporal.namespace, log);
+    searchAttributes = await keepSearchAttributes(connection, temporal.namespace, log, searchAttributesMs);
     if (retention.scheduled) await scheduleRetention(client, temporal.taskQueue, log);
     const dispatcher = tracedDispatcher(
       createDispatcher(client, temporal.taskQueue, deps.policy, mailTimes),
@@ -236,6 +240,7 @@ export async function runSession(
     await runTogether(workers, async () => {});
     await reconciler?.stop();
     await relay?.stop();
+    await searchAttributes?.stop();
     await connection.close().catch(() => {});
     for (const say of stopped.reverse()) say();
   }

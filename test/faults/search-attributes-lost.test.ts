@@ -1,0 +1,37 @@
+/** A namespace that loses its search attributes under a living worker, as one that was made anew does. */
+import { Connection } from '@temporalio/client';
+import { expect, test } from 'vitest';
+import { searchAttributeTypes } from '../../src/temporal/search-attributes.ts';
+import { startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver } from '../support/receiver.ts';
+import { startTemporalOnDisk } from '../support/temporal-on-disk.ts';
+import { until } from '../support/until.ts';
+
+test('a living worker registers them again, and deliveries start', async ({ onTestFinished }) => {
+  const temporal = await startTemporalOnDisk();
+  onTestFinished(() => temporal.stop());
+  const stack = await startDeliveryStack('attributes', {
+    temporalAddress: temporal.address,
+    timings: { searchAttributesMs: 100 },
+  });
+  onTestFinished(() => stack.stop());
+  const receiver = await createReceiver({ status: 200 });
+  onTestFinished(() => receiver.close());
+  await stack.createWebhook(receiver.url);
+  const connection = await Connection.connect({ address: temporal.address });
+  onTestFinished(() => connection.close());
+  const names = Object.keys(searchAttributeTypes);
+  const known = async () => {
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({
+      namespace: 'default',
+    });
+    return names.filter((name) => name in customAttributes);
+  };
+
+  await until('the first registration', async () => (await known()).length === names.length);
+  await connection.operatorService.removeSearchAttributes({ namespace: 'default', searchAttributes: names });
+  await until('the next registration', async () => (await known()).length === names.length);
+  const id = await stack.fireOne('10001');
+  await receiver.waitFor(1);
+  expect(receiver.requests[0]?.headers['x-service-delivery']).toBe(id);
+});
