@@ -19,6 +19,8 @@ export interface WebhookRow extends WebhookSettings, StoredIncident {
   readonly id: number;
   readonly registeredAt: Date;
   readonly unregisteredAt: Date | null;
+  /** Since when its present generation is there; null for the first. */
+  readonly generationAt: Date | null;
   readonly deactivatedAt: Date | null;
   readonly deactivationReason: 'user' | 'retriesExhausted' | 'gone' | null;
   readonly deactivationDeliveryId: string | null;
@@ -28,7 +30,7 @@ export interface WebhookRow extends WebhookSettings, StoredIncident {
 /** All columns of {@link WebhookRow}; the last deactivation is the one of the highest generation. */
 export function selectWebhooks(sql: Sql) {
   return sql`
-    select w.id, ${settingsColumns(sql, 'w')}, w.registered_at, w.unregistered_at, x.at as deactivated_at, x.reason as deactivation_reason,
+    select w.id, ${settingsColumns(sql, 'w')}, w.registered_at, w.unregistered_at, w.generation_at, x.at as deactivated_at, x.reason as deactivation_reason,
            x.delivery_id as deactivation_delivery_id, x.last_error as deactivation_error, ${incidentColumns(sql)}
     from webhooks w
     left join lateral (
