@@ -6,6 +6,7 @@ import type { Pool } from '../src/db/pool.ts';
 import { transaction } from '../src/db/transaction.ts';
 import { createWebhook, deleteWebhook } from '../src/db/webhooks/webhooks.ts';
 import { createKeys, newWebhookSecret } from '../src/secrets/keys.ts';
+import { sealing } from '../src/secrets/static-headers.ts';
 import { recordEvent } from '../test/support/record-event.ts';
 import { testWebhook } from '../test/support/test-webhook.ts';
 
@@ -89,7 +90,7 @@ export async function createBacklog(
     const url = `${urlOf(Math.floor(index / TYPES.length))}/${path}`;
     const input = testWebhook({ url, webhookType: type });
     const owner = eshopId;
-    const seal = (id: number) => keys.encryptSecret(newWebhookSecret(), { eshopId: owner, webhookId: id });
+    const seal = sealing(keys, owner, { secret: newWebhookSecret() });
     const row = await createWebhook(sql, owner, input, seal, 1_000);
     if (row === null) throw new Error('Too many webhooks.');
     targets.push({ eshopId: owner, webhookId: row.id, type });

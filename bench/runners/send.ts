@@ -20,6 +20,7 @@ async function run(times: number): Promise<readonly number[]> {
       url: process.env.RECEIVER_URL ?? '',
       method: 'POST',
       secrets,
+      staticHeaders: {},
       deliveryId: uuidv7(),
       webhookId: 1,
       eventId: uuidv7(),

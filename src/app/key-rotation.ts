@@ -36,13 +36,16 @@ export async function resealAll(
   let resealed = 0;
   const unreadable: number[] = [];
   for (let after: number | null = 0; after !== null; ) {
-    after = await resealBatch(sql, after, batch, ({ id, eshopId, secret, previousSecret }) => {
-      if (keys.isCurrent(secret) && (previousSecret === null || keys.isCurrent(previousSecret))) return null;
+    after = await resealBatch(sql, after, batch, (sealed) => {
+      const { id, eshopId, secret, headers, previousSecret } = sealed;
+      if ([secret, headers, previousSecret].every((each) => each === null || keys.isCurrent(each)))
+        return null;
       const owner = { eshopId, webhookId: id };
       const anew = (sealed: Buffer) => keys.encryptSecret(keys.decryptSecret(sealed, owner), owner);
       try {
         const made = {
           secret: anew(secret),
+          headers: headers === null ? null : anew(headers),
           previousSecret: previousSecret === null ? null : anew(previousSecret),
         };
         resealed += 1;

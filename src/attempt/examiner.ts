@@ -10,7 +10,7 @@ import { entryOf, sampleOf } from '../domain/catalogue.ts';
 import type { Examine } from '../domain/examination.ts';
 import { payloadOf } from '../domain/payload.ts';
 import { Problem } from '../domain/problem.ts';
-import { signingSecrets } from './prepare.ts';
+import { signingSecrets, staticHeadersOf } from './prepare.ts';
 import type { TestSenderDeps } from './test-sender.ts';
 
 export interface ExaminerDeps extends Omit<TestSenderDeps, 'version'> {
@@ -27,7 +27,8 @@ export function createExaminer({ sender, keys, timeoutMs }: ExaminerDeps): Exami
     const snapshot = sampleOf(eventType);
     const { idField } = entryOf(eventType);
     const clock = clockFrom(now);
-    const fixed = { eshopId, webhookId, url, method, eventType, test: true } as const;
+    const staticHeaders = staticHeadersOf(keys, webhook);
+    const fixed = { eshopId, webhookId, url, method, eventType, staticHeaders, test: true } as const;
     const subject = {
       method,
       body: payloadOf({ ...webhook, eventType, entityId: '', snapshot }).body,

@@ -4,6 +4,7 @@ import type { AttemptRequest } from '../delivery/sender.ts';
 import { payloadOptions } from '../domain/payload.ts';
 import { render } from '../domain/render.ts';
 import type { Keys } from '../secrets/keys.ts';
+import { openHeaders } from '../secrets/static-headers.ts';
 
 /** What opens a webhook's secrets. */
 export type SecretKeys = Pick<Keys, 'decryptSecret'>;
@@ -21,10 +22,23 @@ export function prepare(
   const { id: deliveryId, eshopId, webhookId, eventId, eventType, entityId, sequence, happenedAt } = delivery;
   const { url, method } = delivery;
   const secrets = signingSecrets(keys, delivery);
+  const staticHeaders = staticHeadersOf(keys, delivery);
   const body = method === 'GET' ? null : bodyOf(delivery);
   const test = delivery.test ? { test: true } : {};
   const event = { eventId, eventType, entityId, sequence, happenedAt };
-  return { eshopId, webhookId, url, method, secrets, deliveryId, ...event, number, body, ...test };
+  return {
+    eshopId,
+    webhookId,
+    url,
+    method,
+    secrets,
+    staticHeaders,
+    deliveryId,
+    ...event,
+    number,
+    body,
+    ...test,
+  };
 }
 
 /** Renderings of the last events that are kept: the deliveries of an event follow one another. */
@@ -58,6 +72,14 @@ export function prepareMany(keys: SecretKeys): Prepare {
 
 function payload(delivery: DeliveryForAttempt): Uint8Array {
   return Buffer.from(render(delivery.snapshot, payloadOptions(delivery)));
+}
+
+/** What is added to each request to a webhook. @throws Error where it cannot be opened */
+export function staticHeadersOf(
+  keys: SecretKeys,
+  webhook: Pick<DeliveryForAttempt, 'eshopId' | 'webhookId' | 'headers'>,
+): Readonly<Record<string, string>> {
+  return webhook.headers === null ? {} : openHeaders(keys, webhook.headers, webhook);
 }
 
 /** The sealed secrets of a webhook, whose it is, and when that was read. */

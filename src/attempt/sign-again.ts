@@ -1,8 +1,12 @@
-/** The request of a delivery, signed now, to be looked at or repeated by hand: nothing is sent. */
+/**
+ * The request of a delivery, signed now, to be looked at or repeated by hand: nothing is sent. The values of its static headers are
+ * left out.
+ */
 import { buildRequest } from '../delivery/request.ts';
 import { payloadOf, type SentEvent } from '../domain/payload.ts';
+import { masked } from '../domain/static-headers.ts';
 import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
-import { type SecretKeys, signingSecrets } from './prepare.ts';
+import { type SecretKeys, signingSecrets, staticHeadersOf } from './prepare.ts';
 
 /** What is signed. */
 interface Asked {
@@ -25,6 +29,7 @@ export function createSignAgain(keys: SecretKeys, version: string) {
       url: event.url,
       method,
       secrets,
+      staticHeaders: masked(Object.keys(staticHeadersOf(keys, webhook))),
       deliveryId,
       eventId,
       eventType,

@@ -7,8 +7,9 @@ import { buildRequest } from '../delivery/request.ts';
 import type { AttemptRequest, Sender } from '../delivery/sender.ts';
 import { entryOf, idOf, sampleOf } from '../domain/catalogue.ts';
 import { payloadOf } from '../domain/payload.ts';
+import { masked } from '../domain/static-headers.ts';
 import type { SendTest } from '../domain/test-delivery.ts';
-import { type SecretKeys, signingSecrets } from './prepare.ts';
+import { type SecretKeys, signingSecrets, staticHeadersOf } from './prepare.ts';
 
 export interface TestSenderDeps {
   readonly sender: Sender;
@@ -29,6 +30,7 @@ export function createTestSender({ sender, keys, version }: TestSenderDeps): Sen
       url,
       method,
       secrets: signingSecrets(keys, webhook),
+      staticHeaders: staticHeadersOf(keys, webhook),
       deliveryId: uuidv7(),
       eventId: uuidv7(),
       eventType,
@@ -42,7 +44,8 @@ export function createTestSender({ sender, keys, version }: TestSenderDeps): Sen
     };
     const { outcome, status, error, durationMs, responseExcerpt, responseHeaders, traceparent } =
       await sender.send(request);
-    const sent = traceparent === undefined ? request : { ...request, traceparent };
+    const shown = { ...request, staticHeaders: masked(Object.keys(request.staticHeaders)) };
+    const sent = traceparent === undefined ? shown : { ...shown, traceparent };
     return {
       request: { method, url: whole, headers: buildRequest(sent, sent.at, version).headers, body },
       response: status === null ? null : { status, headers: responseHeaders ?? {}, excerpt: responseExcerpt },

@@ -28,7 +28,7 @@ function summary(rotation: Rotation, { SECRET_KEY }: Settings): string {
       return (
         `The secrets of ${webhooks(rotation.resealed)} were resealed, but none of the keys opens those of ` +
         `${rotation.unreadable.length === 1 ? 'webhook' : 'webhooks'} ${rotation.unreadable.join(', ')}: ` +
-        'add the missing key to SECRET_KEY_PREVIOUS, or regenerate these secrets, and run this again.'
+        'add the missing key to SECRET_KEY_PREVIOUS, or regenerate these secrets and send their static headers anew, and run this again.'
       );
   }
 }

@@ -11,6 +11,7 @@ import { counted } from '../domain/words.ts';
 import { isAlive } from '../embedded/processes.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { Keys } from '../secrets/keys.ts';
+import { sealing } from '../secrets/static-headers.ts';
 
 export interface OwnWebhook {
   readonly id: number;
@@ -56,8 +57,13 @@ export async function register(
     const input = v.parse(webhookInputSchema, { ...form, webhookType, active: true, description });
     const [problem] = contractProblems(contract, input);
     if (problem !== undefined) throw new UserError(`E-shop ${eshopId}: ${problem.message}.`);
-    const seal = (webhookId: number) => keys.encryptSecret(secret, { eshopId, webhookId });
-    const row = await createWebhook(sql, eshopId, input, seal, contract.maxWebhooks);
+    const row = await createWebhook(
+      sql,
+      eshopId,
+      input,
+      sealing(keys, eshopId, { secret }),
+      contract.maxWebhooks,
+    );
     if (row === null) {
       throw new UserError(
         `The contract of e-shop ${eshopId} allows at most ${counted(contract.maxWebhooks, 'webhook')}: name fewer types with --type.`,

@@ -6,6 +6,7 @@ import { readSettings, retryPolicyOf } from '../config/config.ts';
 import { listAllWebhooks, type OperatorsWebhook, switchWebhook } from '../db/webhooks/all-webhooks.ts';
 import { incidentOf } from '../domain/incident.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
+import { masked } from '../domain/static-headers.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { minute, pairs, table } from './layout.ts';
@@ -74,6 +75,7 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
     ['URL', `${webhook.method} ${webhook.url}`],
     ['Payload', webhook.method === 'GET' ? 'none: the identifier is in the URL' : webhook.payloadVersion],
     ...(webhook.parameters?.withPackingLists === true ? [['Packing lists', 'yes'] as const] : []),
+    ...(webhook.headerNames === null ? [] : [['Static headers', webhook.headerNames.join(', ')] as const]),
     ...(description === null ? [] : [['Description', description] as const]),
     ['Registered', minute(webhook.registeredAt)],
     ['State', active ? 'active' : `inactive: ${inactivity(webhook)}`],
@@ -91,9 +93,11 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
 }
 
 function record(webhook: OperatorsWebhook, policy: RetryPolicy) {
-  const { id, incidentSince, incidentFailures, incidentError, incidentRetries, ...rest } = webhook;
+  const { id, headerNames, incidentSince, incidentFailures, incidentError, incidentRetries, ...rest } =
+    webhook;
   const incident = incidentOf(policy, { incidentSince, incidentFailures, incidentError, incidentRetries });
-  return { webhookId: id, ...rest, incident };
+  const headers = headerNames === null ? null : masked(headerNames);
+  return { webhookId: id, ...rest, headers, incident };
 }
 
 export function webhooksCommand(context: CommandContext): Command {

@@ -175,18 +175,26 @@ export function TextArea({
   name,
   label,
   value = '',
+  hint,
 }: {
   name: string;
   label: string;
   value: string | undefined;
+  hint?: string;
 }) {
+  const described = hint === undefined ? {} : { 'aria-describedby': `${name}-hint` };
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      <textarea id={name} name={name} rows={2}>
+      <textarea id={name} name={name} rows={2} {...described}>
         {/* The first line break in it is no part of the text. */}
         {`\n${value}`}
       </textarea>
+      {hint === undefined ? null : (
+        <span class="quiet" id={`${name}-hint`}>
+          {hint}
+        </span>
+      )}
     </div>
   );
 }

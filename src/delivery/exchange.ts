@@ -3,6 +3,7 @@
  * attempt is bounded in time, the answer in size.
  */
 import { type Agent, type Dispatcher, errors } from 'undici';
+import { withoutEchoes } from './echo.ts';
 import { EXCERPT_BYTES, safeExcerpt } from './excerpt.ts';
 import {
   errorSentence,
@@ -145,6 +146,7 @@ export function exchange(
             status,
             retryAfter: headers['retry-after'],
             shown: request.test === true ? usefulHeaders(headers) : undefined,
+            hide: withoutEchoes(request.staticHeaders),
             host,
             startedAt,
             durationMs: elapsed(),
@@ -188,6 +190,8 @@ interface AnswerHead {
   readonly retryAfter: string | string[] | undefined;
   /** Headers that are part of the result. */
   readonly shown: Readonly<Record<string, string>> | undefined;
+  /** What must not be kept of the answer. */
+  readonly hide: (text: string) => string;
   readonly host: string;
   readonly startedAt: Date;
   readonly durationMs: number;
@@ -195,7 +199,8 @@ interface AnswerHead {
 }
 
 /** An answer whose status line and headers have arrived: its result is settled but for the excerpt. */
-function createAnswer({ status, retryAfter, shown, host, startedAt, durationMs, sent }: AnswerHead): Answer {
+function createAnswer(head: AnswerHead): Answer {
+  const { status, retryAfter, shown, hide, host, startedAt, durationMs, sent } = head;
   const success = status >= 200 && status < 300;
   const header = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
   const retryAfterMs =
@@ -209,18 +214,25 @@ function createAnswer({ status, retryAfter, shown, host, startedAt, durationMs, 
       length += chunk.length;
       return length < BODY_BYTES;
     },
-    result: () => ({
-      outcome: success ? 'success' : status === 410 ? 'gone' : 'failure',
-      status,
-      error: success ? null : statusSentence(status, host, durationMs),
-      startedAt,
-      durationMs,
-      responseExcerpt: safeExcerpt(Buffer.concat(kept)),
-      retryAfterMs,
-      ...sent,
-      ...(shown === undefined ? {} : { responseHeaders: shown }),
-    }),
+    result: () => {
+      const excerpt = safeExcerpt(Buffer.concat(kept));
+      return {
+        outcome: success ? 'success' : status === 410 ? 'gone' : 'failure',
+        status,
+        error: success ? null : statusSentence(status, host, durationMs),
+        startedAt,
+        durationMs,
+        responseExcerpt: excerpt === null ? null : hide(excerpt),
+        retryAfterMs,
+        ...sent,
+        ...(shown === undefined ? {} : { responseHeaders: hidden(shown, hide) }),
+      };
+    },
   };
+}
+
+function hidden(headers: Readonly<Record<string, string>>, hide: AnswerHead['hide']) {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, hide(value)]));
 }
 
 function isConnectTimeout(error: unknown): boolean {

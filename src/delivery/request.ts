@@ -10,6 +10,8 @@ export interface AttemptRequest {
   readonly method: 'POST' | 'GET';
   /** One or two secrets, newest first. */
   readonly secrets: readonly string[];
+  /** What the e-shop has added for its receiver's gateway, by name as it writes them. Not signed. */
+  readonly staticHeaders: Readonly<Record<string, string>>;
   /** The same on every attempt, so that a receiver can drop repeats. */
   readonly deliveryId: string;
   /** The webhook's id. */
@@ -73,6 +75,10 @@ export function buildRequest(request: Omit<AttemptRequest, 'at'>, at: Date, vers
   if (body !== null) headers['content-type'] = 'application/json';
   if (test) headers['x-service-test'] = 'true';
   if (request.traceparent !== undefined) headers.traceparent = request.traceparent;
+  for (const [name, value] of Object.entries(request.staticHeaders)) {
+    // What is ours is refused when it is registered, but for the place in a trace, which is not always there.
+    if (!Object.hasOwn(headers, name.toLowerCase())) headers[name] = value;
+  }
   return { ...target, method, headers, body };
 }
 

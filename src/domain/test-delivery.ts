@@ -6,6 +6,8 @@ export interface WebhookWithSecrets extends WebhookForm {
   readonly eshopId: number;
   readonly webhookId: number;
   readonly webhookType: EventType;
+  /** Static ones, sealed; null without any. */
+  readonly headers: Buffer | null;
   /** Sealed, as its previous one, which signs too until its time has come. */
   readonly secret: Buffer;
   readonly previousSecret: Buffer | null;

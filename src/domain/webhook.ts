@@ -4,6 +4,7 @@ import { payloadVersions } from './decimal.ts';
 import { eventTypeNames, eventTypes, packingListEventTypes } from './event-types.ts';
 import { atMost, isLonger, recordNumber } from './fields.ts';
 import { incidentSchema } from './incident.ts';
+import { maskedHeadersField, staticHeadersField } from './static-headers.ts';
 import { answeredSecret, ownSecretField } from './webhook-secret.ts';
 
 const MAX_URL_LENGTH = 2048;
@@ -104,7 +105,7 @@ const inputEntries = {
   description: v.nullish(description, null),
 };
 
-/** What an e-shop writes of a webhook: each field is a column of `webhooks`, named alike in snake case. */
+/** What an e-shop writes of a webhook, its secrets aside: each field is a column of `webhooks`, named alike in snake case. */
 export const webhookFields = v.keyof(v.object(inputEntries)).options;
 
 /** What a receiver sees of it: columns of `webhook_forms` too, where former values stay. */
@@ -122,7 +123,7 @@ const packingLists = {
 } as const;
 
 export const webhookInputSchema = v.pipe(
-  v.strictObject(inputEntries),
+  v.strictObject({ ...inputEntries, headers: staticHeadersField }),
   v.metadata({ ref: 'WebhookInput' }),
   v.forward(v.partialCheck(packingLists.fields, packingLists.allowed, packingLists.message), packingLists.at),
 );
@@ -131,7 +132,7 @@ export type WebhookInput = v.InferOutput<typeof webhookInputSchema>;
 
 /** The body of a creation, which may bring a secret along. */
 export const webhookCreationSchema = v.pipe(
-  v.strictObject({ ...inputEntries, secret: ownSecretField }),
+  v.strictObject({ ...inputEntries, headers: staticHeadersField, secret: ownSecretField }),
   v.metadata({ ref: 'WebhookCreation' }),
   v.forward(v.partialCheck(packingLists.fields, packingLists.allowed, packingLists.message), packingLists.at),
 );
@@ -164,6 +165,7 @@ const recordEntries = {
   parameters: v.nullable(parameters),
   payloadVersion,
   description: v.nullable(description),
+  headers: maskedHeadersField,
   registeredAt: v.pipe(time, v.description('Time of creation.')),
   unregisteredAt: v.pipe(
     v.nullable(time),
@@ -199,7 +201,7 @@ const recordEntries = {
 export const webhookRecordSchema = v.pipe(v.object(recordEntries), v.metadata({ ref: 'Webhook' }));
 export type WebhookRecord = v.InferOutput<typeof webhookRecordSchema>;
 /** What an e-shop writes of it, with the defaults filled in. */
-export type WebhookSettings = Pick<WebhookRecord, keyof WebhookInput>;
+export type WebhookSettings = Pick<WebhookRecord, (typeof webhookFields)[number]>;
 export type WebhookForm = Pick<WebhookRecord, (typeof formFields)[number]>;
 
 export function settingsOf(webhook: WebhookSettings): WebhookSettings {

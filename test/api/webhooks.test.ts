@@ -45,6 +45,7 @@ test('creation answers 200, the record with its defaults, and the secret', async
       parameters: null,
       payloadVersion: 'v2',
       description: null,
+      headers: null,
       registeredAt: time,
       unregisteredAt: null,
       lastDeactivation: null,

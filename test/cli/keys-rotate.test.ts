@@ -12,6 +12,7 @@ import { masterKeys } from '../../src/app/master-key.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { type DataDir, openDataDir } from '../../src/embedded/data-dir.ts';
 import { createKeys, type Keys } from '../../src/secrets/keys.ts';
+import { openHeaders } from '../../src/secrets/static-headers.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { runWaybill } from '../support/waybill-command.ts';
 import { createWebhook, openedSecret, webhookRow } from '../support/webhooks.ts';
@@ -29,7 +30,7 @@ async function arrange(keys: Keys): Promise<void> {
   api = await createTestApi({ keys });
   secrets = new Map();
   for (let i = 0; i < 5; i += 1) {
-    const { id, secret } = await createWebhook(api.shop);
+    const { id, secret } = await createWebhook(api.shop, { headers: { 'X-Gateway-Key': 'their key' } });
     secrets.set(id, secret);
   }
 }
@@ -37,7 +38,12 @@ async function arrange(keys: Keys): Promise<void> {
 /** What a process with this environment reads of every webhook. */
 async function readBy(keys: Keys): Promise<Map<number, string>> {
   const read = new Map<number, string>();
-  for (const id of secrets.keys()) read.set(id, openedSecret(keys, await webhookRow(api.sql, id), 'secret'));
+  for (const id of secrets.keys()) {
+    const row = await webhookRow(api.sql, id);
+    read.set(id, openedSecret(keys, row, 'secret'));
+    const headers = openHeaders(keys, row?.headers, { eshopId: row?.eshopId, webhookId: id });
+    expect(headers).toEqual({ 'X-Gateway-Key': 'their key' });
+  }
   return read;
 }
 

@@ -5,7 +5,7 @@ import { createWebhook, deleteWebhook, setActive } from '../../src/db/webhooks/w
 import type { WebhookInput } from '../../src/domain/webhook.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery, makeAttempt } from '../support/deliveries.ts';
-import { testWebhook } from '../support/test-webhook.ts';
+import { testWebhook, unreadable } from '../support/test-webhook.ts';
 import { runWaybill } from '../support/waybill-command.ts';
 
 let database: TestDatabase;
@@ -18,7 +18,7 @@ let ofOther: string;
 
 async function addWebhook(eshopId: number, url: string, named: Partial<WebhookInput> = {}) {
   const webhook = testWebhook({ url, payloadVersion: 'v21', description: 'for orders', ...named });
-  const row = await createWebhook(database.sql, eshopId, webhook, () => Buffer.alloc(0), 10);
+  const row = await createWebhook(database.sql, eshopId, webhook, unreadable, 10);
   return row?.id ?? 0;
 }
 

@@ -74,6 +74,28 @@ test.each([true, false])(
   },
 );
 
+test('static headers are typed one per line; saved untouched they are kept, and nobody sees a value', async () => {
+  const headers = { 'X-Gateway-Key': 'the key: of the gateway', 'X-More': 'b' };
+  const id = await created();
+  const form = sent((await ask(`/console/webhooks/${id}/edit`)).text);
+  expect(form.headers).toBe('');
+  await save(id, { ...form, headers: 'X-Gateway-Key: the key: of the gateway\r\n\r\n x-More:b\r\n' });
+  const shown = { 'X-Gateway-Key': '•••', 'x-More': '•••' };
+  const read = async () => (await api.shop('GET', `/v21/webhooks/${id}`)).data.headers;
+  expect(await read()).toEqual(shown);
+  const edit = await ask(`/console/webhooks/${id}/edit`);
+  expect(sent(edit.text).headers).toBe('X-Gateway-Key: •••\r\nx-More: •••');
+  const page = await ask(`/console/webhooks/${id}`);
+  expect(page.text).toContain('X-Gateway-Key, x-More');
+  expect(edit.text + page.text).not.toContain(headers['X-Gateway-Key']);
+  await save(id, sent(edit.text));
+  expect(await read()).toEqual(shown);
+  const refused = await ask(`/console/webhooks/${id}/edit`, { ...sent(edit.text), headers: 'X-New' });
+  expect(refused.text).toContain('headers.X-New: must be a string');
+  await save(id, { ...sent(edit.text), headers: '' });
+  expect(await read()).toBeNull();
+});
+
 test('a secret of one’s own is taken at creation and at regeneration', async () => {
   const page = sent((await ask('/console/webhooks/new')).text);
   const typed = { ...page, url: full.url, webhookType: 'UPDATE_ORDER' };

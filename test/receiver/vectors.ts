@@ -72,6 +72,7 @@ function vector(sent: Sent): Vector {
     url: sent.url ?? 'https://shop.example/hooks',
     method: entityId === undefined ? ('POST' as const) : ('GET' as const),
     secrets: signedWith,
+    staticHeaders: {},
     deliveryId: id,
     webhookId: sent.webhookId ?? 7,
     eventId,

@@ -28,6 +28,7 @@ import { createMailer } from '../../src/mail/mailer.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import type { FirstAttempts } from '../../src/relay/mode.ts';
 import { createKeys, newWebhookSecret } from '../../src/secrets/keys.ts';
+import { sealing } from '../../src/secrets/static-headers.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
 import { builtWorkflows } from './built.ts';
 import { createTestDatabase } from './database.ts';
@@ -218,7 +219,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     ): Promise<{ id: number; secret: string }> {
       const secret = newWebhookSecret();
       const input = testWebhook({ url, webhookType: type, ...named });
-      const seal = (id: number) => keys.encryptSecret(secret, { eshopId, webhookId: id });
+      const seal = sealing(keys, eshopId, { secret });
       const row = await webhooks.createWebhook(sql, eshopId, input, seal, 1_000);
       if (row === null) throw new Error('too many webhooks');
       return { id: row.id, secret };

@@ -2,7 +2,7 @@
 import type { Pool } from '../../src/db/pool.ts';
 import { createWebhook, deleteWebhook } from '../../src/db/webhooks/webhooks.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
-import { testWebhook } from './test-webhook.ts';
+import { testWebhook, unreadable } from './test-webhook.ts';
 
 /** One event with its deliveries. */
 export interface FiredEvent {
@@ -33,7 +33,7 @@ export async function insertWebhook(
   state: { readonly active?: boolean; readonly deleted?: boolean } = {},
 ): Promise<number> {
   const input = testWebhook({ webhookType, active: state.active ?? true });
-  const webhook = await createWebhook(sql, eshopId, input, () => Buffer.from('sealed'), 1_000);
+  const webhook = await createWebhook(sql, eshopId, input, unreadable, 1_000);
   if (webhook === null) throw new Error('too many webhooks');
   if (state.deleted === true) await deleteWebhook(sql, eshopId, webhook.id);
   return webhook.id;

@@ -1,8 +1,8 @@
-/** A webhook as the API would store it: what a test does not name has the default of the schema. */
+/** A webhook as the API would store it: what a test does not name has the default of the schema, static headers aside. */
 import * as v from 'valibot';
-import { type WebhookInput, webhookInputSchema } from '../../src/domain/webhook.ts';
+import { type WebhookSettings, webhookInputSchema } from '../../src/domain/webhook.ts';
 
-export function testWebhook(named: Partial<v.InferInput<typeof webhookInputSchema>> = {}): WebhookInput {
+export function testWebhook(named: Partial<v.InferInput<typeof webhookInputSchema>> = {}): WebhookSettings {
   return v.parse(webhookInputSchema, {
     url: 'https://shop.example/hook',
     webhookType: 'CREATE_ORDER',
@@ -11,3 +11,6 @@ export function testWebhook(named: Partial<v.InferInput<typeof webhookInputSchem
     ...named,
   });
 }
+
+/** What of one is stored sealed, where nothing is to be sent to it. */
+export const unreadable = () => ({ secret: Buffer.from('sealed'), headers: null, headerNames: null });

@@ -1,5 +1,6 @@
-/** What the headers of an attempt say of its event and its webhook, for tests of the wire. */
+/** What the headers of an attempt say of its event and its webhook, which adds none, for tests of the wire. */
 export const wireEvent = {
+  staticHeaders: {},
   webhookId: 7,
   eventId: '0197a0b4-0000-7000-8000-00000000000e',
   sequence: 3,

@@ -33,6 +33,7 @@ const webhook = {
   parameters: null,
   payloadVersion: 'v21',
   description: 'Tells customers where their order is',
+  headers: null,
   registeredAt: '2026-11-01T09:00:00.000Z',
   unregisteredAt: null,
   lastDeactivation: null,

@@ -4,6 +4,7 @@ import { recordNumberText } from '../../domain/fields.ts';
 import { incidentOf } from '../../domain/incident.ts';
 import { notFound, type Problem } from '../../domain/problem.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
+import { masked } from '../../domain/static-headers.ts';
 import { settingsOf, type WebhookRecord } from '../../domain/webhook.ts';
 
 export const tag = 'Webhooks';
@@ -22,6 +23,7 @@ export function recordOf(policy: RetryPolicy, row: WebhookRow): WebhookRecord {
   return {
     id: row.id,
     ...settingsOf(row),
+    headers: row.headerNames === null ? null : masked(row.headerNames),
     registeredAt: row.registeredAt.toISOString(),
     unregisteredAt: row.unregisteredAt?.toISOString() ?? null,
     lastDeactivation:

@@ -13,8 +13,9 @@ import {
 } from '../../db/webhooks/webhooks.ts';
 import { type Contract, contractOf, contractProblems } from '../../domain/contract.ts';
 import { badRequest, invalid } from '../../domain/problem.ts';
+import { newHeaders, replacedHeaders } from '../../domain/static-headers.ts';
 import {
-  type WebhookInput,
+  type WebhookSettings,
   webhookCreationSchema,
   webhookInputSchema,
   webhookRecordSchema,
@@ -23,6 +24,7 @@ import {
 } from '../../domain/webhook.ts';
 import { counted } from '../../domain/words.ts';
 import { newWebhookSecret } from '../../secrets/keys.ts';
+import { openHeaders, sealHeaders, sealing } from '../../secrets/static-headers.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
@@ -44,7 +46,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
   }
 
   /** What the schema cannot know: the e-shop's contract, and where webhooks may lead at all. */
-  async function checkInput(eshopId: number, input: WebhookInput): Promise<Contract> {
+  async function checkInput(eshopId: number, input: WebhookSettings): Promise<Contract> {
     const found = await contract(eshopId);
     const destination = deps.destinationProblem(input.url);
     const problems = [
@@ -99,10 +101,11 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     body(webhookCreationSchema, responseOnly),
     async (c) => {
       const { eshopId } = c.var.session;
-      const { secret: own, ...input } = c.req.valid('json');
+      const { secret: own, headers: sent, ...input } = c.req.valid('json');
+      const headers = newHeaders(sent);
       const { maxWebhooks } = await checkInput(eshopId, input);
       const secret = own ?? newWebhookSecret();
-      const seal = (id: number) => keys.encryptSecret(secret, { eshopId, webhookId: id });
+      const seal = sealing(keys, eshopId, { secret, headers });
       const row = await createWebhook(sql, eshopId, input, seal, maxWebhooks);
       if (row === null) throw badRequest(`The contract allows at most ${counted(maxWebhooks, 'webhook')}.`);
       return ok(c, 'Webhook created.', { ...recordOf(policy, row), secret });
@@ -133,7 +136,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       id: 'replaceWebhook',
       summary: 'Replace a webhook',
       description:
-        'Replaces all fields; those left out get their defaults. Changing `active` has the same effect as activate and ' +
+        'Replaces all fields; those left out get their defaults, except `headers`, which then stay. Changing `active` has the same effect as activate and ' +
         'deactivate. Open deliveries keep the type of their event, and take everything else from the webhook as it is at their next attempt. ' +
         'Failures of an earlier URL do not count against a new one.',
       tag,
@@ -149,14 +152,16 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     async (c) => {
       const { eshopId } = c.var.session;
       const { id } = c.req.valid('param');
-      const input = c.req.valid('json');
+      const { headers: sent, ...input } = c.req.valid('json');
       if ((await findWebhook(sql, eshopId, id)) === null) throw webhookNotFound(id);
       await checkInput(eshopId, input);
-      return ok(
-        c,
-        'Webhook updated.',
-        foundRecord(policy, id, await replaceWebhook(sql, eshopId, id, input)),
-      );
+      const owner = { eshopId, webhookId: id };
+      const row = await replaceWebhook(sql, eshopId, id, input, ({ url, headers: sealed }) => {
+        const open = sealed === null ? null : () => openHeaders(keys, sealed, owner);
+        const headers = replacedHeaders(sent, input.url, { url, open });
+        return headers === undefined ? undefined : sealHeaders(keys, headers, owner);
+      });
+      return ok(c, 'Webhook updated.', foundRecord(policy, id, row));
     },
   );
 

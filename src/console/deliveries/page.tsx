@@ -3,6 +3,7 @@
 import type * as v from 'valibot';
 import type { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
 import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
+import { MASK } from '../../domain/static-headers.ts';
 import { queryText } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import type { SignedRequest, Viewer } from '../deps.ts';
@@ -14,6 +15,8 @@ import { Ago, Time } from '../times.tsx';
 import { ACTIONS, actionsOf, isUnderWay } from './actions.ts';
 import { curlOf } from './curl.ts';
 import { Timeline } from './timeline.tsx';
+
+const STATIC_HEADERS = ` The values of static headers are left out: put them in where it says ${MASK}.`;
 
 type Shown = v.InferOutput<typeof DeliveryWithAttempts>;
 
@@ -121,7 +124,7 @@ function Sent({ request }: { request: SignedRequest }) {
       <More id="curl" title="Send this request with curl">
         <p class="quiet small">
           Sends the same body, byte for byte, to the same URL. Receivers reject its signature after five
-          minutes.
+          minutes.{Object.values(request.headers).includes(MASK) ? STATIC_HEADERS : ''}
         </p>
         <Code text={curlOf(request)} named="curl command" fold />
       </More>

@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The form that creates or changes a webhook; the API checks it. */
 import { eventTypeNames, eventTypes } from '../../domain/event-types.ts';
+import { MASK } from '../../domain/static-headers.ts';
 import type { WebhookInput, WebhookRecord } from '../../domain/webhook.ts';
 import type { Viewer } from '../deps.ts';
 import { Csrf, Page } from '../layout.tsx';
@@ -21,6 +22,7 @@ export function fieldsOf({
   payloadVersion,
   description,
   parameters,
+  headers,
 }: WebhookRecord) {
   return {
     url,
@@ -28,6 +30,9 @@ export function fieldsOf({
     method,
     payloadVersion,
     description: description ?? undefined,
+    headers: Object.entries(headers ?? {})
+      .map(([name, value]) => `${name}: ${value}`)
+      .join('\n'),
     withPackingLists: parameters?.withPackingLists === true ? 'true' : undefined,
   } satisfies Record<Exclude<keyof WebhookInput, 'active' | 'parameters'> | Parameter, string | undefined>;
 }
@@ -37,9 +42,31 @@ export function ownSecretOf({ secret = '' }: Fields): object {
   return secret === '' ? {} : { secret };
 }
 
+/** A header per line. What has no colon has no value, which the API refuses; a name that is there twice has both values, as RFC 9110 joins them. */
+function headersOf(text: string): Record<string, string | null> {
+  const headers = new Map<string, string | null>();
+  for (const line of text.split(/\r?\n/)) {
+    if (line.trim() === '') continue;
+    const colon = line.indexOf(':');
+    const name = (colon < 0 ? line : line.slice(0, colon)).trim();
+    const value = colon < 0 ? null : line.slice(colon + 1).trim();
+    const before = headers.get(name);
+    headers.set(name, typeof before === 'string' && value !== null ? `${before}, ${value}` : value);
+  }
+  return Object.fromEntries(headers);
+}
+
 /** All that a body says, since what it leaves out is reset. */
 export function inputOf(fields: Fields, active: boolean): object {
-  const { url = '', webhookType, method, payloadVersion, description = '', withPackingLists } = fields;
+  const {
+    url = '',
+    webhookType,
+    method,
+    payloadVersion,
+    description = '',
+    headers = '',
+    withPackingLists,
+  } = fields;
   const parameters = { withPackingLists: withPackingLists === 'true' } satisfies Record<Parameter, unknown>;
   return {
     url: url.trim(),
@@ -49,6 +76,7 @@ export function inputOf(fields: Fields, active: boolean): object {
     active,
     // Browsers send every line break of a text as two characters.
     description: description === '' ? null : description.replaceAll('\r\n', '\n'),
+    headers: headersOf(headers),
     parameters: Object.values(parameters).some(Boolean) ? parameters : null,
   } satisfies Record<keyof WebhookInput, unknown>;
 }
@@ -138,6 +166,12 @@ export function WebhookForm(props: {
           />
         </div>
         <TextArea name="description" label="Description (optional)" value={fields.description} />
+        <TextArea
+          name="headers"
+          label="Static headers (optional)"
+          value={fields.headers}
+          hint={`One per line, as in "X-Gateway-Key: …": added to every request, for a gateway before your receiver. ${MASK} keeps a stored value.`}
+        />
         {id === null ? <OwnSecret value={fields.secret} /> : null}
         <fieldset>
           <legend>Options</legend>

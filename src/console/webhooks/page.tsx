@@ -127,8 +127,7 @@ function Recoveries({ recoveries, viewer }: Pick<WebhookPageProps, 'recoveries' 
 
 export function WebhookPage(props: WebhookPageProps) {
   const { viewer, webhook, accepted, deliveries, recoveries, secret, testResult, notice, refused } = props;
-  const { id, url, webhookType, active, method, payloadVersion, parameters, description, registeredAt } =
-    webhook;
+  const { id, url, webhookType, active, method, payloadVersion, parameters, description, headers } = webhook;
   const path = `/webhooks/${id}`;
   return (
     <Page title={`Webhook ${id}`} viewer={viewer} here="/webhooks" notice={notice} refused={refused}>
@@ -187,8 +186,9 @@ export function WebhookPage(props: WebhookPageProps) {
               ['Method', method],
               ['Payload', method === 'GET' ? 'none: the identifier is in the URL' : payloadVersion],
               ['Packing lists', parameters?.withPackingLists === true ? 'yes' : null],
+              ['Static headers', headers === null ? null : Object.keys(headers).join(', ')],
               ['Description', description],
-              ['Registered', <Time at={registeredAt} />],
+              ['Registered', <Time at={webhook.registeredAt} />],
               ['Last success', accepted === undefined ? 'none yet' : <Ago at={accepted} now={viewer.now} />],
             ]}
           />

@@ -14,8 +14,9 @@ create table webhooks (
   description text,
   -- In which order the events of one record are delivered. Not yet used.
   ordering text not null default 'none' check (ordering in ('none', 'record', 'latest')),
-  -- Static headers of every attempt, sealed like the secrets; null: none. Not yet used.
+  -- Static headers of every attempt, sealed like the secrets; null: none. Their names are shown, and no secret.
   headers bytea,
+  header_names text[],
   -- Rises with every activation and every change of URL: what an attempt found out about an earlier
   -- generation says nothing about the present one.
   generation integer not null default 1,

@@ -106,7 +106,8 @@ function warningsOver(sql: Pool, before: Date): postgres.Fragment {
 async function eraseSecrets(sql: Pool, before: Date, signal?: AbortSignal): Promise<number> {
   return await inPages(async (limit) => {
     const { count } = await sql`
-      update webhooks set secret = '', previous_secret = null, previous_secret_until = null
+      update webhooks
+      set secret = '', previous_secret = null, previous_secret_until = null, headers = null, header_names = null
       where id = any(array(
         select x.id from webhooks x
         where x.deleted_at < ${before} and (x.secret <> '' or x.previous_secret is not null) and not exists (

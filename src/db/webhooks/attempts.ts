@@ -55,6 +55,8 @@ export interface DeliveryForAttempt extends WebhookForm {
   readonly generation: number;
   /** Since when the generation is this one; null where it never rose. */
   readonly generationAt: Date | null;
+  /** Static ones of the webhook, sealed; null without any. */
+  readonly headers: Buffer | null;
   readonly secret: Buffer;
   readonly previousSecret: Buffer | null;
   readonly previousSecretUntil: Date | null;
@@ -77,8 +79,8 @@ const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
            d.operator_stop, d.operator_actions,
            d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome, a.started_at as last_started_at,
-           ${formColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.secret, w.previous_secret,
-           w.previous_secret_until, w.deleted_at, ${snapshot} as snapshot, e.test is true as test, e.happened_at,
+           ${formColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.headers, w.secret,
+           w.previous_secret, w.previous_secret_until, w.deleted_at, ${snapshot} as snapshot, e.test is true as test, e.happened_at,
            (select n.owned_until from attempts n
             where n.delivery_id = d.id and n.number = d.attempts_made + 1 and n.finished_at is null and n.owned_until > clock_timestamp())
              as under_way_until,

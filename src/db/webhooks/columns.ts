@@ -1,6 +1,6 @@
 /** The columns of a webhook, named like its fields in snake case: a new field is an entry of the schema and a column. */
 import postgres from 'postgres';
-import { formFields, type WebhookInput, webhookFields } from '../../domain/webhook.ts';
+import { formFields, type WebhookSettings, webhookFields } from '../../domain/webhook.ts';
 import type { Sql } from '../pool.ts';
 
 /** The table or alias that columns are qualified with, where they must be. */
@@ -16,7 +16,7 @@ export const settingsColumns = (sql: Sql, alias?: Alias) => sql.unsafe(named(web
 export const formColumns = (sql: Sql, alias?: Alias) => sql.unsafe(named(formFields, alias));
 
 /** A body as a row of `webhooks`, to select from; all other columns are null. */
-export const rowOf = (sql: Sql, input: WebhookInput) =>
+export const rowOf = (sql: Sql, input: WebhookSettings) =>
   sql`json_populate_record(null::webhooks, ${JSON.stringify(
     Object.fromEntries(webhookFields.map((field) => [postgres.fromCamel(field), input[field]])),
   )}::text::json)`;

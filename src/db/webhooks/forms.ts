@@ -1,6 +1,6 @@
 /** How webhooks are called, and were before they were replaced: what a delivery has been sent stays known. */
 import type { SentEvent } from '../../domain/payload.ts';
-import type { WebhookInput } from '../../domain/webhook.ts';
+import type { WebhookSettings } from '../../domain/webhook.ts';
 import type { Sql } from '../pool.ts';
 import { formColumns, rowOf } from './columns.ts';
 
@@ -8,7 +8,7 @@ import { formColumns, rowOf } from './columns.ts';
  * Keeps the form of a webhook that gets another one.
  * @param tx holds the lock on its row, and has not replaced it yet
  */
-export async function keepForm(tx: Sql, webhookId: number, next: WebhookInput): Promise<void> {
+export async function keepForm(tx: Sql, webhookId: number, next: WebhookSettings): Promise<void> {
   await tx`
     insert into webhook_forms (webhook_id, until, ${formColumns(tx)})
     select w.id, clock_timestamp(), ${formColumns(tx, 'w')} from webhooks w, ${rowOf(tx, next)} x

@@ -7,6 +7,8 @@ export interface SealedSecrets {
   readonly id: number;
   readonly eshopId: number;
   readonly secret: Buffer;
+  /** Static headers; null without any. */
+  readonly headers: Buffer | null;
   /** Null once the overlap of a rotation of the webhook's own secret has ended: it no longer signs anything. */
   readonly previousSecret: Buffer | null;
 }
@@ -21,17 +23,17 @@ export async function resealBatch(
   sql: Pool,
   after: number,
   limit: number,
-  reseal: (sealed: SealedSecrets) => Pick<SealedSecrets, 'secret' | 'previousSecret'> | null,
+  reseal: (sealed: SealedSecrets) => Pick<SealedSecrets, 'secret' | 'headers' | 'previousSecret'> | null,
 ): Promise<number | null> {
   return await transaction(sql, async (tx) => {
     const rows = await tx<SealedSecrets[]>`
-      select id, eshop_id, secret, case when previous_secret_until > now() then previous_secret end as previous_secret
+      select id, eshop_id, secret, headers, case when previous_secret_until > now() then previous_secret end as previous_secret
       from webhooks where id > ${after} and secret <> '' order by id limit ${limit} for update`;
     for (const row of rows) {
       const made = reseal(row);
       if (made === null) continue;
       await tx`
-        update webhooks set secret = ${made.secret}, previous_secret = ${made.previousSecret}
+        update webhooks set secret = ${made.secret}, headers = ${made.headers}, previous_secret = ${made.previousSecret}
         where id = ${row.id}`;
     }
     return rows.at(-1)?.id ?? null;

@@ -3,7 +3,8 @@
  * outbox row in its transaction. Every change locks its row first.
  */
 import type { StoredIncident } from '../../domain/incident.ts';
-import type { WebhookInput, WebhookSettings } from '../../domain/webhook.ts';
+import type { WebhookSettings } from '../../domain/webhook.ts';
+import type { SealedHeaders, SealedWebhook } from '../../secrets/static-headers.ts';
 import { incidentColumns, joinIncident } from '../incidents/failures.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
 import type { Pool, Sql } from '../pool.ts';
@@ -17,6 +18,8 @@ const SECRET_OVERLAP_HOURS = 24;
 /** A webhook as stored, without its secrets, with its last deactivation and its incident. */
 export interface WebhookRow extends WebhookSettings, StoredIncident {
   readonly id: number;
+  /** Of its static headers; null without any. */
+  readonly headerNames: readonly string[] | null;
   readonly registeredAt: Date;
   readonly unregisteredAt: Date | null;
   /** Since when its present generation is there; null for the first. */
@@ -30,8 +33,9 @@ export interface WebhookRow extends WebhookSettings, StoredIncident {
 /** All columns of {@link WebhookRow}; the last deactivation is the one of the highest generation. */
 export function selectWebhooks(sql: Sql) {
   return sql`
-    select w.id, ${settingsColumns(sql, 'w')}, w.registered_at, w.unregistered_at, w.generation_at, x.at as deactivated_at, x.reason as deactivation_reason,
-           x.delivery_id as deactivation_delivery_id, x.last_error as deactivation_error, ${incidentColumns(sql)}
+    select w.id, ${settingsColumns(sql, 'w')}, w.header_names, w.registered_at, w.unregistered_at, w.generation_at,
+           x.at as deactivated_at, x.reason as deactivation_reason, x.delivery_id as deactivation_delivery_id,
+           x.last_error as deactivation_error, ${incidentColumns(sql)}
     from webhooks w
     left join lateral (
       select at, reason, delivery_id, last_error from deactivations
@@ -73,14 +77,14 @@ export async function listWebhooks(
 
 /**
  * Creates a webhook.
- * @param seal encrypts its secret for the id that it gets
+ * @param seal encrypts its secret and its static headers for the id that it gets
  * @returns null when `maxWebhooks` are there already
  */
 export async function createWebhook(
   sql: Pool,
   eshopId: number,
-  input: WebhookInput,
-  seal: (webhookId: number) => Buffer,
+  input: WebhookSettings,
+  seal: (webhookId: number) => SealedWebhook,
   maxWebhooks: number,
 ): Promise<WebhookRow | null> {
   return await transaction(sql, async (tx) => {
@@ -90,24 +94,30 @@ export async function createWebhook(
     const [next] = await tx<{ id: number }[]>`
       select nextval(pg_get_serial_sequence('webhooks', 'id'))::integer as id`;
     if (next === undefined) throw new Error('There is no number for the webhook.');
+    const { secret, headers, headerNames } = seal(next.id);
     await tx`
-      insert into webhooks (id, eshop_id, secret, ${settingsColumns(tx)})
+      insert into webhooks (id, eshop_id, secret, headers, header_names, ${settingsColumns(tx)})
       overriding system value
-      select ${next.id}::int, ${eshopId}::int, ${seal(next.id)}::bytea, ${settingsColumns(tx)} from ${rowOf(tx, input)}`;
+      select ${next.id}::int, ${eshopId}::int, ${secret}::bytea, ${headers}::bytea, ${namesOf(headerNames)}::text[],
+             ${settingsColumns(tx)}
+      from ${rowOf(tx, input)}`;
     return await readBack(tx, eshopId, next.id);
   });
 }
 
+const namesOf = (names: SealedHeaders['headerNames']) => (names === null ? null : [...names]);
+
 interface Locked {
   readonly id: number;
   readonly url: string;
+  readonly headers: Buffer | null;
   readonly active: boolean;
   readonly generation: number;
 }
 
 async function lock(tx: Sql, eshopId: number, id: number): Promise<Locked | null> {
   const [row] = await tx<Locked[]>`
-    select id, url, active, generation from webhooks
+    select id, url, headers, active, generation from webhooks
     where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null
     for update`;
   return row ?? null;
@@ -163,16 +173,30 @@ export async function switchActive(
   });
 }
 
-/** Replaces all fields by the body's. Null when there is no such webhook. */
+/**
+ * Replaces all fields by the body's.
+ * @param headersAfter the static headers that follow from those before; undefined, or left out: they stay
+ * @returns null when there is no such webhook
+ */
 export async function replaceWebhook(
   sql: Pool,
   eshopId: number,
   id: number,
-  input: WebhookInput,
+  input: WebhookSettings,
+  headersAfter?: (before: {
+    readonly url: string;
+    readonly headers: Buffer | null;
+  }) => SealedHeaders | undefined,
 ): Promise<WebhookRow | null> {
   return await transaction(sql, async (tx) => {
     const before = await lock(tx, eshopId, id);
     if (before === null) return null;
+    const sealed = headersAfter?.(before);
+    if (sealed !== undefined) {
+      await tx`
+        update webhooks set headers = ${sealed.headers}, header_names = ${namesOf(sealed.headerNames)}::text[]
+        where id = ${before.id}`;
+    }
     await keepForm(tx, before.id, input);
     await tx`
       update webhooks

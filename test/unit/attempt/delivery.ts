@@ -52,6 +52,7 @@ export const waiting: DeliveryForAttempt = {
   generationAt: at(-60 * MINUTE),
   payloadVersion: 'v21',
   parameters: null,
+  headers: null,
   secret: Buffer.from('new'),
   previousSecret: null,
   previousSecretUntil: null,

@@ -1,0 +1,172 @@
+/** Headers that an e-shop adds to every attempt, for a gateway before its receiver (docs/interface.md, W16). Their values are secrets. */
+import * as v from 'valibot';
+import { invalid } from './problem.ts';
+
+/** Names with their values, as the e-shop writes them. Names are compared without case. */
+export type StaticHeaders = Readonly<Record<string, string>>;
+
+/** What stands for a value wherever it is shown; in a PUT, for the value that is stored. */
+export const MASK = '•••';
+
+const MAX_HEADERS = 16;
+/** Of all names and values together. */
+const MAX_BYTES = 4096;
+
+/** RFC 9110, 5.6.2. */
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** RFC 9110, 5.5, without `obs-text`: nobody agrees on which characters its bytes are. Spaces and tabs at an end are no part of a value. */
+const VALUE = /^(?:[!-~](?:[\t -~]*[!-~])?)?$/;
+
+/** Set for each connection or each message, by whoever sends it: those of RFC 9110, 7.6.1, and their predecessors. */
+const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+  'connection',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authentication-info',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+/** What Waybill says itself. */
+const OURS = /^(?:content-|user-agent$|webhook-|x-service-)/;
+
+function nameProblem(name: string): string | null {
+  if (!NAME.test(name)) return 'is not the name of a header';
+  const known = name.toLowerCase();
+  if (OF_THE_CONNECTION.has(known)) return 'belongs to the connection and cannot be set';
+  return OURS.test(known) ? 'is set by the service' : null;
+}
+
+function valueProblem(value: string): string | null {
+  if (value === MASK || VALUE.test(value)) return null;
+  return 'may contain only visible ASCII characters, with spaces and tabs between them';
+}
+
+function sizeProblem(headers: StaticHeaders): string | null {
+  const bytes = Object.entries(headers).reduce(
+    (sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value),
+    0,
+  );
+  return bytes > MAX_BYTES ? `must be at most ${MAX_BYTES} bytes long, names and values together` : null;
+}
+
+const staticHeaders = v.pipe(
+  v.record(v.string(), v.string('must be a string'), 'must be an object'),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const input = dataset.value;
+    const at = (key: string, message: string) =>
+      addIssue({ message, path: [{ type: 'object', origin: 'key', input, key, value: null }] });
+    const entries = Object.entries(input);
+    if (entries.length > MAX_HEADERS) return addIssue({ message: `must be at most ${MAX_HEADERS}` });
+    const tooLong = sizeProblem(input);
+    if (tooLong !== null) return addIssue({ message: tooLong });
+    const known = new Set<string>();
+    for (const [name, value] of entries) {
+      const problem = nameProblem(name) ?? valueProblem(value);
+      if (problem !== null) at(name, problem);
+      else if (known.has(name.toLowerCase())) at(name, 'is there twice');
+      known.add(name.toLowerCase());
+    }
+  }),
+  v.metadata({
+    jsonSchema: {
+      type: 'object',
+      maxProperties: MAX_HEADERS,
+      propertyNames: { pattern: NAME.source, minLength: 1 },
+      additionalProperties: { type: 'string', maxLength: MAX_BYTES, pattern: '^[\\t -~]*$|^•••$' },
+      description:
+        `Static headers of every attempt and test, name to value, for a receiver behind a gateway: up to ${MAX_HEADERS}, ${MAX_BYTES} bytes in ` +
+        `all. Values are secrets: they are stored encrypted and shown as \`${MASK}\`. In a PUT: left out, they stay; null or \`{}\` removes ` +
+        `them; \`${MASK}\` keeps the value that is stored under the name (without case); if the URL leads to another scheme, host or port, ` +
+        'every value must be sent anew. Names are compared without case. Not allowed: headers of the connection and of framing, `Host`, `Content-*`, ' +
+        '`User-Agent`, `webhook-*`, `X-Service-*`, and bytes that RFC 9110 forbids.',
+      examples: [{ 'X-Gateway-Key': 'a key of the gateway' }],
+    },
+  }),
+);
+
+/** As a request says them: undefined where it leaves them out. */
+export const staticHeadersField = v.optional(v.nullable(staticHeaders));
+
+/** As the record shows them. */
+export const maskedHeadersField = v.nullable(
+  v.pipe(
+    v.record(v.string(), v.literal(MASK)),
+    v.description(`The static headers of every attempt, each value as \`${MASK}\`; null without any.`),
+  ),
+);
+
+/** The same names, each with a mask. */
+export function masked(names: readonly string[]): Record<string, typeof MASK> {
+  return Object.fromEntries(names.map((name) => [name, MASK]));
+}
+
+/** Those of a new webhook. @throws Problem 400 for a mask: nothing is stored that it could stand for */
+export function newHeaders(sent: StaticHeaders | null | undefined): StaticHeaders | null {
+  return keptOrSent(sent ?? {}, () => 'no value is stored that the mask could stand for: send one');
+}
+
+/** What a webhook has, and where it leads. */
+export interface Stored {
+  readonly url: string;
+  /** Opens its static headers; null where it has none. */
+  readonly open: (() => StaticHeaders) | null;
+}
+
+/**
+ * The static headers of a webhook that is replaced.
+ * @returns undefined where they stay as they are
+ * @throws Problem 400
+ */
+export function replacedHeaders(
+  sent: StaticHeaders | null | undefined,
+  url: string,
+  stored: Stored,
+): StaticHeaders | null | undefined {
+  const moved = new URL(url).origin !== new URL(stored.url).origin;
+  if (sent === undefined) {
+    if (stored.open === null || !moved) return undefined;
+    const message =
+      'the URL leads to another scheme, host or port: send every value anew, or null to remove the headers';
+    throw invalid([{ path: 'headers', message }]);
+  }
+  if (sent === null) return null;
+  if (moved) {
+    return keptOrSent(sent, () => 'the URL leads to another scheme, host or port: send this value anew');
+  }
+  const values = new Map<string, string>();
+  if (Object.values(sent).includes(MASK)) {
+    for (const [name, value] of Object.entries(stored.open?.() ?? {})) values.set(name.toLowerCase(), value);
+  }
+  return keptOrSent(sent, (name) => {
+    const value = values.get(name.toLowerCase());
+    return value === undefined ? 'no value is stored under this name: send one' : { value };
+  });
+}
+
+/** @param kept what a mask stands for, or why it stands for nothing */
+function keptOrSent(
+  sent: StaticHeaders,
+  kept: (name: string) => { readonly value: string } | string,
+): StaticHeaders | null {
+  const problems: { path: string; message: string }[] = [];
+  const headers = Object.entries(sent).map(([name, value]) => {
+    if (value !== MASK) return [name, value] as const;
+    const found = kept(name);
+    if (typeof found !== 'string') return [name, found.value] as const;
+    problems.push({ path: `headers.${name}`, message: found });
+    return [name, ''] as const;
+  });
+  const after = Object.fromEntries(headers);
+  const tooLong = sizeProblem(after);
+  if (problems.length === 0 && tooLong !== null) problems.push({ path: 'headers', message: tooLong });
+  if (problems.length > 0) throw invalid(problems);
+  return headers.length === 0 ? null : after;
+}

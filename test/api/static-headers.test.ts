@@ -1,0 +1,134 @@
+/** Static headers of a webhook (docs/interface.md, W16): arrive, and are told to nobody. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { prepare } from '../../src/attempt/prepare.ts';
+import { openHeaders } from '../../src/secrets/static-headers.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { createWebhook, minimalWebhook, webhookRow } from '../support/webhooks.ts';
+import { waiting } from '../unit/attempt/delivery.ts';
+
+let api: TestApi;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  api = await createTestApi();
+  receiver = await createReceiver();
+});
+beforeEach(() => receiver.clear());
+afterAll(async () => {
+  await receiver.close();
+  await api.drop();
+});
+
+const sent = { 'X-Gateway-Key': 'the key of the gateway', Authorization: 'Basic dXNlcjpwYXNz' };
+const shown = { 'X-Gateway-Key': '•••', Authorization: '•••' };
+const create = (fields: object = {}) =>
+  createWebhook(api.shop, { url: `${receiver.url}/hook`, headers: sent, ...fields });
+const put = (id: number, fields: object) =>
+  api.shop('PUT', `/v21/webhooks/${id}`, { ...minimalWebhook, url: `${receiver.url}/hook`, ...fields });
+
+async function stored(id: number) {
+  const row = await webhookRow(api.sql, id);
+  const owner = { eshopId: row?.eshopId, webhookId: id };
+  return row?.headers === null ? null : openHeaders(api.keys, row?.headers, owner);
+}
+
+test('they are masked wherever a webhook is read, and sealed where it is stored', async () => {
+  const created = await create();
+  const path = `/v21/webhooks/${created.id}`;
+  expect(created.headers).toEqual(shown);
+  for (const answer of [
+    await api.shop('GET', path),
+    await api.shop('PUT', `${path}/deactivate`),
+    await api.shop('PUT', `${path}/activate`),
+    await api.shop('PUT', `${path}/regenerate-secret`),
+  ]) {
+    expect(answer.data.headers).toEqual(shown);
+    expect(answer.text).not.toMatch(/the key of the gateway|dXNlcjpwYXNz/);
+  }
+  expect(await stored(created.id)).toEqual(sent);
+  const dump = await api.sql`select w::text from webhooks w where id = ${created.id}`;
+  expect(JSON.stringify(dump)).not.toMatch(/the key|dXNlcjpwYXNz/);
+  expect(JSON.stringify(dump)).not.toContain(Buffer.from('the key of the gateway').toString('hex'));
+  expect((await create({ headers: null })).headers).toBeNull();
+  expect((await create({ headers: {} })).headers).toBeNull();
+});
+
+test('a test sends them, says their names, and hides them where they are echoed', async () => {
+  const { id } = await create();
+  const [, word = ''] = sent.Authorization.split(' ');
+  receiver.respond({
+    status: 403,
+    headers: { location: `/denied?key=${word}` },
+    body: JSON.stringify({ you: sent, cut: 'x'.repeat(890) + sent['X-Gateway-Key'] }),
+  });
+  const { data, text } = await api.shop('POST', `/v21/webhooks/${id}/test`);
+  receiver.respond({});
+  expect(receiver.requests.at(-1)?.headers).toMatchObject({
+    'x-gateway-key': 'the key of the gateway',
+    authorization: 'Basic dXNlcjpwYXNz',
+  });
+  expect(data.request.headers).toMatchObject(shown);
+  expect(data.response.headers.location).toBe('/denied?key=•••');
+  expect(data.response.excerpt).toContain('{"you":{"X-Gateway-Key":"•••","Authorization":"•••"}');
+  expect(text).not.toMatch(/the key|dXNlc/);
+});
+
+test('an attempt is made with them', async () => {
+  const { id } = await create();
+  const row = await webhookRow(api.sql, id);
+  const { secret, headers } = row ?? {};
+  const request = prepare(api.keys, { ...waiting, eshopId: row?.eshopId, webhookId: id, secret, headers }, 1);
+  expect(request.staticHeaders).toEqual(sent);
+});
+
+test('a PUT: left out they stay, a mask keeps its value, null and {} remove them', async () => {
+  const { id } = await create();
+  expect((await put(id, { description: 'x' })).data.headers).toEqual(shown);
+  const kept = await put(id, { headers: { 'x-gateway-key': '•••', 'X-New': 'new value' } });
+  expect(kept.data.headers).toEqual({ 'x-gateway-key': '•••', 'X-New': '•••' });
+  expect(await stored(id)).toEqual({ 'x-gateway-key': 'the key of the gateway', 'X-New': 'new value' });
+  const { data: read } = await api.shop('GET', `/v21/webhooks/${id}`);
+  expect((await put(id, read)).data).toEqual(read);
+  for (const headers of [null, {}]) {
+    await put(id, { headers: sent });
+    expect((await put(id, { headers })).data.headers).toBeNull();
+    expect(await stored(id)).toBeNull();
+  }
+});
+
+test('a PUT that is refused changes nothing', async () => {
+  const { id } = await create();
+  const before = await webhookRow(api.sql, id);
+  const other = 'https://other.example/hook';
+  for (const [fields, message] of [
+    [{ headers: { 'X-New': '•••' } }, 'headers.X-New: no value is stored under this name: send one'],
+    [{ url: other, headers: shown }, 'headers.X-Gateway-Key: the URL leads to another scheme, host or port'],
+    [{ url: other }, 'headers: the URL leads to another scheme, host or port: send every value anew'],
+    [{ headers: { Host: 'evil.example' } }, 'headers.Host: belongs to the connection'],
+  ] as const) {
+    const answer = await put(id, { active: false, ...fields });
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toContain(message);
+  }
+  expect(await webhookRow(api.sql, id)).toEqual(before);
+  const moved = await put(id, { url: other, headers: sent });
+  expect(moved.data).toMatchObject({ url: other, headers: shown });
+});
+
+test.each<unknown>([
+  { 'X-Key': 'a\r\nX-Service-Test: true' },
+  { 'Webhook-Signature': 'v1,AAAA' },
+  { 'X-Key': '•••' },
+  { 'X-Key': 'the secret value', 'x-key': 'b' },
+  { constructor: 'x' },
+  [],
+  'X-Key: a',
+])('a creation with %j is refused', async (headers) => {
+  const count = async () => (await api.sql`select count(*)::int from webhooks`)[0]?.count;
+  const before = await count();
+  const answer = await api.shop('POST', '/v21/webhooks', { ...minimalWebhook, headers });
+  expect(answer.body).toMatchObject({ statusCode: 400, message: expect.stringMatching(/^headers/) });
+  expect(answer.text).not.toContain('the secret value');
+  expect(await count()).toBe(before);
+});

@@ -1,0 +1,131 @@
+/** Static headers: what may be one, and what a PUT makes of those that are stored. */
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import { Problem } from '../../../src/domain/problem.ts';
+import {
+  MASK,
+  newHeaders,
+  replacedHeaders,
+  type StaticHeaders,
+  staticHeadersField,
+} from '../../../src/domain/static-headers.ts';
+
+function told(headers: unknown): (string | null)[][] {
+  const result = v.safeParse(v.strictObject({ headers: staticHeadersField }), { headers });
+  return result.success ? [] : result.issues.map((issue) => [v.getDotPath(issue), issue.message]);
+}
+
+const OURS = 'is set by the service';
+const CONNECTION = 'belongs to the connection and cannot be set';
+const NAME = 'is not the name of a header';
+const VALUE = 'may contain only visible ASCII characters, with spaces and tabs between them';
+
+test.each([
+  null,
+  undefined,
+  {},
+  { 'X-Key': '' },
+  { "!#$%&'*+-.^_`|~a": 'a key\twith "anything" that can be seen' },
+  { Authorization: 'Basic dXNlcjpwYXNz', 'x-webhook-id': '1', content: 'x', 'X-Serviced': '1' },
+  { 'X-Long': 'x'.repeat(4090) },
+  Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`x-${index}`, 'x'])),
+])('%j may be set', (headers) => {
+  expect(told(headers)).toEqual([]);
+});
+
+test.each([
+  ...['Connection', 'keep-alive', 'Transfer-Encoding', 'TE', 'Trailer', 'UPGRADE'].map((name) => [
+    name,
+    CONNECTION,
+  ]),
+  ...['Proxy-Connection', 'Proxy-Authorization', 'Host', 'Expect'].map((name) => [name, CONNECTION]),
+  ...['Content-Type', 'content-length', 'User-Agent', 'webhook-id', 'X-SERVICE-Signature'].map((name) => [
+    name,
+    OURS,
+  ]),
+  ...['', 'a b', 'a:', 'a\r\nb', 'ž', '"a"', 'a/b'].map((name) => [name, NAME]),
+])('the header %j: %s', (name = '', problem) => {
+  expect(told({ [name]: 'x' })).toEqual([[`headers.${name}`, problem]]);
+});
+
+test.each(['a\r\nb: c', 'a\n', '\u0000', '\u007f', 'ž', ' a', 'a\t', '\u2028', '• ••'])(
+  'the value %j',
+  (value) => {
+    expect(told({ 'X-Key': value })).toEqual([['headers.X-Key', VALUE]]);
+  },
+);
+
+test.each([
+  [['X-Key: a'], [['headers', 'must be an object']]],
+  [{ 'X-Key': 7 }, [['headers.X-Key', 'must be a string']]],
+  [{ 'X-Key': 'a', 'x-key': 'b' }, [['headers.x-key', 'is there twice']]],
+  [
+    { 'X-Long': 'x'.repeat(4091) },
+    [['headers', 'must be at most 4096 bytes long, names and values together']],
+  ],
+  [
+    Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`x-${index}`, 'x'])),
+    [['headers', 'must be at most 16']],
+  ],
+])('%j: %j', (headers, problems) => {
+  expect(told(headers)).toEqual(problems);
+});
+
+describe('a PUT', () => {
+  const stored: StaticHeaders = { 'X-Key': 'one', 'X-Other': 'two' };
+  const put = (sent: StaticHeaders | null | undefined, url = 'https://shop.example/new', before = stored) =>
+    replacedHeaders(sent, url, { url: 'HTTPS://SHOP.example:443/old?x', open: () => before });
+  const refused = (...args: Parameters<typeof put>) => {
+    try {
+      return put(...args);
+    } catch (error) {
+      return error instanceof Problem && error.status === 400 ? error.message : error;
+    }
+  };
+
+  test.each([
+    [undefined, undefined],
+    [null, null],
+    [{}, null],
+    [{ 'X-Key': MASK }, { 'X-Key': 'one' }],
+    [
+      { 'x-OTHER': MASK, 'X-New': 'three' },
+      { 'x-OTHER': 'two', 'X-New': 'three' },
+    ],
+  ])('with %j leaves %j', (sent, after) => {
+    expect(put(sent)).toEqual(after);
+  });
+
+  test('a mask under a new name stands for nothing', () => {
+    expect(refused({ 'X-New': MASK, 'X-Key': MASK })).toBe(
+      'headers.X-New: no value is stored under this name: send one',
+    );
+    expect(() => newHeaders({ 'X-Key': MASK })).toThrow('headers.X-Key: no value is stored');
+    expect(() =>
+      replacedHeaders({ 'X-Key': MASK }, 'http://a.cz', { url: 'http://a.cz', open: null }),
+    ).toThrow('headers.X-Key: no value is stored under this name');
+  });
+
+  test.each(['http://shop.example/', 'https://other.example/', 'https://shop.example:444/'])(
+    'that leads to %s needs every value anew',
+    (url) => {
+      const anew = 'the URL leads to another scheme, host or port: send';
+      expect(refused({ 'X-Key': MASK, 'X-Other': 'two' }, url)).toBe(
+        `headers.X-Key: ${anew} this value anew`,
+      );
+      expect(refused(undefined, url)).toBe(
+        `headers: ${anew} every value anew, or null to remove the headers`,
+      );
+      expect(put({ 'X-Key': 'anew' }, url)).toEqual({ 'X-Key': 'anew' });
+      expect(put(null, url)).toBeNull();
+      expect(replacedHeaders(undefined, url, { url: 'https://shop.example', open: null })).toBeUndefined();
+    },
+  );
+
+  test('values that are kept count too', () => {
+    const long = { 'X-Key': 'x'.repeat(4000) };
+    expect(refused({ 'X-Key': MASK, 'X-More': 'y'.repeat(100) }, undefined, long)).toBe(
+      'headers: must be at most 4096 bytes long, names and values together',
+    );
+  });
+});
