@@ -57,6 +57,8 @@ function sizeProblem(headers: StaticHeaders): string | null {
 }
 
 const staticHeaders = v.pipe(
+  // A list is a record of numbers for valibot.
+  v.custom<StaticHeaders>((input) => !Array.isArray(input), 'must be an object'),
   v.record(v.string(), v.string('must be a string'), 'must be an object'),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;

@@ -122,7 +122,8 @@ test.each<unknown>([
   { 'X-Key': '•••' },
   { 'X-Key': 'the secret value', 'x-key': 'b' },
   { constructor: 'x' },
-  [],
+  [[]],
+  [['X-Key: a']],
   'X-Key: a',
 ])('a creation with %j is refused', async (headers) => {
   const count = async () => (await api.sql`select count(*)::int from webhooks`)[0]?.count;

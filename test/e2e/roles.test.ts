@@ -95,7 +95,7 @@ it('a worker is ready once it has reached Temporal, and stays so while Temporal 
   const proxy = await startTcpProxy({ host, port: Number(port) });
   onTestFinished(() => proxy.close());
   const { eshopId } = installation.credentials;
-  const seal = () => randomBytes(60);
+  const seal = () => ({ secret: randomBytes(60), headers: null, headerNames: null });
   await createWebhook(installation.sql, eshopId, testWebhook(), seal, 1_000);
   const env = { ROLE: 'worker', METRICS_PORT: '0', TEMPORAL_ADDRESS: proxy.host };
   const [astray, worker] = await Promise.all([start({ ...env, TEMPORAL_NAMESPACE: 'nowhere' }), start(env)]);

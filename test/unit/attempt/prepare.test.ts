@@ -20,6 +20,7 @@ test('a POST carries the snapshot in the version of the webhook', () => {
     happenedAt: new Date('2026-11-20T11:54:00.000Z'),
     url: 'https://shop.example/hook',
     method: 'POST',
+    staticHeaders: {},
     secrets: ['new of 3/7'],
     deliveryId: waiting.id,
     eventType: 'UPDATE_ORDER',
