@@ -59,6 +59,10 @@ const commands: Readonly<Record<string, LazyCommand>> = {
     description: 'webhooks of all e-shops: list or show them; activate, deactivate or test one',
     load: async (context) => (await import('./webhooks-command.ts')).webhooksCommand(context),
   },
+  'import-webhooks': {
+    description: 'webhooks of another system out of a file, with the secrets that their receivers know',
+    load: async (context) => (await import('./import-webhooks-command.ts')).importWebhooksCommand(context),
+  },
   examine: {
     description:
       'examine the receiver of a webhook: test requests, right and wrong ones, and how to mend what fails',

@@ -75,8 +75,50 @@ export async function listWebhooks(
     ${page === null ? sql`` : sql`limit ${page.limit} offset ${page.offset}`}`;
 }
 
+/** The webhook of an e-shop that is called in the same way for the same events; null without any. */
+export async function findTwin(
+  sql: Sql,
+  eshopId: number,
+  { url, webhookType, method }: Pick<WebhookSettings, 'url' | 'webhookType' | 'method'>,
+): Promise<number | null> {
+  const [row] = await sql<{ id: number }[]>`
+    select id from webhooks
+    where eshop_id = ${eshopId} and url = ${url} and webhook_type = ${webhookType} and method = ${method} and deleted_at is null
+    order by id limit 1`;
+  return row?.id ?? null;
+}
+
+/** Whether a webhook has, or had, this number: the row of a deleted one stays. */
+export async function isWebhookIdUsed(sql: Sql, id: number): Promise<boolean> {
+  return (await sql`select 1 from webhooks where id = ${id}`).length > 0;
+}
+
+/** The advisory lock of the generator of their numbers: shared by whoever takes the next one. */
+const GENERATOR = 7_240_512;
+
+/**
+ * The number of a new webhook. The generator is moved past one that is brought along while nobody takes the next.
+ * @param wanted null for the next one, which it is too where the wanted one has been used
+ */
+async function numberFor(tx: Sql, wanted: number | null): Promise<number> {
+  if (wanted !== null) {
+    await tx`select pg_advisory_xact_lock(${GENERATOR})`;
+    if (!(await isWebhookIdUsed(tx, wanted))) {
+      await tx`
+        select setval(s, ${wanted}::bigint) from pg_get_serial_sequence('webhooks', 'id') s
+        where ${wanted}::bigint > coalesce(pg_sequence_last_value(s::regclass), 0)`;
+      return wanted;
+    }
+  } else await tx`select pg_advisory_xact_lock_shared(${GENERATOR})`;
+  const [next] = await tx<{ id: number }[]>`
+    select nextval(pg_get_serial_sequence('webhooks', 'id'))::integer as id`;
+  if (next === undefined) throw new Error('There is no number for the webhook.');
+  return next.id;
+}
+
 /**
  * Creates a webhook.
+ * @param wanted the number that it is to have, if that was never used
  * @param seal encrypts its secret and its static headers for the id that it gets
  * @returns null when `maxWebhooks` are there already
  */
@@ -86,22 +128,21 @@ export async function createWebhook(
   input: WebhookSettings,
   seal: (webhookId: number) => SealedWebhook,
   maxWebhooks: number,
+  wanted: number | null = null,
 ): Promise<WebhookRow | null> {
   return await transaction(sql, async (tx) => {
     // Creations of one e-shop wait for each other: two must not take the last place together.
     await tx`select 1 from eshops where id = ${eshopId} for no key update`;
     if ((await countWebhooks(tx, eshopId)) >= maxWebhooks) return null;
-    const [next] = await tx<{ id: number }[]>`
-      select nextval(pg_get_serial_sequence('webhooks', 'id'))::integer as id`;
-    if (next === undefined) throw new Error('There is no number for the webhook.');
-    const { secret, headers, headerNames } = seal(next.id);
+    const id = await numberFor(tx, wanted);
+    const { secret, headers, headerNames } = seal(id);
     await tx`
       insert into webhooks (id, eshop_id, secret, headers, header_names, ${settingsColumns(tx)})
       overriding system value
-      select ${next.id}::int, ${eshopId}::int, ${secret}::bytea, ${headers}::bytea, ${namesOf(headerNames)}::text[],
+      select ${id}::int, ${eshopId}::int, ${secret}::bytea, ${headers}::bytea, ${namesOf(headerNames)}::text[],
              ${settingsColumns(tx)}
       from ${rowOf(tx, input)}`;
-    return await readBack(tx, eshopId, next.id);
+    return await readBack(tx, eshopId, id);
   });
 }
 

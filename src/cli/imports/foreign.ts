@@ -1,0 +1,225 @@
+/**
+ * What other systems answer, as lines of webhooks. Written after their public API documents: Svix's `EndpointOut`,
+ * `EndpointSecretOut` and `EndpointHeadersOut` (api.svix.com/docs), Convoy's `models.EndpointResponse` and
+ * `models.SubscriptionResponse` (docs/swagger.json, version 26.3.5), Outpost's `DestinationWebhook` (docs/apis/openapi.yaml).
+ */
+import * as v from 'valibot';
+import type { ImportLine } from './import-lines.ts';
+import type { Mapping } from './mapping.ts';
+
+export const foreignSystems = ['svix', 'convoy', 'outpost'] as const;
+export type ForeignSystem = (typeof foreignSystems)[number];
+
+/** One receiver of theirs. */
+interface Foreign {
+  readonly url: string;
+  readonly active: boolean;
+  /** Null: all. */
+  readonly types: readonly string[] | null;
+  readonly customer: string | null;
+  readonly description: string | null;
+  readonly secret: string | null;
+  readonly headers: Readonly<Record<string, string>> | null;
+  /** What has no counterpart here. */
+  readonly lost: readonly string[];
+}
+
+const text = v.nullish(v.string(), null);
+const texts = v.nullish(v.record(v.string(), v.string()), null);
+
+const svix = v.pipe(
+  v.object({
+    url: v.string(),
+    description: text,
+    disabled: v.nullish(v.boolean(), false),
+    filterTypes: v.nullish(v.array(v.string()), null),
+    channels: v.nullish(v.array(v.string()), null),
+    throttleRate: v.nullish(v.number(), null),
+    // Of the application whose list it is, as whoever asks for the list knows it.
+    appId: text,
+    // What GET …/secret/ and GET …/headers/ answer.
+    secret: v.nullish(v.union([v.string(), v.object({ key: v.string() })]), null),
+    headers: v.nullish(
+      v.object({ headers: v.record(v.string(), v.string()), sensitive: v.nullish(v.array(v.string()), []) }),
+      null,
+    ),
+  }),
+  v.transform(
+    (each): Foreign => ({
+      url: each.url,
+      active: each.disabled !== true,
+      types: each.filterTypes,
+      customer: each.appId,
+      description: each.description,
+      secret: typeof each.secret === 'object' ? (each.secret?.key ?? null) : each.secret,
+      headers: each.headers?.headers ?? null,
+      lost: [
+        ...(each.channels === null ? [] : ['channels']),
+        ...(each.throttleRate === null ? [] : ['throttleRate']),
+        ...(each.headers?.sensitive ?? []).map((name) => `the value of ${name}, which Svix does not tell`),
+      ],
+    }),
+  ),
+);
+
+const convoyEndpoint = v.object({
+  uid: v.string(),
+  url: v.string(),
+  name: text,
+  description: text,
+  status: text,
+  owner_id: text,
+  rate_limit: v.nullish(v.number(), 0),
+  secrets: v.nullish(v.array(v.object({ value: v.string(), expires_at: text, deleted_at: text })), []),
+  authentication: v.nullish(
+    v.object({
+      type: text,
+      api_key: v.nullish(v.object({ header_name: text, header_value: text }), null),
+      basic_auth: v.nullish(v.object({ username: text, password: text }), null),
+    }),
+    null,
+  ),
+});
+
+/** A subscription has its endpoint within it. */
+const convoy = v.pipe(
+  v.object({
+    endpoint_metadata: convoyEndpoint,
+    filter_config: v.nullish(
+      v.object({ event_types: v.nullish(v.array(v.string()), null), filter: v.nullish(v.unknown(), null) }),
+      null,
+    ),
+    function: text,
+  }),
+  v.transform(({ endpoint_metadata: endpoint, filter_config: filter, function: script }): Foreign => {
+    const { api_key: key = null, basic_auth: basic = null, type = null } = endpoint.authentication ?? {};
+    const types = filter?.event_types ?? null;
+    const named = typeof key?.header_name === 'string' && key.header_name !== '';
+    const signedIn = typeof basic?.username === 'string' && basic.username !== '';
+    const headers = {
+      ...(named ? { [key?.header_name ?? '']: key?.header_value ?? '' } : {}),
+      ...(signedIn
+        ? {
+            Authorization: `Basic ${Buffer.from(`${basic?.username}:${basic?.password ?? ''}`).toString('base64')}`,
+          }
+        : {}),
+    };
+    const present =
+      endpoint.secrets?.filter(({ expires_at, deleted_at }) => expires_at === null && deleted_at === null) ??
+      [];
+    return {
+      url: endpoint.url,
+      active: endpoint.status === null || endpoint.status === 'active',
+      types: types === null || types.length === 0 || types.includes('*') ? null : types,
+      customer: endpoint.owner_id,
+      description: endpoint.description ?? endpoint.name,
+      secret: present.at(-1)?.value ?? null,
+      headers: Object.keys(headers).length === 0 ? null : headers,
+      lost: [
+        ...(isEmpty(filter?.filter) ? [] : ['filter']),
+        ...(script === null || script === '' ? [] : ['function']),
+        ...(endpoint.rate_limit === 0 ? [] : ['rate_limit']),
+        ...(type === 'oauth2' ? ['oauth2'] : []),
+      ],
+    };
+  }),
+);
+
+const outpost = v.pipe(
+  v.object({
+    type: v.string(),
+    topics: v.union([v.string(), v.array(v.string())]),
+    disabled_at: text,
+    filter: v.nullish(v.unknown(), null),
+    delivery_metadata: texts,
+    // Of the tenant whose list it is, as whoever asks for the list knows it.
+    tenant_id: text,
+    config: v.object({ url: text, custom_headers: text }),
+    credentials: v.nullish(v.object({ secret: text }), null),
+  }),
+  v.check(({ type }) => type === 'webhook', 'is no webhook: Waybill delivers over HTTP only'),
+  v.transform((each): Foreign => {
+    const topics = typeof each.topics === 'string' ? [each.topics] : each.topics;
+    return {
+      url: each.config.url ?? '',
+      active: each.disabled_at === null,
+      types: topics.includes('*') ? null : topics,
+      customer: each.tenant_id,
+      description: null,
+      secret: each.credentials?.secret ?? null,
+      headers: headersOf(each.config.custom_headers),
+      lost: [
+        ...(isEmpty(each.filter) ? [] : ['filter']),
+        ...(each.delivery_metadata === null ? [] : ['delivery_metadata']),
+      ],
+    };
+  }),
+);
+
+const readers: Readonly<Record<ForeignSystem, v.GenericSchema<unknown, Foreign>>> = { svix, convoy, outpost };
+
+const isEmpty = (value: unknown) =>
+  value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
+
+function headersOf(json: string | null): Record<string, string> | null {
+  if (json === null || json === '') return null;
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.string())), json);
+  return read.success ? read.output : null;
+}
+
+/** The lists that these systems answer, taken apart; anything else is one record. */
+function recordsIn(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (typeof value !== 'object' || value === null) return [value];
+  const data: unknown = Reflect.get(value, 'data');
+  if (Array.isArray(data)) return data;
+  const content: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'content') : null;
+  return Array.isArray(content) ? content : [value];
+}
+
+/** One webhook for each event type that has a counterpart, a problem for each that has none. */
+export async function* foreignLines(
+  system: ForeignSystem,
+  lines: AsyncIterable<ImportLine>,
+  mapping: Mapping,
+): AsyncGenerator<ImportLine, void> {
+  for await (const each of lines) {
+    if ('problem' in each) yield each;
+    else for (const record of recordsIn(each.value)) yield* webhooksOf(system, each.line, record, mapping);
+  }
+}
+
+function* webhooksOf(
+  system: ForeignSystem,
+  line: number,
+  record: unknown,
+  { types, eshops }: Mapping,
+): Generator<ImportLine, void> {
+  const read = v.safeParse(readers[system], record);
+  if (!read.success) {
+    const [issue] = read.issues;
+    return yield {
+      line,
+      problem: `${v.getDotPath(issue) ?? 'record'}: ${issue.message.replace(/ but received .*/s, '')}`,
+    };
+  }
+  const { lost, customer, types: wanted, ...webhook } = read.output;
+  const eshop = customer !== null && Object.hasOwn(eshops, customer) ? eshops[customer] : undefined;
+  if (customer !== null && eshop === undefined)
+    return yield { line, problem: `"${customer}" is no e-shop in the map` };
+  const found = new Set<string>();
+  for (const name of wanted ?? Object.keys(types)) {
+    const counterparts = Object.hasOwn(types, name) ? types[name] : undefined;
+    if (counterparts === undefined)
+      yield { line, problem: `${webhook.url}: "${name}" has no counterpart in the map`, outcome: 'unmapped' };
+    for (const counterpart of counterparts ?? []) found.add(counterpart);
+  }
+  for (const without of lost)
+    yield { line, problem: `${webhook.url}: ${without} has no counterpart`, outcome: 'unmapped' };
+  for (const webhookType of found) {
+    yield {
+      line,
+      value: { ...webhook, webhookType, method: 'POST', ...(eshop === undefined ? {} : { eshop }) },
+    };
+  }
+}

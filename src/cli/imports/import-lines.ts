@@ -1,0 +1,151 @@
+/** The lines of a file to be imported, one at a time: NDJSON or CSV, told apart by how they begin. */
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { UserError } from '../../lib/user-error.ts';
+import { csvRecords } from './csv.ts';
+
+/** A line as it was read, why it could not be, or what of it has no counterpart here. */
+export type ImportLine = { readonly line: number } & (
+  | { readonly value: unknown }
+  | { readonly problem: string; readonly outcome?: 'unmapped' }
+);
+
+export interface ImportSource {
+  readonly lines: AsyncIterable<ImportLine>;
+  /** How much has been read, from 0 to 1; null where nobody knows. */
+  progress(): number | null;
+}
+
+/** The most characters of a line: a webhook has a hundredth of that. */
+const MAX_LINE = 1024 * 1024;
+
+/**
+ * Opens a file.
+ * @param file `-` for standard input
+ * @param jsonFields fields that a CSV writes as JSON; the others are text there, empty ones left out
+ * @throws UserError when it cannot be read
+ */
+export async function openImport(file: string, jsonFields: readonly string[]): Promise<ImportSource> {
+  const size = file === '-' ? null : await sizeOf(file);
+  const stream = file === '-' ? process.stdin : createReadStream(file);
+  let read = 0;
+  async function* pieces(): AsyncGenerator<string, void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      const bytes: Uint8Array = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+      read += bytes.byteLength;
+      yield decoder.decode(bytes, { stream: true });
+    }
+    yield decoder.decode();
+  }
+  return {
+    lines: linesOf(pieces(), jsonFields),
+    progress: () => (size === null ? null : size === 0 ? 1 : read / size),
+  };
+}
+
+async function sizeOf(file: string): Promise<number> {
+  try {
+    const found = await stat(file);
+    if (found.isDirectory()) throw new UserError(`${file} is a directory.`);
+    return found.size;
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}
+
+async function* linesOf(
+  pieces: AsyncGenerator<string, void>,
+  jsonFields: readonly string[],
+): AsyncGenerator<ImportLine, void> {
+  let start = '';
+  for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
+    start += next.value;
+    if (start.trim() !== '') break;
+  }
+  async function* all(): AsyncGenerator<string, void> {
+    yield start;
+    yield* pieces;
+  }
+  yield* /^\s*[[{]/.test(start) ? ndjson(all()) : csv(all(), jsonFields);
+}
+
+async function* ndjson(pieces: AsyncIterable<string>): AsyncGenerator<ImportLine, void> {
+  let line = 0;
+  for await (const text of textLines(pieces)) {
+    line += 1;
+    if (text === null) yield { line, problem: `is longer than ${MAX_LINE} characters` };
+    else if (text.trim() !== '') yield parsed(line, text);
+  }
+}
+
+/** Null for a line that is too long. */
+async function* textLines(pieces: AsyncIterable<string>): AsyncGenerator<string | null, void> {
+  let rest = '';
+  let tooLong = false;
+  for await (const piece of pieces) {
+    const [first = '', ...others] = piece.split('\n');
+    rest += first;
+    for (const other of others) {
+      yield tooLong || rest.length > MAX_LINE ? null : rest;
+      tooLong = false;
+      rest = other;
+    }
+    if (rest.length > MAX_LINE) {
+      tooLong = true;
+      rest = '';
+    }
+  }
+  if (tooLong || rest.length > MAX_LINE) yield null;
+  else if (rest !== '') yield rest;
+}
+
+function parsed(line: number, text: string): ImportLine {
+  try {
+    return { line, value: JSON.parse(text) };
+  } catch {
+    // What the parser says repeats the text, which may have a secret in it.
+    return { line, problem: 'is not JSON' };
+  }
+}
+
+async function* csv(
+  pieces: AsyncIterable<string>,
+  jsonFields: readonly string[],
+): AsyncGenerator<ImportLine, void> {
+  let titles: readonly string[] | null = null;
+  let last = 0;
+  try {
+    for await (const { line, fields } of csvRecords(pieces, MAX_LINE)) {
+      last = line;
+      if (titles === null) titles = fields.map((field) => field.replace(/^\ufeff/, '').trim());
+      else yield recordOf(line, titles, fields, jsonFields);
+    }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    yield { line: last + 1, problem: error.message };
+  }
+}
+
+function recordOf(
+  line: number,
+  titles: readonly string[],
+  fields: readonly string[],
+  jsonFields: readonly string[],
+): ImportLine {
+  if (fields.length > titles.length)
+    return { line, problem: 'has more fields than the first line has titles' };
+  const given: [string, unknown][] = [];
+  for (const [index, title] of titles.entries()) {
+    const text = fields[index] ?? '';
+    if (text === '') continue;
+    if (!jsonFields.includes(title)) given.push([title, text]);
+    else {
+      const field = parsed(line, text);
+      if ('problem' in field) return { line, problem: `${title}: ${field.problem}` };
+      given.push([title, field.value]);
+    }
+  }
+  return { line, value: Object.fromEntries(given) };
+}

@@ -1,0 +1,46 @@
+/** What another system's names mean here: a small file that the operator writes. */
+import { readFile } from 'node:fs/promises';
+import * as v from 'valibot';
+import { eventTypeNames } from '../../domain/event-types.ts';
+import { checked } from '../../lib/command-line.ts';
+import { UserError } from '../../lib/user-error.ts';
+
+const type = v.picklist(
+  eventTypeNames,
+  'The map: each event type must stand for one of Waybill, such as CREATE_ORDER, or for a list of them.',
+);
+const mappingSchema = v.strictObject(
+  {
+    /** Its event types, each with one of Waybill's or several; what is not there has no counterpart. */
+    types: v.record(
+      v.string(),
+      v.union(
+        [
+          v.pipe(
+            type,
+            v.transform((name) => [name]),
+          ),
+          v.array(type),
+        ],
+        type.message,
+      ),
+    ),
+    /** Its customers (application, owner, tenant), each with an e-shop's number. */
+    eshops: v.optional(v.record(v.string(), v.pipe(v.number(), v.integer())), {}),
+  },
+  'The map must be {"types": {"order.created": "CREATE_ORDER"}, "eshops": {"tenant": 1}}.',
+);
+export type Mapping = v.InferOutput<typeof mappingSchema>;
+
+/** @throws UserError saying what is wrong with the file */
+export async function readMapping(file: string): Promise<Mapping> {
+  let read: unknown;
+  try {
+    read = JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw new UserError(
+      `${file} cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  return checked(mappingSchema, read);
+}

@@ -1,0 +1,159 @@
+/** Webhooks that come from another system, each for itself (docs/interface.md, W18). */
+
+import postgres from 'postgres';
+import * as v from 'valibot';
+import { readContract } from '../../db/eshops.ts';
+import type { Pool } from '../../db/pool.ts';
+import { countWebhooks, createWebhook, findTwin, isWebhookIdUsed } from '../../db/webhooks/webhooks.ts';
+import { contractOf, contractProblems } from '../../domain/contract.ts';
+import { badRequest, invalid, Problem } from '../../domain/problem.ts';
+import { newHeaders } from '../../domain/static-headers.ts';
+import { fieldsOf, validate, without } from '../../domain/validation.ts';
+import { webhookCreationSchema } from '../../domain/webhook.ts';
+import { counted } from '../../domain/words.ts';
+import { type Keys, newWebhookSecret } from '../../secrets/keys.ts';
+import { sealing } from '../../secrets/static-headers.ts';
+
+/** Keeps what the generator makes after it within what commands take as a number. */
+const MAX_ID = 900_000_000;
+
+const number = (max: number, message: string) =>
+  v.optional(v.pipe(v.number(message), v.integer(message), v.minValue(1, message), v.maxValue(max, message)));
+
+const placeSchema = v.object({
+  eshop: number(999_999_999, 'must be the number of an e-shop'),
+  id: number(MAX_ID, `must be an integer from 1 to ${MAX_ID}`),
+});
+
+/** What became of a line, or would. */
+export interface ImportResult {
+  /** `unmapped`: a part of it has no counterpart here. */
+  readonly outcome: 'created' | 'skipped' | 'refused' | 'unmapped';
+  readonly eshop: number | null;
+  /** Of the webhook that is there now; null where there is none, or its number is not known before it is made. */
+  readonly id: number | null;
+  readonly url: string | null;
+  readonly webhookType: string | null;
+  readonly method: string | null;
+  /** One that was generated: shown once. */
+  readonly secret?: string;
+  /** Why, or what else there is to know. */
+  readonly note: string | null;
+}
+
+export interface WebhookImportDeps {
+  readonly sql: Pool;
+  readonly keys: Keys;
+  readonly destinationProblem: (url: string) => string | null;
+  /** Of lines that name none. */
+  readonly eshop: number | undefined;
+  readonly dryRun: boolean;
+}
+
+/** Makes what imports one value after the other. */
+export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Promise<ImportResult> {
+  const { sql, keys, dryRun } = deps;
+  /** What a dry run would have made: of each e-shop how many, which webhooks, which numbers. */
+  const planned = { counts: new Map<number, number>(), webhooks: new Set<string>(), ids: new Set<number>() };
+
+  async function create(value: unknown): Promise<ImportResult> {
+    const fields = fieldsOf(value);
+    const { eshop = deps.eshop, id } = validate(
+      placeSchema,
+      Object.fromEntries(
+        Object.entries(fields).filter(
+          ([name, given]) => (name === 'eshop' || name === 'id') && given !== null,
+        ),
+      ),
+    );
+    if (eshop === undefined) throw badRequest('eshop: is missing; name it here or with --eshop');
+    const {
+      secret: own,
+      headers: sent,
+      ...input
+    } = validate(webhookCreationSchema, without(fields, ['eshop', 'id']));
+    const stored = await readContract(sql, eshop);
+    if (stored === null) throw badRequest(`eshop: there is no e-shop ${eshop}`);
+    const contract = contractOf(stored);
+    const { url, webhookType, method } = input;
+    const said = { eshop, url, webhookType, method };
+    const twin = await findTwin(sql, eshop, input);
+    const key = JSON.stringify([eshop, url, webhookType, method]);
+    if (twin !== null)
+      return { outcome: 'skipped', ...said, id: twin, note: `webhook ${twin} is there already` };
+    if (planned.webhooks.has(key))
+      return { outcome: 'skipped', ...said, id: null, note: 'an earlier line is the same webhook' };
+    const headers = newHeaders(sent);
+    const destination = deps.destinationProblem(url);
+    const problems = [
+      ...contractProblems(contract, input),
+      ...(destination === null ? [] : [{ path: 'url', message: destination }]),
+    ];
+    if (problems.length > 0) throw invalid(problems);
+    const used = id !== undefined && (planned.ids.has(id) || (await isWebhookIdUsed(sql, id)));
+    const wanted = used ? undefined : id;
+    const full = badRequest(`The contract allows at most ${counted(contract.maxWebhooks, 'webhook')}.`);
+    const renumbered = used ? `the number ${id} has been used: it gets another` : null;
+    if (dryRun) {
+      const count = planned.counts.get(eshop) ?? (await countWebhooks(sql, eshop));
+      if (count >= contract.maxWebhooks) throw full;
+      planned.counts.set(eshop, count + 1);
+      planned.webhooks.add(key);
+      if (wanted !== undefined) planned.ids.add(wanted);
+      return { outcome: 'created', ...said, id: wanted ?? null, note: renumbered };
+    }
+    const secret = own ?? newWebhookSecret();
+    const row = await createWebhook(
+      sql,
+      eshop,
+      input,
+      sealing(keys, eshop, { secret, headers }),
+      contract.maxWebhooks,
+      wanted ?? null,
+    );
+    if (row === null) throw full;
+    return { outcome: 'created', ...said, id: row.id, ...(own === null ? { secret } : {}), note: renumbered };
+  }
+
+  return async (value) => {
+    try {
+      return await create(value);
+    } catch (error) {
+      const problem = refusalOf(error);
+      if (problem === null) throw error;
+      return refused(value, problem);
+    }
+  };
+}
+
+/** A line that stays out, with what can be said of it: nothing of its secrets. */
+export function refused(
+  value: unknown,
+  note: string,
+  outcome: 'refused' | 'unmapped' = 'refused',
+): ImportResult {
+  const text = (name: string) => {
+    const given: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : null;
+    return typeof given === 'string' || typeof given === 'number' ? given : null;
+  };
+  const word = (name: string) => (text(name) === null ? null : String(text(name)).slice(0, 200));
+  const eshop = text('eshop');
+  return {
+    outcome,
+    eshop: typeof eshop === 'number' ? eshop : null,
+    id: null,
+    url: word('url'),
+    webhookType: word('webhookType'),
+    method: word('method'),
+    note,
+  };
+}
+
+/** Null where the line is not to blame. */
+function refusalOf(error: unknown): string | null {
+  if (error instanceof Problem) return error.message;
+  // Class 22: characters that Postgres cannot store.
+  if (error instanceof postgres.PostgresError && error.code.startsWith('22'))
+    return 'has characters that cannot be stored';
+  return null;
+}
