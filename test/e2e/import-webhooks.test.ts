@@ -2,7 +2,7 @@
  * Webhooks of another system against the program as it is started (docs/interface.md, W4, W16 and W18): their receivers
  * go on with the secrets that they know, and headers for a gateway arrive and are in no file.
  */
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ApiClient, login } from '../support/client.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
 import { type Program, startProgram } from '../support/program.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { createReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
 import { signedBy } from '../support/signed-by.ts';
 import { until } from '../support/until.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
@@ -19,6 +19,7 @@ let installation: Installation;
 let program: Program;
 let shop: ApiClient;
 let receiver: Receiver;
+let orders = 0;
 
 beforeAll(async () => {
   installation = await createInstallation();
@@ -41,9 +42,231 @@ const webhook = (path: string, fields: object = {}) => ({
   ...fields,
 });
 
-/** The delivery to a path of the order that is made now. */
-async function delivered(path: string) {
+/** What arrives at these paths for an order that is made now. */
+async function deliveries(paths: readonly string[]): Promise<ReceivedRequest[]> {
   receiver.clear();
-  await installation.order(program.url);
-  return await until(() => receiver.requests.find((request) => request.path === `/${path}`));
+  orders += 1;
+  expect(await shop.createOrder(`moved-${orders}`)).toMatchObject({ statusCode: 200 });
+  return await Promise.all(
+    paths.map((path) =>
+      until(`a delivery to ${path}`, async () =>
+        receiver.requests.find((request) => request.path === `/${path}`),
+      ),
+    ),
+  );
 }
+
+/** As a receiver checks that knows nothing but a secret. */
+function expectSigned(request: ReceivedRequest | undefined, secret: string): void {
+  if (request === undefined) throw new Error('Nothing arrived.');
+  expect(signedBy(secret, request)).toEqual(['v1', 'v2']);
+  const { headers, text } = request;
+  const id = String(headers['webhook-id']);
+  const timestamp = String(headers['webhook-timestamp']);
+  if (secret.startsWith('whsec_')) {
+    const said = {
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': String(headers['webhook-signature']),
+    };
+    expect(new Webhook(secret).verify(text, said)).toMatchObject({ eshopOrderId: `moved-${orders}` });
+  } else {
+    const made = createHmac('sha256', secret).update(`${id}.${timestamp}.${text}`).digest('base64');
+    expect(headers['webhook-signature']).toBe(`v1,${made}`);
+  }
+}
+
+async function filesOf(directory: string): Promise<string> {
+  const files = await readdir(directory, { recursive: true, withFileTypes: true });
+  const read = files
+    .filter((file) => file.isFile())
+    .map((file) => readFile(join(file.parentPath, file.name), 'latin1'));
+  return (await Promise.all(read)).join('\n');
+}
+
+test('own secrets sign; static headers arrive, survive a mask and are in no file', async () => {
+  const [encoded, plain] = [newKey(), 'a plain secret of the old system'];
+  const headers = { 'X-Gateway-Key': 'the key of their gateway' };
+  for (const [path, secret] of [
+    ['encoded', encoded],
+    ['plain', plain],
+  ] as const) {
+    const made = await shop.request('POST', '/webhooks', webhook(path, { secret, headers }));
+    expect(made).toMatchObject({ statusCode: 200, data: { secret, headers: { 'X-Gateway-Key': '•••' } } });
+    const { data: record } = await shop.request('GET', `/webhooks/${made.data.id}`);
+    expect(
+      await shop.request('PUT', `/webhooks/${made.data.id}`, { ...record, description: 'x' }),
+    ).toMatchObject({
+      statusCode: 200,
+      data: { headers: { 'X-Gateway-Key': '•••' } },
+    });
+  }
+  const [first, second] = await deliveries(['encoded', 'plain']);
+  expectSigned(first, encoded);
+  expectSigned(second, plain);
+  for (const request of [first, second])
+    expect(request?.headers['x-gateway-key']).toBe('the key of their gateway');
+  const kept = `${program.output()}${await filesOf(installation.env.DATA_DIR)}`;
+  for (const secret of ['the key of their gateway', plain, encoded]) expect(kept).not.toContain(secret);
+  const rows = await installation.sql`select w::text as row from webhooks w`;
+  expect(JSON.stringify(rows)).not.toContain('gateway"');
+});
+
+test('imported webhooks deliver under their own secrets; a second run doubles nothing, a bad line harms nobody', async () => {
+  const eshop = installation.credentials.eshopId;
+  const secrets = Array.from({ length: 5 }, newKey);
+  const paths = secrets.map((_, index) => `imported-${index}`);
+  const good = secrets.map((secret, index) => {
+    const own = index === 0 ? { id: 700 } : {};
+    const headers = { 'X-Old': `old ${index}` };
+    return JSON.stringify(webhook(`imported-${index}`, { eshop, secret, headers, ...own }));
+  });
+  const bad = ['{', JSON.stringify({ url: 'nowhere' }), JSON.stringify(webhook('x', { eshop: 999 }))];
+  const file = join(installation.env.DATA_DIR, '..', `import-${randomBytes(4).toString('hex')}.ndjson`);
+  await writeFile(file, [...good.slice(0, 2), ...bad, ...good.slice(2), ''].join('\n'));
+  const run = async (...more: string[]) => {
+    const { printed, error, code } = await triedWaybill(
+      ['import-webhooks', file, '--json', ...more],
+      installation.env,
+    );
+    const results = printed.split('\n').map((line) => JSON.parse(line));
+    return { results, error, code, outcomes: results.map(({ outcome }) => outcome) };
+  };
+  const expected = ['created', 'created', 'refused', 'refused', 'refused', 'created', 'created', 'created'];
+  const count = async () => (await installation.sql`select count(*)::int from webhooks`)[0]?.count;
+  const before = await count();
+  expect((await run('--dry-run')).outcomes).toEqual(expected);
+  expect(await count()).toBe(before);
+  const first = await run();
+  expect(first).toMatchObject({ outcomes: expected, code: 2, error: '3 lines were refused.' });
+  expect(first.results[0]).toMatchObject({ line: 1, eshop, id: 700, note: null });
+  expect(JSON.stringify(first.results)).not.toMatch(/whsec_|old 0/);
+  const made = await shop.request('POST', '/webhooks', webhook('after'));
+  expect(made.data.id).toBeGreaterThan(704);
+  for (const [index, request] of (await deliveries(paths)).entries()) {
+    expectSigned(request, secrets[index] ?? '');
+    expect(request.headers['x-old']).toBe(`old ${index}`);
+  }
+  const second = await run();
+  expect(second.outcomes).toEqual(expected.map((outcome) => (outcome === 'created' ? 'skipped' : outcome)));
+  expect(second.results[0]).toMatchObject({ id: 700, note: 'webhook 700 is there already' });
+  expect(await count()).toBe(before + 6);
+});
+
+test('CSV, generated secrets, numbers that are used, and what Svix, Convoy and Outpost answer', async () => {
+  const eshop = String(installation.credentials.eshopId);
+  const file = (name: string) =>
+    join(installation.env.DATA_DIR, '..', `${name}-${randomBytes(4).toString('hex')}`);
+  const [csv, map, svix, convoy, outpost] = ['csv', 'map', 'svix', 'convoy', 'outpost'].map(file) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  const run = async (...words: string[]) => {
+    const { printed } = await triedWaybill(
+      ['import-webhooks', ...words, '--eshop', eshop, '--json'],
+      installation.env,
+    );
+    return printed.split('\n').map((line) => JSON.parse(line));
+  };
+  await writeFile(
+    csv,
+    `id,url,webhookType,method,active,headers,description\r\n700,${receiver.url}/csv?a=1,CREATE_PRODUCT,GET,false,"{""X-Key"":""a,b""}","one\n""two"""\r\n`,
+  );
+  const [made] = await run(csv);
+  expect(made).toMatchObject({
+    outcome: 'created',
+    secret: expect.stringMatching(/^whsec_/),
+    note: expect.stringContaining('700'),
+  });
+  expect((await shop.request('GET', `/webhooks/${made.id}`)).data).toMatchObject({
+    method: 'GET',
+    active: false,
+    description: 'one\n"two"',
+    headers: { 'X-Key': '•••' },
+  });
+  await writeFile(
+    map,
+    JSON.stringify({
+      types: { 'order.created': 'CREATE_ORDER', 'order.updated': ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS'] },
+    }),
+  );
+  const url = (name: string) => `${receiver.url}/${name}`;
+  await writeFile(
+    svix,
+    JSON.stringify({
+      data: [
+        {
+          id: 'ep_1',
+          url: url('svix'),
+          filterTypes: ['order.updated', 'user.created'],
+          channels: ['a'],
+          secret: { key: newKey() },
+          headers: { headers: { 'X-A': 'b' }, sensitive: [] },
+        },
+      ],
+      done: true,
+    }),
+  );
+  await writeFile(
+    convoy,
+    JSON.stringify({
+      status: true,
+      data: {
+        content: [
+          {
+            filter_config: { event_types: ['order.created'], filter: {} },
+            endpoint_metadata: {
+              uid: '01H',
+              url: url('convoy'),
+              name: 'shop',
+              status: 'paused',
+              secrets: [{ value: 'Vuk5LM0uujddIsqO5v_eSuz88' }],
+              authentication: { type: 'api_key', api_key: { header_name: 'X-Key', header_value: 'k' } },
+            },
+          },
+        ],
+      },
+    }),
+  );
+  await writeFile(
+    outpost,
+    JSON.stringify([
+      {
+        id: 'des_1',
+        type: 'webhook',
+        topics: '*',
+        disabled_at: null,
+        config: { url: url('outpost'), custom_headers: '{"x-api-key":"s"}' },
+        credentials: { secret: newKey() },
+      },
+      {
+        id: 'des_2',
+        type: 'aws_sqs',
+        topics: ['*'],
+        disabled_at: null,
+        config: { queue_url: 'https://sqs.example' },
+      },
+    ]),
+  );
+  const told = async (system: string, path: string) =>
+    (await run('--from', system, '--map', map, path)).map(({ outcome, webhookType, note }) => [
+      outcome,
+      webhookType ?? note,
+    ]);
+  expect(await told('svix', svix)).toEqual([
+    ['unmapped', `${url('svix')}: "user.created" has no counterpart in the map`],
+    ['unmapped', `${url('svix')}: channels has no counterpart`],
+    ['created', 'UPDATE_ORDER'],
+    ['created', 'UPDATE_ORDER_STATUS'],
+  ]);
+  expect(await told('convoy', convoy)).toEqual([['created', 'CREATE_ORDER']]);
+  expect(await told('outpost', outpost)).toEqual([
+    ['created', 'CREATE_ORDER'],
+    ['created', 'UPDATE_ORDER'],
+    ['created', 'UPDATE_ORDER_STATUS'],
+    ['refused', expect.stringContaining('is no webhook')],
+  ]);
+});
