@@ -1,5 +1,5 @@
 /**
- * Webhooks of another system against the program as it is started (docs/interface.md, W4, W16 and W18): their receivers
+ * Webhooks of another system against the program as it is started (docs/interface.md, W4, W16 and W19): their receivers
  * go on with the secrets that they know, and headers for a gateway arrive and are in no file.
  */
 import { createHmac, randomBytes } from 'node:crypto';

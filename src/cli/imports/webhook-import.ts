@@ -1,4 +1,4 @@
-/** Webhooks that come from another system, each for itself (docs/interface.md, W18). */
+/** Webhooks that come from another system, each for itself (docs/interface.md, W19). */
 
 import postgres from 'postgres';
 import * as v from 'valibot';
