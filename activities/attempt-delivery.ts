@@ -11,12 +11,12 @@ import type {
   AttemptOutcome,
   AttemptVerdict,
 } from '../src/attempt/outcome.ts';
-import { type AttemptInput, type FailedAttempt, failureTypes } from '../workflows/delivery-types.ts';
+import { type AttemptInput, failureTypes } from '../workflows/delivery-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 export interface AttemptDeliveryDeps extends AttemptDeps {
   /** Tells the delivery's own workflow of a failed attempt; best effort, may throw. */
-  readonly signalAttemptFailed: (workflowId: string, attempt: FailedAttempt) => Promise<void>;
+  readonly signalAttemptFailed: (workflowId: string, attempt: AttemptFailure) => Promise<void>;
 }
 
 /**
@@ -29,17 +29,16 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
   return async function attemptDelivery(input: AttemptInput): Promise<AttemptVerdict> {
     const context = Context.current();
     const { deliveryId, policy, lastChance } = input;
-    deps.load.begun(deliveryId);
     const counted = input.attemptsBefore + context.info.attempt;
     // The first run may have been ordered by an operator: a reset sets the engine's count back.
     const expectedNumber = context.info.attempt === 1 ? null : counted;
     let outcome: AttemptOutcome;
     try {
       const order = { deliveryId, policy, lastChance, expectedNumber };
-      outcome = await withHeartbeat(context, (signal) => makeAttempt(deps, order, signal));
+      outcome = await withHeartbeat(context, (signal) =>
+        makeAttempt(deps, order, { stop: signal, abort: signal }),
+      );
     } catch (error) {
-      deps.watch.interrupted();
-      deps.log.warn({ deliveryId, err: error }, 'attempt interrupted by a failure of Waybill itself');
       if (lastChance && context.info.attempt % ALARM_EVERY === 0) {
         deps.log.error(
           { deliveryId, alarm: 'lastAttemptBlocked', tries: context.info.attempt, err: error },
@@ -117,13 +116,7 @@ async function signalWorkflow(
   try {
     const { workflowExecution } = Context.current().info;
     if (workflowExecution === undefined) throw new Error('This activity is made for a workflow.');
-    await deps.signalAttemptFailed(workflowExecution.workflowId, {
-      number: failed.number,
-      status: failed.status,
-      sentence: failed.sentence,
-      at: failed.at.toISOString(),
-      nextAttemptAt: failed.nextAttemptAt?.toISOString() ?? null,
-    });
+    await deps.signalAttemptFailed(workflowExecution.workflowId, failed);
   } catch (error) {
     deps.log.debug({ deliveryId, err: error }, 'the workflow was not told of a failed attempt');
   }

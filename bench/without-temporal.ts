@@ -15,6 +15,7 @@ import { defaultRetryPolicy as policy } from '../src/domain/retry-policy.ts';
 import { createBudget } from '../src/relay/budget.ts';
 import { createPrecedence, dispatchOf } from '../src/relay/deliveries.ts';
 import { startLoop } from '../src/relay/loop.ts';
+import { createSilence } from '../src/relay/silence.ts';
 import { createKeys } from '../src/secrets/keys.ts';
 import { untraced } from '../src/traces/traces.ts';
 
@@ -66,6 +67,9 @@ const dispatch = dispatchOf(
     budget: createBudget(load.overloaded),
     options,
     firstAttempts: 'batch',
+    silence: createSilence(options.silentMs),
+    // Only batches are made.
+    inHand: { count: () => 0, take() {} },
     onTaken() {},
   },
   'deliveries',

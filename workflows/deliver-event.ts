@@ -24,8 +24,10 @@ import { attemptOptions, lastChanceOptions, mailOptions } from './delivery-optio
 import {
   attemptFailedSignal,
   type DeliverEventInput,
+  type Delivered,
   type DeliveryActivities,
   type FailedAttempt,
+  firstAttemptSignal,
   webhookChangedSignal,
 } from './delivery-types.ts';
 import { nextStep, operatorOf } from './next-step.ts';
@@ -35,6 +37,7 @@ import { type AttemptEnd, createOutage, wasOurs } from './own-failures.ts';
 import { ownSteps } from './own-steps.ts';
 
 const webhookChanged = defineSignal(webhookChangedSignal);
+const firstAttempt = defineSignal<[Delivered | FailedAttempt | null]>(firstAttemptSignal);
 const attemptFailed = defineSignal<[FailedAttempt]>(attemptFailedSignal);
 
 /** A read that took longer than this, in milliseconds, is repeated. */
@@ -54,6 +57,12 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   setHandler(webhookChanged, () => {
     changes += 1;
   });
+  const known = { first: input.first };
+  setHandler(firstAttempt, (came) => {
+    changes += 1;
+    if (came !== null && 'kind' in came) known.first = came;
+    else if (came !== null) view.attemptFailed(came);
+  });
   setHandler(attemptFailed, (attempt) => view.attemptFailed(attempt));
   const handlers = handleOperatorActions({
     input,
@@ -68,6 +77,11 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   /** Waits until the webhook changes, or for so many milliseconds. */
   async function wait(ms: number, seen: number, summary: string): Promise<void> {
     if (ms > 0) await condition(() => changes > seen, ms, { summary });
+  }
+
+  /** Waits for an attempt that is under way elsewhere, even if the workflow is canceled: a success counts. */
+  async function waitForResult(ms: number, seen: number): Promise<void> {
+    await CancellationScope.nonCancellable(() => wait(ms, seen, 'an attempt is under way'));
   }
 
   /** All attempts that the policy still allows, ended early when the webhook changes. */
@@ -138,9 +152,9 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   }
 
   async function run(): Promise<DeliverEventResult> {
-    let last: AttemptEnd | null = null;
+    if (known.first?.kind === 'underWay') await waitForResult(known.first.ms, 0);
+    let last: AttemptEnd | null = known.first?.kind === 'delivered' ? known.first : null;
     const outage = createOutage();
-    if (input.attemptsMade === 0) last = await attempts(0, 0, input.policy.windowMs);
 
     for (;;) {
       if (last?.kind === 'delivered') {
@@ -161,7 +175,8 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       const msUntil = (time: number) => time - (Date.now() + ahead);
       if (situation.open && workflowInfo().continueAsNewSuggested) {
         // A webhook switched on and off thousands of times: the rest continues in a fresh history.
-        await continueAsNew<typeof deliverEvent>({ ...input, attemptsMade: situation.attemptsMade });
+        const { first: _, ...rest } = input;
+        await continueAsNew<typeof deliverEvent>({ ...rest, attemptsMade: situation.attemptsMade });
       }
       const policyGoesOn = (made: number, windowEndsAt: number | null) =>
         attempts(seen, made, windowEndsAt === null ? input.policy.windowMs : msUntil(windowEndsAt));
@@ -169,7 +184,8 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
         case 'end':
           return await endings.endedBefore(next.state);
         case 'waitForResult':
-          await wait(msUntil(next.until), seen, 'an attempt is under way');
+          await waitForResult(msUntil(next.until), seen);
+          if (known.first?.kind === 'delivered') last = known.first;
           break;
         case 'cancel':
           return await endings.cancel();

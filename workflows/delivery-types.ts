@@ -26,8 +26,19 @@ export interface DeliverEventInput extends MailTimes {
   readonly attemptsMade: number;
   /** As it was when the delivery was dispatched: a later change of configuration does not reach this delivery. */
   readonly policy: RetryPolicy;
-  /** The attempt that a batch made before this workflow began, for the operator's view. */
+  /** The first attempt, which its claim began before this workflow was started; absent where the records tell all that matters. */
+  readonly first?: Delivered | UnderWay;
+  /** The failed attempt that was made before this workflow began, for the operator's view. */
   readonly lastFailure?: FailedAttempt;
+}
+
+/** An attempt that was accepted. */
+export type Delivered = Extract<AttemptVerdict, { kind: 'delivered' }>;
+
+/** An attempt without a result yet: the signal `firstAttempt` follows within so many milliseconds, unless its process dies. */
+export interface UnderWay {
+  readonly kind: 'underWay';
+  readonly ms: number;
 }
 
 /** What the compensation did. */
@@ -128,6 +139,11 @@ export interface FailedAttempt {
 
 /** Signal: something that matters to open deliveries changed on the webhook. Carries no command. */
 export const webhookChangedSignal = 'webhookChanged';
+/**
+ * Signal: what came of the first attempt that was under way when the workflow was started: delivered, failed, or null, where the
+ * records tell.
+ */
+export const firstAttemptSignal = 'firstAttempt';
 /** Signal: an attempt failed. For the operator's view alone; nothing is decided by it. */
 export const attemptFailedSignal = 'attemptFailed';
 

@@ -8,7 +8,6 @@ import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { deliveryWorkerTuning } from '../../src/app/worker-session.ts';
-import { createLoad } from '../../src/concurrency/load.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { eachLimited } from '../../src/lib/each-limited.ts';
@@ -26,7 +25,6 @@ Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() 
 const connection = await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS ?? '' });
 // A cluster knows only those that somebody has registered.
 await (await keepSearchAttributes(connection, 'default', pino({ level: 'silent' }))).stop();
-const load = createLoad();
 /** Left out: as fast as the window allows. */
 const perSecond = Number(process.env.PER_SECOND ?? Number.POSITIVE_INFINITY);
 const startedAt = new Map<string, number>();
@@ -44,7 +42,6 @@ const worker = await Worker.create({
     async attemptDelivery({ deliveryId }: { readonly deliveryId: string }) {
       measured.push(performance.now() - (startedAt.get(deliveryId) ?? Number.NaN));
       startedAt.delete(deliveryId);
-      load.begun(deliveryId);
       done += 1;
       allDone();
       return 'delivered';
@@ -56,7 +53,6 @@ const dispatcher = createDispatcher(new Client({ connection }), TASK_QUEUE, defa
 
 async function startOne(): Promise<void> {
   const id = uuidv7();
-  load.starting(id);
   startedAt.set(id, performance.now());
   await dispatcher.startDelivery(
     {
@@ -82,7 +78,7 @@ async function run(times: number): Promise<readonly number[]> {
   });
   for (let left = times; left > 0; ) {
     const { window } = schedulerDefaults;
-    const count = Math.min(left, window - load.waiting(), perSecond === Number.POSITIVE_INFINITY ? left : 1);
+    const count = Math.min(left, window - startedAt.size, perSecond === Number.POSITIVE_INFINITY ? left : 1);
     await eachLimited(Array.from({ length: Math.max(0, count) }), window, startOne);
     left -= Math.max(0, count);
     if (perSecond !== Number.POSITIVE_INFINITY) await sleep(1_000 / perSecond);

@@ -2,7 +2,7 @@
  * The attempts of a delivery come in their order, each once unless a fault met it in flight, none too early, and none
  * later than planned by more than our outage and a grace.
  */
-import { OWNED_LONGER_MS } from '../../src/attempt/begin-attempts.ts';
+import { ownedMs } from '../../src/attempt/ownership.ts';
 import { maxAttempts, type RetryPolicy, waitAfterAttempt } from '../../src/domain/retry-policy.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';
 import type { Ledger } from '../ledger.ts';
@@ -76,7 +76,7 @@ function plan(
     return ledger.accepted.find((each) => each.type === eventType && each.entityId === entityId)?.at ?? null;
   }
   // Its owner may have died: nobody else makes it while it could still be at its receiver.
-  if (number === previous.number) return previous.at + policy.attemptTimeoutMs + OWNED_LONGER_MS;
+  if (number === previous.number) return previous.at + ownedMs(policy);
   return endOf(previous, policy) + waitAfterAttempt(policy, previous.number);
 }
 

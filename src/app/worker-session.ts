@@ -9,6 +9,7 @@ import { createActivities } from '../../activities/index.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import type { MailTimes } from '../../workflows/delivery-types.ts';
 import { stepsQueue } from '../../workflows/delivery-types.ts';
+import { makeAttempt } from '../attempt/make-attempt.ts';
 import { createTestSender } from '../attempt/test-sender.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { Limits } from '../concurrency/limits.ts';
@@ -155,21 +156,16 @@ export async function runSession(
       traces,
     );
     const recoveries = createRecoveryStarter(client, temporal.taskQueue);
+    const { sql, sender, keys, policy } = deps;
+    const attemptDeps = { sql, sender, keys, limits, load, log, watch, traces };
     const { attempts, steps: ownSteps } = createActivities({
-      sql: deps.sql,
-      sender: deps.sender,
-      keys: deps.keys,
+      ...attemptDeps,
       mailer: deps.mailer,
       publicUrl: deps.publicUrl,
-      policy: deps.policy,
+      policy,
       retentionMs: retention.periodMs,
-      limits,
-      load,
-      log,
-      watch,
-      traces,
       stopping: until,
-      sendTest: createTestSender({ sender: deps.sender, keys: deps.keys, version }),
+      sendTest: createTestSender({ sender, keys, version }),
       signalAttemptFailed: (workflowId, attempt) => dispatcher.signalAttemptFailed(workflowId, attempt),
     });
     const { namespace, taskQueue } = temporal;
@@ -208,7 +204,10 @@ export async function runSession(
     });
     reconciler = checking;
     relay = startRelay({
-      sql: deps.sql,
+      sql,
+      policy,
+      makeFirstAttempt: (deliveryId, signals) =>
+        makeAttempt(attemptDeps, { deliveryId, policy, lastChance: false, expectedNumber: 1 }, signals),
       ...(deps.listenSql === undefined ? {} : { listenSql: deps.listenSql }),
       dispatcher,
       recoveries,
@@ -241,6 +240,7 @@ export async function runSession(
     await reconciler?.stop();
     await relay?.stop();
     await searchAttributes?.stop();
+    await relay?.ended();
     await connection.close().catch(() => {});
     for (const say of stopped.reverse()) say();
   }

@@ -16,6 +16,7 @@ import type { OpenSpan, Traces } from '../traces/traces.ts';
 import { beginAttemptSpan } from './attempt-span.ts';
 import { refusalOf } from './decisions.ts';
 import type { AttemptTerms, Refusal } from './outcome.ts';
+import { LEAVES_WITHIN_MS, ownedMs } from './ownership.ts';
 import { type Prepare, prepare, type SecretKeys } from './prepare.ts';
 import type { DeliveryWatch } from './watch.ts';
 
@@ -30,13 +31,6 @@ export interface AttemptDeps {
   readonly watch: DeliveryWatch;
   readonly traces: Traces;
 }
-
-/**
- * Behind the attempt's own time-out, in milliseconds: so much longer nobody else may begin an attempt that is begun. Its request
- * leaves in the first four fifths of it or not at all, so that two never meet at a receiver. Less: a busy moment costs a second try.
- * More: what a worker had under way when it died waits as much longer.
- */
-export const OWNED_LONGER_MS = 5_000;
 
 /** An attempt whose request may leave. */
 export interface ReadyAttempt {
@@ -99,12 +93,9 @@ export async function begin(
     number,
     generation,
   }));
-  const leavesBy = performance.now() + 0.8 * OWNED_LONGER_MS;
+  const leavesBy = performance.now() + LEAVES_WITHIN_MS;
   const owner = uuidv7();
-  const begun = await beginAttempts(sql, wanted, batch, {
-    owner,
-    ms: terms.policy.attemptTimeoutMs + OWNED_LONGER_MS,
-  });
+  const begun = await beginAttempts(sql, wanted, batch, { owner, ms: ownedMs(terms.policy) });
   const ready: ReadyAttempt[] = [];
   const outdated: DeliveryForAttempt[] = [];
   for (const { delivery, number, request } of prepared) {

@@ -15,28 +15,54 @@ import { record, send } from './finish-attempts.ts';
 import { Crowded, InternalFailure } from './internal-failure.ts';
 import type { AttemptOrder, AttemptOutcome, Refusal } from './outcome.ts';
 
+/** How attempts are ended early. */
+export interface AttemptSignals {
+  /** None begins any more; those under way finish. */
+  readonly stop: AbortSignal;
+  /** The requests under way are aborted too, and stay without a result. */
+  readonly abort: AbortSignal;
+  /** Told when an attempt asks for its permit, and when it has it. */
+  readonly onPermit?: (it: 'isAskedFor' | 'isThere') => void;
+}
+
 /**
  * Makes one attempt and records it, also before it is due: an operator who resets the activity gets one at once.
- * @param signal aborts the request under way (the worker is being stopped)
  * @throws InternalFailure where Waybill itself failed; AbortError when aborted; the database's error when it is unreachable.
  * None of them uses up the attempt.
  */
 export async function makeAttempt(
   deps: AttemptDeps,
   order: AttemptOrder,
-  signal?: AbortSignal,
+  signals?: AttemptSignals,
+): Promise<AttemptOutcome> {
+  try {
+    return await makeOrDefer(deps, order, signals);
+  } catch (error) {
+    deps.watch.interrupted();
+    const { deliveryId } = order;
+    deps.log.warn({ deliveryId, err: error }, 'attempt interrupted by a failure of Waybill itself');
+    throw error;
+  }
+}
+
+async function makeOrDefer(
+  deps: AttemptDeps,
+  order: AttemptOrder,
+  signals?: AttemptSignals,
 ): Promise<AttemptOutcome> {
   const { sql } = deps;
   const delivery = await loadForAttempt(sql, order.deliveryId);
   if (delivery === undefined) return { kind: 'notAttempted', reason: 'closed' };
   const refusal = refusalOf(delivery, order);
   if (refusal !== null) return await refuse(sql, delivery, order, refusal);
-  const permit = await deps.limits.acquire(delivery, signal);
+  signals?.onPermit?.('isAskedFor');
+  const permit = await deps.limits.acquire(delivery, signals?.stop);
   if (permit === undefined) throw new InternalFailure('This attempt was interrupted before it began.');
   if (typeof permit === 'number') return await defer(sql, delivery, order, permit);
+  signals?.onPermit?.('isThere');
   let accepted: boolean | null = null;
   try {
-    const outcome = await attempt(deps, order, delivery, signal);
+    const outcome = await attempt(deps, order, delivery, signals?.abort);
     if (outcome.kind === 'delivered' || outcome.kind === 'failed') accepted = outcome.kind === 'delivered';
     return outcome;
   } catch (error) {

@@ -23,6 +23,7 @@ import { type AttemptDeps, begin, type ReadyAttempt } from './begin-attempts.ts'
 import { cannotBePrepared } from './cannot-be-prepared.ts';
 import { send } from './finish-attempts.ts';
 import { Crowded, InternalFailure } from './internal-failure.ts';
+import type { AttemptSignals } from './make-attempt.ts';
 import type { AttemptTerms } from './outcome.ts';
 import { prepareMany } from './prepare.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
@@ -30,14 +31,6 @@ import { createRecorder, type Recorder } from './recorder.ts';
 export interface BatchOrder {
   readonly batchId: string;
   readonly policy: RetryPolicy;
-}
-
-/** How a batch is ended early. */
-export interface BatchSignals {
-  /** No further attempts begin; those under way finish. */
-  readonly stop: AbortSignal;
-  /** The requests under way are aborted too, and stay without a result. */
-  readonly abort: AbortSignal;
 }
 
 /** Deliveries that are read and begun at once: their records may be large. */
@@ -48,14 +41,18 @@ const PAGE = 32;
  * @returns what came of it; something is left where it was stopped
  * @throws what the database or the interruption threw. What has no result by then is attempted again under its number.
  */
-export function makeBatch(deps: AttemptDeps, order: BatchOrder, signals: BatchSignals): Promise<BatchCounts> {
+export function makeBatch(
+  deps: AttemptDeps,
+  order: BatchOrder,
+  signals: AttemptSignals,
+): Promise<BatchCounts> {
   return traced(deps.traces, batchSpan(order.batchId), (span) => makeTraced(deps, order, signals, span));
 }
 
 async function makeTraced(
   deps: AttemptDeps,
   order: BatchOrder,
-  signals: BatchSignals,
+  signals: AttemptSignals,
   span: OpenSpan,
 ): Promise<BatchCounts> {
   const { sql } = deps;
@@ -80,7 +77,7 @@ async function makeAttempts(
   deps: AttemptDeps,
   { policy }: BatchOrder,
   batch: TracedBatch,
-  { stop, abort }: BatchSignals,
+  { stop, abort }: AttemptSignals,
 ): Promise<void> {
   const terms: AttemptTerms = { policy, lastChance: false, expectedNumber: 1 };
   const interrupted = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * The one measure of load: from the start of a workflow to its first activity here, the slowest of the last second beside the
- * quickest ever. A server far away answers late and is not busy for that. Pure.
+ * The one measure of load: how long Temporal takes for the start of a workflow, and of a batch until its activity begins here; the
+ * slowest of the last second beside the quickest ever. A server far away answers late and is not busy for that. Pure.
  */
 import { type SchedulerOptions, schedulerDefaults } from './settings.ts';
 
@@ -10,12 +10,10 @@ export interface Load {
   starting(id: string): void;
   /** It was not started after all. */
   failed(id: string): void;
-  /** Its first activity has begun, here or not: only what was started here counts. */
+  /** Temporal has it, or a batch's activity has begun, here or not: only what was started here counts. */
   begun(id: string): void;
   /** Whether this has been started and has not begun. */
   waits(id: string): boolean;
-  /** How many were started and have not begun. */
-  waiting(): number;
   /** Whether what is started begins much later than it could. */
   overloaded(): boolean;
 }
@@ -61,10 +59,6 @@ export function createLoad(
     waits(id) {
       forgetOld();
       return started.has(id);
-    },
-    waiting() {
-      forgetOld();
-      return started.size;
     },
     overloaded() {
       const at = now();

@@ -36,7 +36,7 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
              count(*) filter (where queue in (${QUEUE.retry}, ${QUEUE.workflow}))::int as handed_back,
              min(case when queue in (${QUEUE.retry}, ${QUEUE.workflow}) then due_at else created_at end)
                filter (where queue <> ${QUEUE.recovered}) as oldest
-      from deliveries where dispatched_at is null),
+      from deliveries where dispatched_at is null and state in ('pending', 'retrying')),
     changes as materialized (select count(*)::int as count, min(due_at) as oldest from outbox)
     select q.fresh, q.recovered, q.handed_back, c.count as changes,
            ${age(sql`q.oldest`)} as oldest_seconds,

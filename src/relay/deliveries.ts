@@ -18,11 +18,15 @@ import { QUEUE, type Queue } from '../db/outbox/outbox.ts';
 import type { Urgency } from '../temporal/dispatcher.ts';
 import type { BackgroundWork } from './budget.ts';
 import type { RelayDeps } from './deps.ts';
+import type { InHand } from './in-hand.ts';
 import type { Next } from './loop.ts';
 import { createMode, type FirstAttempts } from './mode.ts';
 import { type StartDeps, startClaimed } from './start.ts';
 
-export type DeliveriesDeps = StartDeps & Pick<RelayDeps, 'options' | 'firstAttempts' | 'limits' | 'budget'>;
+export type DeliveriesDeps = StartDeps &
+  Pick<RelayDeps, 'options' | 'firstAttempts' | 'limits' | 'budget'> & {
+    readonly inHand: Pick<InHand, 'count' | 'take'>;
+  };
 
 /** The classes of deliveries that wait, each the name of a loop. */
 export type ClassName = 'deliveries' | 'retries' | 'workflows' | 'bulk' | 'recovered';
@@ -32,7 +36,7 @@ export interface DeliveryClass {
   readonly queue: Queue;
   /** The classes of which nothing may be left when this one is claimed, but for once in a while. */
   readonly after: readonly ClassName[];
-  /** What bounds its own workflows: the window of those that have not begun, or a share of the background budget. */
+  /** What bounds its own workflows: the window of those in hand, whose first attempts are made here, or a share of the background budget. */
   readonly bound: 'window' | BackgroundWork;
   /** Where batches are allowed at all: always, never or in a burst; or as the setting says. */
   readonly mode: FirstAttempts | 'setting';
@@ -136,7 +140,7 @@ export function dispatchOf(
   name: ClassName,
   precedence: Precedence,
 ): () => Promise<Next> {
-  const { sql, limits, load, budget, options, firstAttempts } = deps;
+  const { sql, limits, load, budget, options, firstAttempts, inHand, silence } = deps;
   const { queue, bound, urgency, aheadMs, ...of } = deliveryClasses[name];
   const allowed = of.mode === 'setting' ? firstAttempts : of.mode;
   const mode = createMode(firstAttempts === 'each' ? 'each' : allowed, options);
@@ -149,11 +153,14 @@ export function dispatchOf(
     return Math.min(options.batchSize, Math.max(options.window, 2 * options.batchSize - limits.open()));
   }
   const ownLimit = () =>
-    background === null ? options.window - load.waiting() : budget.available(background);
+    background === null
+      ? Math.min(options.window - inHand.count(), 2 * options.attempts - limits.open())
+      : budget.available(background);
 
   return async () => {
     if (!precedence.mayClaim(name)) return options.tickMs;
-    const batches = mode.batches();
+    // Without Temporal no batch is made, and first attempts are.
+    const batches = mode.batches() && !(background === null && silence.lasts());
     const limit = batches ? batchLimit() : ownLimit();
     if (limit < 1) {
       precedence.full(name);
@@ -172,11 +179,14 @@ export function dispatchOf(
     if (batches) lastBatch = batchId;
     if (background !== null)
       budget.spend(background, deliveries.filter((delivery) => delivery.batchId === null).length);
-    await startClaimed(deps, deliveries, {
-      urgency,
-      concurrency: background === null ? options.window : options.backgroundConcurrency,
-      measured: background === null,
-    });
+    // What belongs to a batch already is left to that.
+    const own = background === null ? deliveries.filter((delivery) => delivery.batchId === null) : [];
+    inHand.take(own);
+    await startClaimed(
+      deps,
+      deliveries.filter((delivery) => !own.includes(delivery)),
+      { urgency, concurrency: options.backgroundConcurrency },
+    );
     if (deliveries.length === 0) return 'idle';
     if (batches || background !== null) return options.tickMs;
     return more ? 'more' : 'idle';

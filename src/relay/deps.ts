@@ -12,6 +12,7 @@ import type { RecoveryStarter } from '../temporal/start-recovery.ts';
 import type { WarningStarter } from '../temporal/start-warning.ts';
 import type { Budget } from './budget.ts';
 import type { FirstAttempts } from './mode.ts';
+import type { Silence } from './silence.ts';
 
 export interface RelayDeps {
   readonly sql: Pool;
@@ -22,6 +23,7 @@ export interface RelayDeps {
   readonly limits: Limits;
   readonly load: Load;
   readonly budget: Budget;
+  readonly silence: Silence;
   /** Aborted when the relay is being stopped: what is not under way by then is released. */
   readonly stopping: AbortSignal;
   readonly dispatcher: Dispatcher;
@@ -34,8 +36,9 @@ export interface RelayDeps {
   readonly warningTerms: WarningTerms | null;
   /** The policy's first wait, in milliseconds: no change of a webhook leads to an attempt sooner after the last one. */
   readonly firstWaitMs: number;
-  /** Told when Temporal took something. */
+  /** Told when Temporal took something, and when it did not answer. */
   readonly onTaken: () => void;
+  readonly onAway: () => void;
   /** Told of deliveries that end without a workflow. */
   readonly watch: Pick<DeliveryWatch, 'ended'>;
 }

@@ -2,7 +2,7 @@
  * The relay: outbox → Temporal, in loops that do not wait for each other. LISTEN wakes them, polling is the
  * guarantee.
  *
- * Module relay, which imports attempt, concurrency, db, lib, temporal. Begin: `loop.ts` runs each step, `deliveries.ts` is the
+ * Module relay, which imports attempt, concurrency, db, domain, lib, temporal. Begin: `loop.ts` runs each step, `deliveries.ts` is the
  * first.
  */
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
@@ -12,10 +12,14 @@ import { createBudget } from './budget.ts';
 import { dispatchChanges, dispatchRecoveries, dispatchReleases } from './changes.ts';
 import { type ClassName, createPrecedence, dispatchOf } from './deliveries.ts';
 import type { RelayDeps } from './deps.ts';
+import { createInHand, type InHandDeps } from './in-hand.ts';
 import { type Next, type Round, startLoop } from './loop.ts';
+import { createSilence } from './silence.ts';
 import { dispatchWarnings } from './warnings.ts';
 
-export interface RelayOptions extends Omit<RelayDeps, 'budget' | 'options' | 'stopping' | 'onTaken'> {
+export interface RelayOptions
+  extends Omit<RelayDeps, 'budget' | 'silence' | 'options' | 'stopping' | 'onTaken' | 'onAway'>,
+    Pick<InHandDeps, 'makeFirstAttempt' | 'policy'> {
   /** Where notifications are heard; null: nowhere, and work is looked for. Default: the pool. */
   readonly listenSql?: Pool | null;
   /** Left out: the defaults. */
@@ -47,6 +51,8 @@ export interface Relay {
    * started.
    */
   stop(): Promise<void>;
+  /** Waits for the first attempts under way after the stop, as long as one may take. */
+  ended(): Promise<void>;
 }
 
 /** Starts relaying at once. */
@@ -54,15 +60,23 @@ export function startRelay(relay: RelayOptions): Relay {
   const { sql, listenSql = sql, log, onTemporal, load, scheduler: options = schedulerDefaults } = relay;
   const stopping = new AbortController();
   const budget = createBudget(load.overloaded, options);
+  const silence = createSilence(options.silentMs);
   const precedence = createPrecedence(options.patienceMs);
-  const deps = { ...relay, options, budget, stopping: stopping.signal, onTaken: () => onTemporal('up') };
+  const onAway = () => onTemporal('down');
+  function onTaken(): void {
+    silence.answered();
+    onTemporal('up');
+  }
+  const common = { ...relay, options, budget, silence, stopping: stopping.signal, onTaken, onAway };
+  const inHand = createInHand(common);
+  const deps = { ...common, inHand };
   const loop = (what: RelayLoop, step: () => Promise<Next>) =>
     startLoop({
       what,
       step,
       log,
       options,
-      onFailure: () => onTemporal('down'),
+      onFailure: onAway,
       onRound: (round) => relay.onRound(what, round),
     });
   const ofClass = (name: ClassName) => loop(name, dispatchOf(deps, name, precedence));
@@ -92,7 +106,9 @@ export function startRelay(relay: RelayOptions): Relay {
     async stop() {
       stopping.abort();
       await Promise.all(Object.values(loops).map((each) => each.stop()));
+      await inHand.handedOver();
       await (await listening)?.unlisten().catch(() => {});
     },
+    ended: () => inHand.ended(),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Starts workflows of claimed deliveries, whoever claimed them: one of each, or one of a batch. Starts are made outside any
+ * Starts workflows of claimed deliveries whose first attempts are not made here: one of each, or one of a batch. Starts are made outside any
  * transaction and are idempotent by workflow id, so that a relay may die anywhere.
  */
 import { whileLeased } from '../db/outbox/lease.ts';
@@ -16,7 +16,10 @@ import type { RelayDeps } from './deps.ts';
 import { callEach } from './pass-on.ts';
 
 export interface StartDeps
-  extends Pick<RelayDeps, 'sql' | 'log' | 'stopping' | 'onTaken' | 'load' | 'starter' | 'checkBatch'> {
+  extends Pick<
+    RelayDeps,
+    'sql' | 'log' | 'stopping' | 'onTaken' | 'load' | 'silence' | 'starter' | 'checkBatch'
+  > {
   readonly dispatcher: Pick<Dispatcher, 'startDelivery'>;
 }
 
@@ -25,8 +28,6 @@ interface Starting {
   readonly urgency: Urgency;
   /** Of workflows of their own, at once. */
   readonly concurrency: number;
-  /** Nobody measures how long those take that are not urgent. */
-  readonly measured: boolean;
 }
 
 const idsOf = (deliveries: readonly QueuedDelivery[]) => deliveries.map(({ id }) => id);
@@ -62,24 +63,16 @@ export async function startClaimed(
 
 /** A workflow for each that belongs to no batch. */
 async function startOwn(
-  { dispatcher, log, stopping, load }: StartDeps,
+  { dispatcher, log, stopping }: StartDeps,
   claimed: readonly QueuedDelivery[],
-  { urgency, concurrency, measured }: Starting,
+  { urgency, concurrency }: Starting,
 ) {
   const refused: QueuedDelivery[] = [];
   const called = await callEach({
     items: claimed.filter(({ batchId }) => batchId === null),
     concurrency,
     stopping,
-    async call(delivery) {
-      if (measured) load.starting(delivery.id);
-      try {
-        await dispatcher.startDelivery(delivery, urgency);
-      } catch (error) {
-        load.failed(delivery.id);
-        throw error;
-      }
-    },
+    call: (delivery) => dispatcher.startDelivery(delivery, urgency),
     refused(delivery, err) {
       log.error({ deliveryId: delivery.id, err }, 'Temporal refused to start a delivery');
       refused.push(delivery);
@@ -90,7 +83,7 @@ async function startOwn(
 
 /** The batches that the others belong to. */
 async function startBatches(
-  { log, stopping, load, starter, checkBatch }: StartDeps,
+  { log, stopping, load, silence, starter, checkBatch }: StartDeps,
   claimed: readonly QueuedDelivery[],
   { urgency }: Starting,
 ) {
@@ -100,6 +93,7 @@ async function startBatches(
     concurrency: 1,
     stopping,
     async call(batchId) {
+      silence.asked();
       load.starting(batchId);
       try {
         const deliveries = claimed.filter((delivery) => delivery.batchId === batchId);

@@ -2,7 +2,7 @@
  * What the relay asks of Temporal. All calls have a deadline: one to an unreachable server would otherwise be retried
  * for long.
  *
- * Module temporal, which imports config, db, domain, lib, log, traces, workflows. Begin: `target.ts` says how
+ * Module temporal, which imports attempt, config, db, domain, lib, log, traces, workflows. Begin: `target.ts` says how
  * Temporal is reached.
  */
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowOptions } from '@temporalio/client';
@@ -13,7 +13,10 @@ import type { MailTimes } from '../../workflows/delivery-types.ts';
 import {
   attemptFailedSignal,
   type DeliverEventInput,
+  type Delivered,
   type FailedAttempt,
+  firstAttemptSignal,
+  type UnderWay,
   webhookChangedSignal,
 } from '../../workflows/delivery-types.ts';
 import { literal } from '../../workflows/markdown.ts';
@@ -32,6 +35,7 @@ import {
   webhookIdKey,
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
+import type { AttemptFailure } from '../attempt/outcome.ts';
 import type { ClaimedDelivery, QueuedDelivery } from '../db/outbox/outbox.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
@@ -52,14 +56,17 @@ const WITHOUT_HOST_MS = 60_000;
 
 export interface Dispatcher {
   /**
-   * Starts the delivery's workflow, behind the attempts that batches made; one that was started already counts as started.
+   * Starts the delivery's workflow, behind the attempts that were made; one that was started already counts as started.
    * @param urgency of what is fresh the first task runs here; everything else any worker may take, in Temporal's order
+   * @param underWay its first attempt, of which the workflow is told by `signalFirstAttempt`; default: none is
    */
-  startDelivery(delivery: QueuedDelivery, urgency: Urgency): Promise<void>;
+  startDelivery(delivery: QueuedDelivery, urgency: Urgency, underWay?: UnderWay): Promise<void>;
+  /** Tells the workflow of a delivery what came of its first attempt; null: its records say it. */
+  signalFirstAttempt(delivery: NamedDelivery, came: Delivered | AttemptFailure | null): Promise<void>;
   /** Tells an open delivery that its webhook changed; one that has ended needs no telling. */
   signalWebhookChanged(delivery: NamedDelivery): Promise<void>;
   /** @param workflowId of the delivery's workflow */
-  signalAttemptFailed(workflowId: string, attempt: FailedAttempt): Promise<void>;
+  signalAttemptFailed(workflowId: string, attempt: AttemptFailure): Promise<void>;
   /** Starts the release timer of a pre-order, or tells the running one of a change. */
   signalReleaseChanged(eshopId: number, eshopOrderId: string): Promise<void>;
 }
@@ -102,11 +109,20 @@ export function createDispatcher(
 
   /** @returns false where a workflow of this delivery is in the way */
   async function start(
-    delivery: LostDelivery & { readonly lastFailure?: FailedAttempt },
+    delivery: LostDelivery & Pick<DeliverEventInput, 'first' | 'lastFailure'>,
     urgency: Urgency,
     how: Pick<WorkflowOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'requestEagerStart'>,
   ): Promise<boolean> {
-    const { id: deliveryId, eshopId, webhookId, eventType, entityId, attemptsMade, lastFailure } = delivery;
+    const {
+      id: deliveryId,
+      eshopId,
+      webhookId,
+      eventType,
+      entityId,
+      attemptsMade,
+      first,
+      lastFailure,
+    } = delivery;
     const { receiverHost } = delivery;
     const input: DeliverEventInput = {
       deliveryId,
@@ -117,6 +133,7 @@ export function createDispatcher(
       attemptsMade,
       // More attempts than the policy of today allows: none is left, which is for the workflow to find.
       policy: attemptsMade < maxAttempts(policy) ? policy : { ...policy, maxRetries: attemptsMade },
+      ...(first === undefined ? {} : { first }),
       ...(lastFailure === undefined ? {} : { lastFailure }),
       ...mailTimes,
     };
@@ -172,8 +189,9 @@ export function createDispatcher(
   }
 
   return {
-    async startDelivery(delivery, urgency) {
-      await start({ ...delivery, ...lastFailureOf(delivery) }, urgency, {
+    async startDelivery(delivery, urgency, underWay) {
+      const made = underWay === undefined ? attemptOf(delivery) : { first: underWay };
+      await start({ ...delivery, ...made }, urgency, {
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
         // An eager start would pass over what waits in front of it. Of retries it is not missed: they are started before they are due.
         requestEagerStart: urgency === 'fresh',
@@ -184,10 +202,15 @@ export function createDispatcher(
       return await start(delivery, 'recovery', { ...HOW_AFTER[former], requestEagerStart: false });
     },
     signalWebhookChanged,
+    signalFirstAttempt: (delivery, came) =>
+      signalWorkflow(client, deliveryWorkflowId(delivery), {
+        name: firstAttemptSignal,
+        args: [came?.kind === 'failed' ? failedAttempt(came) : came],
+      }),
     signalAttemptFailed: (workflowId, attempt) =>
       signalWorkflow(client, workflowId, {
         name: attemptFailedSignal,
-        args: [attempt],
+        args: [failedAttempt(attempt)],
         deadlineMs: BEST_EFFORT_DEADLINE_MS,
       }),
     async signalReleaseChanged(eshopId, eshopOrderId) {
@@ -209,19 +232,20 @@ export function createDispatcher(
   };
 }
 
-/** What the operator's view begins with: the attempt that the batch made. */
-function lastFailureOf(delivery: QueuedDelivery): { lastFailure?: FailedAttempt } {
-  const { attemptsMade, lastAttemptAt, lastError, lastStatus, nextAttemptAt } = delivery;
-  if (lastAttemptAt === null || lastError === null) return {};
+/** The attempt that was made before its workflow is started. */
+function attemptOf(delivery: QueuedDelivery): Pick<DeliverEventInput, 'first' | 'lastFailure'> {
+  const { state, attemptsMade: number, lastAttemptAt: at, lastError, lastStatus, nextAttemptAt } = delivery;
+  if (state === 'delivered') return { first: { kind: 'delivered', number, status: lastStatus ?? 200 } };
+  if (at === null || lastError === null) return {};
   return {
-    lastFailure: {
-      number: attemptsMade,
-      status: lastStatus,
-      sentence: lastError,
-      at: lastAttemptAt.toISOString(),
-      nextAttemptAt: nextAttemptAt?.toISOString() ?? null,
-    },
+    lastFailure: failedAttempt({ number, status: lastStatus, sentence: lastError, at, nextAttemptAt }),
   };
+}
+
+function failedAttempt(failure: Omit<AttemptFailure, 'kind'>): FailedAttempt {
+  const { number, status, sentence, at, nextAttemptAt } = failure;
+  const next = nextAttemptAt?.toISOString() ?? null;
+  return { number, status, sentence, at: at.toISOString(), nextAttemptAt: next };
 }
 
 /** How a workflow is started again: each only where Temporal still has what was found there. */

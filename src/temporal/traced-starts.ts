@@ -23,11 +23,11 @@ export function tracedDispatcher<D extends Dispatcher>(dispatcher: D, traces: Tr
   if (traces === untraced) return dispatcher;
   return {
     ...dispatcher,
-    startDelivery(delivery, urgency) {
+    startDelivery(delivery, urgency, underWay) {
       const { id, traceparent } = delivery;
-      if (traceparent === null) return dispatcher.startDelivery(delivery, urgency);
+      if (traceparent === null) return dispatcher.startDelivery(delivery, urgency, underWay);
       const span = { ...handOver('deliverEvent', { 'messaging.message.id': id }), parent: traceparent };
-      return traced(traces, span, () => dispatcher.startDelivery(delivery, urgency));
+      return traced(traces, span, () => dispatcher.startDelivery(delivery, urgency, underWay));
     },
   };
 }

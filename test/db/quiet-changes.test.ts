@@ -44,6 +44,7 @@ async function look(available: number): Promise<number> {
       async signalWebhookChanged({ id }) {
         told.push(id);
       },
+      async signalFirstAttempt() {},
       async signalAttemptFailed() {},
       async signalReleaseChanged() {},
     },

@@ -30,18 +30,23 @@ afterAll(async () => {
   await replayer?.close();
 });
 
-const attempt = 'activity attemptDelivery';
+const attributes = 'search attributes';
 test.each([
-  ['timerFirst', 5, attempt, 'timer'],
-  ['activityBeside', 10, 'search attributes', 'activity'],
-  ['activityLast', 27, 'end: completed', 'activity'],
-  ['endsAtOnce', 5, attempt, 'end: completed'],
-  ['doesNothing', 5, attempt, 'nothing'],
+  ['timerFirst', 5, attributes, 'timer'],
+  ['activityBeside', 12, 'activity attemptDelivery', 'activity readDelivery'],
+  ['activityLast', 29, 'end: completed', 'activity'],
+  ['endsAtOnce', 5, attributes, 'end: completed'],
+  ['doesNothing', 5, attributes, 'nothing'],
   ['throwsAnError', 4, 'WorkflowTaskCompleted', 'there is no "policy" here'],
 ])('%s breaks at event %i, which is: %s; and not: %s', async (workflow, eventId, expected, found) => {
   const result = await breakOf(replayer, 'example', ledBy(workflow, recorded));
   expect(result).toMatchObject({ eventId, expected, found });
   expect(result?.details).not.toBe('');
+});
+
+test('a workflow that reads its delivery before it joins the first attempt breaks at the wait for that', async () => {
+  const joined = ledBy('activityFirst', read('first-attempt-joined'));
+  expect(await breakOf(replayer, 'example', joined)).toMatchObject({ eventId: 5, expected: 'timer' });
 });
 
 test('a workflow that there is no longer breaks at its first step', async () => {

@@ -12,6 +12,11 @@ export async function timerFirst(input: DeliverEventInput) {
   return await deliverEvent(input);
 }
 
+export async function activityFirst(input: DeliverEventInput) {
+  await read(input);
+  return await deliverEvent(input);
+}
+
 export async function activityLast(input: DeliverEventInput) {
   const result = await deliverEvent(input);
   await read(input);

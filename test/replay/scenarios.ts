@@ -3,6 +3,7 @@
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { transaction } from '../../src/db/transaction.ts';
+import { beginAttempts } from '../../src/db/webhooks/attempts.ts';
 import type { Sender } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
@@ -13,6 +14,7 @@ import { type RecoveryProgress, recoveryWorkflowId } from '../../workflows/recov
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { retentionId } from '../../workflows/retention-types.ts';
 import { warningWorkflowId } from '../../workflows/warning-types.ts';
+import { attemptRecord, owned, recordAttempt } from '../support/deliveries.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
 import { insertPreOrder } from '../support/lost-workflows.ts';
 import type { Receiver } from '../support/receiver.ts';
@@ -59,6 +61,20 @@ const whileWaiting =
   async (stack, receiver) => {
     const { webhook, id } = await waiting(stack, receiver);
     await happens({ stack, receiver, webhook, id, workflow: stack.workflow(id) });
+    return closed(stack, id);
+  };
+
+/** Another process has the first attempt under way when the workflow begins. */
+const madeElsewhere =
+  (happens: (made: Pick<Waits, 'stack' | 'id'>) => Promise<unknown>): Scenario['run'] =>
+  async (stack, receiver) => {
+    await stack.createWebhook(receiver.url);
+    const id = await stack.fireOne('10001');
+    const attempt = { deliveryId: id, number: 1, generation: 1 };
+    await beginAttempts(stack.sql, [attempt], null, { ...owned, ms: 3_000 });
+    await stack.startWorker();
+    await stack.untilBegun(id);
+    await happens({ stack, id });
     return closed(stack, id);
   };
 
@@ -204,6 +220,32 @@ export const scenarios: readonly Scenario[] = [
     run: answering({ status: 200 }),
   },
   {
+    name: 'first-attempt-joined',
+    closes: 'completed',
+    options: { scheduler: { startAfterMs: 1 } },
+    run: answering({ status: 200, delayMs: 1_000 }),
+  },
+  {
+    name: 'first-attempt-joined-and-failed',
+    closes: 'completed',
+    options: { scheduler: { startAfterMs: 1 } },
+    run: answering(({ count }) => (count === 1 ? { status: 503, delayMs: 1_000 } : { status: 200 })),
+  },
+  {
+    name: 'first-attempt-of-another-process',
+    closes: 'completed',
+    options: { worker: false },
+    run: madeElsewhere(({ stack, id }) =>
+      recordAttempt(stack.sql, attemptRecord(id, { outcome: 'success', status: 200, error: null })),
+    ),
+  },
+  {
+    name: 'first-attempt-of-a-process-that-died',
+    closes: 'completed',
+    options: { worker: false },
+    run: madeElsewhere(async () => {}),
+  },
+  {
     name: 'delivered-after-retries',
     closes: 'completed',
     run: answering(({ count }) => ({ status: count < 4 ? 500 : 200 })),
@@ -345,7 +387,7 @@ export const scenarios: readonly Scenario[] = [
       receiver.respond({ status: 503, delayMs: 1_000 });
       await stack.createWebhook(receiver.url);
       const id = await stack.fireOne('10001');
-      await receiver.waitFor(1);
+      await stack.untilBegun(id);
       await stack.workflow(id).executeUpdate('giveUp');
       return closed(stack, id);
     },

@@ -97,6 +97,7 @@ export async function exhaustDelivery(
 export const neverAttempted = {
   batchId: null,
   traceparent: null,
+  state: 'pending',
   attemptsMade: 0,
   lastAttemptAt: null,
   lastStatus: null,

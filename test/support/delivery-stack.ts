@@ -55,6 +55,7 @@ export interface DeliveryRow {
   readonly lastError: string | null;
   readonly nextAttemptAt: Date | null;
   readonly windowStartedAt: Date | null;
+  readonly dispatchedAt: Date | null;
   readonly canceledBy: 'operator' | 'deletion' | null;
 }
 
@@ -120,6 +121,8 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
   const { sql } = database;
   const mailDirectory = await mkdtemp(join(tmpdir(), 'waybill-mail-'));
   const policy: RetryPolicy = { ...quickPolicy, ...options.policy };
+  const firstAttempts = options.firstAttempts ?? firstAttemptsOfRun();
+  const each = firstAttempts === 'each';
   const keys = createKeys(Buffer.alloc(32, 7));
   const address = options.temporalAddress ?? inject('temporalAddress');
   const taskQueue = `${name}-${Math.random().toString(36).slice(2, 8)}`;
@@ -186,7 +189,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
           taskQueue,
         },
         policy: { ...policy, ...other.policy },
-        firstAttempts: options.firstAttempts ?? firstAttemptsOfRun(),
+        firstAttempts,
         keys,
         sender,
         mailer,
@@ -317,6 +320,8 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         `delivery ${state}`,
         async () => {
           const row = await stack.delivery(id);
+          // Its workflow is started behind its first attempt.
+          if (each && state === 'retrying' && row.dispatchedAt === null) return false;
           return row.state === state && row;
         },
         timeoutMs,
@@ -338,14 +343,18 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         'the workflow to end',
         async () => {
           const description = await stack.describe(id);
-          if (description === undefined && (await stack.delivery(id)).state === 'delivered')
-            return 'COMPLETED';
-          return (
-            description !== undefined && description.status.name !== 'RUNNING' && description.status.name
-          );
+          if (description === undefined) {
+            const { state, dispatchedAt } = await stack.delivery(id);
+            return state === 'delivered' && dispatchedAt !== null && 'COMPLETED';
+          }
+          return description.status.name !== 'RUNNING' && description.status.name;
         },
         timeoutMs,
       ),
+
+    /** Waits for its workflow, which is started beside its first attempt. */
+    untilBegun: (id: string): Promise<boolean> =>
+      stack.until('its workflow', async () => (await stack.describe(id)) !== undefined),
 
     /** undefined before the workflow has been started. */
     async describe(id: string) {

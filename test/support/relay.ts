@@ -4,6 +4,8 @@ import { unwatched } from '../../src/attempt/watch.ts';
 import { createLoad } from '../../src/concurrency/load.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { transaction } from '../../src/db/transaction.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import type { MakeFirstAttempt } from '../../src/relay/in-hand.ts';
 import { startRelay } from '../../src/relay/relay.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
 import type { BatchStarter } from '../../src/temporal/start-batch.ts';
@@ -12,9 +14,9 @@ import { boundless } from './limits.ts';
 import { recordEvent } from './record-event.ts';
 
 interface RelayToOptions {
-  /** Whether a delivery's first attempt begins as soon as it is started. */
-  readonly attempts?: boolean;
   readonly scheduler?: Partial<SchedulerOptions>;
+  /** Default: its workflow is started at once, and makes it. */
+  readonly makeFirstAttempt?: MakeFirstAttempt;
   readonly startBatch?: BatchStarter['startBatch'];
 }
 
@@ -25,8 +27,8 @@ export function relayTo(
   stack: Pick<DeliveryStack, 'sql'>,
   failing: Partial<Dispatcher> = {},
   {
-    attempts = true,
     scheduler = {},
+    makeFirstAttempt = async () => ({ kind: 'notAttempted', reason: 'closed' }),
     startBatch = () => Promise.reject(new Error('no batch is expected')),
   }: RelayToOptions = {},
 ) {
@@ -35,17 +37,16 @@ export function relayTo(
   const started: string[] = [];
   const told: string[] = [];
   const dispatcher: Dispatcher = {
-    async startDelivery(delivery, urgency) {
-      await failing.startDelivery?.(delivery, urgency);
-      if (attempts) {
-        load.begun(delivery.id);
-        await stack.sql`update deliveries set window_started_at = now() where id = ${delivery.id}`;
-      }
+    async startDelivery(delivery, urgency, underWay) {
+      await failing.startDelivery?.(delivery, urgency, underWay);
       started.push(delivery.id);
     },
     async signalWebhookChanged(delivery) {
       await failing.signalWebhookChanged?.(delivery);
       told.push(delivery.id);
+    },
+    async signalFirstAttempt(delivery, came) {
+      await failing.signalFirstAttempt?.(delivery, came);
     },
     async signalAttemptFailed() {},
     async signalReleaseChanged(eshopId, id) {
@@ -55,6 +56,8 @@ export function relayTo(
   };
   const relay = startRelay({
     sql: stack.sql,
+    policy: defaultRetryPolicy,
+    makeFirstAttempt,
     dispatcher,
     recoveries: { async signalRecoveryChanged() {} },
     warnings: { async startWarning() {} },

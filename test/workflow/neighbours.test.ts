@@ -88,25 +88,19 @@ test('what finds no place is attempted later: under the same number, and not lat
   expect(row?.windowStartedAt.getTime()).toBeGreaterThanOrEqual(asked[3] ?? Infinity);
 });
 
-test('no more is started than begins', async () => {
+test('no more is in hand than the window has room for', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 100);
-  const begun: string[] = [];
-  const { relay, started, load } = relayTo(
-    stack,
-    {
-      async startDelivery({ id }) {
-        begun.push(id);
-      },
-    },
-    { attempts: false },
-  );
+  const asked: (() => void)[] = [];
+  const { relay, started } = relayTo(stack, {
+    startDelivery: () => new Promise((resolve) => asked.push(resolve)),
+  });
   cleanups.push(() => relay.stop());
   let most = 0;
   await stack.until('every start', async () => {
-    most = Math.max(most, load.waiting());
-    for (const id of begun.splice(0)) load.begun(id);
+    most = Math.max(most, asked.length);
+    for (const answer of asked.splice(0)) answer();
     return started.length === 100;
   });
   expect(most).toBeLessThanOrEqual(schedulerDefaults.window);
@@ -146,8 +140,6 @@ test('a delivery that failed for good deactivates its webhook and mails, however
   await fireMany(stack, 2);
   await stack.until('the mail', async () => (await stack.mails()).length === 1);
   expect(await stack.webhook(neighbour.webhookId)).toMatchObject({ active: false });
-  await silent.waitFor(3);
-  expect(silent.requests).toHaveLength(3);
 });
 
 test('in batches too: 500 deliveries to a receiver that never answers hold up none of another e-shop', async () => {

@@ -115,6 +115,7 @@ async function underWay(path: string, status: number) {
   const webhook = await stack.createWebhook(`${receiver.url}${path}`);
   const id = await stack.fireOne(`order for ${path}`);
   await receiver.waitFor((request) => request.path === path);
+  await stack.untilBegun(id);
   return { id, webhook, release };
 }
 

@@ -2,11 +2,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { skipWait } from '../support/windows.ts';
 
 let stack: DeliveryStack;
 let receiver: Receiver;
 beforeAll(async () => {
-  stack = await startDeliveryStack('operator', { policy: { windowMs: 3_600_000, maxRetries: 3 } });
+  stack = await startDeliveryStack('operator', { policy: { windowMs: 3_600_000, maxRetries: 4 } });
   receiver = await createReceiver();
 });
 afterEach(() => stack.retireWebhooks());
@@ -15,13 +16,17 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** A delivery whose first attempt failed, and whose next one is due in ten minutes. */
+/** A delivery whose first attempt failed, and its workflow's own: the next one is due in ten minutes. */
 async function waitingDelivery(path: string) {
-  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
+  receiver.respond(({ headers }) =>
+    headers['x-service-attempt'] === '1'
+      ? { status: 503 }
+      : { status: 503, headers: { 'retry-after': '600' } },
+  );
   const webhook = await stack.createWebhook(`${receiver.url}${path}`);
   const id = await stack.fireOne(`order for ${path}`);
   await stack.untilState(id, 'retrying');
-  await untilEngineWaits(id, 1);
+  await untilEngineWaits(id, 2);
   return { id, webhook };
 }
 
@@ -43,26 +48,27 @@ const attemptOf = (id: string) => ({
 test('reset during a ten-minute wait: the next attempt is made at once, and the failure before it stays', async () => {
   const { id } = await waitingDelivery('/reset');
   await stack.client.workflowService.resetActivity(attemptOf(id));
-  const [second] = await receiver.waitFor(
-    (request) => request.path === '/reset' && request.headers['x-service-attempt'] === '2',
+  const [third] = await receiver.waitFor(
+    (request) => request.path === '/reset' && request.headers['x-service-attempt'] === '3',
   );
-  expect(second).toBeDefined();
-  await stack.until('its record', async () => (await stack.delivery(id)).attemptsMade === 2);
+  expect(third).toBeDefined();
+  await stack.until('its record', async () => (await stack.delivery(id)).attemptsMade === 3);
   expect(await stack.attempts(id)).toMatchObject([
     { number: 1, outcome: 'failure', status: 503 },
     { number: 2, outcome: 'failure', status: 503 },
+    { number: 3, outcome: 'failure', status: 503 },
   ]);
-  await untilEngineWaits(id, 2);
+  await untilEngineWaits(id, 3);
 });
 
 test('reset again and again: no more attempts than the policy allows, then the compensation', async () => {
   const { id, webhook } = await waitingDelivery('/reset-often');
-  for (let made = 1; made < 4; made += 1) {
+  for (let made = 2; made < 5; made += 1) {
     await untilEngineWaits(id, made);
     await stack.client.workflowService.resetActivity(attemptOf(id));
   }
   expect(await stack.untilClosed(id)).toBe('FAILED');
-  expect(receiver.requests.filter((request) => request.path === '/reset-often')).toHaveLength(4);
+  expect(receiver.requests.filter((request) => request.path === '/reset-often')).toHaveLength(5);
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
 });
 
@@ -78,11 +84,11 @@ test.each([
       'the pause',
       async () => (await stack.describe(id))?.raw.pendingActivities?.[0]?.paused,
     );
-    expect((await stack.delivery(id)).attemptsMade).toBe(1);
+    expect((await stack.delivery(id)).attemptsMade).toBe(2);
     receiver.respond({ status: 200 });
     await stack.client.workflowService.unpauseActivity({ ...attemptOf(id), resetAttempts });
     expect(await stack.untilClosed(id)).toBe('COMPLETED');
-    expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 2 });
+    expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 3 });
   },
 );
 
@@ -95,21 +101,23 @@ test('a failed delivery whose workflow is reset stays failed, and nothing is sen
   await stack.resetWorkflow(id);
   expect(await stack.untilClosed(id)).toBe('FAILED');
   await expect(stack.workflow(id).result()).rejects.toMatchObject({
-    cause: { message: expect.stringContaining('Had already failed, after 4 attempts') },
+    cause: { message: expect.stringContaining('Had already failed, after 5 attempts') },
   });
-  expect(receiver.requests.filter((request) => request.path === '/failed')).toHaveLength(4);
+  expect(receiver.requests.filter((request) => request.path === '/failed')).toHaveLength(5);
   expect(await stack.mails()).toHaveLength(mails);
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: false, generation: 1 });
 });
 
-test('a workflow reset in a wait: the next attempt is made at once, under the next number', async () => {
+test('a workflow reset in a wait: the next attempt is made when it is due, under the next number', async () => {
   const { id } = await waitingDelivery('/reset-workflow');
   receiver.respond({ status: 200 });
   await stack.resetWorkflow(id);
+  await skipWait(stack, id);
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(await stack.attempts(id)).toMatchObject([
     { number: 1, outcome: 'failure' },
-    { number: 2, outcome: 'success' },
+    { number: 2, outcome: 'failure' },
+    { number: 3, outcome: 'success' },
   ]);
 });
 
@@ -129,7 +137,7 @@ test('paused, and then its webhook changes: the pause is over, and the next atte
   receiver.respond({ status: 200 });
   await stack.changeWebhook(webhook.id, { url: `${receiver.url}/paused-and-moved` });
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 2 });
+  expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 3 });
 });
 
 test('a workflow reset after it was canceled, or given up: its delivery stays canceled', async () => {
@@ -144,8 +152,8 @@ test('a workflow reset after it was canceled, or given up: its delivery stays ca
       const description = await stack.describe(id);
       return description?.status.name === 'COMPLETED' && description.raw.workflowExecutionInfo?.historyLength;
     });
-    expect(await stack.delivery(id)).toMatchObject({ state: 'canceled', attemptsMade: 1 });
+    expect(await stack.delivery(id)).toMatchObject({ state: 'canceled', attemptsMade: 2 });
     await stack.retireWebhooks();
   }
-  expect(receiver.requests.filter(({ path }) => path.startsWith('/reset-after-'))).toHaveLength(2);
+  expect(receiver.requests.filter(({ path }) => path.startsWith('/reset-after-'))).toHaveLength(4);
 });

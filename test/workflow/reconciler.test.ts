@@ -186,8 +186,11 @@ test('what is held, and what waits for its time, is left alone', async () => {
       next_attempt_at = now() - interval '30 minutes' where id = ${id}`;
   const waiting = await stack.fireOne('10003');
   await stack.until('its workflow to say so', async () => {
-    const attributes = (await stack.describe(waiting))?.typedSearchAttributes.getAll() ?? [];
-    return attributes.some(({ value }) => value === 'retrying');
+    const { events } = await stack
+      .workflow(waiting)
+      .fetchHistory()
+      .catch(() => ({ events: [] }));
+    return events?.some((event) => event.timerStartedEventAttributes) === true;
   });
   const lengths = async () =>
     await Promise.all([id, waiting].map(async (each) => (await stack.describe(each))?.historyLength));

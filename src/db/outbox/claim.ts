@@ -97,7 +97,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       where d.id = any(array(select id from chosen))
         and d.id between (select id from chosen order by id limit 1) and (select id from chosen order by id desc limit 1)
       returning d.*)
-    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id, d.traceparent, d.attempts_made, d.last_attempt_at,
+    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id, d.traceparent, d.state, d.attempts_made, d.last_attempt_at,
            d.last_status, d.last_error, d.next_attempt_at, ${receiverHost(sql, sql`d.webhook_id`)},
            (select count(*) from candidates) > (select count(*) from claimed) as more,
            greatest(0, extract(epoch from now() - (select min(due_at) from chosen)) * 1000)::float8 as waited_ms

@@ -2,6 +2,7 @@
  * Deliveries on their way to Temporal. Rows are claimed under a lease: a relay that dies leaves them to the next.
  */
 import type postgres from 'postgres';
+import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { anyOf } from '../ids.ts';
 import type { Sql } from '../pool.ts';
@@ -46,6 +47,8 @@ export interface QueuedDelivery extends ClaimedDelivery {
   /** The batch that makes its next attempt; null: its own workflow does. */
   readonly batchId: string | null;
   readonly traceparent: string | null;
+  /** Delivered: its process died, or Temporal was away, before its workflow was started. */
+  readonly state: StoredState;
   /** 0 where it could not be attempted. */
   readonly attemptsMade: number;
   readonly lastAttemptAt: Date | null;
@@ -83,6 +86,38 @@ export async function setAsideDeliveries(sql: Sql, ids: readonly string[]): Prom
   await sql`
     update deliveries set claimed_until = now() + make_interval(secs => ${REFUSED_SECONDS})
     where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null`;
+}
+
+/**
+ * An attempt that is due within this time stays in the queue until then, in seconds. Of a hundred receivers that fail together the
+ * second attempts fall due together: as timers of a hundred workflows they would end in one second. What is due later gets its
+ * workflow at once, to be seen and controlled in Temporal.
+ */
+const WAITS_IN_QUEUE_SECONDS = 60;
+
+/** Whether the next attempt, due then, waits in the queue, as SQL. */
+export function waitsInQueue(sql: Sql, nextAttemptAt: postgres.Fragment) {
+  return sql`(${nextAttemptAt} <= now() + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS}))`;
+}
+
+/** Temporal did not take them: what was attempted is not fresh any more, and waits for its next attempt or for its workflow. */
+export async function oweWorkflows(sql: Sql, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const soon = waitsInQueue(sql, sql`next_attempt_at`);
+  await sql`
+    update deliveries set claimed_until = null, queue = case when ${soon} then ${QUEUE.retry}::smallint else ${QUEUE.workflow}::smallint end,
+      due_at = case when ${soon} then next_attempt_at else now() end
+    where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null and batch_id is null`;
+}
+
+/** How long a delivery without a permit is left alone, in seconds. */
+export const NO_ROOM_SECONDS = 1;
+
+/** Defers claimed deliveries that got no permit: they wait in the queue as they were. */
+export async function deferDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
+  await sql`
+    update deliveries set claimed_until = null, next_attempt_at = null, due_at = now() + make_interval(secs => ${NO_ROOM_SECONDS})
+    where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null and batch_id is null`;
 }
 
 /** Releases claimed deliveries whose start failed: they can be claimed again at once. */

@@ -136,9 +136,9 @@ export interface BegunAttempt {
 
 /**
  * Allocates the numbers of attempts before their requests leave. An attempt interrupted before its result was recorded
- * is begun again under the same number, once its owner has given it up or its time is over. With its first attempt a delivery has
- * been dispatched.
- * @param batch the one that holds the deliveries; null: the workflow of one begins it, and no batch may hold it
+ * is begun again under the same number, once its owner has given it up or its time is over.
+ * @param batch the one that holds the deliveries, which dispatches what it begins; null: the relay or the workflow of one begins it, and
+ * no batch may hold it. Its claim stays: nothing is dispatched before its workflow is started
  * @returns by delivery; missing where the number already has its result or another owner, the webhook is no longer the one that was read,
  * the delivery has ended, an operator has stopped it, or somebody else holds it
  */
@@ -175,8 +175,8 @@ export async function beginAttempts(
         set started_at = excluded.started_at, generation = excluded.generation, owner = excluded.owner, owned_until = excluded.owned_until
         where attempts.finished_at is null and (attempts.owned_until is null or attempts.owned_until < clock_timestamp())
       returning delivery_id, started_at)
-    update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at),
-      dispatched_at = coalesce(d.dispatched_at, begun.started_at), claimed_until = null
+    update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at)
+      ${batch === null ? sql`` : sql`, dispatched_at = coalesce(d.dispatched_at, begun.started_at), claimed_until = null`}
     from begun where d.id = begun.delivery_id and d.operator_stop is null and ${held} and ${anyOf(sql, sql`d.id`, ids)}
     returning d.id, begun.started_at, d.window_started_at`;
   return new Map(rows.map(({ id, ...begun }) => [id, begun]));
@@ -246,7 +246,7 @@ export async function recordAttempts(
         late_ms = d.late_ms + f."lateMs", window_lost = f."windowLost",
         finished_at = case when f.outcome = 'success' then f."finishedAt" end,
         dispatched_at = case
-          when f.outcome = 'success' then coalesce(d.dispatched_at, now())
+          when f.outcome = 'success' and ${batch !== null} then coalesce(d.dispatched_at, now())
           when d.batch_id is distinct from ${batch?.id ?? null}::uuid or d.batch_id is null then d.dispatched_at end
         ${batch === null ? sql`` : requeueing(sql, batch, sql`f.outcome <> 'success'`, sql`f."nextAttemptAt"`)}
       from recorded f where d.id = f."deliveryId" and d.state in ('pending', 'retrying') and ${anyOf(sql, sql`d.id`, ids)}

@@ -6,7 +6,7 @@
  * import nor a pause of the recovery may hold up the retries that were promised.
  */
 import { anyOf } from '../ids.ts';
-import { QUEUE } from '../outbox/outbox.ts';
+import { NO_ROOM_SECONDS, QUEUE, waitsInQueue } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 import type { BatchRun } from './batches.ts';
 import { windowNotBegun } from './deliveries.ts';
@@ -15,13 +15,6 @@ import { windowNotBegun } from './deliveries.ts';
 export function heldBy(sql: Sql, { id, run }: BatchRun) {
   return sql`held_by_us as materialized (select from batches where id = ${id} and run = ${run} for share)`;
 }
-
-/**
- * An attempt that is due within this time stays in the queue until then, in seconds. Of a hundred receivers that fail together the
- * second attempts fall due together: as timers of a hundred workflows they would end in one second. What is due later gets its
- * workflow at once, to be seen and controlled in Temporal.
- */
-const WAITS_IN_QUEUE_SECONDS = 60;
 
 /**
  * Of a delivery `d` that is updated: back to the queue, if the batch still holds it.
@@ -34,7 +27,7 @@ export function requeueing(
   nextAttemptAt: ReturnType<typeof sql>,
 ) {
   const back = sql`d.batch_id = ${batch.id} and ${condition}`;
-  const soon = sql`${nextAttemptAt} <= now() + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS})`;
+  const soon = waitsInQueue(sql, nextAttemptAt);
   return sql`,
         queue = case when not (${back}) then d.queue when ${soon} then ${QUEUE.retry} else ${QUEUE.workflow} end,
         due_at = case when not (${back}) then d.due_at when ${soon} then ${nextAttemptAt} else now() end,
@@ -87,9 +80,6 @@ function changedBy(sql: Sql, batch: Pick<BatchRun, 'id'>, condition: ReturnType<
       returning d.id, d.state, d.batch_id, d.dispatched_at)
     ${countedIn(sql, batch)}`;
 }
-
-/** How long a delivery without a permit is left alone, in seconds. */
-const NO_ROOM_SECONDS = 1;
 
 /**
  * Defers deliveries of a batch; where somebody else makes the attempt, until that is over. Nothing happens where another execution has followed.

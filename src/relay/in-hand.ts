@@ -1,0 +1,192 @@
+/**
+ * Deliveries in hand: claimed one by one, and their workflows not yet started. Who claims a delivery makes its first attempt, and
+ * starts its workflow beside it: with the result, or after a moment without it. So nothing that the engine does is in the way of a
+ * first attempt, and while Temporal is silent they go on without it; the workflows are owed.
+ *
+ * A delivery is dispatched when Temporal has its workflow. Whatever dies before that leaves it to the next claim, which finds the
+ * attempt recorded, or owned by somebody, or not begun.
+ */
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AttemptSignals } from '../attempt/make-attempt.ts';
+import type { AttemptOutcome } from '../attempt/outcome.ts';
+import { ownedMs } from '../attempt/ownership.ts';
+import { createBatcher } from '../db/batcher.ts';
+import { whileLeased } from '../db/outbox/lease.ts';
+import {
+  deferDeliveries,
+  markDispatched,
+  oweWorkflows,
+  type QueuedDelivery,
+  releaseDeliveries,
+  renewDeliveries,
+  setAsideDeliveries,
+} from '../db/outbox/outbox.ts';
+import type { RetryPolicy } from '../domain/retry-policy.ts';
+import { isRefusal } from '../temporal/refusal.ts';
+import type { RelayDeps } from './deps.ts';
+
+/** Makes the first attempt of a delivery. @throws what interrupted it, which has been logged */
+export type MakeFirstAttempt = (deliveryId: string, signals: AttemptSignals) => Promise<AttemptOutcome>;
+
+export interface InHandDeps
+  extends Pick<
+    RelayDeps,
+    'sql' | 'log' | 'options' | 'stopping' | 'load' | 'dispatcher' | 'silence' | 'onTaken' | 'onAway'
+  > {
+  readonly makeFirstAttempt: MakeFirstAttempt;
+  readonly policy: Pick<RetryPolicy, 'attemptTimeoutMs'>;
+}
+
+/** The deliveries in hand of one relay. */
+export interface InHand {
+  /** How many there are, but for those that wait for a permit; none that Temporal is silent about. */
+  count(): number;
+  /** Takes claimed deliveries; returns at once. */
+  take(deliveries: readonly QueuedDelivery[]): void;
+  /** No attempt begins any more; waits until what is in hand is handed over or released. */
+  handedOver(): Promise<void>;
+  /** Waits for attempts under way, as long as one may take. */
+  ended(): Promise<void>;
+}
+
+/** Statements that mark deliveries share one for so many. */
+const MARKED_TOGETHER = 100;
+
+export function createInHand(deps: InHandDeps): InHand {
+  const { sql, log, options, stopping, load, dispatcher, silence } = deps;
+  const underWay = { kind: 'underWay', ms: ownedMs(deps.policy) } as const;
+  const hands = new Set<string>();
+  const handing = new Set<Promise<unknown>>();
+  const attempts = new Set<Promise<unknown>>();
+  setMaxListeners(0, stopping);
+  const mark = createBatcher<string, void>(MARKED_TOGETHER, (ids) => {
+    const marked = markDispatched(sql, ids);
+    return ids.map(() => marked);
+  });
+
+  /**
+   * @param onPermit as `AttemptSignals` has it
+   * @returns null where it was interrupted: the records say whether anything came of it
+   */
+  async function attempted(
+    { id, attemptsMade, state }: QueuedDelivery,
+    onPermit: AttemptSignals['onPermit'] & {},
+  ): Promise<AttemptOutcome | null> {
+    if (attemptsMade > 0 || state !== 'pending') return null;
+    const abort = new AbortController();
+    // By then it is anybody's.
+    const timer = setTimeout(() => abort.abort(), underWay.ms);
+    const signals = { stop: stopping, abort: abort.signal, onPermit };
+    return await deps
+      .makeFirstAttempt(id, signals)
+      .catch(() => null)
+      .finally(() => clearTimeout(timer));
+  }
+
+  async function handOver(delivery: QueuedDelivery, attempt: Promise<AttemptOutcome | null>): Promise<void> {
+    const ids = [delivery.id];
+    let outcome = await Promise.race([attempt, sleep(options.startAfterMs, underWay, { ref: false })]);
+    if (outcome?.kind === 'underWay' && silence.lasts()) outcome = await attempt;
+    if (outcome?.kind === 'notAttempted' && outcome.reason === 'noRoom')
+      return await deferDeliveries(sql, ids);
+    if (outcome === null && stopping.aborted) return await releaseDeliveries(sql, ids);
+    if (silence.lasts()) return await oweWorkflows(sql, ids);
+    try {
+      await start(withResult(delivery, outcome), outcome?.kind === 'underWay');
+    } catch (error) {
+      if (!isRefusal(error)) {
+        deps.onAway();
+        return await oweWorkflows(sql, ids);
+      }
+      deps.onTaken();
+      log.error({ deliveryId: delivery.id, err: error }, 'Temporal refused to start a delivery');
+      return await setAsideDeliveries(sql, ids);
+    }
+    deps.onTaken();
+    await mark(delivery.id);
+    if (outcome?.kind === 'underWay') keep(attempts, report(delivery, attempt));
+  }
+
+  async function start(delivery: QueuedDelivery, isUnderWay: boolean): Promise<void> {
+    silence.asked();
+    load.starting(delivery.id);
+    try {
+      await dispatcher.startDelivery(delivery, 'fresh', ...(isUnderWay ? [underWay] : []));
+      load.begun(delivery.id);
+    } catch (error) {
+      load.failed(delivery.id);
+      throw error;
+    }
+  }
+
+  /** A workflow that does not hear of it looks by itself when its attempt must be over. */
+  async function report(delivery: QueuedDelivery, attempt: Promise<AttemptOutcome | null>): Promise<void> {
+    const came = await attempt;
+    const known = came?.kind === 'delivered' || came?.kind === 'failed' ? came : null;
+    await dispatcher.signalFirstAttempt(delivery, known).catch((error: unknown) => {
+      log.debug({ deliveryId: delivery.id, err: error }, 'the workflow was not told of its first attempt');
+    });
+  }
+
+  async function take(delivery: QueuedDelivery): Promise<void> {
+    const { id } = delivery;
+    hands.add(id);
+    try {
+      let attempt: Promise<AttemptOutcome | null> = Promise.resolve(null);
+      await new Promise<void>((begins) => {
+        attempt = attempted(delivery, (permit) => {
+          if (permit === 'isAskedFor') hands.delete(id);
+          else begins();
+        }).finally(begins);
+      });
+      hands.add(id);
+      keep(attempts, attempt);
+      await handOver(delivery, attempt);
+    } catch (error) {
+      // It is claimed again when its lease is over.
+      log.warn({ deliveryId: id, err: error }, 'a delivery could not be handed over');
+    } finally {
+      hands.delete(id);
+    }
+  }
+
+  return {
+    count: () => (silence.lasts() ? 0 : hands.size),
+    take(deliveries) {
+      const ids = deliveries.map(({ id }) => id);
+      keep(
+        handing,
+        whileLeased(
+          () => renewDeliveries(sql, ids),
+          () => Promise.all(deliveries.map(take)),
+        ),
+      );
+    },
+    async handedOver() {
+      await Promise.all(handing);
+    },
+    async ended() {
+      await Promise.all(attempts);
+    },
+  };
+}
+
+function keep(among: Set<Promise<unknown>>, work: Promise<unknown>): void {
+  among.add(work);
+  void work.finally(() => among.delete(work));
+}
+
+/** As a claim would find it now. */
+function withResult(
+  delivery: QueuedDelivery,
+  outcome: AttemptOutcome | { readonly kind: 'underWay' } | null,
+): QueuedDelivery {
+  if (outcome?.kind === 'delivered') {
+    return { ...delivery, state: 'delivered', attemptsMade: outcome.number, lastStatus: outcome.status };
+  }
+  if (outcome?.kind !== 'failed') return delivery;
+  const { number, status, sentence, at, nextAttemptAt } = outcome;
+  const last = { lastAttemptAt: at, lastStatus: status, lastError: sentence, nextAttemptAt };
+  return { ...delivery, ...last, state: 'retrying', attemptsMade: number };
+}
