@@ -1,7 +1,8 @@
 /** What the bench prints: one table of all figures, and the acceptance. */
 import { cpus, totalmem } from 'node:os';
 import type { Judged } from './acceptance.ts';
-import { columns, type Figure, type Sheet } from './sheet.ts';
+import { cpuName, perSecondName } from './sections/rush.ts';
+import { type Column, columns, type Figure, type Sheet } from './sheet.ts';
 import { median, shown, table } from './statistics.ts';
 
 /** How the figures came about. */
@@ -61,6 +62,18 @@ function acceptanceTable(judged: readonly Judged[]): string {
   );
 }
 
+/** What this machine delivers, in a sentence for docs/handbook/scale.md; empty where no backlog was drained. */
+function sizing(sheet: Sheet): string[] {
+  const said = (what: string, column: Column) => {
+    const perSecond = median(sheet.values('rush', perSecondName, column));
+    const cpu = median(sheet.values('rush', cpuName, column));
+    if (Number.isNaN(perSecond) || Number.isNaN(cpu)) return [];
+    return [`${what} ${shown(perSecond)} deliveries per second at ${shown(cpu)} ms of processor time each`];
+  };
+  const found = [...said('in a burst', 'batch'), ...said('by workflows of their own', 'each')];
+  return found.length === 0 ? [] : [`Sizing of this machine: ${found.join('; ')}.`];
+}
+
 /** The report for people, in Markdown. */
 export function report(sheet: Sheet, judged: readonly Judged[], how: Circumstances): string {
   const { loadBefore, engine, runs, seconds, failures } = how;
@@ -68,6 +81,7 @@ export function report(sheet: Sheet, judged: readonly Judged[], how: Circumstanc
   return [
     `${medians}; ${how.machine}; load before the start ${shown(loadBefore)}; ${engine} Temporal; ${Math.round(seconds / 60)} min`,
     figuresTable(sheet.figures()),
+    ...sizing(sheet),
     ...(judged.length === 0 ? [] : [acceptanceTable(judged)]),
     ...failures.map((failure) => `Not measured: ${failure}`),
   ].join('\n\n');

@@ -35,6 +35,18 @@ test('the table has a column for what was measured, and a row for each figure wi
   );
 });
 
+test('a drained backlog says what the machine delivers, in one line', () => {
+  const sheet = createSheet();
+  sheet.note('rush', perSecondName, 'batch', 2594);
+  sheet.note('rush', cpuName, 'batch', 0.57);
+  const burst = 'in a burst 2594 deliveries per second at 0.57 ms of processor time each';
+  expect(report(sheet, [], how)).toContain(`\n\nSizing of this machine: ${burst}.\n\n`);
+  sheet.note('rush', perSecondName, 'each', 44.8);
+  sheet.note('rush', cpuName, 'each', 38.6);
+  const alone = 'by workflows of their own 44.8 deliveries per second at 38.6 ms of processor time each';
+  expect(report(sheet, [], how)).toContain(`\n\nSizing of this machine: ${burst}; ${alone}.\n\n`);
+});
+
 test('as JSON it has every value', () => {
   const sheet = createSheet();
   for (const value of [1, 3]) sheet.note('calm', 'p50, ms', 'auto', value);
