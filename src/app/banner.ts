@@ -21,6 +21,18 @@ function demoCommand(dataDir: string): string {
   return `${prefix}npx waybill demo --receive`;
 }
 
+/** For who starts it for the first time. */
+function whereToLook({ apiUrl, demonstration, dataDir }: Ready): string[] {
+  if (apiUrl === null || demonstration === null) return [];
+  const { eshopId, username } = demonstration;
+  return [
+    `To see it at work: ${demoCommand(dataDir)}`,
+    `then sign in to ${apiUrl}/console as ${username} of e-shop ${eshopId}. First steps of your own: ${apiUrl}/docs`,
+    '',
+  ];
+}
+
+/** The text, with a line break at its end. */
 export function banner(ready: Ready): string {
   const lines: [string, string][] = [];
   if (ready.apiUrl !== null) {
@@ -50,5 +62,6 @@ export function banner(ready: Ready): string {
     '',
     ...lines.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`),
     '',
+    ...whereToLook(ready),
   ].join('\n');
 }

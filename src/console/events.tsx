@@ -111,7 +111,16 @@ function EventsPage(props: {
       {found === null ? null : (
         <section class="card flush" aria-label="Events found">
           {found.data.length === 0 ? (
-            <Empty title="No events" />
+            <Empty title="No events">
+              {Object.values(asked).some((value) => value !== undefined && value !== '') ? (
+                <p>No event matches these filters.</p>
+              ) : (
+                <p>
+                  Every change of an order, product, receiving, return or the stock is an event. Each event
+                  says which webhooks were told, and why others were not.
+                </p>
+              )}
+            </Empty>
           ) : (
             <EventRows events={found.data} now={viewer.now} />
           )}

@@ -117,7 +117,11 @@ function ListPage(props: { viewer: Viewer; kind: Kind; listed: Listed }) {
       </form>
       <section class="card flush" aria-label={title}>
         {listed.items.length === 0 ? (
-          <Empty title={`No ${title.toLowerCase()} yet`} />
+          <Empty title={`No ${title.toLowerCase()} yet`}>
+            <p>
+              They appear here as soon as they are created through the <a href="/docs">API</a>.
+            </p>
+          </Empty>
         ) : (
           <ul class="rows">
             {listed.items.map((item) => (

@@ -154,7 +154,9 @@ export function AllDeliveriesPage(props: {
       <Live id="deliveries" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
         <section class="card flush" aria-label="Deliveries found">
           {deliveries.length === 0 ? (
-            <Empty title="No deliveries" />
+            <Empty title="No deliveries">
+              <p>None matches these filters. An event that no webhook was told of has no delivery.</p>
+            </Empty>
           ) : (
             <DeliveryRows
               deliveries={deliveries.map(recordOf)}

@@ -8,7 +8,7 @@ import type { WebhookRecord } from '../../domain/webhook.ts';
 import { queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
 import { Page } from '../layout.tsx';
-import { Empty, Live } from '../parts.tsx';
+import { Code, Empty, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
 import { Trouble } from '../webhooks/health.tsx';
@@ -154,7 +154,10 @@ export function AllPage(props: {
             )}
           </section>
           {viewer.eshops.length === 0 ? (
-            <Empty title="No e-shops yet" />
+            <Empty title="No e-shops yet">
+              <p>The first one, with its API key and users:</p>
+              <Code text="npx waybill eshop create --name NAME --email ADDRESS" named="Create an e-shop" />
+            </Empty>
           ) : (
             <Eshops viewer={viewer} webhooks={webhooks} />
           )}

@@ -42,7 +42,11 @@ export function AllWebhooksPage(props: {
       <Live id="webhooks" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
         <section class="card flush" aria-label="Webhooks found">
           {webhooks.length === 0 ? (
-            <Empty title="No webhooks" />
+            <Empty title="No webhooks">
+              <p>
+                None matches these filters. E-shops create their webhooks in the console or through the API.
+              </p>
+            </Empty>
           ) : (
             <ul class="rows">
               {webhooks.map((webhook) => {

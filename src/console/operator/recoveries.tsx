@@ -99,7 +99,9 @@ export function RecoveriesPage(props: {
       <Live id="recoveries" path={`${CONSOLE}${PATH}`}>
         <section class="card flush" aria-label="Recoveries, those under way first">
           {recoveries.length === 0 ? (
-            <Empty title="No recoveries yet" />
+            <Empty title="No recoveries yet">
+              <p>An e-shop starts one on the page of a webhook, to get what its receiver has missed.</p>
+            </Empty>
           ) : (
             <ul class="rows">
               {recoveries.map((recovery) => (

@@ -11,7 +11,7 @@ import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts
 import { Paging } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv, Viewer } from '../deps.ts';
 import { html, Page } from '../layout.tsx';
-import { Empty, Live } from '../parts.tsx';
+import { Code, Empty, Live } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { duration } from '../times.tsx';
@@ -104,6 +104,8 @@ function OverviewPage(props: {
                 Create a webhook
               </a>
             </p>
+            <p>Or see it at work first: on the machine of the instance, this plays a day of a warehouse.</p>
+            <Code text="npx waybill demo --receive" named="Play a day" />
           </Empty>
         </section>
       ) : null}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { banner } from '../../src/app/banner.ts';
+
+const ready = {
+  apiUrl: 'http://127.0.0.1:8080',
+  metricsUrl: 'http://127.0.0.1:9464',
+  temporalUiUrl: null,
+  temporalAddress: '127.0.0.1:7233',
+  mailDirectory: null,
+  allowCidrs: [],
+  demonstration: null,
+  dataDir: '.waybill',
+};
+const shop = { username: 'shop', password: 'a' };
+const demonstration = {
+  eshopId: 1,
+  apiKey: 'wb_1',
+  ...shop,
+  warehouse: { username: 'warehouse', password: 'b' },
+};
+
+test('an instance with a demonstration e-shop says what to run and where to look', () => {
+  expect(banner({ ...ready, demonstration })).toContain(
+    [
+      '',
+      'To see it at work: npx waybill demo --receive',
+      'then sign in to http://127.0.0.1:8080/console as shop of e-shop 1. First steps of your own: http://127.0.0.1:8080/docs',
+      '',
+    ].join('\n'),
+  );
+  expect(banner({ ...ready, demonstration, dataDir: '/data/two' })).toContain(
+    'To see it at work: DATA_DIR=/data/two npx waybill demo --receive\n',
+  );
+});
+
+test('others, and a worker alone, say nothing of it', () => {
+  expect(banner(ready)).not.toContain('To see it at work');
+  expect(banner({ ...ready, apiUrl: null, demonstration })).not.toContain('To see it at work');
+});
