@@ -6,8 +6,9 @@ import { type CommandContext, checked, json, jsonSchema } from '../src/lib/comma
 import { INTERRUPTED, onInterruption } from '../src/lib/shutdown.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import { createClient } from './client.ts';
-import { runDemo } from './demo.ts';
+import { cleanDemo, runDemo } from './demo.ts';
 import { createProgress } from './progress.ts';
+import { cleanSentence, sights } from './sights.ts';
 import { closingSentence, summaryTable } from './summary.ts';
 import { instanceUrl, loginOf } from './target.ts';
 
@@ -44,7 +45,13 @@ const optionsSchema = v.pipe(
     receive: v.optional(v.literal(true)),
     webhooks: v.optional(webAddress('webhooks')),
     keepWebhooks: v.optional(v.literal(true)),
+    clean: v.optional(v.literal(true)),
   }),
+  v.check(
+    ({ clean, receive, webhooks }) =>
+      clean === undefined || (receive === undefined && webhooks === undefined),
+    '--clean plays no day: it cannot be combined with --receive or --webhooks.',
+  ),
   v.check(
     ({ receive, webhooks }) => receive === undefined || webhooks === undefined,
     '--receive and --webhooks cannot be combined: deliveries go to one or the other.',
@@ -68,12 +75,16 @@ function interruption(): { readonly signal: AbortSignal; done(): void } {
 /** The command, to be added to `waybill`. */
 export function demoCommand({ env, print }: CommandContext): Command {
   return new Command('demo')
-    .option('--receive', 'start a receiver on this machine that verifies and counts the deliveries')
+    .option(
+      '--receive',
+      'start a receiver on this machine that verifies and counts the deliveries; its webhooks stay, inactive, to be looked at in the console',
+    )
     .option(
       '--webhooks <url>',
       'base URL of your receiver: one webhook per event type is registered at <url>/<type>, and removed at the end',
     )
     .option('--keep-webhooks', 'leave these webhooks registered')
+    .option('--clean', 'only remove the webhooks that demonstrations have left, with their deliveries')
     .option('--orders <n>', 'number of orders', '50')
     .option('--rate <n>', 'requests per second', '20')
     .option('--seed <text>', 'seed; the same seed repeats the same day')
@@ -91,14 +102,24 @@ export function demoCommand({ env, print }: CommandContext): Command {
     .action(async (written: unknown) => {
       const options = checked(optionsSchema, written);
       const settings = readSettings(env);
-      const client = createClient(await instanceUrl(options, settings), await loginOf(options, settings));
+      const url = await instanceUrl(options, settings);
+      const client = createClient(url, await loginOf(options, settings));
       const progress = createProgress(options.json === true);
       const warn = (sentence: string) => void process.stderr.write(`${sentence}\n`);
       const { signal, done } = interruption();
       try {
+        if (options.clean) {
+          const removed = await cleanDemo(client, { signal, warn });
+          if (options.json) print(JSON.stringify({ removed }));
+          else print(cleanSentence(removed));
+          return;
+        }
         const { summary, problem } = await runDemo(client, options, { signal, progress, warn });
         if (options.json) print(JSON.stringify(summary));
-        else print(`${summaryTable(summary)}\n\n${closingSentence(summary)}`);
+        else {
+          print(`${summaryTable(summary)}\n\n${closingSentence(summary)}`);
+          if (summary.scenes.length > 0) print(`\n${sights(url, summary.scenes, summary.kinds.length)}`);
+        }
         if (problem !== null) throw new UserError(problem);
       } finally {
         done();

@@ -1,16 +1,31 @@
-/** The whole of a demonstration: webhooks, the day, the deliveries, the counts; and nothing left behind. */
+/**
+ * The whole of a demonstration: webhooks, the day, the deliveries, the counts. With a receiver of its own it leaves its webhooks to be
+ * looked at, inactive; else nothing.
+ */
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { shipperSchema } from '../src/domain/order/shipper-services.ts';
 import { counted } from '../src/domain/words.ts';
 import type { Client } from './client.ts';
+import { comeBack, drop, holdBack, recoverMissed, resultsOf } from './curtain.ts';
 import { planDay } from './day.ts';
 import type { Progress } from './progress.ts';
 import { randomFrom } from './random.ts';
 import { type DemoReceiver, startReceiver } from './receiver.ts';
 import { playDay } from './runner.ts';
+import { scenes } from './scenes.ts';
+import type { SceneResult } from './sights.ts';
 import { firedBy, type Step, stepsOf } from './steps.ts';
-import { deliveredByLog, openByLog, type Subscription, subscribe, unsubscribe } from './subscriptions.ts';
+import {
+  deliveredByLog,
+  leftBehind,
+  openByLog,
+  type SceneSubscription,
+  type Subscription,
+  subscribe,
+  subscribeScenes,
+  unsubscribe,
+} from './subscriptions.ts';
 import { countsOf, missing, type Summary } from './summary.ts';
 import { type Patience, untilDelivered, whyMissing } from './waiting.ts';
 
@@ -50,7 +65,8 @@ export interface DemoResult {
 }
 
 /**
- * Plays a day. Its webhooks and its receiver are gone when this ends, however it ends.
+ * Plays a day. Its receiver is gone when this ends, however it ends; so are its webhooks, unless everything went well and they are to
+ * stay: with a receiver of ours, inactive, until the next such day or {@link cleanDemo}.
  * @throws UserError saying what was refused; the signal's reason when it was aborted
  */
 export async function runDemo(
@@ -60,37 +76,72 @@ export async function runDemo(
 ): Promise<DemoResult> {
   const receiver = options.receive ? await startReceiver() : null;
   const subscriptions: Subscription[] = [];
+  const troubled: SceneSubscription[] = [];
+  let keep = options.keepWebhooks === true;
   try {
     const base = receiver?.url ?? options.webhooks;
     if (base !== undefined) {
       progress.show(0, 1, 'Webhooks are registered');
+      if (receiver !== null) await remove(client, await leftBehind(client, 'inactive', signal), warn);
       const made = (subscription: Subscription) => {
         subscriptions.push(subscription);
-        receiver?.trust(subscription.kind, subscription.secret);
+        receiver?.trust(subscription.id, subscription.secret);
       };
       await subscribe(client, base, made, signal);
+      if (receiver !== null) {
+        const madeScene = (subscription: SceneSubscription) => {
+          troubled.push(subscription);
+          receiver.trust(subscription.id, subscription.secret, subscription.scene.conduct);
+        };
+        await subscribeScenes(client, base, scenes, { made: madeScene, signal });
+      }
     }
-    return await played(client, options, { signal, progress, receiver, subscriptions });
+    const result = await played(client, options, { signal, progress, receiver, subscriptions, troubled });
+    if (receiver !== null && result.problem === null) keep = true;
+    return result;
   } finally {
     progress.stop();
-    if (!options.keepWebhooks) {
-      const { left, reason } = await unsubscribe(client, subscriptions);
-      // Not thrown: it would hide what ended the day.
-      if (left > 0) warn(`${counted(left, 'webhook')} of the demonstration could not be removed: ${reason}`);
-    }
+    if (!keep) await remove(client, [...subscriptions, ...troubled], warn);
     await receiver?.close();
   }
+}
+
+/**
+ * Removes the webhooks of all demonstrations, and with them their deliveries. Records are never deleted.
+ * @returns how many there were
+ */
+export async function cleanDemo(
+  client: Client,
+  { signal, warn }: Pick<Surroundings, 'signal' | 'warn'>,
+): Promise<number> {
+  const found = await leftBehind(client, 'all', signal);
+  return found.length - (await remove(client, found, warn));
+}
+
+/** @returns how many are left */
+async function remove(
+  client: Client,
+  webhooks: readonly Pick<Subscription, 'id'>[],
+  warn: (sentence: string) => void,
+): Promise<number> {
+  const { left, reason } = await unsubscribe(client, webhooks);
+  // Not thrown: it would hide what ended the day.
+  if (left > 0) warn(`${counted(left, 'webhook')} of the demonstration could not be removed: ${reason}`);
+  return left;
 }
 
 interface Stage {
   readonly signal: AbortSignal;
   readonly progress: Progress;
   readonly receiver: DemoReceiver | null;
+  /** One per kind: these are counted. */
   readonly subscriptions: readonly Subscription[];
+  /** One per scene. */
+  readonly troubled: readonly SceneSubscription[];
 }
 
 async function played(client: Client, options: DemoOptions, stage: Stage): Promise<DemoResult> {
-  const { signal, progress, receiver, subscriptions } = stage;
+  const { signal, progress, receiver, subscriptions, troubled } = stage;
   const seed = options.seed ?? randomBytes(3).toString('hex');
   const prefix = Date.now().toString(36).toUpperCase();
   const shippers = await client.send(
@@ -102,11 +153,21 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
     options.orders,
   );
 
-  const count = async () => receiver?.delivered() ?? (await deliveredByLog(client, subscriptions, signal));
+  const count = async () =>
+    receiver === null
+      ? await deliveredByLog(client, subscriptions, signal)
+      : new Map(subscriptions.map(({ id, kind }) => [kind, receiver.delivered(id)]));
   const watched = subscriptions.length > 0;
 
   const total = stepsOf(phases).length;
   const done: Step[] = [];
+  const dayEnded = new AbortController();
+  const held =
+    receiver === null
+      ? undefined
+      : holdBack(client, troubled, { receiver, dayEnded: dayEnded.signal, signal });
+  // Awaited at the end of the day, which may be over before by a failure of its own.
+  held?.catch(() => {});
   const began = performance.now();
   const requests = await playDay(client, phases, {
     rate: options.rate,
@@ -118,6 +179,7 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
     ...(watched ? { come: async () => sumOf(await count()) } : {}),
   });
   const seconds = Math.round((performance.now() - began) / 100) / 10;
+  dayEnded.abort();
 
   const fired = firedBy(done);
   const expected = sumOf(fired);
@@ -135,8 +197,27 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
     : { delivered: null, open: null };
   const kinds = countsOf(fired, delivered);
   const came = delivered === null ? 0 : sumOf(delivered);
+  let sights: SceneResult[] = [];
+  if (receiver !== null && open === null) {
+    progress.show(came, expected, 'A receiver comes back, and what another missed is recovered');
+    await Promise.all([
+      held,
+      comeBack(troubled, receiver, fired, signal),
+      recoverMissed(client, troubled, signal),
+    ]);
+    await drop(client, [...subscriptions, ...troubled]);
+    sights = await resultsOf(client, troubled, signal);
+  }
   return {
-    summary: { prefix, seed, requests, seconds, kinds, badSignatures: receiver?.refused() ?? null },
+    summary: {
+      prefix,
+      seed,
+      requests,
+      seconds,
+      kinds,
+      badSignatures: receiver?.refused() ?? null,
+      scenes: sights,
+    },
     problem: open === null ? null : whyMissing(open, { missing: missing(kinds), came, patience: PATIENCE }),
   };
 }

@@ -1,20 +1,28 @@
 /**
- * A receiver as an e-shop would write it, with the kit: every delivery is verified, and the good ones are counted per kind.
+ * A receiver as an e-shop would write it, with the kit: every delivery is verified, and the good ones are counted per webhook.
+ * Some webhooks find it in trouble.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { memoryStore, Refused, receiver } from '../receiver/src/index.ts';
 import { nodeListener } from '../receiver/src/node.ts';
-import { type EventType, eventTypeNames } from '../src/domain/event-types.ts';
+import { eventTypeNames } from '../src/domain/event-types.ts';
+import type { Conduct } from './scenes.ts';
+
+/** Of a request, from 1. */
+type Attempt = number;
 
 /** A receiver that listens. */
 export interface DemoReceiver {
-  /** `http://127.0.0.1:<port>`; the kind is the path below it. */
+  /** `http://127.0.0.1:<port>`; any path below it. */
   readonly url: string;
-  /** Tells it the secret of the webhook of this kind. */
-  trust(kind: EventType, secret: string): void;
-  /** Deliveries with a good signature, each counted once however often it came. */
-  delivered(): Map<EventType, number>;
+  /** Tells it the secret of a webhook, and how it treats that one's requests (default: it accepts them). */
+  trust(webhookId: number, secret: string, conduct?: (attempt: Attempt) => Conduct): void;
+  /** Deliveries of a webhook with a good signature, each counted once however often it came. */
+  delivered(webhookId: number): number;
+  /** Requests of a webhook that were refused on purpose. */
+  turnedAway(webhookId: number): number;
   /** Requests whose signature did not fit. */
   refused(): number;
   close(): Promise<void>;
@@ -22,19 +30,31 @@ export interface DemoReceiver {
 
 /** Starts a receiver on a free port of the loopback interface. */
 export async function startReceiver(): Promise<DemoReceiver> {
-  const secrets = new Map<string, string>();
-  const delivered = new Map<EventType, number>();
+  const known = new Map<number, { readonly secret: string; conduct(attempt: Attempt): Conduct }>();
+  const [delivered, turnedAway] = [new Map<number, number>(), new Map<number, number>()];
   let refused = 0;
 
   const hooks = receiver({
-    secrets: (kind) => secrets.get(kind),
+    secrets: (_kind, webhookId) => known.get(webhookId)?.secret,
     store: memoryStore(),
     payloadVersion: 'v21',
     onProblem(problem) {
       if (problem instanceof Refused && problem.status === 401) refused += 1;
     },
-  }).on(eventTypeNames, (_record, { kind }) => void delivered.set(kind, (delivered.get(kind) ?? 0) + 1));
-  const server = createServer(nodeListener(hooks));
+  }).on(eventTypeNames, (_record, { webhookId }) => count(delivered, webhookId));
+  const accept = nodeListener(hooks);
+
+  const server = createServer(async (incoming, outgoing) => {
+    const webhookId = Number(incoming.headers['x-service-webhook']);
+    const { refuses, afterMs } =
+      known.get(webhookId)?.conduct(Number(incoming.headers['x-service-attempt'])) ?? {};
+    if (afterMs !== undefined) await sleep(afterMs);
+    if (refuses === undefined) return await accept(incoming, outgoing);
+    count(turnedAway, webhookId);
+    incoming.resume();
+    outgoing.writeHead(refuses, { 'content-type': 'text/plain' });
+    outgoing.end(refuses === 410 ? 'This shop has moved away.' : 'Down for maintenance.');
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -42,8 +62,9 @@ export async function startReceiver(): Promise<DemoReceiver> {
 
   return {
     url: `http://127.0.0.1:${port}`,
-    trust: (kind, secret) => void secrets.set(kind, secret),
-    delivered: () => new Map(delivered),
+    trust: (webhookId, secret, conduct = () => ({})) => void known.set(webhookId, { secret, conduct }),
+    delivered: (webhookId) => delivered.get(webhookId) ?? 0,
+    turnedAway: (webhookId) => turnedAway.get(webhookId) ?? 0,
     refused: () => refused,
     async close() {
       const closed = once(server, 'close');
@@ -52,4 +73,8 @@ export async function startReceiver(): Promise<DemoReceiver> {
       await closed;
     },
   };
+}
+
+function count(counts: Map<number, number>, webhookId: number): void {
+  counts.set(webhookId, (counts.get(webhookId) ?? 0) + 1);
 }

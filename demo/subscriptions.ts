@@ -1,7 +1,8 @@
-/** The demonstration's own webhooks: one per kind of event, made before the day and removed after it. */
+/** The demonstration's own webhooks: one per kind of event, one per scene, made before the day. */
 import * as v from 'valibot';
 import { type EventType, eventTypeNames, packingListEventTypes } from '../src/domain/event-types.ts';
 import type { Client } from './client.ts';
+import type { Scene } from './scenes.ts';
 import type { Open } from './waiting.ts';
 
 /** A webhook of the demonstration. */
@@ -11,8 +12,45 @@ export interface Subscription {
   readonly secret: string;
 }
 
-const createdSchema = v.object({ id: v.number(), secret: v.string() });
+/** A webhook as a scene needs it. */
+export interface SceneSubscription extends Subscription {
+  readonly scene: Scene;
+  /** By the clock of the instance. */
+  readonly registeredAt: string;
+}
+
+/** How the description of each begins: by it they are found again. */
+const MARK = 'made by waybill demo';
+
+const createdSchema = v.object({ id: v.number(), secret: v.string(), registeredAt: v.string() });
 const deliverySchema = v.array(v.object({ lastError: v.nullable(v.string()) }));
+const webhooksSchema = v.array(
+  v.object({ id: v.number(), active: v.boolean(), description: v.nullable(v.string()) }),
+);
+
+async function create(
+  client: Client,
+  base: string,
+  {
+    path,
+    kind,
+    active,
+    description,
+  }: Readonly<Record<'path' | 'description', string>> & Pick<Scene, 'kind' | 'active'>,
+) {
+  const body = {
+    url: `${base.replace(/\/+$/, '')}/${path}`,
+    webhookType: kind,
+    active,
+    method: 'POST',
+    payloadVersion: 'v21',
+    description,
+    ...(packingListEventTypes.includes(kind) ? { parameters: { withPackingLists: true } } : {}),
+  };
+  // Not cut off by the signal: what was made has to be known to be removed.
+  const { data } = await client.send({ by: 'shop', method: 'POST', path: '/v21/webhooks', body });
+  return { kind, ...v.parse(createdSchema, data) };
+}
 
 /**
  * Registers one webhook per kind at `<base>/<kind>`.
@@ -26,19 +64,49 @@ export async function subscribe(
 ): Promise<void> {
   for (const kind of eventTypeNames) {
     signal.throwIfAborted();
-    const body = {
-      url: `${base.replace(/\/+$/, '')}/${kind}`,
-      webhookType: kind,
-      active: true,
-      method: 'POST',
-      payloadVersion: 'v21',
-      description: 'made by waybill demo',
-      ...(packingListEventTypes.includes(kind) ? { parameters: { withPackingLists: true } } : {}),
-    };
-    // Not cut off by the signal: what was made has to be known to be removed.
-    const { data } = await client.send({ by: 'shop', method: 'POST', path: '/v21/webhooks', body });
-    made({ kind, ...v.parse(createdSchema, data) });
+    made(await create(client, base, { path: kind, kind, active: true, description: MARK }));
   }
+}
+
+/**
+ * Registers a webhook per scene at `<base>/<name of the scene>`.
+ * @param made see {@link subscribe}
+ */
+export async function subscribeScenes(
+  client: Client,
+  base: string,
+  scenes: readonly Scene[],
+  {
+    made,
+    signal,
+  }: { readonly made: (subscription: SceneSubscription) => void; readonly signal: AbortSignal },
+): Promise<void> {
+  for (const scene of scenes) {
+    signal.throwIfAborted();
+    const { name, kind, active, title } = scene;
+    const created = await create(client, base, {
+      path: name,
+      kind,
+      active,
+      description: `${MARK}: ${title}`,
+    });
+    made({ scene, ...created });
+  }
+}
+
+/**
+ * What earlier demonstrations have left.
+ * @param which all of it, or what no longer delivers anything
+ */
+export async function leftBehind(
+  client: Client,
+  which: 'all' | 'inactive',
+  signal: AbortSignal,
+): Promise<readonly Pick<Subscription, 'id'>[]> {
+  const { data } = await client.send({ by: 'shop', method: 'GET', path: '/v21/webhooks' }, signal);
+  return v
+    .parse(webhooksSchema, data)
+    .filter(({ active, description }) => description?.startsWith(MARK) && (which === 'all' || !active));
 }
 
 /**
@@ -47,7 +115,7 @@ export async function subscribe(
  */
 export async function unsubscribe(
   client: Client,
-  subscriptions: readonly Subscription[],
+  subscriptions: readonly Pick<Subscription, 'id'>[],
 ): Promise<{ readonly left: number; readonly reason: string }> {
   const removals = await Promise.allSettled(
     subscriptions.map(({ id }) => client.send({ by: 'shop', method: 'DELETE', path: `/v21/webhooks/${id}` })),

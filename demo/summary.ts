@@ -1,5 +1,6 @@
 /** What the day came to: a table for a person, an object for a program. */
 import { type EventType, eventTypeNames } from '../src/domain/event-types.ts';
+import type { SceneResult } from './sights.ts';
 
 /** The counts of one kind of event. */
 export interface KindCounts {
@@ -20,6 +21,8 @@ export interface Summary {
   readonly kinds: readonly KindCounts[];
   /** Deliveries whose signature did not fit; null where nobody looked. */
   readonly badSignatures: number | null;
+  /** What is left to be looked at; empty where the receiver was not ours. */
+  readonly scenes: readonly SceneResult[];
 }
 
 /** One row per kind, in the order of the interface. */
@@ -58,7 +61,14 @@ export function summaryTable({ kinds }: Pick<Summary, 'kinds'>): string {
 }
 
 /** What is said below the table. */
-export function closingSentence({ requests, seconds, kinds, badSignatures, prefix, seed }: Summary): string {
+export function closingSentence({
+  requests,
+  seconds,
+  kinds,
+  badSignatures,
+  prefix,
+  seed,
+}: Omit<Summary, 'scenes'>): string {
   const events = kinds.reduce((sum, { fired }) => sum + fired, 0);
   const open = missing(kinds);
   const end =

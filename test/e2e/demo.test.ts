@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { scenes } from '../../demo/scenes.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { builtCli } from '../support/built.ts';
 import { type ApiClient, login } from '../support/client.ts';
@@ -65,6 +66,11 @@ function start(...more: readonly string[]): { readonly child: ChildProcess; read
   return { child, ended };
 }
 const demo = (...more: readonly string[]) => start(...more).ended;
+const cleaned = async () => {
+  const { code, printed } = await triedWaybill(['demo', ...target(), '--clean', '--json'], {});
+  expect(code).toBe(0);
+  return JSON.parse(printed);
+};
 const webhooks = async () => (await shop.request('GET', '/webhooks')).data;
 
 /** How many events of each kind the database knows of. */
@@ -72,6 +78,53 @@ async function eventCounts(): Promise<Map<string, number>> {
   const rows = await installation.sql<{ type: string; count: number }[]>`
     select type, count(*)::int as count from events where eshop_id = ${installation.credentials.eshopId} group by type`;
   return new Map(rows.map(({ type, count }) => [type, count]));
+}
+
+interface Scene {
+  readonly scene: string;
+  readonly webhookId: number;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly held: number;
+}
+
+/** What a demonstration with its own receiver leaves: every kind of trouble, and nothing that goes on behind the reader's back. */
+async function expectAllToLookAt(scenes: readonly Scene[]): Promise<void> {
+  const left = await webhooks();
+  expect(left).toHaveLength(eventTypeNames.length + scenes.length);
+  expect(left.filter(({ active }: { active: boolean }) => active)).toEqual([]);
+  const of = (name: string) => {
+    const found = scenes.find(({ scene }) => scene === name);
+    if (found === undefined) throw new Error(`no scene ${name}`);
+    return found;
+  };
+  const deliveries = async (name: string) =>
+    (await shop.request('GET', `/webhooks/${of(name).webhookId}/deliveries`)).data;
+
+  expect(of('down')).toMatchObject({ failed: 0, held: 0 });
+  expect(of('down').delivered).toBeGreaterThan(0);
+  for (const { attemptsMade } of await deliveries('down')) expect(attemptsMade).toBe(2);
+  expect(of('slow')).toMatchObject({ failed: 0, held: 0 });
+  expect(of('slow').delivered).toBeGreaterThan(0);
+  expect(of('missed')).toMatchObject({ failed: 0, held: 0 });
+  expect(of('missed').delivered).toBeGreaterThan(0);
+  expect(of('waiting')).toMatchObject({ delivered: 0, failed: 0 });
+  expect(of('waiting').held).toBeGreaterThan(0);
+
+  // Deactivated by its answer, not at the end: that has its e-mail already.
+  expect(of('gone').failed).toBeGreaterThan(0);
+  expect(of('gone')).toMatchObject({ delivered: 0, held: 0 });
+  const gone = left.find(({ id }: { id: number }) => id === of('gone').webhookId);
+  expect(gone.unregisteredAt).not.toBeNull();
+  const mailed = () => installation.sql<{ webhookId: number; mailedAt: Date | null }[]>`
+    select webhook_id as "webhookId", mailed_at as "mailedAt" from deactivations where reason <> 'user'`;
+  await until('its e-mail', async () => (await mailed()).every(({ mailedAt }) => mailedAt !== null));
+  expect((await mailed()).map(({ webhookId }) => webhookId)).toEqual([of('gone').webhookId]);
+
+  const open = await installation.sql`
+    select webhook_id from deliveries
+    where state not in ('delivered', 'failed', 'canceled') and webhook_id <> ${of('waiting').webhookId}`;
+  expect(open).toHaveLength(0);
 }
 
 describe('waybill demo', () => {
@@ -94,7 +147,7 @@ describe('waybill demo', () => {
     expect(summary.kinds.map(({ kind, fired }: { kind: string; fired: number }) => [kind, fired])).toEqual(
       eventTypeNames.map((kind) => [kind, (after.get(kind) ?? 0) - (before.get(kind) ?? 0)]),
     );
-    expect(await webhooks()).toEqual([]);
+    await expectAllToLookAt(summary.scenes);
 
     const again = await demo('--seed', 'again');
     expect(again).toMatchObject({ code: 0, stderr: '' });
@@ -106,6 +159,11 @@ describe('waybill demo', () => {
       summary.kinds.map(({ kind, fired }: { kind: string; fired: number }) => [kind, fired]),
     );
     expect(again.stdout).toContain('--seed again repeats the day.');
+
+    const removed = (await webhooks()).length;
+    expect(await cleaned()).toEqual({ removed });
+    expect(await webhooks()).toEqual([]);
+    expect(await cleaned()).toEqual({ removed: 0 });
   });
 
   it('--webhooks: one per kind at a receiver of somebody else, counted by the delivery log, kept if asked to', async () => {
@@ -135,7 +193,10 @@ describe('waybill demo', () => {
 
   it('Ctrl-C in the middle: nothing of it is left, and the shell is told', async () => {
     const { child, ended } = start('--receive', '--orders', '50', '--rate', '20');
-    await until('its webhooks', async () => (await webhooks()).length === eventTypeNames.length);
+    await until(
+      'its webhooks',
+      async () => (await webhooks()).length === eventTypeNames.length + scenes.length,
+    );
     const before = (await eventCounts()).get('CREATE_PRODUCT');
     await until('its products', async () => (await eventCounts()).get('CREATE_PRODUCT') !== before);
     child.kill('SIGINT');
@@ -156,6 +217,7 @@ describe('waybill demo', () => {
       ['--receive', '--webhooks', 'http://a.example'],
       /^--receive and --webhooks cannot be combined: .+\.$/,
     ],
+    ['a day and none', ['--clean', '--receive'], /^--clean plays no day: .+\.$/],
     ['nothing to keep', ['--keep-webhooks'], /^--keep-webhooks needs --webhooks\.$/],
     [
       'a file of something else',

@@ -4,6 +4,7 @@ import { planDay } from '../../demo/day.ts';
 import { bar } from '../../demo/progress.ts';
 import { randomFrom } from '../../demo/random.ts';
 import { type DemoReceiver, startReceiver } from '../../demo/receiver.ts';
+import { sights } from '../../demo/sights.ts';
 import { type Call, firedBy, type Story, stepsOf } from '../../demo/steps.ts';
 import { sscc } from '../../demo/stories/packing.ts';
 import { closingSentence, countsOf, missing, summaryTable } from '../../demo/summary.ts';
@@ -94,21 +95,28 @@ describe('the receiver', () => {
   let receiver: DemoReceiver;
   beforeAll(async () => {
     receiver = await startReceiver();
-    receiver.trust('CREATE_ORDER', testSecret);
+    receiver.trust(1, testSecret);
   });
   afterAll(() => receiver.close());
 
-  const send = async (options: Pick<Partial<Attempt>, 'id' | 'attempt' | 'secrets' | 'at'> = {}) => {
+  const send = async (
+    options: Pick<Partial<Attempt>, 'id' | 'attempt' | 'secrets' | 'at' | 'webhookId'> = {},
+  ) => {
     const url = `${receiver.url}/CREATE_ORDER`;
-    const request = await fakeDelivery('CREATE_ORDER', { ...options, payloadVersion: 'v21', url });
+    const request = await fakeDelivery('CREATE_ORDER', {
+      webhookId: 1,
+      ...options,
+      payloadVersion: 'v21',
+      url,
+    });
     return (await fetch(request)).status;
   };
 
-  it('counts each delivery once, beside another secret too', async () => {
+  it('counts each delivery of a webhook once, beside another secret too', async () => {
     expect(await send({ id: 'one' })).toBe(200);
     expect(await send({ id: 'one', attempt: 2 })).toBe(200);
     expect(await send({ id: 'two', secrets: [other, testSecret] })).toBe(200);
-    expect(receiver.delivered()).toEqual(new Map([['CREATE_ORDER', 2]]));
+    expect([receiver.delivered(1), receiver.delivered(2)]).toEqual([2, 0]);
     expect(receiver.refused()).toBe(0);
   });
 
@@ -116,8 +124,35 @@ describe('the receiver', () => {
     expect(await send({ secrets: other })).toBe(401);
     expect(await send({ at: new Date(Date.now() - 301_000) })).toBe(401);
     expect(receiver.refused()).toBe(2);
-    expect(receiver.delivered()).toEqual(new Map([['CREATE_ORDER', 2]]));
+    expect(receiver.delivered(1)).toBe(2);
   });
+
+  it('turns away what a scene says, by attempt, and accepts the rest', async () => {
+    receiver.trust(3, testSecret, (attempt) => (attempt === 1 ? { refuses: 503 } : {}));
+    expect(await send({ webhookId: 3, id: 'three' })).toBe(503);
+    expect([receiver.turnedAway(3), receiver.delivered(3)]).toEqual([1, 0]);
+    expect(await send({ webhookId: 3, id: 'three', attempt: 2 })).toBe(200);
+    expect([receiver.turnedAway(3), receiver.delivered(3)]).toEqual([1, 1]);
+  });
+});
+
+it('the sights name each scene with its counts, and how to take all away', () => {
+  const counts = { delivered: 0, failed: 0, held: 0 };
+  const text = sights(
+    'http://127.0.0.1:8080/',
+    [
+      { scene: 'down', webhookId: 9, title: 'it came back', ...counts, delivered: 2 },
+      { scene: 'gone', webhookId: 10, title: 'it is gone', ...counts, failed: 1, held: 3 },
+      { scene: 'slow', webhookId: 11, title: 'it is slow', ...counts },
+    ],
+    18,
+  );
+  expect(text).toContain('http://127.0.0.1:8080/console:');
+  expect(text).toContain('  webhook  9  it came back (2 delivered)');
+  expect(text).toContain('  webhook 10  it is gone (1 failed, 3 held)');
+  expect(text).toContain('  webhook 11  it is slow (no deliveries)');
+  expect(text).toContain('All 21 webhooks are inactive');
+  expect(text).toContain('npx waybill demo --clean');
 });
 
 describe('waiting for deliveries', () => {

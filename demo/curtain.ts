@@ -1,0 +1,119 @@
+/**
+ * The end of a demonstration with scenes: what they wait for comes, what was missed is recovered, and then every webhook is inactive, so
+ * that nothing is sent, mailed or deactivated once nobody looks any more.
+ */
+import * as v from 'valibot';
+import type { Client } from './client.ts';
+import { pause } from './pause.ts';
+import type { DemoReceiver } from './receiver.ts';
+import type { SceneResult } from './sights.ts';
+import type { SceneSubscription, Subscription } from './subscriptions.ts';
+
+/** Requests that the receiver of what waits turns away before its webhook is deactivated. */
+const TURNED_AWAY = 3;
+/** How long nothing may come before a scene is taken as it is, and how often it is looked at, in milliseconds. */
+const PATIENCE_MS = 60_000;
+const LOOK_EVERY_MS = 100;
+
+const recoverySchema = v.object({ recoveryId: v.string() });
+const stateSchema = v.object({ state: v.string() });
+
+const change = (client: Client, { id }: Pick<Subscription, 'id'>, what: 'activate' | 'deactivate') =>
+  client.send({ by: 'shop', method: 'PUT', path: `/v21/webhooks/${id}/${what}` });
+
+/** Looks until it is so, or until what it sees has not changed for too long. */
+async function settled<T>(look: () => T | Promise<T>, enough: (seen: T) => boolean, signal: AbortSignal) {
+  let last: T | undefined;
+  for (let since = Date.now(); ; await pause(LOOK_EVERY_MS, signal)) {
+    const seen = await look();
+    if (enough(seen) || Date.now() - since > PATIENCE_MS) return;
+    if (seen !== last) [last, since] = [seen, Date.now()];
+  }
+}
+
+/**
+ * Deactivates what is to wait, once its receiver has turned some of it away: the deliveries under way are held.
+ * @param dayEnded aborted when no more will come
+ */
+export async function holdBack(
+  client: Client,
+  scenes: readonly SceneSubscription[],
+  { receiver, dayEnded, signal }: { receiver: DemoReceiver; dayEnded: AbortSignal; signal: AbortSignal },
+): Promise<void> {
+  const waiting = scenes.find(({ scene }) => scene.name === 'waiting');
+  if (waiting === undefined) return;
+  const turnedAway = () => receiver.turnedAway(waiting.id);
+  await settled(turnedAway, (seen) => seen >= TURNED_AWAY || (dayEnded.aborted && seen > 0), signal);
+  await change(client, waiting, 'deactivate');
+}
+
+/** Waits until a receiver has accepted all that was fired for its webhook. */
+export async function comeBack(
+  scenes: readonly SceneSubscription[],
+  receiver: DemoReceiver,
+  fired: ReadonlyMap<string, number>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { id, kind, scene } of scenes) {
+    if (scene.name !== 'down' && scene.name !== 'slow') continue;
+    const wanted = fired.get(kind) ?? 0;
+    await settled(
+      () => receiver.delivered(id),
+      (seen) => seen >= wanted,
+      signal,
+    );
+  }
+}
+
+/** Activates the webhook that was inactive all day, and recovers what it missed. */
+export async function recoverMissed(
+  client: Client,
+  scenes: readonly SceneSubscription[],
+  signal: AbortSignal,
+): Promise<void> {
+  const missed = scenes.find(({ scene }) => scene.name === 'missed');
+  if (missed === undefined) return;
+  const path = `/v21/webhooks/${missed.id}`;
+  await change(client, missed, 'activate');
+  const body = { since: missed.registeredAt, include: ['missed'] };
+  const { data } = await client.send({ by: 'shop', method: 'POST', path: `${path}/recover`, body }, signal);
+  const { recoveryId } = v.parse(recoverySchema, data);
+  const look = async () => {
+    const answer = await client.send(
+      { by: 'shop', method: 'GET', path: `${path}/recoveries/${recoveryId}` },
+      signal,
+    );
+    return v.parse(stateSchema, answer.data).state;
+  };
+  await settled(look, (state) => state === 'completed', signal);
+}
+
+/** Deactivates every webhook; one that is inactive stays as it is. */
+export async function drop(client: Client, subscriptions: readonly Subscription[]): Promise<void> {
+  for (const subscription of subscriptions) await change(client, subscription, 'deactivate');
+}
+
+/** What the delivery log says of each scene. */
+export async function resultsOf(
+  client: Client,
+  scenes: readonly SceneSubscription[],
+  signal: AbortSignal,
+): Promise<SceneResult[]> {
+  const results: SceneResult[] = [];
+  for (const { id, scene } of scenes) {
+    const inState = async (state: string) => {
+      const path = `/v21/webhooks/${id}/deliveries?items=1&state=${state}`;
+      const { pagination } = await client.send({ by: 'shop', method: 'GET', path }, signal);
+      return pagination?.totalCount ?? 0;
+    };
+    results.push({
+      scene: scene.name,
+      webhookId: id,
+      title: scene.title,
+      delivered: await inState('delivered'),
+      failed: await inState('failed'),
+      held: await inState('held'),
+    });
+  }
+  return results;
+}

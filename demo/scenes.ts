@@ -1,0 +1,67 @@
+/**
+ * What a console is for: receivers that fail, and what becomes of their deliveries. Each scene is a webhook beside that of its kind,
+ * at a receiver with a trouble of its own; the counts of the day leave them out.
+ */
+import type { EventType } from '../src/domain/event-types.ts';
+
+/** What the receiver of a scene does with one request. */
+export interface Conduct {
+  /** The status with which it refuses; left out: the request is verified and accepted. */
+  readonly refuses?: number;
+  /** How long it takes first, in milliseconds. */
+  readonly afterMs?: number;
+}
+
+/** A webhook with a trouble. */
+export interface Scene {
+  readonly name: 'down' | 'slow' | 'gone' | 'missed' | 'waiting';
+  readonly kind: EventType;
+  /** What it is about, in the console and in the summary. */
+  readonly title: string;
+  /** Whether its webhook is active while the day goes on. */
+  readonly active: boolean;
+  /** @param attempt of the delivery, from 1 */
+  conduct(attempt: number): Conduct;
+}
+
+/** Long enough to be seen in a chart, and far from the time-out of an attempt. */
+const SLOW_MS = 3_000;
+
+/** All of them; no two of the same kind of event. */
+export const scenes: readonly Scene[] = [
+  {
+    name: 'down',
+    kind: 'CREATE_PRODUCT',
+    title: 'the receiver was down and came back',
+    active: true,
+    conduct: (attempt) => (attempt === 1 ? { refuses: 503 } : {}),
+  },
+  {
+    name: 'slow',
+    kind: 'CREATE_RECEIVING',
+    title: `the receiver is slow: it takes ${SLOW_MS / 1_000} seconds`,
+    active: true,
+    conduct: () => ({ afterMs: SLOW_MS }),
+  },
+  {
+    name: 'gone',
+    kind: 'CREATE_ORDER',
+    title: 'the receiver answered 410 Gone: deactivated, with an e-mail',
+    active: true,
+    conduct: () => ({ refuses: 410 }),
+  },
+  {
+    name: 'missed',
+    kind: 'UPDATE_ORDER',
+    title: 'the webhook was inactive: what it missed was recovered',
+    active: false,
+    conduct: () => ({}),
+  },
+  {
+    name: 'waiting',
+    kind: 'UPDATE_RECEIVING_STATUS',
+    title: 'the receiver is down: deactivated by hand, deliveries wait',
+    active: true,
+    conduct: () => ({ refuses: 503 }),
+  },
+];

@@ -1,0 +1,52 @@
+/** What a demonstration leaves to be looked at. */
+import { counted } from '../src/domain/words.ts';
+import type { Scene } from './scenes.ts';
+
+/** What is left of a scene, to be looked at. */
+export interface SceneResult {
+  readonly scene: Scene['name'];
+  readonly webhookId: number;
+  readonly title: string;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly held: number;
+}
+
+/**
+ * What there is to see, and where.
+ * @param url of the instance
+ * @param others how many webhooks there are beside those of the scenes
+ */
+export function sights(url: string, results: readonly SceneResult[], others: number): string {
+  const console = `${url.replace(/\/+$/, '')}/console`;
+  const width = Math.max(...results.map(({ webhookId }) => String(webhookId).length));
+  const told = ({ delivered, failed, held }: SceneResult) =>
+    [
+      [delivered, 'delivered'],
+      [failed, 'failed'],
+      [held, 'held'],
+    ]
+      .flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]))
+      .join(', ');
+  const gone = results.find(({ scene }) => scene === 'gone');
+  return [
+    `To look at in the console, ${console}:`,
+    '',
+    ...results.map(
+      (result) =>
+        `  webhook ${String(result.webhookId).padStart(width)}  ${result.title} (${told(result) || 'no deliveries'})`,
+    ),
+    '',
+    ...(gone === undefined
+      ? []
+      : [`  Why nothing came for some orders: ${console}/events?webhookType=CREATE_ORDER`, '']),
+    `All ${others + results.length} webhooks are inactive now, so nothing more is sent or mailed. npx waybill demo --clean removes them.`,
+  ].join('\n');
+}
+
+/** What is said after a `--clean`. */
+export function cleanSentence(removed: number): string {
+  return removed === 0
+    ? 'No webhook of a demonstration is left.'
+    : `${counted(removed, 'webhook')} removed, with the deliveries and recoveries. Orders and other records stay: they are never deleted.`;
+}
