@@ -63,7 +63,11 @@ function shown(
     sequence,
     createdAt: at.toISOString(),
     test,
-    webhooks: [...deliveries.map(delivered), ...absences.map(absent)],
+    webhooks: [
+      ...deliveries.map(delivered),
+      ...absences.filter(({ deleted }) => !deleted).map(absent),
+      ...absences.filter(({ deleted }) => deleted).map(absent),
+    ],
     cause: absence?.cause ?? null,
     reason: absence?.reason ?? null,
   };

@@ -3,6 +3,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Event, EventWithRecord, MissingEvent } from '../api/event-schemas.ts';
+import { type DeliveryState, deliveryStates } from '../domain/delivery-state.ts';
 import { ApiRefusal, Paging, piece, type Query } from './api-client.ts';
 import type { ConsoleEnv, Viewer } from './deps.ts';
 import { EntityFilter, EventTypeFilter, Filters, TimeFilters } from './filters.tsx';
@@ -44,8 +45,16 @@ function OutcomeList({ outcomes }: { outcomes: Outcomes }) {
   );
 }
 
+/** The webhooks that have a delivery, by its state: an event may have gone to many. */
+function byState(outcomes: Outcomes): (readonly [DeliveryState, number[]])[] {
+  return deliveryStates.flatMap((state) => {
+    const ids = outcomes.filter((outcome) => outcome.state === state).map(({ webhookId }) => webhookId);
+    return ids.length === 0 ? [] : [[state, ids] as const];
+  });
+}
+
 function EventDetails({ event, now }: { event: v.InferOutput<typeof Event>; now: Date }) {
-  const { id, webhookType, entityId, createdAt, webhooks, reason } = event;
+  const { id, webhookType, entityId, createdAt, webhooks, cause, reason } = event;
   return (
     <li>
       <p class="name">
@@ -54,16 +63,19 @@ function EventDetails({ event, now }: { event: v.InferOutput<typeof Event>; now:
         </a>
       </p>
       <p class="more">
-        {webhooks.map(({ webhookId, deliveryId, state, reason: why }) => (
+        {byState(webhooks).map(([state, ids]) => (
           <span>
-            {deliveryId === null && why !== null ? why : `Webhook ${webhookId}: ${state ?? 'no delivery'}`}
+            {state}: {ids.length === 1 ? 'webhook' : 'webhooks'} {ids.join(', ')}
           </span>
         ))}
+        {webhooks.map(({ deliveryId, reason: why }) =>
+          deliveryId === null && why !== null ? <span>{why}</span> : null,
+        )}
         {reason === null || webhooks.length > 0 ? null : <span>{reason}</span>}
       </p>
       <p class="end">
         {webhooks.some(({ deliveryId }) => deliveryId !== null) ? null : (
-          <span class="state">no delivery</span>
+          <span class="state">{cause === 'noLongerThere' ? 'no longer known' : 'no delivery'}</span>
         )}
         <Ago at={createdAt} now={now} />
       </p>

@@ -12,13 +12,17 @@ import {
   stockMovementEntry,
 } from '../domain/catalogue.ts';
 import { type EventType, eventTypes } from '../domain/event-types.ts';
+import { orderStatuses } from '../domain/order/status.ts';
+import { receivingStatuses } from '../domain/receiving/status.ts';
+import { returnStatuses } from '../domain/return/status.ts';
 import { capital } from '../domain/words.ts';
-import { piece, queryText } from './api-client.ts';
+import { Paging, piece, queryText } from './api-client.ts';
 import { DeliveryList, DeliveryRows } from './deliveries/rows.tsx';
 import type { ConsoleDeps, ConsoleEnv, Viewer } from './deps.ts';
 import { EventList, EventRows } from './events.tsx';
+import { ChoiceFilter, Filters } from './filters.tsx';
 import { html, Page } from './layout.tsx';
-import { Code, Empty, Live, More } from './parts.tsx';
+import { Code, Empty, Input, Live, More, Pages } from './parts.tsx';
 import { Fields, type Item, Lists, plain } from './record-parts.tsx';
 import { CONSOLE } from './session.ts';
 import { Ago } from './times.tsx';
@@ -26,19 +30,44 @@ import { Ago } from './times.tsx';
 const ROWS = 30;
 const Shown = v.looseObject({});
 const One = v.object({ data: Shown });
+const Many = v.object({ data: v.array(Shown), pagination: Paging });
 interface Kind {
   readonly entry: CatalogueEntry;
   readonly title: string;
   /** Its fields that say most, in lists. */
   readonly told: readonly string[];
+  /** By which field its list is filtered, as the API does it, and its values where these are few. */
+  readonly by?: { readonly field: string; readonly label: string; readonly values?: readonly string[] };
 }
 
+const status = (values: readonly string[]) => ({ field: 'status', label: 'Status', values });
+
 const kinds: readonly Kind[] = [
-  { entry: orderEntry, title: 'Orders', told: ['recipientName', 'shipper', 'shipperService', 'orderType'] },
+  {
+    entry: orderEntry,
+    title: 'Orders',
+    told: ['recipientName', 'shipper', 'shipperService', 'orderType'],
+    by: status(orderStatuses),
+  },
   { entry: productEntry, title: 'Products', told: ['name', 'ean'] },
-  { entry: receivingEntry, title: 'Receivings', told: ['supplier', 'deliveryNoteNumber', 'unitsAmount'] },
-  { entry: returnEntry, title: 'Returns', told: ['eshopOrderId', 'shipper', 'trackingNumber'] },
-  { entry: stockMovementEntry, title: 'Stock movements', told: ['type', 'sku', 'count', 'reference'] },
+  {
+    entry: receivingEntry,
+    title: 'Receivings',
+    told: ['supplier', 'deliveryNoteNumber', 'unitsAmount'],
+    by: status(receivingStatuses),
+  },
+  {
+    entry: returnEntry,
+    title: 'Returns',
+    told: ['eshopOrderId', 'shipper', 'trackingNumber'],
+    by: status(returnStatuses),
+  },
+  {
+    entry: stockMovementEntry,
+    title: 'Stock movements',
+    told: ['type', 'sku', 'count', 'reference'],
+    by: { field: 'sku', label: 'SKU' },
+  },
 ];
 
 function text(item: Item, field: string): string {
@@ -96,8 +125,28 @@ function Onward({ path, listed: { isFirst, next } }: { path: string; listed: Lis
   );
 }
 
-function ListPage(props: { viewer: Viewer; kind: Kind; listed: Listed }) {
-  const { viewer, kind, listed } = props;
+function FilterBy({ kind: { entry, by }, value }: { kind: Kind; value: string }) {
+  if (by === undefined) return null;
+  const { field, label, values } = by;
+  return (
+    <Filters path={entry.path}>
+      {values === undefined ? (
+        <Input name={field} label={label} value={value} />
+      ) : (
+        <ChoiceFilter name={field} label={label} value={value} options={values.map((each) => [each, each])} />
+      )}
+    </Filters>
+  );
+}
+
+/** @param filtered by the kind's own field; null where the newest of all are listed */
+function ListPage(props: {
+  viewer: Viewer;
+  kind: Kind;
+  listed: Listed;
+  filtered?: { readonly value: string; readonly paging: Paging };
+}) {
+  const { viewer, kind, listed, filtered } = props;
   const { entry, title } = kind;
   return (
     <Page title={title} viewer={viewer} here={entry.path}>
@@ -115,13 +164,18 @@ function ListPage(props: { viewer: Viewer; kind: Kind; listed: Listed }) {
           </div>
         </div>
       </form>
+      <FilterBy kind={kind} value={filtered?.value ?? ''} />
       <section class="card flush" aria-label={title}>
         {listed.items.length === 0 ? (
-          <Empty title={`No ${title.toLowerCase()} yet`}>
-            <p>
-              They appear here as soon as they are created through the <a href="/docs">API</a>.
-            </p>
-          </Empty>
+          filtered === undefined ? (
+            <Empty title={`No ${title.toLowerCase()} yet`}>
+              <p>
+                They appear here as soon as they are created through the <a href="/docs">API</a>.
+              </p>
+            </Empty>
+          ) : (
+            <Empty title={`No ${title.toLowerCase()} found`} />
+          )
         ) : (
           <ul class="rows">
             {listed.items.map((item) => (
@@ -129,7 +183,15 @@ function ListPage(props: { viewer: Viewer; kind: Kind; listed: Listed }) {
             ))}
           </ul>
         )}
-        <Onward path={entry.path} listed={listed} />
+        {filtered === undefined ? (
+          <Onward path={entry.path} listed={listed} />
+        ) : (
+          <Pages
+            paging={filtered.paging}
+            path={entry.path}
+            query={{ [kind.by?.field ?? '']: filtered.value }}
+          />
+        )}
       </section>
     </Page>
   );
@@ -205,8 +267,16 @@ export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
     );
 
     app.get(path, async (c) => {
-      const { viewer } = c.var;
+      const { api, viewer } = c.var;
       const { eshopId } = viewer.session;
+      const { by } = kind;
+      const value = by === undefined ? '' : (c.req.query(by.field) ?? '').trim();
+      if (by !== undefined && value !== '') {
+        const query = { [by.field]: value, page: c.req.query('page'), items: String(ROWS) };
+        const { data: items, pagination: paging } = await api.get(Many, `/v21${path}`, query);
+        const listed = { items, isFirst: true, next: null };
+        return c.html(html(<ListPage {...{ viewer, kind, listed }} filtered={{ value, paging }} />));
+      }
       const before = c.req.query('before') ?? null;
       // One more says whether there are more.
       const rows = await newestRecords(sql, kind.entry.kind, eshopId, { before, most: ROWS + 1 });

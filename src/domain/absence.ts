@@ -2,6 +2,7 @@
  * Why an event has no delivery to a webhook (docs/interface.md, L9): found by what the webhook was when it happened.
  */
 import type { EventType } from './event-types.ts';
+import { counted } from './words.ts';
 
 export interface WebhookVersion {
   readonly webhookId: number;
@@ -47,6 +48,8 @@ export interface Absence<Cause extends string> {
 
 export interface WebhookAbsence extends Absence<WebhookCause> {
   readonly webhookId: number;
+  /** It has been deleted since, or before. */
+  readonly deleted: boolean;
 }
 
 export interface AbsentEvent {
@@ -68,6 +71,7 @@ export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[
   const { webhookId } = first;
   const absence = (cause: WebhookCause, text: string) => ({
     webhookId,
+    deleted: last.deleted,
     cause,
     reason: `Webhook ${webhookId} ${text}`,
   });
@@ -125,20 +129,25 @@ export function absenceOf(
   if (absences.length === 0)
     return { cause: 'noWebhook', reason: `There has been no webhook of the type ${type}.` };
   const lost = absences.filter(({ cause }) => cause === 'deletedSince' || cause === 'notKept');
-  if (lost.length > 0) {
-    return {
-      cause: 'noLongerThere',
-      reason: lost
-        .map(({ reason }) => reason)
-        .slice(0, MAX_NAMED)
-        .join(' '),
-    };
-  }
-  const why = absences.map(({ reason }) => reason).slice(0, MAX_NAMED);
-  const more =
-    absences.length > why.length ? [`${absences.length - why.length} more are listed in \`webhooks\`.`] : [];
+  if (lost.length > 0) return { cause: 'noLongerThere', reason: named(lost).join(' ') };
   const none = `No webhook of the type ${type} was active at ${iso(at)}.`;
-  return { cause: 'noActiveWebhook', reason: [none, ...why, ...more].join(' ') };
+  return { cause: 'noActiveWebhook', reason: [none, ...named(absences)].join(' ') };
+}
+
+/** Those that are there speak for themselves; deleted ones are counted, but for the only one. */
+function named(absences: readonly WebhookAbsence[]): string[] {
+  const existing = absences.filter(({ deleted }) => !deleted).map(({ reason }) => reason);
+  if (existing.length === 0 && absences.length === 1) return absences.map(({ reason }) => reason);
+  const shown = existing.slice(0, MAX_NAMED);
+  const more = existing.length - shown.length;
+  const deleted = absences.length - existing.length;
+  return [
+    ...shown,
+    ...(more > 0 ? [`${more} more are listed in \`webhooks\`.`] : []),
+    ...(deleted > 0
+      ? [`${counted(deleted, 'deleted webhook')} ${deleted === 1 ? 'is' : 'are'} listed in \`webhooks\`.`]
+      : []),
+  ];
 }
 
 /** Sentences in one reason. */

@@ -8,11 +8,17 @@
 import type * as v from 'valibot';
 import type { PayloadVersion } from './decimal.ts';
 import { type EntityKind, type EventType, eventTypes, movementOf } from './event-types.ts';
-import { orderRecordSchema, sampleOrder } from './order/record.ts';
+import { createdOrder, orderRecordSchema, sampleOrder } from './order/record.ts';
 import { orderResponseOnly } from './order/schema.ts';
 import { productRecordSchema, productResponseOnly, sampleProduct } from './product/schema.ts';
-import { receivingRecordSchema, receivingResponseOnly, sampleReceiving } from './receiving/schema.ts';
 import {
+  createdReceiving,
+  receivingRecordSchema,
+  receivingResponseOnly,
+  sampleReceiving,
+} from './receiving/schema.ts';
+import {
+  createdReturn,
   returnRecordSchema,
   returnResponseOnly,
   returnWarehouseFields,
@@ -41,6 +47,8 @@ export interface CatalogueEntry {
   readonly recordSchema: (version: PayloadVersion) => v.GenericSchema;
   /** A record in its v2 form, with everything in it. */
   readonly sample: object;
+  /** What differs from it in one that was just created. */
+  readonly created?: object;
 }
 
 export const orderEntry = {
@@ -51,6 +59,7 @@ export const orderEntry = {
   responseOnly: orderResponseOnly,
   recordSchema: orderRecordSchema,
   sample: sampleOrder,
+  created: createdOrder,
 } as const satisfies CatalogueEntry;
 
 export const productEntry = {
@@ -71,6 +80,7 @@ export const receivingEntry = {
   responseOnly: receivingResponseOnly,
   recordSchema: receivingRecordSchema,
   sample: sampleReceiving,
+  created: createdReceiving,
 } as const satisfies CatalogueEntry;
 
 export const returnEntry = {
@@ -82,6 +92,7 @@ export const returnEntry = {
   warehouseFields: returnWarehouseFields,
   recordSchema: returnRecordSchema,
   sample: sampleReturn,
+  created: createdReturn,
 } as const satisfies CatalogueEntry;
 
 export const stockMovementEntry = {
@@ -114,5 +125,7 @@ export function idOf({ idField }: CatalogueEntry, record: object): string {
 /** A record as a delivery of this type carries it, in its v2 form. */
 export function sampleOf(type: EventType): object {
   const movement = movementOf(type);
-  return movement === null ? entryOf(type).sample : sampleMovementOf(movement);
+  if (movement !== null) return sampleMovementOf(movement);
+  const { sample, created = {} } = entryOf(type);
+  return eventTypes[type].on === 'created' ? { ...sample, ...created } : sample;
 }

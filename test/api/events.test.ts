@@ -240,6 +240,19 @@ describe('why nothing arrived', () => {
     expect(event).toMatchObject({ cause: 'noLongerThere', reason });
   });
 
+  test('webhooks that are there come first and speak for themselves; deleted ones are counted', async () => {
+    const deleted = [await webhook(), await webhook()];
+    for (const id of deleted) await shop('DELETE', path(id));
+    const inactive = await webhook();
+    await shop('PUT', path(inactive, '/deactivate'));
+    await order();
+    const { webhooks, cause, reason } = await created();
+    expect(webhooks.map(({ webhookId }: { webhookId: number }) => webhookId)).toEqual([inactive, ...deleted]);
+    expect(cause).toBe('noActiveWebhook');
+    expect(reason).toMatch(/on request\. 2 deleted webhooks are listed in `webhooks`\.$/);
+    expect(reason).not.toContain(`Webhook ${deleted[0]}`);
+  });
+
   test('the webhook was changed while the event was being recorded', async () => {
     await order();
     const id = await webhook();
@@ -267,7 +280,8 @@ describe('why nothing arrived', () => {
     await order();
     const query = '/v21/events?entityId=10001&webhookType=UPDATE_ORDER';
     expect((await shop('GET', query)).body).toMatchObject({ data: [], missing: [] });
-    const { data } = await shop('PATCH', '/v21/orders/10001', { note: null });
+    const { data, body: answer } = await shop('PATCH', '/v21/orders/10001', { note: null });
+    expect(answer).toMatchObject({ statusCode: 200, message: 'Order unchanged.' });
     const { body } = await shop('GET', query);
     const [{ at }] = body.missing as [{ at: string }];
     expect(body).toMatchObject({

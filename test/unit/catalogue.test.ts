@@ -47,6 +47,9 @@ test.each(eventTypeNames)('%s is fired by what its entry says, and has a sample 
   const { entity, on } = eventTypes[type];
   expect(entry.kind).toBe(entity);
   expect(v.is(entry.recordSchema('v2'), sampleOf(type))).toBe(true);
+  const first = { order: 'preReceived', receiving: 'awaiting', return: 'awaiting', product: undefined };
+  if (on === 'created' && entity !== 'stockMovement')
+    expect(Reflect.get(sampleOf(type), 'status')).toBe(first[entity]);
   const movement = movementOf(type);
   if (movement !== null) {
     expect(eventOfMovement(movement)).toBe(type);

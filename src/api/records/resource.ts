@@ -60,7 +60,11 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
   const missing = { 404: `the ${noun} does not exist.` };
   const firesToo = moreOfUpdates(kind).map((type) => `, and ${type} when ${eventTypes[type].firesWhen}`);
   const data = resource.recordSchema('v21');
-  const messages = { created: `${capital(noun)} created.`, updated: `${capital(noun)} updated.` };
+  const messages = {
+    created: `${capital(noun)} created.`,
+    updated: `${capital(noun)} updated.`,
+    unchanged: `${capital(noun)} unchanged.`,
+  };
   const app = new Hono<ApiEnv>();
   app.route('/', recordReads(deps, 'v21', resource));
 
@@ -78,8 +82,17 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
   };
   const shown = (record: Rec, withPackingLists = false) =>
     renderValue(record, { version: 'v21', withPackingLists });
-  const change = (eshopId: number, id: string, by: Change<Rec>) =>
-    transaction(deps.sql, (tx) => changeRecord(tx, mapping, eshopId, id, by));
+  /** Changes it; `message` is what is said of it, unless nothing was changed. */
+  const change = async (eshopId: number, id: string, message: string, by: Change<Rec>) => {
+    let before: Rec | undefined;
+    const after = await transaction(deps.sql, (tx) =>
+      changeRecord(tx, mapping, eshopId, id, (record, now) => {
+        before = record;
+        return by(record, now);
+      }),
+    );
+    return { after, message: after === before ? messages.unchanged : message };
+  };
 
   app.post(
     path,
@@ -135,7 +148,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       describeOperation({
         id: `${verb}${capital(kind)}`,
         summary,
-        description: `${how}${late} Fires ${eventOn(kind, 'updated')}, unless nothing changed${firesToo.join('')}.${rules}`,
+        description: `${how}${late} Fires ${eventOn(kind, 'updated')}, unless nothing changed, which the message then says${firesToo.join('')}.${rules}`,
         tag,
         data,
         message: messages.updated,
@@ -147,10 +160,12 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
         const { eshopId } = c.var.session;
         const body = c.req.valid('json');
         const { id } = c.req.valid('param');
-        const updated = await writing(eshopId, c.var.clock, body, (context) =>
-          change(eshopId, id, (record, now) => charged(c, () => apply(record, body, { ...context, now }))),
+        const { after, message } = await writing(eshopId, c.var.clock, body, (context) =>
+          change(eshopId, id, messages.updated, (record, now) =>
+            charged(c, () => apply(record, body, { ...context, now })),
+          ),
         );
-        return ok(c, messages.updated, shown(updated));
+        return ok(c, message, shown(after));
       },
     );
   }
@@ -168,7 +183,11 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
         errors: { ...missing, ...(conflict === undefined ? {} : { 409: conflict }) },
       }),
       params(idParams(entry)),
-      async (c) => ok(c, message, shown(await change(c.var.session.eshopId, c.req.valid('param').id, act))),
+      async (c) => {
+        const { eshopId } = c.var.session;
+        const { after, message: said } = await change(eshopId, c.req.valid('param').id, message, act);
+        return ok(c, said, shown(after));
+      },
     );
   }
 
@@ -189,10 +208,11 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       jsonBody(operation.body),
       async (c) => {
         const prepared = charged(c, () => operation.prepare(c.req.valid('json')));
-        const changed = await change(c.var.session.eshopId, c.req.valid('param').id, (record, now) =>
+        const { id } = c.req.valid('param');
+        const { after, message: said } = await change(c.var.session.eshopId, id, message, (record, now) =>
           charged(c, () => prepared.change(record, now)),
         );
-        return ok(c, message, shown(changed, withPackingLists));
+        return ok(c, said, shown(after, withPackingLists));
       },
     );
   }

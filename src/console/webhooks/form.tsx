@@ -10,7 +10,7 @@ import { CONSOLE } from '../session.ts';
 
 export type Fields = Readonly<Record<string, string | undefined>>;
 
-export const newFields: Fields = { method: 'POST', payloadVersion: 'v21', active: 'true' };
+export const newFields: Fields = { method: 'POST', payloadVersion: 'v2', active: 'true' };
 
 type Parameter = keyof NonNullable<WebhookInput['parameters']>;
 

@@ -110,3 +110,12 @@ export const sampleOrder: OrderRecord = {
     { status: 'packed', at: '2026-11-20T10:42:07.310Z', note: null },
   ],
 };
+
+/** What differs of the sample in an order that was just created. */
+export const createdOrder = {
+  status: 'preReceived',
+  trackingNumbers: [],
+  orderProducts: sampleOrder.orderProducts.map((line) => ({ ...line, packingLists: [] })),
+  updatedAt: sampleOrder.createdAt,
+  statusHistory: sampleOrder.statusHistory.slice(0, 1),
+} satisfies Partial<OrderRecord>;

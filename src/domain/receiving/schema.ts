@@ -147,3 +147,9 @@ export const sampleReceiving: ReceivingRecord = {
   unitsAmount: '48',
   urgent: null,
 };
+
+/** What differs of the sample in a receiving that was just announced. */
+export const createdReceiving = {
+  status: 'awaiting',
+  products: sampleReceiving.products.map((line) => ({ ...line, received: null })),
+} satisfies Partial<ReceivingRecord>;

@@ -168,3 +168,16 @@ export const sampleReturn: ReturnRecord = {
   receivedAt: '2026-11-20T09:30:00.000Z',
   canceledAt: null,
 };
+
+/** What differs of the sample in a return that was just announced. */
+export const createdReturn = {
+  status: 'awaiting',
+  note: null,
+  returnedOrderProducts: sampleReturn.returnedOrderProducts.map((line) => ({
+    ...line,
+    received: null,
+    resolution: null,
+  })),
+  updatedAt: sampleReturn.createdAt,
+  receivedAt: null,
+} satisfies Partial<ReturnRecord>;
