@@ -26,7 +26,7 @@ Every error has the body \`{"statusCode": 400, "error": "Bad Request", "message"
 - 404: the record does not exist, or there is no such endpoint. 405, with \`Allow\`: the endpoint does not support this method.
 - 409: the record already exists, or its state does not allow the change.
 - 411: a login was sent chunked, without \`Content-Length\`. 413: the body is larger than 1 MiB (16 KiB for a login). 415: \`Content-Type\` is not JSON.
-- 429, with \`Retry-After\`: too many failed logins, or an e-shop that has exceeded its budget of concurrent requests or of bytes sent and received, or has not read its responses. \`RateLimit-Policy\` and \`RateLimit\` (draft-ietf-httpapi-ratelimit-headers) state the budget and what is left of it in every response; no ordinary client exhausts it.
+- 429, with \`Retry-After\`: too many failed logins, or an e-shop that has exceeded its budget of concurrent requests or of bytes sent and received, or has not read its responses. A body that takes 5 ms or longer to check counts as more bytes (250 ms as what one second allows); an object of more than 250 fields is answered with 400. \`RateLimit-Policy\` and \`RateLimit\` (draft-ietf-httpapi-ratelimit-headers) state the budget and what is left of it in every response; no ordinary client exhausts it.
 - 408: the request took longer than 30 seconds to arrive; imports are exempt. If a client reads nothing from a response for 30 seconds, the connection is closed.
 - 500 and 503: a failure of the service, without internal details. Every response has an \`X-Request-Id\`; quote it to the operator.`;
 
