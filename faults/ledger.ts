@@ -5,7 +5,7 @@
 import type { EventType } from '../src/domain/event-types.ts';
 
 /** How a delivery may end. `gone` is `failed` after a 410. */
-export type Outcome = 'delivered' | 'failed' | 'gone' | 'expired' | 'canceled';
+export type Outcome = 'delivered' | 'failed' | 'gone' | 'expired' | 'canceled' | 'superseded';
 
 /** A change that was answered with 200. */
 export interface Accepted {

@@ -7,6 +7,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Limits } from '../concurrency/limits.ts';
 import type { Load } from '../concurrency/load.ts';
 import { type Clock, clockFrom } from '../db/clock.ts';
+import { supersedeRetries } from '../db/outbox/order.ts';
 import type { Pool } from '../db/pool.ts';
 import { type BegunAttempt, beginAttempts, type DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { BatchRun } from '../db/webhooks/batches.ts';
@@ -73,10 +74,14 @@ export async function begin(
   const unprepared: { delivery: DeliveryForAttempt; error: unknown }[] = [];
   const prepared: { delivery: DeliveryForAttempt; number: number; request: Omit<AttemptRequest, 'at'> }[] =
     [];
+  const superseded = await supersedeRetries(
+    sql,
+    deliveries.filter((each) => each.replaced && refusalOf(each, terms) === null).map(({ id }) => id),
+  );
   const pause = yieldToEventLoop();
   for (const delivery of deliveries) {
     await pause();
-    const reason = refusalOf(delivery, terms);
+    const reason = superseded.has(delivery.id) ? 'closed' : refusalOf(delivery, terms);
     if (reason !== null) {
       refused.push({ delivery, reason });
       continue;

@@ -3,6 +3,7 @@
  * same.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { settleOrder } from '../db/outbox/order.ts';
 import {
   type AttemptRecord,
   giveUpAttempt,
@@ -103,6 +104,12 @@ async function recordAll(
     endAttemptSpan(span, recorded);
     if (states.get(delivery.id) === 'delivered') watch.ended(delivery.eventType, 'delivered');
   }
+  // What waits behind them goes at once. Where this fails, the reconciler sees to it.
+  const ended = attempts.filter(
+    ({ delivery: { id, ordering } }) => ordering !== 'none' && states.get(id) === 'delivered',
+  );
+  if (ended.length > 0)
+    await settleOrder(sql, { records: ended.map(({ delivery }) => delivery.id) }).catch(() => {});
   return records.map((each) => ({ record: each, changed: states.has(each.deliveryId) }));
 }
 

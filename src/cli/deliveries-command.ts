@@ -65,7 +65,7 @@ function attemptsTable(attempts: readonly AttemptLogRow[]): string {
 }
 
 function details(delivery: OperatorsDelivery, url: string | null): string {
-  const { nextAttemptAt, finishedAt, canceledBy } = delivery;
+  const { nextAttemptAt, finishedAt, canceledBy, supersededBy, waitsFor } = delivery;
   const holder = heldBy(delivery);
   return pairs([
     ['Delivery', delivery.id],
@@ -75,6 +75,10 @@ function details(delivery: OperatorsDelivery, url: string | null): string {
     ['Webhook', delivery.webhookId],
     ['State', canceledBy === null ? delivery.state : `${delivery.state}, by ${canceledBy}`],
     ...(holder === null ? [] : [['Held by', attribution(holder)] as const]),
+    ...(waitsFor === null
+      ? []
+      : [['Waits for', [waitsFor.reason, waitsFor.deliveryId].join(' ').trim()] as const]),
+    ...(supersededBy === null ? [] : [['Superseded by', supersededBy] as const]),
     ['Created', second(delivery.createdAt)],
     ...(nextAttemptAt === null ? [] : [['Next attempt', second(nextAttemptAt)] as const]),
     ...(finishedAt === null ? [] : [['Ended', second(finishedAt)] as const]),

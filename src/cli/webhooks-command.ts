@@ -76,6 +76,7 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
     ['Payload', webhook.method === 'GET' ? 'none: the identifier is in the URL' : webhook.payloadVersion],
     ...(webhook.parameters?.withPackingLists === true ? [['Packing lists', 'yes'] as const] : []),
     ...(webhook.headerNames === null ? [] : [['Static headers', webhook.headerNames.join(', ')] as const]),
+    ...(webhook.ordering === 'none' ? [] : [['Order', webhook.ordering] as const]),
     ...(description === null ? [] : [['Description', description] as const]),
     ['Registered', minute(webhook.registeredAt)],
     ['State', active ? 'active' : `inactive: ${inactivity(webhook)}`],

@@ -17,6 +17,7 @@ const TONES: Readonly<Record<DeliveryState, Tone>> = {
   failed: 'bad',
   expired: 'bad',
   canceled: '',
+  superseded: '',
 };
 
 export function Badge({ tone, children }: { tone: Tone; children: Child }) {

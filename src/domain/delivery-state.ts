@@ -1,6 +1,14 @@
 /** The states of a delivery as the e-shop sees them (docs: "The delivery log"). */
 
-export const storedStates = ['pending', 'retrying', 'delivered', 'failed', 'expired', 'canceled'] as const;
+export const storedStates = [
+  'pending',
+  'retrying',
+  'delivered',
+  'failed',
+  'expired',
+  'canceled',
+  'superseded',
+] as const;
 export type StoredState = (typeof storedStates)[number];
 
 /** All states that a delivery can show: `held` is an open delivery of an inactive webhook, never stored. */
@@ -12,6 +20,7 @@ export const deliveryStates = [
   'failed',
   'expired',
   'canceled',
+  'superseded',
 ] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 

@@ -1,7 +1,7 @@
 /** What a webhook is (docs/interface.md, W1): the body that creates or replaces it and the record. */
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
-import { eventTypeNames, eventTypes, packingListEventTypes } from './event-types.ts';
+import { eventTypeNames, eventTypes, movementOf, packingListEventTypes } from './event-types.ts';
 import { atMost, isLonger, recordNumber } from './fields.ts';
 import { incidentSchema } from './incident.ts';
 import { maskedHeadersField, staticHeadersField } from './static-headers.ts';
@@ -89,6 +89,23 @@ const payloadVersion = v.pipe(
   ),
 );
 
+/** In which order the deliveries of one record go (docs/interface.md, D16). */
+export const orderings = ['none', 'record', 'latest'] as const;
+export type Ordering = (typeof orderings)[number];
+
+/** Each movement is a record of its own: none has a newer event. */
+export const NO_LATEST = 'latest is not for stock movements: each is a record of its own';
+
+const ordering = v.pipe(
+  v.picklist(orderings, 'must be none, record or latest'),
+  v.description(
+    'In which order the events of one record are delivered. `none`: as they come. `record`: one after the other, by `sequence`, at the ' +
+      'receiver (scheme, host and port of `url`), across its webhooks and types; other records are not held up. `latest`: the same, and what a newer ' +
+      'event of the record has replaced before it was accepted is not sent any more: it ends as `superseded`. Not for stock movements. ' +
+      'Left out: `none` when a webhook is created; when it is replaced, as it was.',
+  ),
+);
+
 const description = v.pipe(
   v.string('must be a string'),
   atMost(MAX_DESCRIPTION_LENGTH, `must be at most ${MAX_DESCRIPTION_LENGTH} characters long`),
@@ -103,6 +120,7 @@ const inputEntries = {
   parameters: v.nullish(parameters, null),
   payloadVersion: v.optional(payloadVersion, 'v2'),
   description: v.nullish(description, null),
+  ordering: v.optional(ordering),
 };
 
 /** What an e-shop writes of a webhook, its secrets aside: each field is a column of `webhooks`, named alike in snake case. */
@@ -122,12 +140,23 @@ const packingLists = {
   at: ['parameters', 'withPackingLists'],
 } as const;
 
+const noLatest = {
+  fields: [['webhookType'], ['ordering']],
+  allowed: (input: {
+    readonly webhookType: v.InferOutput<typeof webhookType>;
+    readonly ordering?: Ordering | undefined;
+  }) => input.ordering !== 'latest' || movementOf(input.webhookType) === null,
+  message: NO_LATEST,
+  at: ['ordering'],
+} as const;
+
 export const webhookInputSchema = v.pipe(
   v.strictObject({ ...inputEntries, headers: staticHeadersField }),
   v.metadata({ ref: 'WebhookInput' }),
   v.forward(v.partialCheck(packingLists.fields, packingLists.allowed, packingLists.message), packingLists.at),
+  v.forward(v.partialCheck(noLatest.fields, noLatest.allowed, noLatest.message), noLatest.at),
 );
-/** A checked body with its defaults filled in. */
+/** A checked body with its defaults filled in; `ordering` has none, since a replacement without it keeps what there was. */
 export type WebhookInput = v.InferOutput<typeof webhookInputSchema>;
 
 /** The body of a creation, which may bring a secret along. */
@@ -135,6 +164,7 @@ export const webhookCreationSchema = v.pipe(
   v.strictObject({ ...inputEntries, headers: staticHeadersField, secret: ownSecretField }),
   v.metadata({ ref: 'WebhookCreation' }),
   v.forward(v.partialCheck(packingLists.fields, packingLists.allowed, packingLists.message), packingLists.at),
+  v.forward(v.partialCheck(noLatest.fields, noLatest.allowed, noLatest.message), noLatest.at),
 );
 
 /** The body of `regenerate-secret`, which may be left out. */
@@ -166,6 +196,7 @@ const recordEntries = {
   payloadVersion,
   description: v.nullable(description),
   headers: maskedHeadersField,
+  ordering,
   registeredAt: v.pipe(time, v.description('Time of creation.')),
   unregisteredAt: v.pipe(
     v.nullable(time),
@@ -202,6 +233,9 @@ export const webhookRecordSchema = v.pipe(v.object(recordEntries), v.metadata({ 
 export type WebhookRecord = v.InferOutput<typeof webhookRecordSchema>;
 /** What an e-shop writes of it, with the defaults filled in. */
 export type WebhookSettings = Pick<WebhookRecord, (typeof webhookFields)[number]>;
+
+/** The same as a body says it: without an `ordering` a new webhook has none, and another keeps its own. */
+export type GivenSettings = Omit<WebhookSettings, 'ordering'> & { readonly ordering?: Ordering | undefined };
 export type WebhookForm = Pick<WebhookRecord, (typeof formFields)[number]>;
 
 export function settingsOf(webhook: WebhookSettings): WebhookSettings {

@@ -3,7 +3,6 @@
  * keeps nobody waiting.
  */
 import { databaseAnswers } from '../db/health.ts';
-import { mailFolder } from '../db/mail-folder.ts';
 import {
   countIncidents,
   type MailOverview,
@@ -14,7 +13,6 @@ import {
   readOutbox,
 } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
-import { readPartitions } from '../db/retention/partitions.ts';
 import { atMost } from '../lib/at-most.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -47,14 +45,10 @@ export function readDatabaseMetrics(
       const open = await readOpen(sql);
       const mails = await readMails(sql);
       const incidents = await countIncidents(sql);
-      const partitions = await readPartitions(sql);
-      const folder = await mailFolder(sql);
       showOutbox(metrics, outbox);
       showOpen(metrics, open);
       showMails(metrics, mails);
       metrics.incidents.set(incidents);
-      metrics.partitionsAhead.set(partitions.aheadSeconds);
-      metrics.mailsToFiles.set(folder === null ? 0 : 1);
       readAt = performance.now();
     } catch {
       // Late, which its age says, or away.
@@ -120,8 +114,6 @@ function forget(metrics: Metrics): void {
     metrics.mailsUnsent,
     metrics.mailsOldest,
     metrics.mailsRefused,
-    metrics.mailsToFiles,
-    metrics.partitionsAhead,
   ]) {
     gauge.remove();
   }

@@ -2,6 +2,7 @@
 import pThrottle from 'p-throttle';
 import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';
+import { settleOrder } from '../db/outbox/order.ts';
 import type { Pool } from '../db/pool.ts';
 import { eachLimited } from '../lib/each-limited.ts';
 import type { Restarter } from '../temporal/dispatcher.ts';
@@ -115,6 +116,7 @@ export function createPasses(options: PassesOptions): Passes {
       pass('late', async (repairs) => {
         const before = [...woken];
         const again = [...(await records.withWorkflows(before)), ...(await records.closedOf(before))];
+        if (!dryRun) await settleOrder(options.sql, 'all');
         const tracked = [...again, ...(await records.late())];
         // Once all have answered: a database that was away has them looked at the next time.
         woken.splice(0, before.length);

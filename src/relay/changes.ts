@@ -13,6 +13,7 @@ import {
   type ToldDelivery,
   type WebhookChange,
 } from '../db/outbox/changes.ts';
+import { settleOrder } from '../db/outbox/order.ts';
 import {
   claimRecoveryChanges,
   noteRecoveryTold,
@@ -67,7 +68,9 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
 /** @param page how many deliveries may be told now */
 async function passOnPage(deps: ChangesDeps, change: WebhookChange, page: number): Promise<void> {
   const { sql } = deps;
-  const { id, toldId, webhookId, deleted } = change;
+  const { id, eshopId, toldId, webhookId, deleted } = change;
+  // What it held up, or was held up by, may be another one now.
+  await settleOrder(sql, { eshopId });
   if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) return await noteTold(sql, id, toldId);
   // One more than may be told: a change that concerns no delivery any more is over.
   const next = await nextToTell(sql, change, page + 1);

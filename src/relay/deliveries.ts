@@ -14,6 +14,7 @@
  */
 import { v7 as uuidv7 } from 'uuid';
 import { claimDeliveries } from '../db/outbox/claim.ts';
+import { keepOrder } from '../db/outbox/order.ts';
 import { QUEUE, type Queue } from '../db/outbox/outbox.ts';
 import type { Urgency } from '../temporal/dispatcher.ts';
 import type { BackgroundWork } from './budget.ts';
@@ -179,12 +180,13 @@ export function dispatchOf(
     if (batches) lastBatch = batchId;
     if (background !== null)
       budget.spend(background, deliveries.filter((delivery) => delivery.batchId === null).length);
+    const ready = await keepOrder(sql, deliveries);
     // What belongs to a batch already is left to that.
-    const own = background === null ? deliveries.filter((delivery) => delivery.batchId === null) : [];
+    const own = background === null ? ready.filter((delivery) => delivery.batchId === null) : [];
     inHand.take(own);
     await startClaimed(
       deps,
-      deliveries.filter((delivery) => !own.includes(delivery)),
+      ready.filter((delivery) => !own.includes(delivery)),
       { urgency, concurrency: options.backgroundConcurrency },
     );
     if (deliveries.length === 0) return 'idle';

@@ -87,6 +87,8 @@ test('a delivery never tried', async () => {
     nextAttemptAt: null,
     finishedAt: null,
     canceledBy: null,
+    supersededBy: null,
+    waitsFor: null,
     heldBy: null,
   };
   expect((await request('GET', `/v21/webhooks/${webhookId}/deliveries`)).data).toEqual([record]);

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { updateContract } from '../../src/db/eshops.ts';
 import { contractOf } from '../../src/domain/contract.ts';
+import { NO_LATEST } from '../../src/domain/webhook.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { insertWebhook } from '../support/events.ts';
 import {
@@ -46,6 +47,7 @@ test('creation answers 200, the record with its defaults, and the secret', async
       payloadVersion: 'v2',
       description: null,
       headers: null,
+      ordering: 'none',
       registeredAt: time,
       unregisteredAt: null,
       lastDeactivation: null,
@@ -67,6 +69,7 @@ test('everything that may be sent is kept', async () => {
     parameters: { withPackingLists: true },
     payloadVersion: 'v21',
     description: 'Note with "quotes" and ž',
+    ordering: 'record',
   };
   const created = await create(full);
   expect(created).toMatchObject({ ...full, unregisteredAt: null });
@@ -275,6 +278,27 @@ test('replacing sets what was left out to its default', async () => {
   });
   // Neither activation nor URL changed: nothing for open deliveries to look at.
   expect(await takeOutbox()).toEqual([]);
+});
+
+test('a PUT without an ordering keeps it', async () => {
+  const { id } = await create({ ordering: 'latest' });
+  const path = `/v21/webhooks/${id}`;
+  expect((await request('PUT', path, minimalWebhook)).data).toMatchObject({ ordering: 'latest' });
+  const movements = { ...minimalWebhook, webhookType: 'CREATE_STOCK_MOVEMENT_ORDER' };
+  expect((await request('PUT', path, movements)).body).toMatchObject({
+    statusCode: 400,
+    message: `ordering: ${NO_LATEST}`,
+  });
+  expect((await request('GET', path)).data).toMatchObject({
+    ordering: 'latest',
+    webhookType: 'CREATE_ORDER',
+  });
+  expect((await request('PUT', path, { ...movements, ordering: 'record' })).data).toMatchObject({
+    ordering: 'record',
+  });
+  expect((await request('PUT', path, { ...minimalWebhook, ordering: 'none' })).data).toMatchObject({
+    ordering: 'none',
+  });
 });
 
 test('deletion: a string, then 404 everywhere; the row stays', async () => {

@@ -15,6 +15,7 @@ const full: WebhookInput = {
   parameters: { withPackingLists: true },
   payloadVersion: 'v21',
   description: '\nfor "the ERP"\n& <the till>',
+  ordering: 'record',
 };
 
 let api: TestApi;

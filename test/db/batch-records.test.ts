@@ -317,7 +317,7 @@ describe('what a batch holds', () => {
 
 test('a change of the webhook is not told to what a batch holds: it has no workflow', async () => {
   const change = {
-    ...{ id: '1', webhookId, toldId: null, untilId: null, againUntilId: null },
+    ...{ id: '1', eshopId, webhookId, toldId: null, untilId: null, againUntilId: null },
     ...{ version: 1, wakes: true, deleted: false },
   };
   const { ids, batch } = await claimed(1);

@@ -13,7 +13,7 @@ import {
   recordAttempts,
 } from '../../src/db/webhooks/attempts.ts';
 import { defer, requeue } from '../../src/db/webhooks/batch-returns.ts';
-import { closeDelivery, deferAttempt, spendRetries, startWindow } from '../../src/db/webhooks/deliveries.ts';
+import { closeOpen, deferAttempt, spendRetries, startWindow } from '../../src/db/webhooks/deliveries.ts';
 import { findDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import { weekName, weekOf } from '../../src/domain/weeks.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
@@ -122,7 +122,7 @@ const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   spendRetries: (tx) => spendRetries(tx, id, 1),
   deferAttempt: (tx) => deferAttempt(tx, id, 1, 1_000),
   startWindow: (tx) => startWindow(tx, id),
-  closeDelivery: (tx) => closeDelivery(tx, id, 'expired'),
+  closeOpen: (tx) => closeOpen(tx, id, 'expired', null),
   findDelivery: (tx) => findDelivery(tx, eshopId, id),
 };
 

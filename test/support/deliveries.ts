@@ -103,4 +103,5 @@ export const neverAttempted = {
   lastStatus: null,
   lastError: null,
   nextAttemptAt: null,
+  ordered: false,
 } as const;

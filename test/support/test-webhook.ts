@@ -1,8 +1,8 @@
 /** A webhook as the API would store it: what a test does not name has the default of the schema, static headers aside. */
 import * as v from 'valibot';
-import { type WebhookSettings, webhookInputSchema } from '../../src/domain/webhook.ts';
+import { type GivenSettings, webhookInputSchema } from '../../src/domain/webhook.ts';
 
-export function testWebhook(named: Partial<v.InferInput<typeof webhookInputSchema>> = {}): WebhookSettings {
+export function testWebhook(named: Partial<v.InferInput<typeof webhookInputSchema>> = {}): GivenSettings {
   return v.parse(webhookInputSchema, {
     url: 'https://shop.example/hook',
     webhookType: 'CREATE_ORDER',

@@ -18,7 +18,7 @@ export const state = v.pipe(
   v.picklist(deliveryStates, `must be one of ${deliveryStates.join(', ')}`),
   v.description(
     '`pending`: not attempted yet. `retrying`: every attempt so far has failed. `held`: open, but the webhook is inactive, or an operator of the warehouse holds the delivery. `delivered`: the receiver responded with a 2xx. ' +
-      '`failed`: all retries failed. `expired`: its 48 hours ended without the receiver being at fault. `canceled`: the webhook was deleted, or an operator or a user of the e-shop ended the delivery.',
+      '`failed`: all retries failed. `expired`: its 48 hours ended without the receiver being at fault. `canceled`: the webhook was deleted, or an operator or a user of the e-shop ended the delivery. `superseded`: a newer event of the record is sent in its place (`ordering` `latest`).',
   ),
 );
 
@@ -72,6 +72,37 @@ const deliveryEntries = {
     v.description(
       'Who canceled it: the operator of the warehouse, a user of the e-shop who gave it up, or the deletion of the webhook. Null unless the state is `canceled`.',
     ),
+  ),
+  supersededBy: v.pipe(
+    v.nullable(v.pipe(v.string(), v.uuid())),
+    v.description(
+      'The delivery of the newer event that is sent in its place. Null unless the state is `superseded`.',
+    ),
+  ),
+  waitsFor: v.pipe(
+    v.nullable(
+      v.pipe(
+        v.object({
+          reason: v.pipe(
+            v.picklist(['order', 'limit', 'pause']),
+            v.description(
+              '`order`: an older event of the record has not ended at this receiver (see `ordering` of webhooks). `limit`: the receiver has as many requests under way as it takes. `pause`: its recovery is paused.',
+            ),
+          ),
+          deliveryId: v.pipe(
+            v.nullable(v.pipe(v.string(), v.uuid())),
+            v.description('The delivery that it waits for, where there is one.'),
+          ),
+          since: time,
+          nextAttemptAt: v.pipe(
+            v.nullable(time),
+            v.description('When that delivery, or this one, is attempted next, if that is planned.'),
+          ),
+        }),
+        v.metadata({ ref: 'WaitsFor' }),
+      ),
+    ),
+    v.description('What its first attempt waits for. Null if nothing stands in its way.'),
   ),
   heldBy: v.pipe(
     v.nullable(v.pipe(v.object(asked), v.metadata({ ref: 'HeldBy' }))),
@@ -133,6 +164,17 @@ export const DeliveryWithAttempts = v.pipe(
   v.metadata({ ref: 'DeliveryWithAttempts' }),
 );
 
+function waitsForOf({ waitsFor }: DeliveryLogRow) {
+  if (waitsFor === null) return null;
+  const { reason, deliveryId = null, since, nextAttemptAt = null } = waitsFor;
+  return {
+    reason,
+    deliveryId,
+    since: new Date(since).toISOString(),
+    nextAttemptAt: nextAttemptAt === null ? null : new Date(nextAttemptAt).toISOString(),
+  };
+}
+
 export function recordOf(row: DeliveryLogRow): v.InferOutput<typeof Delivery> {
   return {
     id: row.id,
@@ -150,6 +192,8 @@ export function recordOf(row: DeliveryLogRow): v.InferOutput<typeof Delivery> {
     nextAttemptAt: isoTimestamp(row.nextAttemptAt),
     finishedAt: isoTimestamp(row.finishedAt),
     canceledBy: row.canceledBy,
+    supersededBy: row.supersededBy,
+    waitsFor: waitsForOf(row),
     heldBy: heldBy(row),
   };
 }

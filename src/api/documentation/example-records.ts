@@ -34,6 +34,7 @@ const webhook = {
   payloadVersion: 'v21',
   description: 'Tells customers where their order is',
   headers: null,
+  ordering: 'none',
   registeredAt: '2026-11-01T09:00:00.000Z',
   unregisteredAt: null,
   lastDeactivation: null,
@@ -56,6 +57,8 @@ const delivery = {
   nextAttemptAt: '2026-11-20T10:43:11.614Z',
   finishedAt: null,
   canceledBy: null,
+  supersededBy: null,
+  waitsFor: null,
   heldBy: null,
 };
 
@@ -133,7 +136,6 @@ export const exampleRecords: Readonly<Record<string, unknown>> = {
     user: { id: 1, username: 'shop', role: 'shop' },
   },
   Webhook: webhook,
-  ActivatedWebhook: { ...webhook, missed: { since: '2026-11-20T18:02:11.480Z', count: 12 } },
   WebhookWithSecret: { ...webhook, secret: SECRET },
   TestResult: {
     request: {

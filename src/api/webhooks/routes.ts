@@ -15,7 +15,7 @@ import { type Contract, contractOf, contractProblems } from '../../domain/contra
 import { badRequest, invalid } from '../../domain/problem.ts';
 import { newHeaders, replacedHeaders } from '../../domain/static-headers.ts';
 import {
-  type WebhookSettings,
+  type GivenSettings,
   webhookCreationSchema,
   webhookInputSchema,
   webhookRecordSchema,
@@ -46,7 +46,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
   }
 
   /** What the schema cannot know: the e-shop's contract, and where webhooks may lead at all. */
-  async function checkInput(eshopId: number, input: WebhookSettings): Promise<Contract> {
+  async function checkInput(eshopId: number, input: GivenSettings): Promise<Contract> {
     const found = await contract(eshopId);
     const destination = deps.destinationProblem(input.url);
     const problems = [
@@ -136,7 +136,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       id: 'replaceWebhook',
       summary: 'Replace a webhook',
       description:
-        'Replaces all fields; those left out get their defaults, except `headers`, which then stay. Changing `active` has the same effect as activate and ' +
+        'Replaces all fields; those left out get their defaults, except `headers` and `ordering`, which then stay. Changing `active` has the same effect as activate and ' +
         'deactivate. Open deliveries keep the type of their event, and take everything else from the webhook as it is at their next attempt. ' +
         'Failures of an earlier URL do not count against a new one.',
       tag,

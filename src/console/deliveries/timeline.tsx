@@ -62,9 +62,12 @@ function lastMoments(delivery: Shown, now: Date): Moment[] {
       failed: 'All retries failed',
       expired: 'Expired: its 48 hours ended through no fault of the receiver',
       canceled: cancellation(delivery),
+      superseded: 'Superseded: a newer event of the record is sent in its place',
     } as const;
-    const title = state === 'failed' || state === 'expired' || state === 'canceled' ? why[state] : state;
-    return [{ at: finishedAt, tone: 'bad', title }];
+    const ended = state === 'failed' || state === 'expired' || state === 'canceled' || state === 'superseded';
+    return [
+      { at: finishedAt, tone: state === 'superseded' ? 'calm' : 'bad', title: ended ? why[state] : state },
+    ];
   }
   if (finishedAt !== null) return [];
   if (state === 'held') {
@@ -74,6 +77,8 @@ function lastMoments(delivery: Shown, now: Date): Moment[] {
         : `Held by ${heldBy.by}${heldBy.reason === '' ? '' : `: ${heldBy.reason}`}`;
     return [{ at: '9', tone: 'calm', title }];
   }
+  if (delivery.waitsFor?.reason === 'order')
+    return [{ at: '9', tone: 'calm', title: 'Waits for an older event of its record' }];
   if (nextAttemptAt === null) return [];
   return [
     {

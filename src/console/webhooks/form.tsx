@@ -10,7 +10,7 @@ import { CONSOLE } from '../session.ts';
 
 export type Fields = Readonly<Record<string, string | undefined>>;
 
-export const newFields: Fields = { method: 'POST', payloadVersion: 'v2', active: 'true' };
+export const newFields: Fields = { method: 'POST', payloadVersion: 'v2', ordering: 'none', active: 'true' };
 
 type Parameter = keyof NonNullable<WebhookInput['parameters']>;
 
@@ -20,6 +20,7 @@ export function fieldsOf({
   webhookType,
   method,
   payloadVersion,
+  ordering,
   description,
   parameters,
   headers,
@@ -29,6 +30,7 @@ export function fieldsOf({
     webhookType,
     method,
     payloadVersion,
+    ordering,
     description: description ?? undefined,
     headers: Object.entries(headers ?? {})
       .map(([name, value]) => `${name}: ${value}`)
@@ -63,6 +65,7 @@ export function inputOf(fields: Fields, active: boolean): object {
     webhookType,
     method,
     payloadVersion,
+    ordering,
     description = '',
     headers = '',
     withPackingLists,
@@ -73,6 +76,7 @@ export function inputOf(fields: Fields, active: boolean): object {
     webhookType,
     method,
     payloadVersion,
+    ordering,
     active,
     // Browsers send every line break of a text as two characters.
     description: description === '' ? null : description.replaceAll('\r\n', '\n'),
@@ -165,6 +169,16 @@ export function WebhookForm(props: {
             ]}
           />
         </div>
+        <Select
+          name="ordering"
+          label="Order"
+          value={fields.ordering}
+          options={[
+            ['none', 'none: events are delivered as they come'],
+            ['record', 'record: the events of one record, one after the other'],
+            ['latest', 'latest: one after the other, and only the newest of what waits'],
+          ]}
+        />
         <TextArea name="description" label="Description (optional)" value={fields.description} />
         <TextArea
           name="headers"

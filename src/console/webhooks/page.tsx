@@ -127,7 +127,8 @@ function Recoveries({ recoveries, viewer }: Pick<WebhookPageProps, 'recoveries' 
 
 export function WebhookPage(props: WebhookPageProps) {
   const { viewer, webhook, accepted, deliveries, recoveries, secret, testResult, notice, refused } = props;
-  const { id, url, webhookType, active, method, payloadVersion, parameters, description, headers } = webhook;
+  const { id, url, webhookType, active, method, payloadVersion, ordering, parameters, description, headers } =
+    webhook;
   const path = `/webhooks/${id}`;
   return (
     <Page title={`Webhook ${id}`} viewer={viewer} here="/webhooks" notice={notice} refused={refused}>
@@ -185,6 +186,7 @@ export function WebhookPage(props: WebhookPageProps) {
               ['URL', url],
               ['Method', method],
               ['Payload', method === 'GET' ? 'none: the identifier is in the URL' : payloadVersion],
+              ['Order', ordering],
               ['Packing lists', parameters?.withPackingLists === true ? 'yes' : null],
               ['Static headers', headers === null ? null : Object.keys(headers).join(', ')],
               ['Description', description],

@@ -6,13 +6,17 @@ create table webhooks (
   url text not null,
   -- The receiver's host and port as the URL writes them: what is in flight is bounded per destination too.
   host text generated always as (lower(substring(url from '^[A-Za-z]+://([^/?#]*)'))) stored,
+  -- Scheme, host and port: what orders of records are kept at.
+  receiver text generated always as (
+    lower(regexp_replace(substring(url from '^[A-Za-z]+://[^/?#]*'), ':$', ''))
+    || case when url ~ '^[A-Za-z]+://[^/?#]*:[0-9]+([/?#]|$)' then '' when url ~* '^https:' then ':443' else ':80' end) stored,
   webhook_type text not null,
   method text not null check (method in ('POST', 'GET')),
   active boolean not null,
   parameters jsonb,
   payload_version text not null check (payload_version in ('v2', 'v21')),
   description text,
-  -- In which order the events of one record are delivered. Not yet used.
+  -- In which order the events of one record are delivered.
   ordering text not null default 'none' check (ordering in ('none', 'record', 'latest')),
   -- Static headers of every attempt, sealed like the secrets; null: none. Their names are shown, and no secret.
   headers bytea,

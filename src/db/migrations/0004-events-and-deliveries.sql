@@ -32,7 +32,7 @@ create table deliveries (
   -- "held" is not stored: an open delivery of an inactive webhook is held.
   state text not null default 'pending'
     check (state in ('pending', 'retrying', 'delivered', 'failed', 'expired', 'canceled', 'superseded')),
-  -- The delivery of a newer event that is sent in its place. Not yet used.
+  -- The delivery of a newer event that is sent in its place.
   superseded_by uuid,
   canceled_by text check (canceled_by in ('operator', 'user', 'deletion')),
   created_at timestamptz not null default now(),
@@ -53,8 +53,8 @@ create table deliveries (
   window_lost boolean not null default false,
 
   -- Its class while it waits: 0 fresh, 1 a retry after a batch, 2 written in bulk by an import, 3 recovered, 4 after a batch,
-  -- without an attempt that is due soon: it needs its workflow.
-  queue smallint not null default 0 check (queue between 0 and 4),
+  -- without an attempt that is due soon: it needs its workflow; 5 behind an older event of its record.
+  queue smallint not null default 0 check (queue between 0 and 5),
   -- Not to be claimed before.
   due_at timestamptz not null default now(),
   -- Nobody else claims it until then.
@@ -78,6 +78,9 @@ create table deliveries (
 
 -- The queue. Claims take turns by e-shop and by webhook: the next webhook that waits is one step in the index.
 create index deliveries_waiting on deliveries (queue, eshop_id, webhook_id, due_at, id) where dispatched_at is null;
+-- The order of each record: what waits for it, and what is open.
+create index deliveries_in_order on deliveries (eshop_id, entity_id, sequence) where queue = 5 and dispatched_at is null;
+create index deliveries_open_by_record on deliveries (eshop_id, entity_id, sequence) where state in ('pending', 'retrying');
 -- What was handed over lately and has no result yet. What a batch holds is found by its batch: an entry here for each
 -- would be read by every claim of a minute, long after its result.
 create index deliveries_handed_over on deliveries (dispatched_at)

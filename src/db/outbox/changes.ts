@@ -36,6 +36,7 @@ export async function enqueueWebhookChange(
 /** A change of a webhook, on its way to the open deliveries. */
 export interface WebhookChange {
   readonly id: string;
+  readonly eshopId: number;
   readonly webhookId: number;
   /** The last delivery told, or null. */
   readonly toldId: string | null;
@@ -57,7 +58,7 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
           select from outbox older
           where older.kind = 'webhookChanged' and older.webhook_id = c.webhook_id and older.id < c.id)
       order by c.due_at, c.id limit ${limit} for update skip locked)
-    returning o.id, o.webhook_id, o.told_id, w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted`;
+    returning o.id, o.eshop_id, o.webhook_id, o.told_id, w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted`;
 }
 
 /** An open delivery that is told of a change. */

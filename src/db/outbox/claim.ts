@@ -99,6 +99,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       returning d.*)
     select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id, d.traceparent, d.state, d.attempts_made, d.last_attempt_at,
            d.last_status, d.last_error, d.next_attempt_at, ${receiverHost(sql, sql`d.webhook_id`)},
+           coalesce((select ordering <> 'none' from webhooks where id = d.webhook_id), false) as ordered,
            (select count(*) from candidates) > (select count(*) from claimed) as more,
            greatest(0, extract(epoch from now() - (select min(due_at) from chosen)) * 1000)::float8 as waited_ms
     from claimed d join chosen on chosen.id = d.id

@@ -27,6 +27,8 @@ export const QUEUE = {
   recovered: 3,
   /** Requeued by a batch, and no attempt is due within a minute: it needs its workflow. */
   workflow: 4,
+  /** Behind an older event of its record, or held, where the webhook has an order: no claim takes it. */
+  inOrder: 5,
 } as const;
 export type Queue = (typeof QUEUE)[keyof typeof QUEUE];
 
@@ -55,6 +57,8 @@ export interface QueuedDelivery extends ClaimedDelivery {
   readonly lastStatus: number | null;
   readonly lastError: string | null;
   readonly nextAttemptAt: Date | null;
+  /** Its webhook has an order, which `keepOrder` looks after. */
+  readonly ordered: boolean;
 }
 
 /** When a lease that begins or is renewed now ends, as SQL. */

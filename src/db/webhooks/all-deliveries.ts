@@ -59,6 +59,7 @@ function inState(sql: Sql, state: Exclude<DeliveryState, 'held'>) {
     failed: () => sql`d.state = 'failed'`,
     expired: () => sql`d.state = 'expired'`,
     canceled: () => sql`d.state = 'canceled'`,
+    superseded: () => sql`d.state = 'superseded'`,
   };
   return conditions[state]();
 }

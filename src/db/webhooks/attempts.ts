@@ -5,9 +5,10 @@
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
-import type { WebhookForm } from '../../domain/webhook.ts';
+import type { Ordering, WebhookForm } from '../../domain/webhook.ts';
 import { anyOf, within } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
+import { isReplaced } from '../outbox/order.ts';
 import type { Sql } from '../pool.ts';
 import { countedIn, requeueing } from './batch-returns.ts';
 import type { BatchRun } from './batches.ts';
@@ -65,6 +66,9 @@ export interface DeliveryForAttempt extends WebhookForm {
   readonly snapshot: string;
   /** Its event is a test: there is no such record. */
   readonly test: boolean;
+  readonly ordering: Ordering;
+  /** A newer event of the record is sent in its place. */
+  readonly replaced: boolean;
   /** Somebody is making the next attempt, until then at the most; null where nobody is. */
   readonly underWayUntil: Date | null;
   /** The database's clock when this was read. */
@@ -80,7 +84,8 @@ const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
            d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome, a.started_at as last_started_at,
            ${formColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.headers, w.secret,
-           w.previous_secret, w.previous_secret_until, w.deleted_at, ${snapshot} as snapshot, e.test is true as test, e.happened_at,
+           w.previous_secret, w.previous_secret_until, w.deleted_at, w.ordering, ${isReplaced(sql)} as replaced,
+           ${snapshot} as snapshot, e.test is true as test, e.happened_at,
            (select n.owned_until from attempts n
             where n.delivery_id = d.id and n.number = d.attempts_made + 1 and n.finished_at is null and n.owned_until > clock_timestamp())
              as under_way_until,

@@ -2,6 +2,7 @@
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
+import { settleOrder } from '../outbox/order.ts';
 import type { Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 
@@ -28,7 +29,7 @@ export interface Compensation {
  * returns the same.
  */
 export async function compensate(sql: Pool, deliveryId: string): Promise<Compensation> {
-  return await transaction(sql, async (tx) => {
+  const compensation = await transaction(sql, async (tx): Promise<Compensation> => {
     const [delivery] = await tx<
       {
         webhookId: number;
@@ -80,4 +81,7 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
       news: { eventType, eshopId, webhookId, deactivated: deactivated === undefined ? null : reason },
     };
   });
+  // What waits behind it goes on with the next.
+  await settleOrder(sql, { records: [deliveryId] });
+  return compensation;
 }

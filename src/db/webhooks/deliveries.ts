@@ -2,7 +2,8 @@
 
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import type { Sql } from '../pool.ts';
+import { settleOrder } from '../outbox/order.ts';
+import type { Pool, Sql } from '../pool.ts';
 
 /**
  * Records that no attempt follows; where outages took time of the window, they are the reason.
@@ -50,16 +51,30 @@ export type CanceledBy = 'operator' | 'user' | 'deletion';
 /**
  * Open → expired or canceled, and out of the queue where a start was not noted; a cancellation without the webhook's
  * deletion was an operator's, unless a user of the e-shop gave it up.
+ * What waits behind it in its record goes on.
  * @param error replaces the last failure
  * @returns the state afterwards, and the event type if this call ended it
  */
 export async function closeDelivery(
-  sql: Sql,
+  sql: Pool,
   deliveryId: string,
   state: 'expired' | 'canceled',
   error: string | null = null,
 ): Promise<{ readonly state: StoredState; readonly closed: EventType | null }> {
-  const [closed] = await sql<{ eventType: EventType }[]>`
+  const closed = await closeOpen(sql, deliveryId, state, error);
+  if (closed?.ordered === true) await settleOrder(sql, { records: [deliveryId] });
+  const [row] = await sql<{ state: StoredState }[]>`select state from deliveries where id = ${deliveryId}`;
+  return { state: row?.state ?? 'canceled', closed: closed?.eventType ?? null };
+}
+
+/** The statement of `closeDelivery`. @returns undefined where it was not open */
+export async function closeOpen(
+  sql: Sql,
+  deliveryId: string,
+  state: 'expired' | 'canceled',
+  error: string | null,
+): Promise<{ readonly eventType: EventType; readonly ordered: boolean } | undefined> {
+  const [closed] = await sql<{ eventType: EventType; ordered: boolean }[]>`
     update deliveries d set state = ${state}, finished_at = clock_timestamp(), next_attempt_at = null,
       dispatched_at = coalesce(d.dispatched_at, now()), claimed_until = null, last_error = coalesce(${error}, d.last_error),
       canceled_by = case
@@ -69,7 +84,6 @@ export async function closeDelivery(
         else 'operator' end
     from webhooks w
     where d.id = ${deliveryId} and w.id = d.webhook_id and d.state in ('pending', 'retrying')
-    returning d.event_type`;
-  const [row] = await sql<{ state: StoredState }[]>`select state from deliveries where id = ${deliveryId}`;
-  return { state: row?.state ?? 'canceled', closed: closed?.eventType ?? null };
+    returning d.event_type, w.ordering <> 'none' as ordered`;
+  return closed;
 }

@@ -2,9 +2,19 @@
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
+import { waitsFor } from '../outbox/order.ts';
 import type { ClaimedDelivery } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 import type { CanceledBy } from './deliveries.ts';
+
+/** What a delivery waits for; times as Postgres writes them in JSON. */
+export interface WaitsFor {
+  readonly reason: 'order' | 'limit' | 'pause';
+  /** The one before it. */
+  readonly deliveryId?: string;
+  readonly since: string;
+  readonly nextAttemptAt?: string | null;
+}
 
 /** A delivery as shown: `held` is derived from its webhook and from what operators asked. */
 export interface DeliveryLogRow {
@@ -26,6 +36,10 @@ export interface DeliveryLogRow {
   readonly finishedAt: Date | null;
   /** Null unless it was canceled. */
   readonly canceledBy: CanceledBy | null;
+  /** The delivery of a newer event; null unless it was superseded. */
+  readonly supersededBy: string | null;
+  /** Why its first attempt is not made yet; null where nothing stands in its way. */
+  readonly waitsFor: WaitsFor | null;
   /** What operators asked of it, the oldest first; null where none did. What stops it now is the last of its kind. */
   readonly operatorStop: OperatorStop | null;
   readonly operatorActions: readonly OperatorAction[] | null;
@@ -54,7 +68,7 @@ export function selectDeliveries(sql: Sql) {
            d.created_at, d.last_attempt_at, d.last_status, d.last_error,
            case when d.state in ('pending', 'retrying') and w.active and d.operator_stop is null then d.next_attempt_at end
              as next_attempt_at,
-           d.finished_at, d.canceled_by, d.operator_stop, d.operator_actions
+           d.finished_at, d.canceled_by, d.superseded_by, ${waitsFor(sql)} as waits_for, d.operator_stop, d.operator_actions
     from deliveries d join webhooks w on w.id = d.webhook_id`;
 }
 

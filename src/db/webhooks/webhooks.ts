@@ -2,8 +2,11 @@
  * Webhooks. A change that matters to open deliveries (activation, deactivation, another URL, deletion) writes one
  * outbox row in its transaction. Every change locks its row first.
  */
+
+import { movementOf } from '../../domain/event-types.ts';
 import type { StoredIncident } from '../../domain/incident.ts';
-import type { WebhookSettings } from '../../domain/webhook.ts';
+import { invalid } from '../../domain/problem.ts';
+import { type GivenSettings, NO_LATEST, type Ordering, type WebhookSettings } from '../../domain/webhook.ts';
 import type { SealedHeaders, SealedWebhook } from '../../secrets/static-headers.ts';
 import { incidentColumns, joinIncident } from '../incidents/failures.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
@@ -22,8 +25,6 @@ export interface WebhookRow extends WebhookSettings, StoredIncident {
   readonly headerNames: readonly string[] | null;
   readonly registeredAt: Date;
   readonly unregisteredAt: Date | null;
-  /** Since when its present generation is there; null for the first. */
-  readonly generationAt: Date | null;
   readonly deactivatedAt: Date | null;
   readonly deactivationReason: 'user' | 'retriesExhausted' | 'gone' | null;
   readonly deactivationDeliveryId: string | null;
@@ -125,7 +126,7 @@ async function numberFor(tx: Sql, wanted: number | null): Promise<number> {
 export async function createWebhook(
   sql: Pool,
   eshopId: number,
-  input: WebhookSettings,
+  input: GivenSettings,
   seal: (webhookId: number) => SealedWebhook,
   maxWebhooks: number,
   wanted: number | null = null,
@@ -141,7 +142,7 @@ export async function createWebhook(
       overriding system value
       select ${id}::int, ${eshopId}::int, ${secret}::bytea, ${headers}::bytea, ${namesOf(headerNames)}::text[],
              ${settingsColumns(tx)}
-      from ${rowOf(tx, input)}`;
+      from ${rowOf(tx, { ...input, ordering: input.ordering ?? 'none' })}`;
     return await readBack(tx, eshopId, id);
   });
 }
@@ -153,12 +154,13 @@ interface Locked {
   readonly url: string;
   readonly headers: Buffer | null;
   readonly active: boolean;
+  readonly ordering: Ordering;
   readonly generation: number;
 }
 
 async function lock(tx: Sql, eshopId: number, id: number): Promise<Locked | null> {
   const [row] = await tx<Locked[]>`
-    select id, url, headers, active, generation from webhooks
+    select id, url, headers, active, ordering, generation from webhooks
     where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null
     for update`;
   return row ?? null;
@@ -169,11 +171,13 @@ async function applyChange(
   tx: Transaction,
   eshopId: number,
   before: Locked,
-  after: { readonly active: boolean; readonly url: string },
+  after: { readonly active: boolean; readonly url: string; readonly ordering?: Ordering | undefined },
 ): Promise<void> {
   const activated = after.active && !before.active;
   const deactivated = !after.active && before.active;
   const moved = after.url !== before.url;
+  const reordered = after.ordering !== undefined && after.ordering !== before.ordering;
+  if (reordered) await enqueueWebhookChange(tx, eshopId, before.id);
   if (!activated && !deactivated && !moved) return;
   const generation = before.generation + (activated || moved ? 1 : 0);
   await tx`
@@ -186,7 +190,7 @@ async function applyChange(
     await tx`
       insert into deactivations (webhook_id, generation, reason, at) values (${before.id}, ${generation}, 'user', now())`;
   }
-  await enqueueWebhookChange(tx, eshopId, before.id);
+  if (!reordered) await enqueueWebhookChange(tx, eshopId, before.id);
 }
 
 /** Activates or deactivates; changes nothing where it is so already. Null when there is no such webhook. */
@@ -215,15 +219,16 @@ export async function switchActive(
 }
 
 /**
- * Replaces all fields by the body's.
+ * Replaces all fields by the body's, but for an `ordering` that it leaves out.
  * @param headersAfter the static headers that follow from those before; undefined, or left out: they stay
  * @returns null when there is no such webhook
+ * @throws Problem 400 where that ordering does not go with the body's type
  */
 export async function replaceWebhook(
   sql: Pool,
   eshopId: number,
   id: number,
-  input: WebhookSettings,
+  input: GivenSettings,
   headersAfter?: (before: {
     readonly url: string;
     readonly headers: Buffer | null;
@@ -238,10 +243,14 @@ export async function replaceWebhook(
         update webhooks set headers = ${sealed.headers}, header_names = ${namesOf(sealed.headerNames)}::text[]
         where id = ${before.id}`;
     }
-    await keepForm(tx, before.id, input);
+    const after = { ...input, ordering: input.ordering ?? before.ordering };
+    if (after.ordering === 'latest' && movementOf(after.webhookType) !== null) {
+      throw invalid([{ path: 'ordering', message: NO_LATEST }]);
+    }
+    await keepForm(tx, before.id, after);
     await tx`
       update webhooks
-      set (${settingsColumns(tx)}) = (select ${settingsColumns(tx, 'x')} from ${rowOf(tx, input)} x)
+      set (${settingsColumns(tx)}) = (select ${settingsColumns(tx, 'x')} from ${rowOf(tx, after)} x)
       where id = ${before.id}`;
     await applyChange(tx, eshopId, before, input);
     return await readBack(tx, eshopId, id);

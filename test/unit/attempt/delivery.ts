@@ -57,6 +57,8 @@ export const waiting: DeliveryForAttempt = {
   previousSecret: null,
   previousSecretUntil: null,
   deletedAt: null,
+  ordering: 'none',
+  replaced: false,
   snapshot: '{"eshopOrderId":"10001","orderProducts":[{"sku":"A","quantity":"2","packingLists":[]}]}',
   test: false,
   underWayUntil: null,

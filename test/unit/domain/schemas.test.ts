@@ -127,6 +127,7 @@ test('the values of every enumeration', () => {
     webhookType: eventTypeNames,
     method: ['POST', 'GET'],
     payloadVersion: ['v2', 'v21'],
+    ordering: ['none', 'record', 'latest'],
   });
   expect(deactivationReasons).toEqual(['user', 'retriesExhausted', 'gone']);
   expect(roles).toEqual(['shop', 'warehouse']);

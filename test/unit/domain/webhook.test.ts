@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { contractOf, contractProblems } from '../../../src/domain/contract.ts';
 import { eventTypeNames } from '../../../src/domain/event-types.ts';
-import { urlProblem, webhookInputSchema } from '../../../src/domain/webhook.ts';
+import { NO_LATEST, urlProblem, webhookInputSchema } from '../../../src/domain/webhook.ts';
 import { secretProblem } from '../../../src/domain/webhook-secret.ts';
 
 const body = { url: 'https://shop.example/h', webhookType: 'UPDATE_ORDER', active: true, method: 'POST' };
@@ -95,6 +95,11 @@ describe('the body', () => {
     [{ description: '😀'.repeat(1000) }, 'nothing'],
     [{ description: 'x'.repeat(1001) }, [['description', 'must be at most 1000 characters long']]],
     [{ description: 7 }, [['description', 'must be a string']]],
+    [{ ordering: 'record' }, 'nothing'],
+    [{ ordering: 'latest' }, 'nothing'],
+    [{ ordering: 'newest' }, [['ordering', 'must be none, record or latest']]],
+    [{ webhookType: 'CREATE_STOCK_MOVEMENT_ORDER', ordering: 'record' }, 'nothing'],
+    [{ webhookType: 'CREATE_STOCK_MOVEMENT_ORDER', ordering: 'latest' }, [['ordering', NO_LATEST]]],
     [{ parameters: {} }, 'nothing'],
     [{ parameters: { withPackingLists: true } }, 'nothing'],
     [{ parameters: { withPackingLists: 1 } }, [['parameters.withPackingLists', 'must be true or false']]],

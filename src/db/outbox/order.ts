@@ -1,0 +1,170 @@
+/**
+ * In order, per record (docs/interface.md, D16). A group is what goes to one receiver (scheme, host, port) of one record by webhooks
+ * with an order. What is claimed behind an older delivery of its group waits in a class of its own, `QUEUE.inOrder`; when a delivery
+ * ends, the next one of its group is released.
+ *
+ * Both sides write first and look then, in statements of their own: of one that is set aside while the one before it ends, either
+ * side sees the other. Should a process die in between, the reconciler looks once more.
+ */
+import type postgres from 'postgres';
+import { eventTypes } from '../../domain/event-types.ts';
+
+import { anyOf } from '../ids.ts';
+import type { Pool, Sql } from '../pool.ts';
+import { notifierOf } from './notify.ts';
+import { QUEUE, type QueuedDelivery } from './outbox.ts';
+
+/** Kinds of records by type of event, as JSON. */
+const KINDS = JSON.stringify(
+  Object.fromEntries(Object.entries(eventTypes).map(([type, { entity }]) => [type, entity])),
+);
+
+/** The kind of the record that a delivery is about. */
+const kindOf = (sql: Sql, alias: string) => sql`(${KINDS}::text::jsonb ->> ${sql(alias)}.event_type)`;
+
+/** Asked for once more by an e-shop: it stands outside. */
+const outside = (sql: Sql, alias: string) => sql`
+  exists (select from redeliveries r where r.delivery_id = ${sql(alias)}.id and r.recovery_id is null)`;
+
+/** `one` and `other` are of the same record, and of the same recovery or of none. */
+const sameRecord = (sql: Sql, one: string, other: string) => sql`
+  ${sql(one)}.eshop_id = ${sql(other)}.eshop_id and ${sql(one)}.entity_id = ${sql(other)}.entity_id
+  and ${kindOf(sql, one)} = ${kindOf(sql, other)}
+  and ${sql(one)}.recovery_id is not distinct from ${sql(other)}.recovery_id and not ${outside(sql, one)}`;
+
+/** Older deliveries `o` of the group of `d`, to the webhook `w`, that are open. What an inactive webhook holds stops no other. */
+export const openAhead = (sql: Sql) => sql`
+  from deliveries o join webhooks ow on ow.id = o.webhook_id
+  where o.state in ('pending', 'retrying') and o.sequence < d.sequence and ${sameRecord(sql, 'o', 'd')}
+    and ow.receiver = w.receiver and ow.active and ow.deleted_at is null and ow.ordering <> 'none'`;
+
+/** It waits for its turn in its record. */
+const waits = (sql: Sql, alias: string) =>
+  sql`${sql(alias)}.queue = ${QUEUE.inOrder} and ${sql(alias)}.dispatched_at is null and ${sql(alias)}.state = 'pending'`;
+
+/** Never attempted, nor about to be: it waits, or it is among those claimed. */
+const untouched = (sql: Sql, alias: string) =>
+  sql`${sql(alias)}.state = 'pending' and ${sql(alias)}.window_started_at is null`;
+
+/** Of which records. */
+export type OrderScope = { readonly records: readonly string[] } | { readonly eshopId: number } | 'all';
+
+/**
+ * Keeps the order among what was just claimed: a newer event takes the place of an older one where only the latest counts, and what is
+ * behind another is set aside.
+ * @returns those that may go on
+ */
+export async function keepOrder(
+  sql: Pool,
+  claimed: readonly QueuedDelivery[],
+): Promise<readonly QueuedDelivery[]> {
+  const ids = claimed.filter(({ ordered }) => ordered).map(({ id }) => id);
+  if (ids.length === 0) return claimed;
+  const superseded = await supersede(sql, sql`${anyOf(sql, sql`d.id`, ids)}`);
+  const aside = await sql<{ id: string }[]>`
+    update deliveries d set queue = ${QUEUE.inOrder}, claimed_until = null, batch_id = null
+    from webhooks w
+    where ${anyOf(sql, sql`d.id`, ids)} and w.id = d.webhook_id and ${untouched(sql, 'd')} and d.dispatched_at is null
+      and w.ordering <> 'none' and not ${outside(sql, 'd')} and (not w.active or exists (select ${openAhead(sql)}))
+    returning d.id`;
+  const gone = new Set([...superseded, ...aside.map(({ id }) => id)]);
+  if (gone.size > 0) await settleOrder(sql, { records: [...gone] });
+  return claimed.filter(({ id }) => !gone.has(id));
+}
+
+/** Releases what nothing is in front of any more, and ends what a newer event has replaced meanwhile. */
+export async function settleOrder(sql: Pool, scope: OrderScope): Promise<void> {
+  const within =
+    scope === 'all'
+      ? sql`true`
+      : 'eshopId' in scope
+        ? sql`d.eshop_id = ${scope.eshopId}`
+        : sql`(d.eshop_id, d.entity_id) in (select e.eshop_id, e.entity_id from deliveries e where ${anyOf(sql, sql`e.id`, scope.records)})`;
+  await supersede(sql, sql`${waits(sql, 'd')} and ${within}`);
+  const released = await sql`
+    update deliveries s set due_at = now(),
+      queue = case when s.recovery_id is null then ${QUEUE.fresh}::smallint else ${QUEUE.recovered}::smallint end
+    from (
+      -- The first of each group, and all of a webhook that has no order any more.
+      select distinct on (each.eshop_id, each.receiver, each.entity_id, each.kind, each.recovery_id, each.alone) each.*
+      from (
+        select d.*, w.receiver, w.ordering, ${kindOf(sql, 'd')} as kind, case when w.ordering = 'none' then d.id end as alone
+        from deliveries d join webhooks w on w.id = d.webhook_id
+        where ${waits(sql, 'd')} and ${within} and w.active) each
+      order by each.eshop_id, each.receiver, each.entity_id, each.kind, each.recovery_id, each.alone, each.sequence, each.id) d
+    join webhooks w on w.id = d.webhook_id
+    where s.id = d.id and ${waits(sql, 's')} and (w.ordering = 'none' or not exists (select ${openAhead(sql)}))`;
+  if (released.count > 0) notifierOf(sql).notify(['deliveries', 'recovered']);
+}
+
+/** Ends those that a newer event of their record at the same webhook has replaced, where only the latest counts. */
+async function supersede(sql: Sql, which: postgres.Fragment): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    update deliveries old set state = 'superseded', superseded_by = replaced.newest, finished_at = clock_timestamp(),
+      next_attempt_at = null, dispatched_at = now(), claimed_until = null, batch_id = null
+    from (
+      select d.id, newest.id as newest from deliveries d join webhooks w on w.id = d.webhook_id
+      cross join lateral (
+        select n.id from deliveries n
+        where n.webhook_id = d.webhook_id and n.sequence > d.sequence and ${untouched(sql, 'n')} and ${sameRecord(sql, 'n', 'd')}
+        order by n.sequence desc limit 1) newest
+      where ${which} and w.ordering = 'latest' and not ${outside(sql, 'd')}) replaced
+    where old.id = replaced.id and ${untouched(sql, 'old')} and old.dispatched_at is null
+    returning old.id`;
+  return rows.map(({ id }) => id);
+}
+
+/** Whether a newer event of the record waits at the webhook `w`, and only the latest counts: what `d` sends is out of date. */
+export const isReplaced = (sql: Sql) => sql`
+  (w.ordering = 'latest' and not ${outside(sql, 'd')} and exists (
+    select from deliveries n
+    where n.webhook_id = d.webhook_id and n.sequence > d.sequence and ${waits(sql, 'n')} and ${sameRecord(sql, 'n', 'd')}))`;
+
+/**
+ * Ends deliveries whose next attempt is due and that a newer event has replaced. The newer one goes on in their place, at once: with
+ * their count of failed attempts and their window. None of them is under way.
+ * @returns those that were ended
+ */
+export async function supersedeRetries(sql: Pool, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await sql<{ id: string }[]>`
+    with replaced as (
+      select d.id, newest.id as newest from deliveries d
+      cross join lateral (
+        select n.id from deliveries n
+        where n.webhook_id = d.webhook_id and n.sequence > d.sequence and ${waits(sql, 'n')} and ${sameRecord(sql, 'n', 'd')}
+        order by n.sequence desc limit 1 for update skip locked) newest
+      where ${anyOf(sql, sql`d.id`, ids)} and d.state in ('pending', 'retrying')
+        and not exists (
+          select from attempts a where a.delivery_id = d.id and a.finished_at is null and a.owned_until > clock_timestamp())
+      for update of d),
+    ended as (
+      update deliveries d set state = 'superseded', superseded_by = replaced.newest, finished_at = clock_timestamp(),
+        next_attempt_at = null, dispatched_at = coalesce(d.dispatched_at, now()), claimed_until = null
+      from replaced where d.id = replaced.id and d.state in ('pending', 'retrying')
+      returning d.*),
+    taken_over as (
+      update deliveries n set queue = ${QUEUE.fresh}, due_at = now(), next_attempt_at = case when ended.attempts_made > 0 then now() end,
+        state = case when ended.attempts_made > 0 then 'retrying' else n.state end, attempts_made = ended.attempts_made,
+        window_started_at = ended.window_started_at, last_attempt_at = ended.last_attempt_at, last_status = ended.last_status,
+        last_error = ended.last_error, last_generation = ended.last_generation, late_ms = ended.late_ms
+      from ended where n.id = ended.superseded_by)
+    select id from ended`;
+  if (rows.length > 0) notifierOf(sql).notify(['deliveries']);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** What `d`, a delivery to the webhook `w` that is not held, waits for, beside its next attempt, as JSON (docs/interface.md, L14). */
+export const waitsFor = (sql: Sql) => sql`
+  case when d.state = 'pending' and w.active and d.operator_stop is null then
+    case
+      when ${waits(sql, 'd')} then coalesce(
+        (select json_build_object('reason', 'order', 'deliveryId', o.id, 'since', d.created_at, 'nextAttemptAt', o.next_attempt_at)
+         ${openAhead(sql)} order by o.sequence, o.id limit 1),
+        json_build_object('reason', 'order', 'since', d.created_at))
+      when d.dispatched_at is null and exists (select from recoveries r where r.id = d.recovery_id and r.state = 'paused')
+        then json_build_object('reason', 'pause', 'since', d.created_at)
+      when d.attempts_made = 0 and d.next_attempt_at is not null
+        then json_build_object('reason', 'limit', 'since', d.created_at, 'nextAttemptAt', d.next_attempt_at)
+    end
+  end`;
