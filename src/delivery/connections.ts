@@ -2,15 +2,19 @@
  * The connections to receivers: a set per e-shop, so that nothing of one e-shop waits for another's.
  *
  * Connections are kept alive, since thousands of deliveries go to few hosts. A receiver may close an idle connection
- * at the very moment we use it, and then it is unknown whether it read the request; such an attempt fails and is
- * retried like any other, rather than sent twice under one number. So that it stays rare, an idle connection is
- * given up before receivers usually do: after 2 s, or 2 s before the end that a receiver's `Keep-Alive` announces.
+ * at the very moment we use it: that request goes once more, and its host gets fresh connections for a while
+ * (`kept-client.ts`). So that it stays rare, an idle connection is given up before receivers usually do: after 2 s, or
+ * 2 s before the end that a receiver's `Keep-Alive` announces.
  */
-import { Agent, type buildConnector } from 'undici';
+import { Agent, type buildConnector, type Dispatcher, Pool } from 'undici';
+import { KeptClient } from './kept-client.ts';
+
+/** The connections for a request to this origin. @param fresh whether none that is kept may be used */
+export type ConnectionsTo = (origin: string, fresh: boolean) => Dispatcher;
 
 export interface Connections {
   /** Calls with the connections of this e-shop; they stay while a call is under way, and for a while after it. */
-  use<T>(eshopId: number, call: (agent: Agent) => Promise<T>): Promise<T>;
+  use<T>(eshopId: number, call: (connectionsTo: ConnectionsTo) => Promise<T>): Promise<T>;
   /** Closes all, whatever is in progress. */
   destroy(): Promise<void>;
 }
@@ -18,9 +22,13 @@ export interface Connections {
 /** Idle time of a connection when the receiver announces none, and the margin before the end it announces. */
 const IDLE_MS = 2_000;
 const MAX_IDLE_MS = 30_000;
+/** How long a host that closed a connection under a request gets fresh ones. */
+const FRESH_MS = 600_000;
 
 interface EshopPool {
-  readonly agent: Agent;
+  readonly kept: Agent;
+  readonly fresh: Agent;
+  readonly connectionsTo: ConnectionsTo;
   underWay: number;
   /** Closes the pool once none of its connections can still be of use. */
   end: NodeJS.Timeout | undefined;
@@ -33,16 +41,31 @@ export function createConnections(connectorFor: (eshopId: number) => buildConnec
   function poolOf(eshopId: number): EshopPool {
     const known = pools.get(eshopId);
     if (known !== undefined) return known;
-    const agent = new Agent({
-      connect: connectorFor(eshopId),
+    const connect = connectorFor(eshopId);
+    // The caller has one timer for the whole attempt.
+    const untimed = { connect, headersTimeout: 0, bodyTimeout: 0 };
+    // Without pipelining a connection serves one request.
+    const fresh = new Agent({ ...untimed, pipelining: 0 });
+    /** By origin, on the clock of `performance`. */
+    const freshUntil = new Map<string, number>();
+    const kept = new Agent({
+      ...untimed,
       keepAliveTimeout: IDLE_MS,
       keepAliveTimeoutThreshold: IDLE_MS,
       keepAliveMaxTimeout: MAX_IDLE_MS,
-      // The caller has one timer for the whole attempt.
-      headersTimeout: 0,
-      bodyTimeout: 0,
+      factory: (origin, options) =>
+        new Pool(origin, {
+          ...options,
+          factory: (url, clientOptions) =>
+            new KeptClient(url, clientOptions, (request, handler) => {
+              freshUntil.set(url.origin, performance.now() + FRESH_MS);
+              fresh.dispatch({ ...request, origin: url.origin }, handler);
+            }),
+        }),
     });
-    const pool: EshopPool = { agent, underWay: 0, end: undefined };
+    const connectionsTo: ConnectionsTo = (origin, always) =>
+      always || (freshUntil.get(origin) ?? 0) > performance.now() ? fresh : kept;
+    const pool: EshopPool = { kept, fresh, connectionsTo, underWay: 0, end: undefined };
     pools.set(eshopId, pool);
     return pool;
   }
@@ -50,7 +73,7 @@ export function createConnections(connectorFor: (eshopId: number) => buildConnec
   function endLater(eshopId: number, pool: EshopPool): void {
     pool.end = setTimeout(() => {
       pools.delete(eshopId);
-      void pool.agent.destroy();
+      void destroyPool(pool);
     }, MAX_IDLE_MS).unref();
   }
 
@@ -60,7 +83,7 @@ export function createConnections(connectorFor: (eshopId: number) => buildConnec
       clearTimeout(pool.end);
       pool.underWay += 1;
       try {
-        return await call(pool.agent);
+        return await call(pool.connectionsTo);
       } finally {
         pool.underWay -= 1;
         if (pool.underWay === 0) endLater(eshopId, pool);
@@ -68,8 +91,12 @@ export function createConnections(connectorFor: (eshopId: number) => buildConnec
     },
     async destroy() {
       for (const pool of pools.values()) clearTimeout(pool.end);
-      await Promise.all([...pools.values()].map(({ agent }) => agent.destroy()));
+      await Promise.all([...pools.values()].map(destroyPool));
       pools.clear();
     },
   };
+}
+
+async function destroyPool({ kept, fresh }: EshopPool): Promise<void> {
+  await Promise.all([kept.destroy(), fresh.destroy()]);
 }

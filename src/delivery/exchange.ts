@@ -2,7 +2,8 @@
  * One request and its answer. Success is any 2xx, settled by status line and headers whatever the body does; redirects are failures. The
  * attempt is bounded in time, the answer in size.
  */
-import { type Agent, type Dispatcher, errors } from 'undici';
+import { type Dispatcher, errors } from 'undici';
+import type { ConnectionsTo } from './connections.ts';
 import { withoutEchoes } from './echo.ts';
 import { EXCERPT_BYTES, safeExcerpt } from './excerpt.ts';
 import {
@@ -54,7 +55,7 @@ const BODY_GRACE_MS = 2_000;
 /** The most informational responses accepted before the answer; each costs us more than it costs the receiver. */
 const MAX_INFORMATIONAL_RESPONSES = 10;
 export interface ExchangeSettings {
-  readonly agent: Agent;
+  readonly connectionsTo: ConnectionsTo;
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly version: string;
@@ -63,7 +64,7 @@ export interface ExchangeSettings {
 
 /** @throws DOMException `AbortError` when `signal` aborts before an answer has arrived */
 export function exchange(
-  { agent, timeoutMs, connectTimeoutMs, version, isInternal }: ExchangeSettings,
+  { connectionsTo, timeoutMs, connectTimeoutMs, version, isInternal }: ExchangeSettings,
   request: AttemptRequest,
   signal: AbortSignal | undefined,
 ): Promise<AttemptResult> {
@@ -126,7 +127,7 @@ export function exchange(
     const timer = setTimeout(() => setImmediate(onTimeout), timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
 
-    agent.dispatch(
+    connectionsTo(wire.origin, request.test === true).dispatch(
       { origin: wire.origin, path: wire.path, method: wire.method, headers: wire.headers, body: wire.body },
       {
         onRequestStart(controller) {

@@ -73,8 +73,8 @@ export function createSender(options: SenderOptions): Sender {
 
   return {
     async send(request, signal) {
-      const attempt = connections.use(request.eshopId, (agent) =>
-        exchange({ agent, timeoutMs, connectTimeoutMs, version, isInternal }, request, signal),
+      const attempt = connections.use(request.eshopId, (connectionsTo) =>
+        exchange({ connectionsTo, timeoutMs, connectTimeoutMs, version, isInternal }, request, signal),
       );
       underWay.add(attempt);
       try {

@@ -293,4 +293,58 @@ describe('connections', () => {
 
     expect(receiver.connections).toBe(5);
   });
+
+  test('closed under a request fail nothing: it goes once more, and then on fresh ones', async () => {
+    const numbers: unknown[] = [];
+    let connections = 0;
+    // Answers the first request of a connection, and closes it at the second without a byte.
+    const host = await startTcpServer((socket) => {
+      connections += 1;
+      socket.once('data', (head) => {
+        numbers.push(/x-service-attempt: (\d+)/i.exec(head.toString())?.[1]);
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+        socket.once('data', () => socket.destroy());
+      });
+    });
+    const sender = startSender();
+    for (let number = 1; number <= 4; number += 1) {
+      await new Promise(setImmediate);
+      const sent = sender.send(attempt(`http://${host}`, { number }));
+      expect(await sent).toMatchObject({ outcome: 'success', status: 200 });
+    }
+    expect(numbers).toEqual(['1', '2', '3', '4']);
+    expect(connections).toBe(4);
+  });
+
+  test('closed under a request after the beginning of an answer, or twice, fail the attempt', async () => {
+    let requests = 0;
+    let last = 'HTTP/1.1 2';
+    const host = await startTcpServer((socket) =>
+      socket.on('data', () => {
+        requests += 1;
+        if (requests === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+        else socket.end(last);
+      }),
+    );
+    const twoRequests = async () => {
+      requests = 0;
+      const sender = startSender();
+      await sender.send(attempt(`http://${host}`));
+      await new Promise(setImmediate);
+      const { outcome } = await sender.send(attempt(`http://${host}`, { number: 2 }));
+      return { outcome, requests };
+    };
+    expect(await twoRequests()).toEqual({ outcome: 'failure', requests: 2 });
+    last = '';
+    expect(await twoRequests()).toEqual({ outcome: 'failure', requests: 3 });
+  });
+
+  test('are fresh for a test event', async () => {
+    const receiver = await startReceiver();
+    const sender = startSender();
+    for (let number = 1; number <= 3; number += 1) {
+      await sender.send(attempt(receiver.url, { test: number > 1 }));
+    }
+    expect(receiver.connections).toBe(3);
+  });
 });

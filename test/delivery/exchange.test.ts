@@ -8,7 +8,7 @@ import { attempt } from './support.ts';
 test('whose failure it was cannot be found out: it has failed', async () => {
   const agent = new Agent();
   const settings = {
-    agent,
+    connectionsTo: () => agent,
     timeoutMs: 30_000,
     connectTimeoutMs: 5_000,
     version: '1.2.3',
