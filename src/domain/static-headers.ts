@@ -59,6 +59,22 @@ function sizeProblem(headers: StaticHeaders): string | null {
 const staticHeaders = v.pipe(
   // A list is a record of numbers for valibot.
   v.custom<StaticHeaders>((input) => !Array.isArray(input), 'must be an object'),
+  // A request is described by what stands before the next schema.
+  v.metadata({
+    jsonSchema: {
+      type: 'object',
+      maxProperties: MAX_HEADERS,
+      propertyNames: { pattern: NAME.source, minLength: 1 },
+      additionalProperties: { type: 'string', maxLength: MAX_BYTES, pattern: '^[\\t -~]*$|^•••$' },
+      description:
+        `Static headers of every attempt and test, name to value, for a receiver behind a gateway: up to ${MAX_HEADERS}, ${MAX_BYTES} bytes in ` +
+        `all. Values are secrets: they are stored encrypted and shown as \`${MASK}\`. In a PUT: left out, they stay; null or \`{}\` removes ` +
+        `them; \`${MASK}\` keeps the value that is stored under the name (without case); if the URL leads to another scheme, host or port, ` +
+        'every value must be sent anew. Names are compared without case. Not allowed: headers of the connection and of framing, `Host`, `Content-*`, ' +
+        '`User-Agent`, `webhook-*`, `X-Service-*`, and bytes that RFC 9110 forbids.',
+      examples: [{ 'X-Gateway-Key': 'a key of the gateway' }],
+    },
+  }),
   v.record(v.string(), v.string('must be a string'), 'must be an object'),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
@@ -76,21 +92,6 @@ const staticHeaders = v.pipe(
       else if (known.has(name.toLowerCase())) at(name, 'is there twice');
       known.add(name.toLowerCase());
     }
-  }),
-  v.metadata({
-    jsonSchema: {
-      type: 'object',
-      maxProperties: MAX_HEADERS,
-      propertyNames: { pattern: NAME.source, minLength: 1 },
-      additionalProperties: { type: 'string', maxLength: MAX_BYTES, pattern: '^[\\t -~]*$|^•••$' },
-      description:
-        `Static headers of every attempt and test, name to value, for a receiver behind a gateway: up to ${MAX_HEADERS}, ${MAX_BYTES} bytes in ` +
-        `all. Values are secrets: they are stored encrypted and shown as \`${MASK}\`. In a PUT: left out, they stay; null or \`{}\` removes ` +
-        `them; \`${MASK}\` keeps the value that is stored under the name (without case); if the URL leads to another scheme, host or port, ` +
-        'every value must be sent anew. Names are compared without case. Not allowed: headers of the connection and of framing, `Host`, `Content-*`, ' +
-        '`User-Agent`, `webhook-*`, `X-Service-*`, and bytes that RFC 9110 forbids.',
-      examples: [{ 'X-Gateway-Key': 'a key of the gateway' }],
-    },
   }),
 );
 

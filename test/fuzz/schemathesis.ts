@@ -58,7 +58,7 @@ export interface FuzzRun {
 
 /** What every answer is held against. */
 const checks = [
-  'not_a_server_error',
+  'no_server_error',
   'status_code_conformance',
   'content_type_conformance',
   'response_headers_conformance',
