@@ -26,7 +26,9 @@ export type Rotation =
   | { readonly state: 'restartNeeded' }
   /** `unreadable`: webhooks whose secrets none of the keys opens; the rotation is not complete. */
   | { readonly state: 'incomplete'; readonly resealed: number; readonly unreadable: readonly number[] }
-  | { readonly state: 'complete'; readonly resealed: number };
+  | { readonly state: 'complete'; readonly resealed: number }
+  /** The database has this key already, and nothing was sealed under another. */
+  | { readonly state: 'nothingToDo' };
 
 export async function resealAll(
   sql: Pool,
@@ -37,23 +39,25 @@ export async function resealAll(
   const unreadable: number[] = [];
   for (let after: number | null = 0; after !== null; ) {
     after = await resealBatch(sql, after, batch, (sealed) => {
-      const { id, eshopId, secret, headers, previousSecret } = sealed;
+      const { id, eshopId, secret, headers, previousSecret, deleted } = sealed;
       if ([secret, headers, previousSecret].every((each) => each === null || keys.isCurrent(each)))
         return null;
       const owner = { eshopId, webhookId: id };
-      const anew = (sealed: Buffer) => keys.encryptSecret(keys.decryptSecret(sealed, owner), owner);
-      try {
-        const made = {
-          secret: anew(secret),
-          headers: headers === null ? null : anew(headers),
-          previousSecret: previousSecret === null ? null : anew(previousSecret),
-        };
-        resealed += 1;
-        return made;
-      } catch {
-        unreadable.push(id);
+      const anew = (bytes: Buffer | null) => {
+        try {
+          return bytes === null ? null : keys.encryptSecret(keys.decryptSecret(bytes, owner), owner);
+        } catch {
+          return null;
+        }
+      };
+      const made = { secret: anew(secret), headers: anew(headers), previousSecret: anew(previousSecret) };
+      if (made.secret === null || (headers !== null && made.headers === null)) {
+        if (!deleted) unreadable.push(id);
         return null;
       }
+      resealed += 1;
+      // A previous one that no key opens signs nothing any more.
+      return { ...made, secret: made.secret };
     });
   }
   return { resealed, unreadable };
@@ -89,6 +93,8 @@ export async function rotateMasterKey(sql: Pool, settings: Settings, dataDir: Da
   }
   const { resealed, unreadable } = await resealAll(sql, keys);
   if (unreadable.length > 0) return { state: 'incomplete', resealed, unreadable };
+  const nothing = known && resealed === 0 && keys.otherCheckValues.length === 0;
+  if (nothing) return { state: 'nothingToDo' };
   await writeSetting(sql, CHECK_VALUE, keys.checkValue);
   if (generated) await dataDir.remove(PREVIOUS_KEY_FILE);
   return { state: 'complete', resealed };

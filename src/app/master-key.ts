@@ -54,6 +54,15 @@ export async function masterKeys(sql: Pool, settings: Settings, dataDir: DataDir
 }
 
 /**
+ * Checks the key that a command was given; without one, that of the folder. Where there is neither there is nothing to check.
+ * @throws ConfigError when the database was created with another key: e-shops' secrets could not be read
+ */
+export async function checkKey(sql: Pool, settings: Settings, dataDir: DataDir): Promise<void> {
+  const kept = settings.DATABASE_URL === undefined ? await dataDir.read(KEY_FILE) : undefined;
+  if (settings.SECRET_KEY !== undefined || kept !== undefined) await commandKeys(sql, settings, dataDir);
+}
+
+/**
  * The keys of a command that runs beside the processes that serve. It leaves no note: nothing is sealed anew for its sake.
  * @throws ConfigError when the database was created with another key
  */

@@ -24,6 +24,8 @@ function summary(rotation: Rotation, { SECRET_KEY }: Settings): string {
       return SECRET_KEY === undefined
         ? `The secrets of ${webhooks(rotation.resealed)} were resealed; the old key was no longer needed and has been deleted. ${tokensBefore}`
         : `The secrets of ${webhooks(rotation.resealed)} were resealed. Remove SECRET_KEY_PREVIOUS. ${tokensBefore}`;
+    case 'nothingToDo':
+      return 'There is nothing to rotate: all secrets are sealed under this key already. To replace it, set the new one in SECRET_KEY and the old one in SECRET_KEY_PREVIOUS.';
     case 'incomplete':
       return (
         `The secrets of ${webhooks(rotation.resealed)} were resealed, but none of the keys opens those of ` +
@@ -46,7 +48,8 @@ export function keysCommand({ env, print }: CommandContext): Command {
       const rotation = await withDatabase(settings, async (sql) =>
         rotateMasterKey(sql, settings, await openDataDir(settings.DATA_DIR)),
       );
-      if (rotation.state === 'incomplete') throw new UserError(summary(rotation, settings));
+      if (rotation.state === 'incomplete' || rotation.state === 'nothingToDo')
+        throw new UserError(summary(rotation, settings));
       print(wanted.json ? JSON.stringify(rotation) : summary(rotation, settings));
     });
   return command;

@@ -1,5 +1,6 @@
 /** The instance that a command is about: its database, and where its Temporal is. */
 import postgres from 'postgres';
+import { checkKey } from '../app/master-key.ts';
 import type { Settings } from '../config/variables.ts';
 import { notifierOf } from '../db/outbox/notify.ts';
 import { createPool, type Pool } from '../db/pool.ts';
@@ -48,6 +49,7 @@ export async function withDatabase<T>(
   });
   const sql = createPool(url, connections, { session: !pooled });
   try {
+    await checkKey(sql, settings, dataDirAt(settings.DATA_DIR));
     return await work(sql);
   } catch (error) {
     throw explained(error, settings);

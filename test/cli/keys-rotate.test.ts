@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifyToken } from '../../src/api/token.ts';
 import { resealAll } from '../../src/app/key-rotation.ts';
 import { masterKeys } from '../../src/app/master-key.ts';
+import { signingSecrets } from '../../src/attempt/prepare.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { type DataDir, openDataDir } from '../../src/embedded/data-dir.ts';
 import { createKeys, type Keys } from '../../src/secrets/keys.ts';
@@ -102,7 +103,9 @@ describe('with SECRET_KEY', () => {
     // The secret that still signs beside the new one, too.
     expect(openedSecret(alone, await webhookRow(api.sql, rotated ?? 0), 'previousSecret')).toBe(before);
     await expect(started(first)).rejects.toThrow(/^SECRET_KEY is not the one/);
-    expect(await rotate(second)).toEqual({ state: 'complete', resealed: 0 });
+    await expect(rotate(second)).rejects.toThrow(
+      'There is nothing to rotate: all secrets are sealed under this key already.',
+    );
   });
 
   it('broken off in the middle, it goes on from there', async () => {
@@ -134,6 +137,39 @@ describe('with SECRET_KEY', () => {
       ),
     );
     await expect(started(second)).rejects.toThrow(/^SECRET_KEY is not the one/);
+  });
+
+  it('a secret that no key opens holds up nothing once it is the previous one, or its webhook is deleted', async () => {
+    const keys = await started(second, [first]);
+    const [lost = 0, deleted = 0] = secrets.keys();
+    await api.sql`update webhooks set secret = ${randomBytes(90)} where id in (${lost}, ${deleted})`;
+    const { data } = await api.shop('PUT', `/v21/webhooks/${lost}/regenerate-secret`);
+    await api.shop('DELETE', `/v21/webhooks/${deleted}`);
+    const row = await webhookRow(api.sql, lost);
+    expect(row?.previousSecret).not.toBeNull();
+    expect(
+      signingSecrets(keys, {
+        eshopId: api.eshop.eshopId,
+        webhookId: lost,
+        secret: row?.secret,
+        previousSecret: row?.previousSecret,
+        previousSecretUntil: row?.previousSecretUntil,
+        now: new Date(),
+      }),
+    ).toEqual([data.secret]);
+    expect(await rotate(second, [first])).toEqual({ state: 'complete', resealed: 4 });
+  });
+
+  it('every command that opens the database is refused another key', async () => {
+    for (const command of [
+      ['reconcile', '--dry-run'],
+      ['eshop', 'list'],
+      ['webhooks', 'list'],
+    ])
+      await expect(runWaybill(command, environment(second))).rejects.toThrow(
+        'SECRET_KEY is not the one that this database was created with.',
+      );
+    await runWaybill(['eshop', 'list'], environment(first));
   });
 
   it('a token of the key before is good while that key is configured', async () => {

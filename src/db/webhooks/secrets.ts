@@ -11,6 +11,8 @@ export interface SealedSecrets {
   readonly headers: Buffer | null;
   /** Null once the overlap of a rotation of the webhook's own secret has ended: it no longer signs anything. */
   readonly previousSecret: Buffer | null;
+  /** It signs nothing any more. */
+  readonly deleted: boolean;
 }
 
 /**
@@ -27,7 +29,8 @@ export async function resealBatch(
 ): Promise<number | null> {
   return await transaction(sql, async (tx) => {
     const rows = await tx<SealedSecrets[]>`
-      select id, eshop_id, secret, headers, case when previous_secret_until > now() then previous_secret end as previous_secret
+      select id, eshop_id, secret, headers, case when previous_secret_until > now() then previous_secret end as previous_secret,
+        deleted_at is not null as deleted
       from webhooks where id > ${after} and secret <> '' order by id limit ${limit} for update`;
     for (const row of rows) {
       const made = reseal(row);
