@@ -6,14 +6,19 @@ import {
   DefaultLogger,
   type LogLevel,
   type MetricsExporterConfig,
+  makeTelemetryFilterString,
   Runtime,
   type RuntimeOptions,
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { loggedError } from '../log/logged-error.ts';
+import { onceAMinute } from '../log/once-a-minute.ts';
 
 let target: Logger | undefined;
 let installed = false;
+const lines = onceAMinute();
+
+const FORWARDED = { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }) };
 
 const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = {
   TRACE: 'trace',
@@ -41,11 +46,19 @@ export function routeTemporalLogs(log: Logger, metricsAddress?: string): void {
   const options: RuntimeOptions = {
     // The signals are ours to handle: the worker is drained in its turn.
     shutdownSignals: [],
+    // Its native part writes to the terminal otherwise, in colours, for each try.
+    telemetryOptions: { logging: FORWARDED },
     logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
       const { error, ...rest } = meta ?? {};
+      const loud = level === 'WARN' || level === 'ERROR';
+      const leftOut = loud ? lines(`${level} ${message} ${error === undefined ? '' : reasonOf(error)}`) : 0;
+      if (leftOut === null) return;
       const expected = EXPECTED.test(message);
       const reason = error === undefined || expected ? {} : { reason: reasonOf(error) };
-      target?.[expected ? 'debug' : levels[level]]({ ...rest, ...reason }, message);
+      target?.[expected ? 'debug' : levels[level]](
+        { ...rest, ...reason, ...(leftOut === 0 ? {} : { leftOut }) },
+        message,
+      );
     }),
   };
   if (metricsAddress === undefined) {
@@ -53,7 +66,10 @@ export function routeTemporalLogs(log: Logger, metricsAddress?: string): void {
     return;
   }
   try {
-    Runtime.install({ ...options, telemetryOptions: { metrics: metricsAt(metricsAddress) } });
+    Runtime.install({
+      ...options,
+      telemetryOptions: { logging: FORWARDED, metrics: metricsAt(metricsAddress) },
+    });
   } catch (error) {
     // Somebody else took the port in the meantime: deliveries do not depend on it.
     log.warn({ err: error, metricsAddress }, "Temporal's SDK cannot show its metrics");

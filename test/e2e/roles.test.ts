@@ -118,6 +118,9 @@ it('a worker is ready once it has reached Temporal, and stays so while Temporal 
     expect(ready.status).toBe(200);
     return /"temporal":"down"/.test(await ready.text());
   });
+  // The SDK's native part speaks through our log, too, and not of every try.
+  await until('a line of the SDK', async () => worker.output().includes('"sdkComponent":"core"'));
+  expect(worker.output()).not.toContain('\u001b');
 });
 
 it('a port that is taken stops the start with a sentence that names it', async () => {

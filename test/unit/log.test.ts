@@ -5,6 +5,7 @@ import type { WatchedAttempt } from '../../src/attempt/watch.ts';
 import { logDeliveries } from '../../src/log/delivery-log.ts';
 import { createLog, started } from '../../src/log/log.ts';
 import { loggedError } from '../../src/log/logged-error.ts';
+import { onceAMinute } from '../../src/log/once-a-minute.ts';
 
 function collector() {
   let text = '';
@@ -177,4 +178,15 @@ test.each([
   const { log, lines } = await logTo(false);
   log.child({ part: 'temporal-sdk' }).info({ workflowId }, 'Workflow failed');
   expect(JSON.parse(lines()[0] ?? '')).toMatchObject({ workflowId: shown });
+});
+
+test('of one reason a line a minute is kept, with how many were left out', () => {
+  let now = 0;
+  const kept = onceAMinute(() => now);
+  expect(kept('poll retried 1 times: connection refused')).toBe(0);
+  expect(kept('poll retried 2 times: connection refused')).toBeNull();
+  expect(kept('another reason')).toBe(0);
+  now = 60_000;
+  expect(kept('poll retried 99 times: connection refused')).toBe(1);
+  expect(kept('poll retried 100 times: connection refused')).toBeNull();
 });

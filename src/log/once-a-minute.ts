@@ -1,0 +1,26 @@
+/** Keeps one line a minute of each reason: what is away is asked again and again. */
+
+const MINUTE_MS = 60_000;
+/** More reasons than that are not remembered. */
+const MOST_REASONS = 200;
+
+/**
+ * @param now on a clock that does not jump, in milliseconds
+ * @returns asked for each line: how many of the same reason were left out before it; null where it is to be left out. Numbers in
+ * a reason make no difference.
+ */
+export function onceAMinute(now = () => performance.now()): (reason: string) => number | null {
+  const said = new Map<string, { at: number; leftOut: number }>();
+  return (reason) => {
+    const key = reason.replace(/\d+/g, '#');
+    const at = now();
+    const before = said.get(key);
+    if (before !== undefined && at - before.at < MINUTE_MS) {
+      before.leftOut += 1;
+      return null;
+    }
+    if (said.size >= MOST_REASONS) said.clear();
+    said.set(key, { at, leftOut: 0 });
+    return before?.leftOut ?? 0;
+  };
+}
