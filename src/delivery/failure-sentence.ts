@@ -2,6 +2,7 @@
  * What went wrong with an attempt, as one sentence for people. It names the host (with an unusual port), and never
  * path, query, header or secret.
  */
+import { errors } from 'undici';
 import { RefusedDestination } from './connector.ts';
 import { faultOf } from './fault.ts';
 import { LookupError } from './resolver.ts';
@@ -30,8 +31,8 @@ export interface ErrorContext {
 }
 
 /**
- * The sentence for an error of DNS, connection, TLS or HTTP parsing, made from the error's code alone: messages may
- * hold anything.
+ * The sentence for an error of DNS, connection, TLS or HTTP parsing, made from the error's code: nothing of its message, which may
+ * hold anything, is repeated.
  */
 export function errorSentence(error: unknown, { host, connectTimeoutMs }: ErrorContext): string {
   const cause = firstOf(error);
@@ -42,6 +43,9 @@ export function errorSentence(error: unknown, { host, connectTimeoutMs }: ErrorC
     return `destination ${cause.address} ${cause.reason}`;
   }
   if (cause instanceof LookupError) return lookupSentence(cause, host);
+  // undici's word for a 101 that nobody asked for.
+  if (cause instanceof errors.SocketError && cause.message === 'bad upgrade')
+    return `${host} switched protocols (HTTP 101) instead of responding`;
   const code = codeOf(cause);
   const sentence = SENTENCES[code];
   if (sentence !== undefined) return sentence(host, connectTimeoutMs, code);

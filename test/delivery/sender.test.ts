@@ -87,6 +87,40 @@ describe('answers ahead of the answer', () => {
     expect(await startSender().send(attempt(`http://${host}`))).toMatchObject({ outcome: 'success' });
   });
 
+  test('100 Continue is one of them, though nobody asked for it, and the connection is kept', async () => {
+    let connections = 0;
+    const host = await startTcpServer((socket) => {
+      connections += 1;
+      socket.on('data', (chunk) => {
+        if (!chunk.toString().endsWith('}')) return;
+        socket.write('HTTP/1.1 100 Continue\r\n\r\n');
+        setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nthanks'), 20);
+      });
+    });
+    const sender = startSender();
+
+    const yes = { outcome: 'success', status: 200, responseExcerpt: 'thanks' };
+    expect(await sender.send(attempt(`http://${host}`))).toMatchObject(yes);
+    await new Promise(setImmediate);
+    expect(await sender.send(attempt(`http://${host}`))).toMatchObject(yes);
+    expect(connections).toBe(1);
+  });
+
+  test.each([
+    ['', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'],
+    [' without a word of what to', ''],
+  ])('101 switches protocols%s: no answer, and called by its name', async (_, headers) => {
+    const host = await startTcpServer((socket) =>
+      socket.once('data', () => socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\n`)),
+    );
+
+    expect(await startSender().send(attempt(`http://${host}`))).toMatchObject({
+      outcome: 'failure',
+      status: null,
+      error: `${host} switched protocols (HTTP 101) instead of responding`,
+    });
+  });
+
   test('the eleventh ends the attempt, whatever follows', async () => {
     const host = await startTcpServer((socket) =>
       socket.once('data', () => socket.write(`${early.repeat(11)}HTTP/1.1 204 Yes\r\n\r\n`)),
