@@ -129,6 +129,8 @@ function recoveryAnswer(webhookId: number, answer: RecoveryAnswer): WebhookOrder
       return noSuchWebhook(webhookId);
     case 'inactive':
       return refused(`Webhook ${webhookId} is inactive: start activateWebhook with it first.`);
+    case 'since':
+      return refused(`Webhook ${webhookId} has never been deactivated: say since when.`);
     case 'busy':
       return refused(
         `Another recovery of webhook ${webhookId} is still looking for its events: wait for recovery/${answer.recoveryId}, or send it the update "cancel".`,

@@ -5,7 +5,7 @@ import { readSettings } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
 import { askForRecovery } from '../db/recoveries/ask.ts';
 import type { LostEventCount } from '../db/recoveries/lost-events.ts';
-import { recoverable, usuallyRecovered } from '../domain/recovery.ts';
+import { type Recoverable, recoverable, usuallyRecovered } from '../domain/recovery.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -19,21 +19,28 @@ const INCLUDE_MESSAGE = `--include must be some of ${recoverable.join(', ')}, se
 const optionsSchema = v.pipe(
   v.object({
     ...jsonSchema.entries,
-    since: v.pipe(
-      time('--since'),
-      v.check((since) => since.getTime() <= Date.now(), '--since must not be in the future.'),
+    since: v.optional(
+      v.pipe(
+        time('--since'),
+        v.check((since) => since.getTime() <= Date.now(), '--since must not be in the future.'),
+      ),
     ),
     until: v.optional(time('--until')),
-    include: v.pipe(
-      v.string(),
-      v.transform((text) => text.split(',').map((part) => part.trim())),
-      v.array(v.picklist(recoverable, INCLUDE_MESSAGE), INCLUDE_MESSAGE),
-      v.transform((named) => recoverable.filter((name) => named.includes(name))),
+    include: v.optional(
+      v.pipe(
+        v.string(),
+        v.transform((text) => text.split(',').map((part) => part.trim())),
+        v.array(v.picklist(recoverable, INCLUDE_MESSAGE), INCLUDE_MESSAGE),
+        v.transform((named) => recoverable.filter((name) => named.includes(name))),
+      ),
     ),
     dryRun: v.optional(v.literal(true)),
     watch: v.optional(v.literal(true)),
   }),
-  v.check(({ since, until }) => until === undefined || since < until, '--until must be later than --since.'),
+  v.check(
+    ({ since, until }) => until === undefined || since === undefined || since < until,
+    '--until must be later than --since.',
+  ),
   v.check(
     ({ dryRun, watch }) => dryRun === undefined || watch === undefined,
     '--dry-run and --watch cannot be combined.',
@@ -47,6 +54,8 @@ interface Answer {
   /** It was asked for before. */
   readonly known: boolean;
   readonly found: LostEventCount;
+  readonly since: Date;
+  readonly include: readonly Recoverable[];
   readonly until: Date;
   readonly estimatedDurationMs: number;
 }
@@ -57,6 +66,8 @@ async function recover(sql: Pool, webhookId: number, options: Options): Promise<
   switch (answer.kind) {
     case 'notFound':
       throw noSuchWebhook(webhookId);
+    case 'since':
+      throw new UserError(`Webhook ${webhookId} has never been deactivated: say --since.`);
     case 'inactive':
       throw new UserError(
         `Webhook ${webhookId} is inactive. Activate it first: waybill webhooks activate ${webhookId}`,
@@ -79,7 +90,7 @@ function extent({ found, estimatedDurationMs: ms }: Answer): string {
   return `${counted(count, 'event')}${when}${count === 0 ? '' : `, in about ${formatTime(ms)}`}`;
 }
 
-function record(webhookId: number, { since, include }: Options, { found, known, ...answer }: Answer) {
+function record(webhookId: number, { found, known, since, include, ...answer }: Answer) {
   const { count, firstAt: first, lastAt: last } = found;
   return { ...answer, known, webhookId, since, include, count, first, last };
 }
@@ -87,12 +98,11 @@ function record(webhookId: number, { since, include }: Options, { found, known, 
 export function recoverCommand({ env, print }: CommandContext): Command {
   return new Command('recover')
     .argument('<webhook id>', 'its number')
-    .requiredOption('--since <time>', 'events at or after this time')
+    .option('--since <time>', 'events at or after this time; default: when it was deactivated last')
     .option('--until <time>', 'events before this time; default: now')
     .option(
       '--include <kinds>',
-      `${recoverable.join(', ')}; missed: no delivery, since the webhook was inactive or did not exist`,
-      usuallyRecovered.join(','),
+      `${recoverable.join(', ')}; missed: no delivery, since the webhook was inactive or did not exist; default: ${usuallyRecovered.join(',')}, and missed after a deactivation`,
     )
     .option('--dry-run', 'only count the events and estimate the time; works for an inactive webhook, too')
     .option('--watch', 'show the progress until it ends; Ctrl-C only stops watching')
@@ -108,7 +118,7 @@ export function recoverCommand({ env, print }: CommandContext): Command {
       const settings = readSettings(env);
       const answer = await withDatabase(settings, (sql) => recover(sql, id, options));
       const { recoveryId, known } = answer;
-      if (options.json) print(JSON.stringify(record(id, options, answer)));
+      if (options.json) print(JSON.stringify(record(id, answer)));
       else if (recoveryId === null) print(`${extent(answer)}. Nothing was recovered (dry run).`);
       else print(`Recovery ${recoveryId}${known ? ' is already running' : ''}: ${extent(answer)}.`);
       if (recoveryId === null) return;

@@ -7,6 +7,32 @@ export type Recoverable = (typeof recoverable)[number];
 /** What is recovered unless something else is asked for. */
 export const usuallyRecovered: readonly Recoverable[] = ['failed', 'expired'];
 
+/** What of a recovery was asked for; the rest follows from the webhook. */
+export interface AskedOfRecovery {
+  readonly since?: Date | undefined;
+  readonly include?: readonly Recoverable[] | undefined;
+}
+
+/**
+ * Since when and what is recovered, where that is not said: of a webhook that was deactivated, from then on, and what it missed too.
+ * What happened before it existed has to be asked for, by naming `missed`.
+ * @returns null where nobody knows since when
+ */
+export function recoveryOfWebhook(
+  { since, include }: AskedOfRecovery,
+  webhook: { readonly registeredAt: Date; readonly deactivatedAt: Date | null },
+): { readonly since: Date; readonly include: readonly Recoverable[] } | null {
+  const { registeredAt, deactivatedAt } = webhook;
+  const from = since ?? deactivatedAt;
+  if (from === null) return null;
+  if (include !== undefined) return { since: from, include };
+  if (deactivatedAt === null) return { since: from, include: usuallyRecovered };
+  return {
+    since: from < registeredAt ? registeredAt : from,
+    include: [...usuallyRecovered, 'missed'],
+  };
+}
+
 /** The states of a recovery. `paused` is also shown while the webhook of a running one is inactive. */
 export const recoveryStates = ['running', 'paused', 'completed', 'canceled'] as const;
 export type RecoveryState = (typeof recoveryStates)[number];

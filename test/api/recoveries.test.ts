@@ -102,6 +102,38 @@ describe('what is found', () => {
     expect(await preview({ include: ['missed'] })).toMatchObject({ count: 0, first: null, last: null });
   });
 
+  test('after a deactivation it begins there, with what was missed; what happened before the webhook existed has to be asked for', async () => {
+    const before = new Date(Date.now() - 60_000).toISOString();
+    await fireEvent(lost, 'before it existed');
+    webhookId = await newWebhook();
+    expect(await preview({ since: before })).toMatchObject({ count: 0, include: ['failed', 'expired'] });
+    expect(await preview({ since: before, include: ['missed'] })).toMatchObject({ count: 1 });
+    const { registeredAt, lastDeactivation } = (await request('PUT', path('deactivate'))).data;
+    await fireEvent(lost, 'while inactive');
+    const include = ['failed', 'expired', 'missed'];
+    expect(await preview({ since: undefined })).toMatchObject({
+      count: 1,
+      since: lastDeactivation.at,
+      include,
+    });
+    expect(await preview({ since: before })).toMatchObject({ count: 1, since: registeredAt, include });
+    expect(await preview({ since: before, include })).toMatchObject({ count: 2, since: before });
+    const missed = { since: lastDeactivation.at, count: 1 };
+    expect((await request('PUT', path('activate'))).data).toMatchObject({ active: true, missed });
+    await fireEvent(lost, 'while active');
+    // Asked again it says the same; nothing else does.
+    expect((await request('PUT', path('activate'))).data).toMatchObject({ missed });
+    expect((await request('GET', `/v21/webhooks/${webhookId}`)).data).not.toHaveProperty('missed');
+    expect((await recover({ since: undefined })).data).toMatchObject({
+      count: 1,
+      since: lastDeactivation.at,
+    });
+    webhookId = await newWebhook({ active: false });
+    await fireEvent(lost, 'before its first activation');
+    const { data } = await request('PUT', path('activate'));
+    expect(data.missed).toEqual({ since: data.registeredAt, count: 1 });
+  });
+
   test('by the time of the event: from `since` on and before `until`', async () => {
     const times = ['2026-11-20T10:00:00.000Z', '2026-11-20T11:00:00.000Z', '2026-11-20T12:00:00.000Z'];
     for (const time of times) {
@@ -149,7 +181,8 @@ describe('what is found', () => {
     } as const;
     const whole = await countLostEvents(api.sql, search);
     expect(whole.count).toBe(7);
-    for (const atOnce of [1, 3, 8]) expect(await countLostEvents(api.sql, search, atOnce)).toEqual(whole);
+    for (const atOnce of [1, 3, 8]) expect(await countLostEvents(api.sql, search, { atOnce })).toEqual(whole);
+    expect(await countLostEvents(api.sql, search, { atOnce: 2, enough: 3 })).toMatchObject({ count: 4 });
   });
 
   test('of this webhook alone', async () => {
@@ -453,7 +486,7 @@ describe('its control', () => {
 
 describe('what is refused', () => {
   test.each([
-    [{ since: undefined }, 'since: is required'],
+    [{ since: undefined }, 'since: is required: the webhook has never been deactivated'],
     [{ since: 'yesterday' }, 'since: must be an ISO 8601 date-time with an offset'],
     [{ since: '2999-01-01T00:00:00Z' }, 'since: must not be in the future'],
     [{ until: '2020-01-01T00:00:00Z' }, 'until: must be later than since'],

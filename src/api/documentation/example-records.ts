@@ -136,6 +136,7 @@ export const exampleRecords: Readonly<Record<string, unknown>> = {
     user: { id: 1, username: 'shop', role: 'shop' },
   },
   Webhook: webhook,
+  ActivatedWebhook: { ...webhook, missed: { since: '2026-11-20T18:02:11.480Z', count: 12 } },
   WebhookWithSecret: { ...webhook, secret: SECRET },
   TestResult: {
     request: {

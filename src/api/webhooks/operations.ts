@@ -8,6 +8,7 @@ import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { body, params, query } from '../validate.ts';
+import { activatedWebhookSchema, missedBy } from './missed.ts';
 import { foundRecord, noSuchWebhook, tag, webhookId } from './record.ts';
 
 const switches = [
@@ -16,7 +17,7 @@ const switches = [
     summary: 'Activate a webhook',
     description:
       'Deliveries held because it was inactive resume, provided that their own 48 hours are not over: at once if the last attempt is at least the ' +
-      'first interval old, else after it, so that switching on and off spends no retries. Activating an active webhook changes nothing.',
+      'first interval old, else after it, so that switching on and off spends no retries. What happened meanwhile has no deliveries: `missed` counts it, and `recover` delivers it. Activating an active webhook changes nothing.',
     message: 'Webhook activated.',
     active: true,
   },
@@ -42,15 +43,18 @@ export function webhookOperationRoutes({ sql, keys, policy }: ApiDeps): Hono<Api
         summary,
         description,
         tag,
-        data: webhookRecordSchema,
+        data: active ? activatedWebhookSchema : webhookRecordSchema,
         message,
         errors: { 404: noSuchWebhook },
       }),
       params({ id: webhookId }),
       async (c) => {
         const { id } = c.req.valid('param');
-        const row = await setActive(sql, c.var.session.eshopId, id, active);
-        return ok(c, message, foundRecord(policy, id, row));
+        const { eshopId } = c.var.session;
+        const webhook = await setActive(sql, eshopId, id, active);
+        const record = foundRecord(policy, id, webhook);
+        if (!active || webhook === null) return ok(c, message, record);
+        return ok(c, message, { ...record, missed: await missedBy(sql, eshopId, webhook) });
       },
     );
   }

@@ -14,7 +14,7 @@ import {
 } from '../../db/recoveries/recoveries.ts';
 import { findWebhook, type WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { badRequest, conflict, invalid, notFound, type Problem } from '../../domain/problem.ts';
-import { estimatedDurationMs, type RecoveryAction } from '../../domain/recovery.ts';
+import { estimatedDurationMs, type RecoveryAction, recoveryOfWebhook } from '../../domain/recovery.ts';
 import { isoTimestamp } from '../../domain/timestamp.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
@@ -104,7 +104,7 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       description:
         'Delivers what this webhook did not get in a given period: `failed`, `expired` and `canceled` deliveries, and, if requested, ' +
         'events that it `missed` because it was inactive or did not exist. The period refers to the time of the events: from `since` on and before `until`, which is ' +
-        'now by default and at most. Try it with `dryRun` first.\n\n' +
+        'now by default and at most. After a deactivation, `{}` is enough: it begins there, and includes what was missed. Try it with `dryRun` first.\n\n' +
         'Each event becomes a new delivery, with its own identifier, retries and 48 hours. A recovery runs on its own, however many events there are: it ' +
         'adapts to the pace of the receiver, and gives way to new events. The same request while the recovery is running returns that recovery. ' +
         'What was delivered in the meantime is not delivered again.',
@@ -126,10 +126,17 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       const asked = c.req.valid('json');
       const webhook = await foundWebhook(eshopId, id);
       if (!asked.dryRun && !webhook.active) throw inactive(id);
-      const since = new Date(asked.since);
+      const what = recoveryOfWebhook(
+        { since: asked.since === undefined ? undefined : new Date(asked.since), include: includedIn(asked) },
+        webhook,
+      );
+      if (what === null)
+        throw invalid([{ path: 'since', message: 'is required: the webhook has never been deactivated' }]);
+      const { since, include } = what;
       if (since > c.var.clock.now()) throw invalid([{ path: 'since', message: 'must not be in the future' }]);
-      const include = includedIn(asked);
       const until = asked.until === null ? null : new Date(asked.until);
+      if (until !== null && until <= since)
+        throw invalid([{ path: 'until', message: 'must be later than since' }]);
       const input = {
         eshopId,
         webhookId: id,

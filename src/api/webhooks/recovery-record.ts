@@ -9,7 +9,6 @@ import {
   type Recoverable,
   recoverable,
   recoveryStates,
-  usuallyRecovered,
 } from '../../domain/recovery.ts';
 import { recoveryProgress } from '../../domain/recovery-progress.ts';
 import { isoTimestamp, timestamp } from '../../domain/timestamp.ts';
@@ -28,12 +27,15 @@ function kinds<const Names extends readonly Recoverable[]>(names: Names, descrip
 const include = kinds(
   recoverable,
   'What became of an event at this webhook, by its latest delivery there. `missed`: it has none, since the webhook was inactive or did not exist when ' +
-    'the event of its type happened. An event that was delivered in the end, or is still being delivered, is never recovered. Default: `failed` and `expired`.',
+    'the event of its type happened. An event that was delivered in the end, or is still being delivered, is never recovered. Default: `failed` and `expired`, and of a webhook that was deactivated `missed` as well, from its creation on.',
 );
 
 export const recoverInput = v.pipe(
   v.strictObject({
-    since: timestamp(),
+    since: v.pipe(
+      v.optional(timestamp()),
+      v.description('Default: when the webhook was deactivated last. Required of one that never was.'),
+    ),
     until: v.nullish(timestamp(), null),
     include: v.optional(include),
     states: v.optional(
@@ -69,7 +71,7 @@ export const recoverInput = v.pipe(
   v.forward(
     v.partialCheck(
       [['since'], ['until']],
-      ({ since, until }) => until === null || since < until,
+      ({ since, until }) => until === null || since === undefined || since < until,
       'must be later than since',
     ),
     ['until'],
@@ -79,8 +81,10 @@ export const recoverInput = v.pipe(
 export function includedIn({
   include,
   states,
-}: Pick<v.InferOutput<typeof recoverInput>, 'include' | 'states'>): readonly Recoverable[] {
-  const named = new Set<Recoverable>(include ?? states ?? usuallyRecovered);
+}: Pick<v.InferOutput<typeof recoverInput>, 'include' | 'states'>): readonly Recoverable[] | undefined {
+  const given = include ?? states;
+  if (given === undefined) return undefined;
+  const named = new Set<Recoverable>(given);
   return recoverable.filter((name) => named.has(name));
 }
 

@@ -43,9 +43,14 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** From when on something may have been lost: what failed at last was begun up to a window before. */
-function lostSince({ incident, lastDeactivation }: WebhookRecord, windowMs: number): string | undefined {
+function lostSince(
+  { incident, lastDeactivation, registeredAt }: WebhookRecord,
+  windowMs: number,
+): string | undefined {
   const at = lastDeactivation?.at ?? incident?.since;
-  return at === undefined ? undefined : new Date(Date.parse(at) - windowMs).toISOString();
+  if (at === undefined) return undefined;
+  // What happened before it existed is for who asks for it.
+  return new Date(Math.max(Date.parse(at) - windowMs, Date.parse(registeredAt))).toISOString();
 }
 
 type Extra = Pick<WebhookPageProps, 'secret' | 'testResult' | 'notice' | 'refused'>;

@@ -1,22 +1,26 @@
 /** A recovery of whatever webhook, asked for by an operator. */
-import { estimatedDurationMs, type Recoverable } from '../../domain/recovery.ts';
+import {
+  type AskedOfRecovery,
+  estimatedDurationMs,
+  type Recoverable,
+  recoveryOfWebhook,
+} from '../../domain/recovery.ts';
 import type { Pool } from '../pool.ts';
 import { eshopOfWebhook } from '../webhooks/all-webhooks.ts';
 import { findWebhook } from '../webhooks/webhooks.ts';
 import type { LostEventCount } from './lost-events.ts';
 import { beginRecovery, measuredPace, previewRecovery, type RecoveryInput } from './recoveries.ts';
 
-export interface AskedRecovery {
-  readonly since: Date;
+export interface AskedRecovery extends AskedOfRecovery {
   /** null: until now. */
   readonly until: Date | null;
-  readonly include: readonly Recoverable[];
   /** Only counted and estimated, also for an inactive webhook. */
   readonly dryRun: boolean;
 }
 
 export type RecoveryAnswer =
-  | { readonly kind: 'notFound' | 'inactive' }
+  /** `since`: the webhook has never been deactivated, so it has to be said. */
+  | { readonly kind: 'notFound' | 'inactive' | 'since' }
   /** Another one of this webhook still looks for its events. */
   | { readonly kind: 'busy'; readonly recoveryId: string }
   | {
@@ -25,6 +29,8 @@ export type RecoveryAnswer =
       /** null where it was only counted. */
       readonly recoveryId: string | null;
       readonly found: LostEventCount;
+      readonly since: Date;
+      readonly include: readonly Recoverable[];
       readonly until: Date;
       readonly estimatedDurationMs: number;
     };
@@ -32,20 +38,23 @@ export type RecoveryAnswer =
 export async function askForRecovery(
   sql: Pool,
   webhookId: number,
-  { dryRun, ...asked }: AskedRecovery,
+  { dryRun, until: asked, ...given }: AskedRecovery,
 ): Promise<RecoveryAnswer> {
   const eshopId = await eshopOfWebhook(sql, webhookId);
   const webhook = eshopId === null ? null : await findWebhook(sql, eshopId, webhookId);
   if (eshopId === null || webhook === null) return { kind: 'notFound' };
-  const input: RecoveryInput = { eshopId, webhookId, webhookType: webhook.webhookType, ...asked };
+  const what = recoveryOfWebhook(given, webhook);
+  if (what === null) return { kind: 'since' };
+  const { webhookType } = webhook;
+  const input: RecoveryInput = { eshopId, webhookId, webhookType, until: asked, ...what };
   const pace = await measuredPace(sql, webhookId);
   if (dryRun) {
     const { until, ...found } = await previewRecovery(sql, input);
     const estimate = estimatedDurationMs(found.count, pace);
-    return { kind: 'counted', recoveryId: null, found, until, estimatedDurationMs: estimate };
+    return { kind: 'counted', recoveryId: null, found, until, ...what, estimatedDurationMs: estimate };
   }
   if (!webhook.active) return { kind: 'inactive' };
   const begun = await beginRecovery(sql, input);
   if (begun.kind === 'busy') return begun;
-  return { ...begun, estimatedDurationMs: estimatedDurationMs(begun.found.count, pace) };
+  return { ...begun, ...what, estimatedDurationMs: estimatedDurationMs(begun.found.count, pace) };
 }

@@ -75,12 +75,13 @@ const JUDGED_AT_ONCE = 5_000;
 
 /**
  * Counts the lost events in statements of which none takes long.
- * @param atOnce events that one judges
+ * @param options.atOnce events that one judges
+ * @param options.enough when so many are found, no more are looked for
  */
 export async function countLostEvents(
   sql: Sql,
   search: Search,
-  atOnce: number = JUDGED_AT_ONCE,
+  { atOnce = JUDGED_AT_ONCE, enough = Number.POSITIVE_INFINITY }: { atOnce?: number; enough?: number } = {},
 ): Promise<LostEventCount> {
   let [count, firstAt, lastAt]: [number, Date | null, Date | null] = [0, null, null];
   for (let after: string | null = null; ; ) {
@@ -90,7 +91,7 @@ export async function countLostEvents(
     count += row.count;
     firstAt = earlier(firstAt, row.firstAt);
     lastAt = later(lastAt, row.lastAt);
-    if (row.lookedAt < atOnce) return { count, firstAt, lastAt };
+    if (row.lookedAt < atOnce || count >= enough) return { count, firstAt, lastAt };
     after = row.lookedAtId;
   }
 }

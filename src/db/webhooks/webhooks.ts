@@ -25,6 +25,8 @@ export interface WebhookRow extends WebhookSettings, StoredIncident {
   readonly headerNames: readonly string[] | null;
   readonly registeredAt: Date;
   readonly unregisteredAt: Date | null;
+  /** Since when its present generation is there; null for the first. */
+  readonly generationAt: Date | null;
   readonly deactivatedAt: Date | null;
   readonly deactivationReason: 'user' | 'retriesExhausted' | 'gone' | null;
   readonly deactivationDeliveryId: string | null;

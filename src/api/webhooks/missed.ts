@@ -1,0 +1,49 @@
+/** What a webhook missed while it was inactive, told when it is activated (docs/interface.md, W18). */
+import * as v from 'valibot';
+import type { Pool } from '../../db/pool.ts';
+import { countLostEvents } from '../../db/recoveries/lost-events.ts';
+import type { WebhookRow } from '../../db/webhooks/webhooks.ts';
+import { webhookRecordSchema } from '../../domain/webhook.ts';
+
+/** So many are counted, as in lists. */
+const MOST_COUNTED = 10_000;
+
+const missed = v.pipe(
+  v.object({
+    since: v.pipe(
+      v.string(),
+      v.isoTimestamp(),
+      v.description(
+        'When it was deactivated last, or created. After a deactivation, `recover` begins there by default.',
+      ),
+    ),
+    count: v.pipe(
+      v.number(),
+      v.integer(),
+      v.description(
+        `Events of its type since then and before its activation that it has no delivery of. At most ${MOST_COUNTED} are counted.`,
+      ),
+    ),
+  }),
+  v.description('What happened while it was inactive.'),
+  v.metadata({ ref: 'Missed' }),
+);
+
+export const activatedWebhookSchema = v.pipe(
+  v.object({ ...webhookRecordSchema.entries, missed }),
+  v.metadata({ ref: 'ActivatedWebhook' }),
+);
+
+/** @param webhook as it is since its activation */
+export async function missedBy(
+  sql: Pool,
+  eshopId: number,
+  webhook: WebhookRow,
+): Promise<v.InferOutput<typeof missed>> {
+  const { id: webhookId, webhookType, registeredAt, deactivatedAt, generationAt } = webhook;
+  const since = deactivatedAt ?? registeredAt;
+  const until = generationAt ?? registeredAt;
+  const search = { eshopId, webhookId, webhookType, since, until, include: ['missed'] as const };
+  const { count } = await countLostEvents(sql, search, { enough: MOST_COUNTED });
+  return { since: since.toISOString(), count: Math.min(count, MOST_COUNTED) };
+}
