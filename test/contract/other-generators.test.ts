@@ -1,0 +1,95 @@
+/**
+ * Clients that others generate from `/openapi.json`, in Python, Go and TypeScript, compile and do the main job. Needs
+ * Python 3.10, Go and their package indexes.
+ */
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type HttpServer, listen } from '../../src/http/http-server.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+
+const PYTHON = 'openapi-python-client==0.29.1';
+const GO = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
+const HEY_API = '@hey-api/openapi-ts@0.99.0';
+
+const clients = fileURLToPath(new URL('./clients/', import.meta.url));
+const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
+let api: TestApi;
+let server: HttpServer;
+let folder: string;
+
+beforeAll(async () => {
+  api = await createTestApi();
+  server = await listen(api.app, '127.0.0.1', 0);
+  folder = await mkdtemp(join(tmpdir(), 'waybill-clients-'));
+  const document = await (await fetch(`${server.url}/openapi.json`)).text();
+  await writeFile(join(folder, 'openapi.json'), document);
+  await cp(clients, folder, { recursive: true });
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+  await server?.close();
+  await api?.drop();
+});
+
+/** @throws Error with its output when it fails */
+async function run(program: string, args: readonly string[], cwd = folder): Promise<string> {
+  try {
+    const options = { cwd, maxBuffer: 64 * 1024 * 1024, env: { ...process.env, GOFLAGS: '-mod=mod' } };
+    return (await promisify(execFile)(program, args, options)).stdout;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = Object(error);
+    throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}${stderr}`);
+  }
+}
+
+/** What a client is called with, by an e-shop of its own. */
+async function credentials(): Promise<string[]> {
+  const { apiKey, shop } = await api.newEshop();
+  return [server.url, apiKey, shop.username, shop.password];
+}
+
+const seen = {
+  secret: 'whsec_',
+  price: 349.9,
+  // A client that sent the defaults of what it leaves out would have changed it.
+  orderType: 'b2b',
+  note: 'Ring twice.',
+  asText: '1.5',
+  deliveries: 1,
+  refused: 'Order none does not exist.',
+};
+
+test('openapi-python-client', async () => {
+  await run('python3', ['-m', 'venv', 'python']);
+  const python = (program: string) => join(folder, 'python', 'bin', program);
+  await run(python('pip'), ['install', '--quiet', PYTHON]);
+  const output = ['--path', 'openapi.json', '--output-path', 'waybill', '--meta', 'none'];
+  await run(python('openapi-python-client'), ['generate', ...output]);
+  await run(python('python'), ['-m', 'compileall', '-q', 'waybill']);
+  expect(JSON.parse(await run(python('python'), ['client.py', ...(await credentials())]))).toEqual(seen);
+});
+
+test('oapi-codegen', async () => {
+  await run('go', ['mod', 'init', 'consumer']);
+  const output = ['-generate', 'types,client', '-package', 'main', '-o', 'waybill.go'];
+  await run('go', ['run', GO, ...output, 'openapi.json']);
+  await run('go', ['mod', 'tidy']);
+  await run('go', ['vet', '.']);
+  expect(JSON.parse(await run('go', ['run', '.', ...(await credentials())]))).toEqual(seen);
+});
+
+test('hey-api', async () => {
+  const here = join(folder, 'hey-api');
+  await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', HEY_API, `typescript@5.9.3`], here);
+  await run('npx', ['--no-install', 'openapi-ts', '-i', '../openapi.json', '-o', 'waybill'], here);
+  await symlink(modules, join(folder, 'node_modules'));
+  await run('npx', ['--no-install', 'tsc', '-p', '.'], here);
+  expect(
+    JSON.parse(await run(process.execPath, ['--import', 'tsx', 'client.ts', ...(await credentials())], here)),
+  ).toEqual(seen);
+});
