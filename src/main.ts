@@ -9,6 +9,7 @@ import { type RunningWorker, startWorker } from './app/worker-role.ts';
 import { type Config, loadConfig } from './config/config.ts';
 import { loadDataFiles } from './config/data-files.ts';
 import { POOL_SIZE } from './config/variables.ts';
+import { noteMailFolder } from './db/mail-folder.ts';
 import { migrate } from './db/migrate.ts';
 import { notifierOf } from './db/outbox/notify.ts';
 import { createPool, type Pool } from './db/pool.ts';
@@ -108,6 +109,12 @@ async function main(): Promise<void> {
       directory: embedded.dataDir.join('mail'),
       ...(settings.SMTP_URL === undefined ? {} : { smtpUrl: settings.SMTP_URL }),
     });
+    // With the embedded database it is a trial, and the banner shows the folder.
+    const lost = settings.SMTP_URL === undefined && settings.DATABASE_URL !== undefined;
+    const folder = lost ? embedded.dataDir.join('mail') : null;
+    await noteMailFolder(sql, folder);
+    if (folder !== null)
+      print(`Mails: SMTP_URL is not set, so nobody gets them: they are written to ${folder}.`);
     const temporal = await temporalTarget(settings, embedded.temporalAddress);
     const starting = startWorker({
       retention: { periodMs: settings.RETENTION, scheduled: true },

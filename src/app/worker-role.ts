@@ -18,6 +18,7 @@ import { countDeliveries } from '../metrics/delivery-metrics.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { countMails, countRepairs, countRounds } from '../metrics/worker-metrics.ts';
 import { type Counts, createCounts } from '../reconciler/counts.ts';
+import { watchDatabaseClock } from '../reconciler/watch-clock.ts';
 import { routeTemporalLogs } from '../temporal/logs.ts';
 import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
 import { type Traces, untraced } from '../traces/traces.ts';
@@ -65,6 +66,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const scheduler = { ...schedulerDefaults, ...options.scheduler };
   let state: 'up' | 'down' | 'unknown' = 'unknown';
   let reached = false;
+  const clock = watchDatabaseClock({
+    sql: options.sql,
+    log,
+    onStep: ({ ms }) => metrics.clockSteps.inc({ direction: ms < 0 ? 'back' : 'ahead' }),
+  });
   const sessionDeps: SessionDeps = {
     ...options,
     mailer: countMails(metrics, options.mailer),
@@ -136,6 +142,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     async stop() {
       stopping.abort();
       await running;
+      await clock.stop();
     },
   };
 }

@@ -2,6 +2,8 @@
 
 import type { Settings } from '../config/variables.ts';
 import { databaseTime } from '../db/clock.ts';
+import { type ClockStep, lastClockStep } from '../db/future-times.ts';
+import { mailFolder } from '../db/mail-folder.ts';
 import {
   type DatabaseOverview,
   type MailOverview,
@@ -14,7 +16,7 @@ import {
 } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
-import { countAstray, DEFAULT, listPartitions, type Partition } from '../db/retention/partitions.ts';
+import { countAstray, readPartitions } from '../db/retention/partitions.ts';
 import type { RecoveryStatus } from '../domain/recovery-progress.ts';
 import { counted } from '../domain/words.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -44,6 +46,10 @@ export type DatabaseStatus =
       readonly mails: MailOverview;
       readonly recoveries: readonly RecoveryStatus[];
       readonly partitions: PartitionStatus;
+      /** Where workers put mails that nobody gets; null where a mail server has them. */
+      readonly mailFolder: string | null;
+      /** Of the last hour; null where there was none. */
+      readonly clockStep: ClockStep | null;
     });
 
 /** What Temporal says; the `problem` alone where it cannot be used. */
@@ -72,6 +78,9 @@ export const OUTBOX_LATE_SECONDS = 60;
 export const MAIL_LATE_SECONDS = 3_600;
 /** Four weeks are made ahead, every hour: with less than this left nobody makes them. */
 export const MIN_DAYS_AHEAD = 14;
+const DAY_SECONDS = 24 * 3_600;
+/** For how long a step of the database's clock is told, in milliseconds. */
+const CLOCK_STEP_MS = 3_600_000;
 
 /** What needs somebody, each in a sentence that says where to look; nothing where all is well. */
 export function needsOf({ database, temporal }: Status): string[] {
@@ -89,7 +98,7 @@ function needsOfTemporal(temporal: TemporalStatus): string[] {
 
 function needsOfDatabase(database: DatabaseStatus): string[] {
   if (database.problem !== null) return [database.problem];
-  const { outbox, mails, partitions } = database;
+  const { outbox, mails, partitions, clockStep } = database;
   const needs: string[] = [];
   if (isLate(outbox.oldestSeconds, OUTBOX_LATE_SECONDS) && !outbox.moving) {
     const waiting = counted(outbox.fresh + outbox.handedBack, 'delivery', 'deliveries');
@@ -112,6 +121,16 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
       `${counted(mails.refusedLately, 'mail')} given up in the last day because the mail server refused ${mails.refusedLately === 1 ? 'it' : 'them'}: the e-shop does not know that its webhook is inactive.`,
     );
   }
+  if (database.mailFolder !== null) {
+    needs.push(
+      `Nobody gets the mails about deactivated webhooks: without SMTP_URL, workers write them to ${database.mailFolder}.`,
+    );
+  }
+  if (clockStep !== null) {
+    needs.push(
+      `The clock of the database was set ${clockStep.ms < 0 ? 'back' : 'ahead'} by ${formatTime(Math.abs(clockStep.ms))}, noticed at ${clockStep.at.toISOString()}: check its time synchronization.`,
+    );
+  }
   if (partitions.daysAhead < MIN_DAYS_AHEAD) {
     needs.push(
       `Partitions exist only for the next ${counted(Math.max(0, Math.floor(partitions.daysAhead)), 'day')}. Run waybill retention, and check that its schedule is not paused.`,
@@ -129,20 +148,6 @@ function isLate(seconds: number | null, bound: number): seconds is number {
   return seconds !== null && seconds > bound;
 }
 
-const DAY_MS = 24 * 3_600_000;
-
-/** Of the table that is furthest behind. */
-function partitionStatus(partitions: readonly Partition[], now: Date, astray: number): PartitionStatus {
-  const weeks = partitions.filter(({ week }) => week !== DEFAULT);
-  const ends = new Map<string, number>();
-  for (const { table, until } of weeks) {
-    ends.set(table, Math.max(ends.get(table) ?? 0, until?.getTime() ?? 0));
-  }
-  const until = new Date(ends.size === 0 ? now : Math.min(...ends.values()));
-  const since = weeks[0]?.from ?? null;
-  return { since, until, daysAhead: (until.getTime() - now.getTime()) / DAY_MS, astray };
-}
-
 /** What changes from one second to the next: cheap, whatever is stored. */
 export async function readWork(sql: Pool) {
   return {
@@ -153,11 +158,24 @@ export async function readWork(sql: Pool) {
   };
 }
 
+async function partitionStatus(sql: Pool): Promise<PartitionStatus> {
+  const { since, until, aheadSeconds } = await readPartitions(sql);
+  return { since, until, daysAhead: aheadSeconds / DAY_SECONDS, astray: await countAstray(sql) };
+}
+
+async function recentClockStep(sql: Pool): Promise<ClockStep | null> {
+  const step = await lastClockStep(sql);
+  const now = await databaseTime(sql);
+  return step === null || Math.abs(now.getTime() - step.at.getTime()) > CLOCK_STEP_MS ? null : step;
+}
+
 /** What does not. */
 export async function readStorage(sql: Pool) {
   return {
     ...(await readDatabase(sql)),
-    partitions: partitionStatus(await listPartitions(sql), await databaseTime(sql), await countAstray(sql)),
+    partitions: await partitionStatus(sql),
+    mailFolder: await mailFolder(sql),
+    clockStep: await recentClockStep(sql),
   };
 }
 

@@ -3,6 +3,7 @@
  * keeps nobody waiting.
  */
 import { databaseAnswers } from '../db/health.ts';
+import { mailFolder } from '../db/mail-folder.ts';
 import {
   countIncidents,
   type MailOverview,
@@ -13,6 +14,7 @@ import {
   readOutbox,
 } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
+import { readPartitions } from '../db/retention/partitions.ts';
 import { atMost } from '../lib/at-most.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -45,10 +47,14 @@ export function readDatabaseMetrics(
       const open = await readOpen(sql);
       const mails = await readMails(sql);
       const incidents = await countIncidents(sql);
+      const partitions = await readPartitions(sql);
+      const folder = await mailFolder(sql);
       showOutbox(metrics, outbox);
       showOpen(metrics, open);
       showMails(metrics, mails);
       metrics.incidents.set(incidents);
+      metrics.partitionsAhead.set(partitions.aheadSeconds);
+      metrics.mailsToFiles.set(folder === null ? 0 : 1);
       readAt = performance.now();
     } catch {
       // Late, which its age says, or away.
@@ -114,6 +120,8 @@ function forget(metrics: Metrics): void {
     metrics.mailsUnsent,
     metrics.mailsOldest,
     metrics.mailsRefused,
+    metrics.mailsToFiles,
+    metrics.partitionsAhead,
   ]) {
     gauge.remove();
   }

@@ -104,6 +104,15 @@ export function createMetrics() {
       'waybill_database_read_age_seconds',
       'How long ago the outbox, open deliveries and unsent mails were read.',
     ),
+    clockSteps: counter(
+      'waybill_database_clock_steps_total',
+      "Steps of the database's clock that this worker noticed, by direction: `back` or `ahead`.",
+      'direction',
+    ),
+    partitionsAhead: gauge(
+      'waybill_partitions_ahead_seconds',
+      'For how long there are partitions for events, deliveries and attempts.',
+    ),
     outbox: gauge(
       'waybill_outbox_deliveries',
       'Deliveries in the outbox, waiting to be handed over to Temporal.',
@@ -140,6 +149,10 @@ export function createMetrics() {
       'waybill_mails_oldest_seconds',
       'How long the oldest of them has been waiting; 0 if there is none.',
     ),
+    mailsToFiles: gauge(
+      'waybill_mails_to_files',
+      '1 if workers write mails into files that nobody gets, although they have a database of their own, else 0.',
+    ),
     mailsRefused: gauge(
       'waybill_mails_refused',
       'Mails given up within the last day because the mail server refused them.',
@@ -173,6 +186,7 @@ export function createMetrics() {
   }
   for (const status of statusClasses) metrics.attempts.inc({ status }, 0);
   for (const reason of reasons) metrics.deactivations.inc({ reason }, 0);
+  for (const direction of ['back', 'ahead']) metrics.clockSteps.inc({ direction }, 0);
   for (const outcome of mailOutcomes) metrics.mails.inc({ outcome }, 0);
   return metrics;
 }

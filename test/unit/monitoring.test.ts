@@ -55,7 +55,7 @@ const OF_THE_SDK: Readonly<Record<string, readonly string[]>> = {
 const OF_PROMETHEUS = ['job', 'instance'];
 
 /** Every series there is, with its labels. */
-const series = new Map<string, readonly string[]>(Object.entries(OF_THE_SDK));
+const series = new Map<string, readonly string[]>([...Object.entries(OF_THE_SDK), ['up', []]]);
 const metrics = createMetrics();
 watchProcess(metrics);
 for (const metric of metrics.registry.getMetricsAsArray()) {

@@ -30,6 +30,8 @@ const database: Working = {
   mails: { owed: 0, oldestSeconds: null, refusedLately: 0 },
   recoveries: [],
   partitions: { since: null, until: new Date('2026-12-28'), daysAhead: 35, astray: 0 },
+  mailFolder: null,
+  clockStep: null,
 };
 const temporal: TemporalStatus = {
   problem: null,
@@ -81,6 +83,13 @@ describe('somebody is needed', () => {
     expect(needs({ mails: { owed: 2, oldestSeconds: 7_200, refusedLately: 1 } })).toEqual([
       '2 mails about deactivated webhooks not sent, the oldest waiting for 2 h: check SMTP_URL and the mail server.',
       '1 mail given up in the last day because the mail server refused it: the e-shop does not know that its webhook is inactive.',
+    ]);
+  });
+
+  it('when mails are files, and when the clock of the database was set', () => {
+    expect(needs({ mailFolder: '/data/mail', clockStep: { at: new Date(0), ms: -3_600_000 } })).toEqual([
+      'Nobody gets the mails about deactivated webhooks: without SMTP_URL, workers write them to /data/mail.',
+      'The clock of the database was set back by 1 h, noticed at 1970-01-01T00:00:00.000Z: check its time synchronization.',
     ]);
   });
 

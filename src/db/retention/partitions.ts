@@ -4,6 +4,7 @@
  */
 import { idAt, timeOf } from '../../domain/id-time.ts';
 import { WEEK_MS, weekName } from '../../domain/weeks.ts';
+import { databaseTime } from '../clock.ts';
 import type { Pool } from '../pool.ts';
 import type { Transaction } from '../transaction.ts';
 import { schemaStep } from './schema-step.ts';
@@ -31,6 +32,29 @@ export interface Partition {
 
 /** Behind every week. */
 const NEVER = new Date(8.64e15);
+
+/** How far the partitions reach. */
+export interface PartitionReach {
+  /** What is older has been dropped; null where everything is still there. */
+  readonly since: Date | null;
+  /** Up to here there are partitions of each table. */
+  readonly until: Date;
+  /** From now until then, in seconds; below 0: they have run out. */
+  readonly aheadSeconds: number;
+}
+
+/** Reads how far they reach, by the database's clock. */
+export async function readPartitions(sql: Pool): Promise<PartitionReach> {
+  const [partitions, now] = [await listPartitions(sql), await databaseTime(sql)];
+  const weeks = partitions.filter(({ week }) => week !== DEFAULT);
+  const ends = new Map<string, number>();
+  for (const { table, until } of weeks) {
+    ends.set(table, Math.max(ends.get(table) ?? 0, until?.getTime() ?? 0));
+  }
+  // Of the table that is furthest behind.
+  const until = new Date(ends.size === 0 ? now : Math.min(...ends.values()));
+  return { since: weeks[0]?.from ?? null, until, aheadSeconds: (until.getTime() - now.getTime()) / 1_000 };
+}
 
 /** All partitions, the oldest first, the default partitions last; those of a week in the order in which it is dropped. */
 export async function listPartitions(sql: Pool): Promise<Partition[]> {
