@@ -240,7 +240,7 @@ async function startEmbedded(
 /** The embedded server as `npm start` runs it; it only notes the time of every commit besides. */
 async function startDatabase(directory: string) {
   const dataDir = await openDataDir(directory);
-  const first = await startPostgres(dataDir, () => {});
+  const first = await startPostgres(dataDir, () => {}, { superuser: true });
   const sql = createPool(first.url, 1);
   await sql.unsafe('alter system set track_commit_timestamp = on');
   await sql.end();

@@ -76,7 +76,10 @@ export async function startCluster(
   shutdown: Shutdown,
 ): Promise<Engine> {
   const dataDir = await openDataDir(join(directory, 'temporal-database'));
-  const postgres = await startPostgres(dataDir, say, { maxConnections: MAX_CONNECTIONS });
+  const postgres = await startPostgres(dataDir, say, {
+    maxConnections: MAX_CONNECTIONS,
+    superuser: true,
+  });
   await shutdown.add(() => postgres.stop(), true);
   const [postgresPid = ''] = (await dataDir.read('postgres/postmaster.pid'))?.split('\n') ?? [];
   const database = new URL(postgres.url);

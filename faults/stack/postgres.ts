@@ -17,7 +17,7 @@ export interface PostgresPart extends Part {
 export async function startPostgresPart(directory: string): Promise<PostgresPart> {
   const dataDir = await openDataDir(directory);
   await dataDir.write('postgres-port', String(await freePort()));
-  const server = await startPostgres(dataDir, () => {});
+  const server = await startPostgres(dataDir, () => {}, { superuser: true });
   const readPid = async () => Number((await dataDir.read('postgres/postmaster.pid'))?.split('\n')[0]);
   let pid = await readPid();
   return {

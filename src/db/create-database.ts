@@ -7,13 +7,34 @@ const DUPLICATE_DATABASE = '42P04';
 /**
  * Creates a database unless there is one of this name.
  * @param adminUrl address of another one on the same server
+ * @param owner default: who asks
  */
-export async function createDatabase(adminUrl: string, name: string): Promise<void> {
+export async function createDatabase(adminUrl: string, name: string, owner?: string): Promise<void> {
   const sql = createPool(adminUrl, 1);
   try {
-    await sql`create database ${sql(name)}`;
+    await sql`create database ${sql(name)} ${owner === undefined ? sql`` : sql`owner ${sql(owner)}`}`;
   } catch (error) {
     if (!(error instanceof postgres.PostgresError) || error.code !== DUPLICATE_DATABASE) throw error;
+  } finally {
+    await sql.end();
+  }
+}
+
+/**
+ * Creates a role that may log in and is no superuser, unless there is one of this name.
+ * @param adminUrl address of a database on the server, as a superuser
+ */
+export async function createRole(
+  adminUrl: string,
+  { name, password }: { readonly name: string; readonly password: string },
+): Promise<void> {
+  const sql = createPool(adminUrl, 1);
+  try {
+    // A statement that fails stands in the server's log, the password with it: so it is looked for first.
+    if ((await sql`select from pg_roles where rolname = ${name}`).length > 0) return;
+    const [made] = await sql<{ statement: string }[]>`
+      select format('create role %I login password %L', ${name}::text, ${password}::text) as statement`;
+    await sql.unsafe(made?.statement ?? '');
   } finally {
     await sql.end();
   }

@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { UserError } from '../lib/user-error.ts';
+import { childEnvironment } from './child-environment.ts';
 import { DataDirError } from './data-dir.ts';
 import type { User } from './reachable.ts';
 
@@ -70,11 +71,13 @@ export async function createCluster(
   cluster: {
     readonly directory: string;
     readonly passwordFile: string;
+    /** Of its superuser. */
+    readonly name: string;
     readonly password: string;
     readonly user: User | undefined;
   },
 ): Promise<void> {
-  const { directory, passwordFile, password, user } = cluster;
+  const { directory, passwordFile, name, password, user } = cluster;
   const own = async (path: string) =>
     user === undefined ? undefined : await chown(path, user.uid, user.gid);
   try {
@@ -87,13 +90,13 @@ export async function createCluster(
       initdb,
       [
         `--pgdata=${directory}`,
-        '--username=waybill',
+        `--username=${name}`,
         `--pwfile=${passwordFile}`,
         '--auth=scram-sha-256',
         '--encoding=UTF8',
         '--locale=C',
       ],
-      { ...user, cwd: '/' },
+      { ...user, cwd: '/', env: childEnvironment() },
     );
   } catch (error) {
     const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';

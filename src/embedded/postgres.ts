@@ -8,7 +8,8 @@ import { chmod, chown, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { createDatabase } from '../db/create-database.ts';
+import { createDatabase, createRole } from '../db/create-database.ts';
+import { childEnvironment } from './child-environment.ts';
 import { type DataDir, DataDirError } from './data-dir.ts';
 import { freePort } from './ports.ts';
 import {
@@ -75,17 +76,18 @@ async function grantServerAccess({ pg_ctl }: Programs, dataDir: DataDir): Promis
 /**
  * Starts the server under `DATA_DIR`/postgres, creating the cluster on the first start. One that an earlier process
  * left running is stopped first.
+ * @param superuser whether a new cluster's only role, `waybill`, is a superuser, as harnesses need it
  * @throws DataDirError when the folder cannot be used by the server's user
  */
 export async function startPostgres(
   dataDir: DataDir,
   say: (text: string) => void,
-  { maxConnections = 200 } = {},
+  { maxConnections = 200, superuser = false } = {},
 ): Promise<EmbeddedServer> {
   const directory = dataDir.join('postgres');
-  const password = await dataDir.readOrCreate('postgres-password', () =>
-    randomBytes(18).toString('base64url'),
-  );
+  const passwordIn = (name: string) =>
+    dataDir.readOrCreate(name, () => randomBytes(18).toString('base64url'));
+  const password = await passwordIn('postgres-password');
   const programs = await postgresPrograms();
   const { pg_ctl: pgCtl } = programs;
   const user = await grantServerAccess(programs, dataDir);
@@ -97,11 +99,14 @@ export async function startPostgres(
     // What an interrupted first start has left of a cluster is of no use.
     await rm(directory, { recursive: true, force: true });
     const passwordFile = dataDir.join(`.postgres-password.${randomBytes(4).toString('hex')}`);
-    await createCluster(programs, { directory, passwordFile, password, user });
-    await dataDir.write('postgres-ready', 'yes\n');
+    const admin = superuser
+      ? { name: 'waybill', password }
+      : { name: 'postgres', password: await passwordIn('postgres-superuser-password') };
+    await createCluster(programs, { directory, passwordFile, ...admin, user });
+    await dataDir.write('postgres-ready', `superuser ${admin.name}\n`);
   }
   const log = dataDir.join('postgres.log');
-  const asUser = { ...user, cwd: '/' };
+  const asUser = { ...user, cwd: '/', env: childEnvironment() };
   if (user !== undefined) {
     await mkdir(dataDir.join('logs'), { recursive: true });
     await chown(dataDir.join('logs'), user.uid, user.gid);
@@ -166,8 +171,17 @@ export async function startPostgres(
   const port = await freePort(Number.isInteger(known) ? known : 0);
   await dataDir.write('postgres-port', String(port));
   await start(port);
-  const url = `postgres://waybill:${password}@127.0.0.1:${port}/waybill`;
-  await createDatabase(`postgres://waybill:${password}@127.0.0.1:${port}/postgres`, 'waybill');
+  const address = `127.0.0.1:${port}`;
+  const url = `postgres://waybill:${password}@${address}/waybill`;
+  if ((await dataDir.read('postgres-ready'))?.trim() === 'superuser postgres') {
+    const adminPassword = await passwordIn('postgres-superuser-password');
+    const admin = `postgres://postgres:${adminPassword}@${address}/postgres`;
+    await createRole(admin, { name: 'waybill', password });
+    await createDatabase(admin, 'waybill', 'waybill');
+  } else {
+    // A harness's, or one made before the role was no superuser: the first role of a cluster cannot cease to be one.
+    await createDatabase(`postgres://waybill:${password}@${address}/postgres`, 'waybill');
+  }
   return {
     url,
     async ensureRunning() {

@@ -15,6 +15,7 @@ const OURS = new Set([
   'postgres-password',
   'postgres-port',
   'postgres-ready',
+  'postgres-superuser-password',
   'postgres.log',
   'postgres.log.1',
   'secret-key',

@@ -9,6 +9,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '../lib/backoff.ts';
 import { UserError } from '../lib/user-error.ts';
+import { childEnvironment } from './child-environment.ts';
 import { commandLine, endProcess, isAlive } from './processes.ts';
 import { rotateLog } from './rotate-log.ts';
 
@@ -21,6 +22,7 @@ export interface ServiceOptions {
   readonly uid?: number;
   readonly gid?: number;
   readonly cwd?: string;
+  /** Default: {@link childEnvironment}. */
   readonly env?: NodeJS.ProcessEnv;
   /**
    * Its output is appended here: a pipe to us would break when we are killed. Put aside at a start when it is long. Without one
@@ -97,7 +99,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       detached: true,
       stdio: ['ignore', output, output],
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-      ...(options.env === undefined ? {} : { env: options.env }),
+      env: options.env ?? childEnvironment(),
       ...(options.uid === undefined ? {} : { uid: options.uid }),
       ...(options.gid === undefined ? {} : { gid: options.gid }),
     });

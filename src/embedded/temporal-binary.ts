@@ -6,6 +6,7 @@ import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm, stat } f
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { UserError } from '../lib/user-error.ts';
+import { childEnvironment } from './child-environment.ts';
 import { downloadArchive } from './temporal-cli/archive.ts';
 import {
   atLeast,
@@ -31,7 +32,7 @@ export interface TemporalSearch {
   readonly signal?: AbortSignal;
   /** Default: the user's cache folder for Waybill. */
   readonly cacheDirectory?: string;
-  /** Default: `process.env`. */
+  /** Default: {@link childEnvironment}. */
   readonly env?: NodeJS.ProcessEnv;
   /** What is downloaded; null: nothing. Default: the release for this platform. */
   readonly release?: Release | null;
@@ -136,7 +137,7 @@ function reason(error: unknown): string {
  * @throws UserError that names the ways out; the signal's reason when that was aborted
  */
 export async function findTemporal(search: TemporalSearch): Promise<string> {
-  const env = search.env ?? process.env;
+  const env = search.env ?? childEnvironment();
   const ready: Ready = {
     report: search.report,
     signal: search.signal ?? new AbortController().signal,

@@ -7,13 +7,14 @@ import { DYNAMIC_CONFIG } from './dynamic-config.ts';
 import { freePort } from './ports.ts';
 import { ExitedError, type Service, startService } from './service.ts';
 import { takesPragmas } from './temporal-cli/program.ts';
+import { type HiddenAddress, hiddenAddress, startUiGuard } from './ui-guard.ts';
 
 /** Where a dev server is and how to stop it. */
 export interface EmbeddedTemporal extends Service {
   /** `host:port` of the gRPC frontend. */
   readonly address: string;
   readonly port: number;
-  /** Null without the UI. */
+  /** Of what stands in front of the UI; null without one. */
   readonly uiPort: number | null;
   /** Every port it serves people or programs on: gRPC, HTTP, metrics, UI. */
   readonly ports: readonly number[];
@@ -112,8 +113,32 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
 }
 
 async function startOnce(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
+  if (options.ui === false) return await startServer(options, null);
+  const hidden = await hiddenAddress();
+  const guard = await startUiGuard(hidden, options.preferredUiPort);
+  try {
+    const server = await startServer(options, hidden);
+    return {
+      ...server,
+      uiPort: guard.port,
+      ports: [...server.ports, guard.port],
+      async stop() {
+        await guard.close();
+        await server.stop();
+      },
+    };
+  } catch (error) {
+    await guard.close();
+    throw error;
+  }
+}
+
+/** @param ui where its UI listens; null: nowhere */
+async function startServer(
+  options: EmbeddedTemporalOptions,
+  ui: HiddenAddress | null,
+): Promise<EmbeddedTemporal> {
   const port = await freePort(options.preferredPort);
-  const uiPort = (options.ui ?? true) ? await freePort(options.preferredUiPort) : null;
   // Chosen here, though nobody uses them: ports that the server chose could not be kept from webhooks.
   const httpPort = await freePort();
   const metricsPort = await freePort();
@@ -133,7 +158,7 @@ async function startOnce(options: EmbeddedTemporalOptions): Promise<EmbeddedTemp
       String(httpPort),
       '--metrics-port',
       String(metricsPort),
-      ...(uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)]),
+      ...(ui === null ? ['--headless'] : ['--ui-ip', ui.host, '--ui-port', String(ui.port)]),
       ...(await storageOptions(options)),
       '--log-level',
       'error',
@@ -154,6 +179,6 @@ async function startOnce(options: EmbeddedTemporalOptions): Promise<EmbeddedTemp
     ...(options.onTrouble === undefined ? {} : { onTrouble: options.onTrouble }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
-  const ports = [port, httpPort, metricsPort, ...(uiPort === null ? [] : [uiPort])];
-  return { ...service, address, port, uiPort, ports };
+  const ports = [port, httpPort, metricsPort, ...(ui === null ? [] : [ui.port])];
+  return { ...service, address, port, uiPort: null, ports };
 }

@@ -68,7 +68,10 @@ it('its password is in no command line and in no file that others can read, from
     if (asRoot) expect(await mode(dataDir.join('logs'))).toBe(0o700);
     // The server asks for the password, and the one we keep is right.
     const sql = createPool(server.url, 1);
-    expect(await sql`select 1 as one`).toEqual([{ one: 1 }]);
+    // It is no superuser's, whom Postgres would let run programs and read files.
+    expect(await sql`select rolsuper, rolcreaterole from pg_roles where rolname = current_user`).toEqual([
+      { rolsuper: false, rolcreaterole: false },
+    ]);
     await sql.end();
     const wrong = createPool(server.url.replace(password, 'wrong'), 1);
     await expect(wrong`select 1`).rejects.toThrow(/password authentication failed/);

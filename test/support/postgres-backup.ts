@@ -61,6 +61,7 @@ async function emptyCluster(programs: Programs): Promise<Files> {
   await createCluster(programs, {
     directory,
     passwordFile: join(folder, 'password'),
+    name: 'waybill',
     password: PASSWORD,
     user,
   });

@@ -1,5 +1,6 @@
 /** The dev server of `npm start` and of the tests. */
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -83,5 +84,39 @@ test('two that begin on one port at the same moment: each ends up with a server 
     over.abort();
     for (const started of running) await started.then((server) => server.stop()).catch(() => {});
     await rm(directory, { recursive: true, force: true });
+  }
+});
+
+/** The status of a request for the settings of the UI, by this name. */
+function statusFor(host: string, port: number): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const asked = get({ host: '127.0.0.1', port, path: '/api/v1/settings', headers: { host } }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
+    asked.once('error', reject);
+  });
+}
+
+test('its UI answers by the names of this machine alone, and it is told nothing that is confidential', async () => {
+  process.env.SECRET_KEY = 'the-secret-key-of-this-test';
+  const server = await startTemporal({ binary: await findTemporal({ report: () => {} }) });
+  try {
+    const port = server.uiPort ?? 0;
+    expect(await statusFor(`127.0.0.1:${port}`, port)).toBe(200);
+    expect(await statusFor('localhost:9000', port)).toBe(200);
+    expect(await statusFor(`rebound.example:${port}`, port)).toBe(403);
+    if (process.platform === 'linux') {
+      // No port of 127.0.0.1 leads around the guard.
+      for (const other of server.ports.filter((each) => each !== port)) {
+        expect(await statusFor('rebound.example', other).catch(() => 'no HTTP')).not.toBe(200);
+      }
+      const environment = await readFile(`/proc/${server.pid()}/environ`, 'utf8');
+      expect(environment).toContain('PATH=');
+      expect(environment).not.toContain('SECRET_KEY');
+    }
+  } finally {
+    delete process.env.SECRET_KEY;
+    await server.stop();
   }
 });

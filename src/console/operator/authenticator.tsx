@@ -9,6 +9,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { allEshops } from '../../db/console/eshops.ts';
 import { SESSION_HOURS } from '../../db/console/sessions.ts';
 import { forbidden, Problem } from '../../domain/problem.ts';
+import { isLocalHost } from '../../lib/local-host.ts';
 import type { Authenticator, ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { ownForms } from '../forms.ts';
 import { Document, html } from '../layout.tsx';
@@ -17,9 +18,6 @@ import { ALL, CONSOLE } from '../session.ts';
 /** Not that of users: both consoles may be open in one browser, and cookies know no ports. */
 const COOKIE = 'waybill_operator';
 const ENTER = '/enter';
-
-/** Names of this machine. Any other name that leads here is somebody's who wants to read along (DNS rebinding). */
-const LOCAL = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 const secret = () => randomBytes(32).toString('base64url');
 const hashOf = (text: string) => createHash('sha256').update(text).digest();
@@ -59,14 +57,9 @@ function Entered() {
   );
 }
 
-/** The host that a request names, without its port: through a tunnel it may be another. */
-function hostOf(host: string | undefined): string {
-  return (host ?? '').toLowerCase().replace(/:\d*$/, '');
-}
-
 /** @throws Problem 403 for what comes by a name that is not this machine's, or from a page that is not ours */
 const guard: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
-  if (!LOCAL.has(hostOf(c.req.header('host'))))
+  if (!isLocalHost(c.req.header('host')))
     throw forbidden('Open this console at 127.0.0.1 or localhost, with the link that the command printed.');
   const site = c.req.header('sec-fetch-site');
   const ours = site === undefined || site === 'same-origin' || site === 'none';

@@ -5,6 +5,7 @@ import { createReadStream } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
+import { childEnvironment } from '../child-environment.ts';
 
 const run = promisify(execFile);
 
@@ -35,7 +36,7 @@ export async function serverVersion(path: string): Promise<string | null> {
   try {
     await access(path, constants.X_OK);
     // "temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)"
-    const { stdout } = await run(path, ['--version'], { timeout: ANSWER_MS });
+    const { stdout } = await run(path, ['--version'], { timeout: ANSWER_MS, env: childEnvironment() });
     return /\bServer (\d+\.\d+\.\d+)/.exec(stdout)?.[1] ?? null;
   } catch {
     return null;

@@ -1,0 +1,86 @@
+/**
+ * What stands in front of the embedded Temporal's UI. That UI answers whatever name it is called by, so a page of anybody's whose
+ * name is made to lead here (DNS rebinding) could read all workflows and end them. Here only the names of this machine are answered.
+ */
+import { randomInt } from 'node:crypto';
+import { createServer, request } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
+import { isLocalHost } from '../lib/local-host.ts';
+
+/** Where the UI itself listens. */
+export interface HiddenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface UiGuard {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * An address of this machine that no page can guess: on Linux all of 127.0.0.0/8 lead here. Elsewhere only its port is a secret.
+ * @throws Error when not even the system finds a port
+ */
+export async function hiddenAddress(): Promise<HiddenAddress> {
+  const host =
+    process.platform === 'linux'
+      ? `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`
+      : '127.0.0.1';
+  const probe = createTcpServer();
+  const port = await listening(probe, 0, host);
+  await new Promise((resolve) => probe.close(resolve));
+  return { host, port };
+}
+
+/** @param preferredPort taken when it is free */
+export async function startUiGuard(ui: HiddenAddress, preferredPort = 0): Promise<UiGuard> {
+  const server = createServer((incoming, outgoing) => {
+    const refuse = (status: number, sentence: string) => {
+      if (outgoing.headersSent) outgoing.destroy();
+      else outgoing.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${sentence}\n`);
+    };
+    if (!isLocalHost(incoming.headers.host)) {
+      return refuse(403, "Open Temporal's UI at 127.0.0.1 or localhost.");
+    }
+    const { method, url: path, headers } = incoming;
+    const passed = request({ ...ui, method, path, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+      answer.pipe(outgoing);
+      answer.on('error', () => outgoing.destroy());
+    });
+    passed.on('error', () =>
+      refuse(502, "Temporal's UI is not answering: its server is starting, or has stopped."),
+    );
+    outgoing.on('close', () => passed.destroy());
+    incoming.pipe(passed);
+  });
+  const host = '127.0.0.1';
+  const port = await listening(server, preferredPort, host).catch(() => listening(server, 0, host));
+  return {
+    port,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** The port that it listens on. */
+async function listening(
+  server: ReturnType<typeof createTcpServer>,
+  port: number,
+  host: string,
+): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('No free TCP port on this machine.');
+  return address.port;
+}
