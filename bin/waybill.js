@@ -25,7 +25,6 @@ if (!existsSync(source)) {
 } else if (existsSync(lastBuilt) && !changedSince(statSync(lastBuilt).mtimeMs)) {
   await import(built.href);
 } else {
-  const { register } = await import('tsx/esm/api');
-  register();
+  await import('./sources.js');
   await import(source.href);
 }

@@ -1,6 +1,6 @@
 /** `bin/waybill.js`: the sources of a checkout or their build, never an old one. */
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -24,7 +24,12 @@ async function runs(files: Readonly<Record<string, number>>): Promise<string> {
     // A folder's own time is that of what was put in it last.
     await utimes(dirname(path), seconds, seconds);
   }
-  const { stdout } = await run(process.execPath, [join(folder, 'bin/waybill.js')]);
+  const temporary = join(folder, 'temporary');
+  await mkdir(temporary);
+  const env = { ...process.env, TMPDIR: temporary, TSX_DISABLE_CACHE: undefined };
+  const { stdout } = await run(process.execPath, [join(folder, 'bin/waybill.js')], { env });
+  // What was made of the sources there, another user of the machine could have put there.
+  expect(await readdir(temporary)).toEqual([]);
   return stdout.trim();
 }
 
@@ -52,4 +57,10 @@ it('a source that is newer than the build is not passed over', async () => {
 
 it('a build that was not finished is not used', async () => {
   expect(await runs({ [source]: 100, [built]: 200 })).toBe(source);
+});
+
+it('every command of the package runs the sources in the same way', async () => {
+  const text = await readFile(join(root, 'package.json'), 'utf8');
+  expect(text.match(/--import \S+ \S+\.ts/g)?.length).toBeGreaterThan(3);
+  expect(text).not.toMatch(/--import (?!\.\/bin\/sources\.js )/);
 });
