@@ -163,4 +163,27 @@ export const deliveryDefects: readonly Defect[] = [
       },
     ],
   },
+  {
+    name: 'order-never-goes-on-after-a-give-up',
+    file: 'src/db/webhooks/deliveries.ts',
+    text: '  if (closed?.ordered === true) await settleOrder(sql, { records: [deliveryId] });\n',
+    replacement: '',
+    noticed: 'What waits behind a delivery that expired or was canceled waits for the reconciler.',
+    caughtBy: [
+      { file: 'test/workflow/in-order.test.ts', tests: ['canceled in Temporal: the next one goes'] },
+    ],
+  },
+  {
+    name: 'order-overtaken-by-what-replaces',
+    file: 'src/db/outbox/order.ts',
+    text: '      update deliveries n set attempts_made = ended.attempts_made,',
+    replacement: `      update deliveries n set queue = \${QUEUE.fresh}, due_at = now(), state = 'retrying', next_attempt_at = now(), attempts_made = ended.attempts_made,`,
+    noticed: 'The newest change of a record arrives before what another webhook still has to send of it.',
+    caughtBy: [
+      {
+        file: 'test/workflow/in-order.test.ts',
+        tests: ['superseded: the newest goes on with the count and the window, behind what came between'],
+      },
+    ],
+  },
 ];

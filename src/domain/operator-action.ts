@@ -78,6 +78,8 @@ export interface ActionTarget {
   readonly underWay: number | null;
   /** It waits in the queue, and has no workflow of its own yet. */
   readonly queued: boolean;
+  /** The delivery that goes first, where it waits for its order; otherwise null. */
+  readonly behind: string | null;
   readonly nextAttemptAt: Date | null;
   /** From now on where the window has not begun. */
   readonly windowEndsAt: Date;
@@ -139,12 +141,14 @@ function isExhausted({ attemptsMade, nextAttemptAt, mostAttempts }: ActionTarget
 
 const REFUSALS: Readonly<Record<ActionName, (delivery: ActionTarget) => string | null>> = {
   tryNow(delivery) {
-    const { hold, webhook, webhookId, underWay, queued, attemptsMade } = delivery;
+    const { hold, webhook, webhookId, underWay, queued, behind, attemptsMade } = delivery;
     if (hold !== null) return `It is held by ${attribution(hold)}. Resume it first.`;
     if (webhook === 'inactive')
       return `Webhook ${webhookId} is inactive. Activate it, and an attempt follows within seconds.`;
     if (isExhausted(delivery)) return 'No attempt is left.';
     if (underWay !== null) return `Attempt ${underWay} is under way at this moment.`;
+    if (behind !== null)
+      return `It waits for its order: delivery ${behind}, of the same record, has to end first.`;
     if (queued && attemptsMade === 0)
       return 'It waits in the queue for its first attempt, which is made as soon as there is room.';
     return null;

@@ -65,7 +65,8 @@ export async function keepOrder(
     update deliveries d set queue = ${QUEUE.inOrder}, claimed_until = null, batch_id = null
     from webhooks w
     where ${anyOf(sql, sql`d.id`, ids)} and w.id = d.webhook_id and ${untouched(sql, 'd')} and d.dispatched_at is null
-      and w.ordering <> 'none' and not ${outside(sql, 'd')} and (not w.active or exists (select ${openAhead(sql)}))
+      and w.ordering <> 'none' and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp'
+      and (not w.active or exists (select ${openAhead(sql)}))
     returning d.id`;
   const gone = new Set([...superseded, ...aside.map(({ id }) => id)]);
   if (gone.size > 0) await settleOrder(sql, { records: [...gone] });
@@ -83,7 +84,10 @@ export async function settleOrder(sql: Pool, scope: OrderScope): Promise<void> {
   await supersede(sql, sql`${waits(sql, 'd')} and ${within}`);
   const released = await sql`
     update deliveries s set due_at = now(),
-      queue = case when s.recovery_id is null then ${QUEUE.fresh}::smallint else ${QUEUE.recovered}::smallint end
+      queue = case when s.recovery_id is null then ${QUEUE.fresh}::smallint else ${QUEUE.recovered}::smallint end,
+      -- It goes on where the one before it was.
+      state = case when s.attempts_made > 0 then 'retrying' else s.state end,
+      next_attempt_at = case when s.attempts_made > 0 then now() else s.next_attempt_at end
     from (
       -- The first of each group, and all of a webhook that has no order any more.
       select distinct on (each.eshop_id, each.receiver, each.entity_id, each.kind, each.recovery_id, each.alone) each.*
@@ -106,9 +110,9 @@ async function supersede(sql: Sql, which: postgres.Fragment): Promise<string[]> 
       select d.id, newest.id as newest from deliveries d join webhooks w on w.id = d.webhook_id
       cross join lateral (
         select n.id from deliveries n
-        where n.webhook_id = d.webhook_id and n.sequence > d.sequence and ${untouched(sql, 'n')} and ${sameRecord(sql, 'n', 'd')}
+        where n.webhook_id = d.webhook_id and n.sequence > d.sequence and n.state in ('pending', 'retrying') and ${sameRecord(sql, 'n', 'd')}
         order by n.sequence desc limit 1) newest
-      where ${which} and w.ordering = 'latest' and not ${outside(sql, 'd')}) replaced
+      where ${which} and w.ordering = 'latest' and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp') replaced
     where old.id = replaced.id and ${untouched(sql, 'old')} and old.dispatched_at is null
     returning old.id`;
   return rows.map(({ id }) => id);
@@ -121,8 +125,8 @@ export const isReplaced = (sql: Sql) => sql`
     where n.webhook_id = d.webhook_id and n.sequence > d.sequence and ${waits(sql, 'n')} and ${sameRecord(sql, 'n', 'd')}))`;
 
 /**
- * Ends deliveries whose next attempt is due and that a newer event has replaced. The newer one goes on in their place, at once: with
- * their count of failed attempts and their window. None of them is under way.
+ * Ends deliveries whose next attempt is due and that a newer event has replaced. The newer one goes on in their place, with their count
+ * of failed attempts and their window: at once, unless others of the record come between the two. None of them is under way.
  * @returns those that were ended
  */
 export async function supersedeRetries(sql: Pool, ids: readonly string[]): Promise<ReadonlySet<string>> {
@@ -144,13 +148,12 @@ export async function supersedeRetries(sql: Pool, ids: readonly string[]): Promi
       from replaced where d.id = replaced.id and d.state in ('pending', 'retrying')
       returning d.*),
     taken_over as (
-      update deliveries n set queue = ${QUEUE.fresh}, due_at = now(), next_attempt_at = case when ended.attempts_made > 0 then now() end,
-        state = case when ended.attempts_made > 0 then 'retrying' else n.state end, attempts_made = ended.attempts_made,
-        window_started_at = ended.window_started_at, last_attempt_at = ended.last_attempt_at, last_status = ended.last_status,
-        last_error = ended.last_error, last_generation = ended.last_generation, late_ms = ended.late_ms
+      update deliveries n set attempts_made = ended.attempts_made, window_started_at = ended.window_started_at,
+        last_attempt_at = ended.last_attempt_at, last_status = ended.last_status, last_error = ended.last_error,
+        last_generation = ended.last_generation, late_ms = ended.late_ms
       from ended where n.id = ended.superseded_by)
     select id from ended`;
-  if (rows.length > 0) notifierOf(sql).notify(['deliveries']);
+  if (rows.length > 0) await settleOrder(sql, { records: rows.map(({ id }) => id) });
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -14,9 +14,12 @@ import {
   whatFollows,
 } from '../../domain/operator-action.ts';
 import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
+import { notifierOf } from '../outbox/notify.ts';
+import { waitsFor } from '../outbox/order.ts';
 import { QUEUE } from '../outbox/outbox.ts';
 import type { Pool } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
+import type { WaitsFor } from './delivery-log.ts';
 
 /** What is asked of a delivery: `at` is the database's. */
 export type AskedAction = Omit<OperatorAction, 'at'>;
@@ -34,6 +37,7 @@ interface ActionTargetRow {
   readonly deleted: boolean;
   readonly attemptsMade: number;
   readonly queued: boolean;
+  readonly waitsFor: WaitsFor | null;
   readonly nextAttemptAt: Date | null;
   readonly windowStartedAt: Date | null;
   readonly operatorStop: OperatorStop | null;
@@ -57,12 +61,12 @@ export async function recordOperatorAction(
   asked: AskedAction,
   policy: RetryPolicy,
 ): Promise<RecordedActionResult | null> {
-  return await transaction(sql, async (tx) => {
+  const result = await transaction(sql, async (tx) => {
     // Locked by a statement of its own: the next one sees all that was done under the lock before.
     await tx`select from deliveries where id = ${deliveryId} for update`;
     const [row] = await tx<ActionTargetRow[]>`
       select d.state, d.webhook_id, w.active, w.deleted_at is not null as deleted, d.attempts_made, d.next_attempt_at,
-             d.dispatched_at is null or d.batch_id is not null as queued, d.window_started_at, d.operator_stop, d.operator_actions,
+             d.dispatched_at is null or d.batch_id is not null as queued, ${waitsFor(tx)} as waits_for, d.window_started_at, d.operator_stop, d.operator_actions,
              clock_timestamp() as now
       from deliveries d join webhooks w on w.id = d.webhook_id where d.id = ${deliveryId}`;
     if (row === undefined) return null;
@@ -79,16 +83,21 @@ export async function recordOperatorAction(
     const actions = [...before, { ...asked, at } satisfies OperatorAction].slice(-KEPT);
     // Back from a batch: the relay starts its workflow, which does what was asked.
     const requeued = tx`dispatched_at is null and queue in (${QUEUE.retry}, ${QUEUE.workflow})`;
+    // What is given up waits for nothing before it: it is claimed, and its workflow ends it.
+    const released = tx`${action} = 'giveUp' and dispatched_at is null and queue = ${QUEUE.inOrder}`;
     await tx`
       update deliveries set operator_actions = ${JSON.stringify(actions)}::text::jsonb,
         operator_stop = ${STOP_AFTER[action]},
         next_attempt_at = case
           when ${action === 'tryNow'} or (${action === 'giveUp'} and ${requeued})
           then clock_timestamp() else next_attempt_at end,
-        due_at = case when ${action === 'tryNow' || action === 'giveUp'} and ${requeued} then now() else due_at end
+        queue = case when ${released} then ${QUEUE.fresh} else queue end,
+        due_at = case when ${action === 'tryNow' || action === 'giveUp'} and ${requeued} or ${released} then now() else due_at end
       where id = ${deliveryId}`;
     return { ...answer, at };
   });
+  if (asked.action === 'giveUp' && result?.accepted === true) notifierOf(sql).notify(['deliveries']);
+  return result;
 }
 
 const STOP_AFTER: Readonly<Record<ActionName, OperatorStop | null>> = {
@@ -104,7 +113,7 @@ async function actionTarget(
   row: ActionTargetRow,
   policy: RetryPolicy,
 ): Promise<ActionTarget> {
-  const { state, webhookId, attemptsMade, queued, nextAttemptAt, windowStartedAt, now } = row;
+  const { state, webhookId, attemptsMade, queued, waitsFor, nextAttemptAt, windowStartedAt, now } = row;
   const underWaySeconds = (policy.attemptTimeoutMs + ATTEMPT_SLACK_MS) / 1_000;
   const [underWay] = await tx<{ number: number }[]>`
     select number from attempts
@@ -118,6 +127,7 @@ async function actionTarget(
     mostAttempts: maxAttempts(policy),
     underWay: underWay?.number ?? null,
     queued,
+    behind: waitsFor?.reason === 'order' ? (waitsFor.deliveryId ?? null) : null,
     nextAttemptAt,
     windowEndsAt: windowEnd(policy, windowStartedAt ?? now),
     hold: operatorHoldOf(row.operatorStop, row.operatorActions),

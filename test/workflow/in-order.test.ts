@@ -1,0 +1,287 @@
+/** What becomes of a delivery, and what that means for those behind it in its record: row by row of the table of D16. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { recordEvents } from '../../src/db/outbox/events.ts';
+import { redeliver } from '../../src/db/outbox/redeliver.ts';
+import { transaction } from '../../src/db/transaction.ts';
+import * as webhooks from '../../src/db/webhooks/webhooks.ts';
+import type { EventType } from '../../src/domain/event-types.ts';
+import type { Ordering } from '../../src/domain/webhook.ts';
+import { createOperatorActions, type OperatorActions } from '../../src/temporal/operator-actions.ts';
+import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver, type ReceiverAnswer } from '../support/receiver.ts';
+import { endWindowIn } from '../support/windows.ts';
+import { workflowIdOf } from '../support/workflow-ids.ts';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+let operators: OperatorActions;
+let sequence = 0;
+
+beforeAll(async () => {
+  stack = await startDeliveryStack('in-order', {
+    // What has failed waits until the test moves its time, and has one attempt more.
+    policy: { initialIntervalMs: 600_000, maxRetries: 1, windowMs: 3_600_000, attemptTimeoutMs: 30_000 },
+    // So that nothing but the path itself lets the next one go.
+    timings: { reconcileIntervalMs: 3_600_000 },
+    firstAttempts: 'each',
+  });
+  receiver = await createReceiver();
+  operators = createOperatorActions(stack);
+});
+afterEach(async () => {
+  await stack.retireWebhooks();
+  receiver.clear();
+});
+afterAll(async () => {
+  await receiver?.close();
+  await stack?.stop();
+});
+
+const TYPES = ['CREATE_ORDER', 'UPDATE_ORDER', 'UPDATE_ORDER_STATUS'] as const;
+const refusing = { status: 503 } as const;
+
+/** A webhook of each type, all of one receiver; answers their ids. */
+async function subscribe(ordering: Ordering, types: readonly EventType[] = TYPES): Promise<number[]> {
+  const ids: number[] = [];
+  for (const type of types) {
+    const { id } = await stack.createWebhook(`${receiver.url}/${type}`, { type, ordering });
+    ids.push(id);
+  }
+  return ids;
+}
+
+/** The next events of a record, of these types; answers their deliveries. */
+async function happen(entityId: string, ...types: EventType[]): Promise<string[]> {
+  const deliveries: string[] = [];
+  for (const type of types) {
+    sequence += 1;
+    const snapshot = JSON.stringify({ eshopOrderId: entityId, sequence });
+    await transaction(stack.sql, (tx) =>
+      recordEvents(tx, stack.eshopId, [{ type, entityId, sequence, happenedAt: null, snapshot }]),
+    );
+    const rows = await stack.sql<{ id: string }[]>`
+      select id from deliveries where entity_id = ${entityId} and sequence = ${sequence} and recovery_id is null`;
+    deliveries.push(...rows.map(({ id }) => id));
+  }
+  return deliveries;
+}
+
+/** The deliveries of a record whose requests arrived, in their order. */
+const arrived = (entityId: string) =>
+  receiver.requests
+    .filter(({ text }) => JSON.parse(text).eshopOrderId === entityId)
+    .map(({ headers }) => String(headers['x-service-delivery']));
+
+/** One that is refused and waits for its next attempt, and those behind it, which wait for their turn. */
+async function group(
+  entityId: string,
+  type: EventType,
+  ...types: EventType[]
+): Promise<[string, ...string[]]> {
+  answer(entityId, refusing);
+  const [first] = await happen(entityId, type);
+  if (first === undefined) throw new Error('no delivery');
+  await stack.untilState(first, 'retrying');
+  const others = await happen(entityId, ...types);
+  for (const id of others) await stack.until('it to wait', () => waits(id));
+  answer(entityId, { status: 200 });
+  return [first, ...others];
+}
+
+const answers = new Map<string, ReceiverAnswer>();
+function answer(entityId: string, with_: ReceiverAnswer): void {
+  answers.set(entityId, with_);
+  receiver.respond(({ text }) => answers.get(JSON.parse(text).eshopOrderId) ?? { status: 200 });
+}
+
+async function waits(id: string): Promise<boolean> {
+  const [row] = await stack.sql`
+    select from deliveries where id = ${id} and state = 'pending' and queue = 5 and dispatched_at is null and claimed_until is null`;
+  return row !== undefined;
+}
+
+const delivered = (...ids: string[]) => Promise.all(ids.map((id) => stack.untilState(id, 'delivered')));
+const workflow = async (id: string) => stack.client.workflow.getHandle(await workflowIdOf(stack.sql, id));
+const tryNow = (id: string) => operators.tryNow(id, {});
+
+/** Restarts the worker: its reconciler looks at everything. */
+async function restart(): Promise<void> {
+  await stack.stopWorker();
+  await stack.startWorker();
+}
+
+test('nothing goes while the one before it is at its receiver; delivered: the next one goes at once', async () => {
+  await subscribe('record');
+  let arrives = () => {};
+  const there = new Promise<void>((resolve) => {
+    arrives = resolve;
+  });
+  let accept = () => {};
+  const accepted = new Promise<void>((resolve) => {
+    accept = resolve;
+  });
+  receiver.respond(async ({ headers }) => {
+    if (headers['x-service-event'] !== 'CREATE_ORDER') return { status: 200 };
+    arrives();
+    await accepted;
+    return { status: 200 };
+  });
+  const [created, ...others] = await happen('underway', ...TYPES);
+  stack.notify();
+  await there;
+  for (const id of others) await stack.until('it to wait', () => waits(id));
+  expect(arrived('underway')).toEqual([created]);
+  accept();
+  await delivered(...others);
+  expect(arrived('underway')).toEqual([created, ...others]);
+});
+
+test('failed: the next one goes to the other webhooks', async () => {
+  const [created] = await subscribe('record');
+  const [first, ...others] = await group('failed', ...TYPES);
+  receiver.respond(({ headers }) => ({ status: headers['x-service-event'] === 'CREATE_ORDER' ? 503 : 200 }));
+  await tryNow(first);
+  await stack.untilState(first, 'failed');
+  await delivered(...others);
+  expect(await stack.webhook(Number(created))).toMatchObject({ active: false });
+});
+
+test('410: the webhook is deactivated, and the next one goes to the others', async () => {
+  await subscribe('record');
+  const [first, ...others] = await group('gone', ...TYPES);
+  receiver.respond(({ headers }) => ({ status: headers['x-service-event'] === 'CREATE_ORDER' ? 410 : 200 }));
+  await tryNow(first);
+  await stack.untilState(first, 'failed');
+  await delivered(...others);
+});
+
+test('held by an operator: its group waits, until it expires', async () => {
+  await subscribe('record');
+  const [first, ...others] = await group('held', ...TYPES);
+  await operators.hold(first, {});
+  await endWindowIn(stack, first, -1);
+  for (const id of others) expect(await waits(id)).toBe(true);
+  await (await workflow(first)).signal(webhookChangedSignal);
+  await stack.untilState(first, 'expired');
+  await delivered(...others);
+});
+
+test('given up: the next one goes; and one that waits ends as canceled at once', async () => {
+  await subscribe('record');
+  const [first, second, third] = await group('given-up', ...TYPES);
+  if (second === undefined || third === undefined) throw new Error('three events');
+  await expect(tryNow(second)).rejects.toThrow(
+    `It waits for its order: delivery ${first}, of the same record, has to end first.`,
+  );
+  await operators.giveUp(second, {});
+  await stack.untilState(second, 'canceled');
+  expect(await waits(third)).toBe(true);
+  await operators.giveUp(first, {});
+  await stack.untilState(first, 'canceled');
+  await delivered(third);
+  expect(arrived('given-up')).toEqual([first, third]);
+});
+
+test('canceled in Temporal: the next one goes', async () => {
+  await subscribe('record');
+  const [first, ...others] = await group('canceled', ...TYPES);
+  await (await workflow(first)).cancel();
+  await stack.untilState(first, 'canceled');
+  await delivered(...others);
+});
+
+test('terminated in Temporal, or a process dead before it could let the next one go: the reconciler does', async () => {
+  await subscribe('record');
+  const [first, ...others] = await group('terminated', ...TYPES);
+  const [accepted, ...behind] = await group('dead', ...TYPES);
+  await (await workflow(first)).terminate();
+  await stack.sql`update deliveries set state = 'delivered', finished_at = now(), next_attempt_at = null where id = ${accepted}`;
+  await restart();
+  await stack.untilState(first, 'canceled');
+  await delivered(...others, ...behind);
+});
+
+test('deactivated: the others go on; activated again, what is left goes in its order', async () => {
+  const [created] = await subscribe('record', ['CREATE_ORDER', 'UPDATE_ORDER']);
+  const [first, second, other] = await group('inactive', 'CREATE_ORDER', 'CREATE_ORDER', 'UPDATE_ORDER');
+  await stack.changeWebhook(Number(created), { active: false });
+  await delivered(String(other));
+  expect(await waits(String(second))).toBe(true);
+  await stack.changeWebhook(Number(created), { active: true });
+  await tryNow(first);
+  await delivered(first, String(second));
+  expect(arrived('inactive')).toEqual([first, other, first, second]);
+});
+
+test('its webhook is deleted: it is canceled, what waits of the webhook too, and the others go', async () => {
+  const [created] = await subscribe('record', ['CREATE_ORDER', 'UPDATE_ORDER']);
+  const [first, again, other] = await group('deleted', 'CREATE_ORDER', 'CREATE_ORDER', 'UPDATE_ORDER');
+  await stack.changeWebhook(Number(created), { deleted: true });
+  await delivered(String(other));
+  for (const id of [first, again]) await stack.untilState(String(id), 'canceled');
+  expect(arrived('deleted')).toEqual([first, other]);
+});
+
+test('its URL leads to another receiver, or it has no order any more: what waits goes at once', async () => {
+  const elsewhere = await createReceiver();
+  try {
+    const [, updates, statuses] = await subscribe('record');
+    const [first, moved, loose] = await group('moved', ...TYPES);
+    await stack.changeWebhook(Number(updates), { url: elsewhere.url });
+    await delivered(String(moved));
+    expect(elsewhere.requests).toHaveLength(1);
+    expect(await waits(String(loose))).toBe(true);
+    const before = await webhooks.findWebhook(stack.sql, stack.eshopId, Number(statuses));
+    if (before === null) throw new Error('no webhook');
+    await webhooks.replaceWebhook(stack.sql, stack.eshopId, before.id, { ...before, ordering: 'none' });
+    await delivered(String(loose));
+    expect(await stack.delivery(first)).toMatchObject({ state: 'retrying' });
+  } finally {
+    await elsewhere.close();
+  }
+});
+
+test('a redelivery stands outside', async () => {
+  await subscribe('record');
+  const [done] = await happen('again', 'UPDATE_ORDER');
+  await delivered(String(done));
+  const [first] = await group('again', 'CREATE_ORDER', 'UPDATE_ORDER');
+  const made = await redeliver(stack.sql, stack.eshopId, String(done));
+  if (made.kind !== 'created') throw new Error(made.kind);
+  stack.notify();
+  await delivered(made.id);
+  expect(await stack.delivery(first)).toMatchObject({ state: 'retrying' });
+});
+
+test('superseded: the newest goes on with the count and the window, behind what came between', async () => {
+  await subscribe('latest', ['UPDATE_ORDER']);
+  await subscribe('record', ['UPDATE_ORDER_STATUS']);
+  const [first, second] = await group('latest', 'UPDATE_ORDER', 'UPDATE_ORDER');
+  const [between, newest] = await happen('latest', 'UPDATE_ORDER_STATUS', 'UPDATE_ORDER');
+  stack.notify();
+  await stack.untilState(String(second), 'superseded');
+  await stack.until('it to wait', () => waits(String(between)));
+  const { windowStartedAt } = await stack.delivery(first);
+  await tryNow(first);
+  await delivered(String(between), String(newest));
+  expect(arrived('latest')).toEqual([first, between, newest]);
+  expect(receiver.requests.at(-1)?.headers['x-service-attempt']).toBe('2');
+  expect(await stack.delivery(String(newest))).toMatchObject({ attemptsMade: 2, windowStartedAt });
+  const rows = await stack.sql`
+    select id, superseded_by from deliveries where entity_id = 'latest' and state = 'superseded' order by sequence`;
+  expect(rows).toEqual([
+    { id: first, supersededBy: newest },
+    { id: second, supersededBy: newest },
+  ]);
+});
+
+test('where only the latest counts, newer events give a broken receiver no attempt more: its webhook is deactivated all the same', async () => {
+  const [webhook] = await subscribe('latest', ['UPDATE_ORDER']);
+  const [first, second] = await group('broken', 'UPDATE_ORDER', 'UPDATE_ORDER');
+  answer('broken', refusing);
+  await tryNow(first);
+  await stack.untilState(String(second), 'failed');
+  expect(arrived('broken')).toEqual([first, second]);
+  expect(await stack.webhook(Number(webhook))).toMatchObject({ active: false });
+});
