@@ -4,7 +4,7 @@
  */
 
 import { latencyName as beforeName } from './sections/before.ts';
-import { easyName, floorName, latencyName } from './sections/calm.ts';
+import { answerName, easyName, floorName, latencyName } from './sections/calm.ts';
 import { costName, most, none } from './sections/growth.ts';
 import { importNames } from './sections/import.ts';
 import { freshName, restartsName } from './sections/memory.ts';
@@ -99,9 +99,23 @@ const criteria: readonly Criterion[] = [
   ratio(
     'calm',
     'p50 from request over the engine’s floor',
-    [easyName, 'auto'],
+    [easyName(50), 'auto'],
     [floorName, 'floor'],
     ['most', 1.5],
+  ),
+  ratio(
+    'calm',
+    'p50 from request to first byte over that to its own answer',
+    [easyName(50), 'auto'],
+    [answerName, 'auto'],
+    ['most', 1.6],
+  ),
+  ratio(
+    'calm',
+    'p99 over p50 from request, at an easy pace',
+    [easyName(99), 'auto'],
+    [easyName(50), 'auto'],
+    ['most', 4],
   ),
   ratio(
     'calm',

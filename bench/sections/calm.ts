@@ -21,7 +21,10 @@ export const latencyName = (percent: number, share: number) =>
   `COMMIT to first byte at ${share} % of it, p${percent}, ms`;
 /** Of the engine alone: the start of a workflow that does nothing, to its activity. And of Waybill, at the same easy pace. */
 export const floorName = 'start of a workflow to its activity, p50, ms';
-export const easyName = `request to first byte at ${EASY_PER_SECOND} orders per second, p50, ms`;
+export const easyName = (percent: number) =>
+  `request to first byte at ${EASY_PER_SECOND} orders per second, p${percent}, ms`;
+/** What the e-shop itself waits for at that pace: the least that a delivery can take. */
+export const answerName = `request to its answer at ${EASY_PER_SECOND} orders per second, p50, ms`;
 export const capacityName = `orders delivered per second, ${CLIENTS} clients`;
 
 export const calm: Section = {
@@ -42,7 +45,10 @@ export const calm: Section = {
           patienceMs: bench.patience(PATIENCE_MS),
         };
         await feel(stack, line, { ...easy, seconds: Math.min(5, easy.seconds) });
-        bench.note(easyName, setting, percentile((await feel(stack, line, easy)).fromRequest, 50));
+        const { fromRequest, answers } = await feel(stack, line, easy);
+        for (const percent of PERCENTS)
+          bench.note(easyName(percent), setting, percentile(fromRequest, percent));
+        bench.note(answerName, setting, percentile(answers, 50));
         const orders = setting === 'each' ? sizes.ordersEach : sizes.orders;
         const flatOut = (count: number) =>
           flatOutRound(stack, line, {
