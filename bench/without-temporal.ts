@@ -75,7 +75,14 @@ const dispatch = dispatchOf(
   'deliveries',
   createPrecedence(options.patienceMs),
 );
-const loop = startLoop({ what: 'deliveries', step: dispatch, onFailure() {}, onRound() {}, log, options });
+const loop = startLoop({
+  what: 'deliveries',
+  step: dispatch.step,
+  onFailure() {},
+  onRound() {},
+  log,
+  options,
+});
 
 process.once('SIGTERM', async () => {
   stop.abort();

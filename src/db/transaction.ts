@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { notifierOf, type RelayWork } from './outbox/notify.ts';
+import type { QueuedDelivery } from './outbox/outbox.ts';
 import { tellOutgoing } from './outbox/outgoing.ts';
 import type { Pool } from './pool.ts';
 
@@ -14,6 +15,10 @@ export type Transaction = postgres.TransactionSql & {
   readonly relayWork: Set<RelayWork>;
   /** What the deliveries that it created will send, in bytes, by e-shop. */
   readonly outgoing: Map<number, number>;
+  /** Whether new deliveries may be written as claimed by this process. */
+  readonly claims: boolean;
+  /** Those that were. */
+  readonly claimed: QueuedDelivery[];
 };
 
 /** Call it when writing something that the relay passes on: after COMMIT the relay is woken for it. */
@@ -28,13 +33,18 @@ export function sendAfter(tx: Transaction, eshopId: number, bytes: number): void
 
 /** Runs a transaction and wakes the relay after COMMIT if it has work for it; rolled back when `work` throws. */
 export async function transaction<T>(sql: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  const { result, relayWork, outgoing } = await sql.begin(async (begun) => {
-    const tx = Object.assign(begun, { relayWork: new Set<RelayWork>(), outgoing: new Map<number, number>() });
-    const result = await work(tx);
-    return { result, relayWork: tx.relayWork, outgoing: tx.outgoing };
+  const notifier = notifierOf(sql);
+  const { result, relayWork, outgoing, claimed } = await sql.begin(async (begun) => {
+    const own = {
+      relayWork: new Set<RelayWork>(),
+      outgoing: new Map<number, number>(),
+      claims: notifier.hasRoom(),
+      claimed: [],
+    };
+    return { ...own, result: await work(Object.assign(begun, own)) };
   });
   for (const [eshopId, bytes] of outgoing) tellOutgoing(sql, eshopId, bytes);
-  if (relayWork.size > 0) notifierOf(sql).notify(relayWork);
+  if (relayWork.size + claimed.length > 0) notifier.notify(relayWork, claimed);
   return result;
 }
 

@@ -13,9 +13,10 @@
  * - requeued: not delivered by its batch; it waits for its next attempt in the queue, or gets its own workflow.
  */
 import { v7 as uuidv7 } from 'uuid';
+import type { Quotas } from '../concurrency/limits.ts';
 import { claimDeliveries } from '../db/outbox/claim.ts';
 import { keepOrder } from '../db/outbox/order.ts';
-import { QUEUE, type Queue } from '../db/outbox/outbox.ts';
+import { QUEUE, type Queue, type QueuedDelivery, releaseDeliveries } from '../db/outbox/outbox.ts';
 import type { Urgency } from '../temporal/dispatcher.ts';
 import type { BackgroundWork } from './budget.ts';
 import type { RelayDeps } from './deps.ts';
@@ -104,6 +105,8 @@ export interface Precedence {
   full(name: ClassName): void;
   /** Whether nothing of those before it is left, or it has waited long enough. */
   mayClaim(name: ClassName): boolean;
+  /** Whether its last claim left nothing. */
+  isEmpty(name: ClassName): boolean;
 }
 
 /** @param now in milliseconds, on a clock that does not jump */
@@ -119,6 +122,7 @@ export function createPrecedence(
       servedAt.set(name, now());
     },
     full: (name) => void left.set(name, true),
+    isEmpty: (name) => left.get(name) === false,
     mayClaim(name) {
       // Before its first claim nobody knows what waits of a class.
       const blocked = deliveryClasses[name].after.some((other) => left.get(other) ?? true);
@@ -131,17 +135,25 @@ export function createPrecedence(
 /** Before it is looked again whether a place is free, in milliseconds. */
 const AGAIN_MS = 20;
 
+/** One class of deliveries. */
+export interface Dispatch {
+  /** Throws what Temporal or the database threw when it is away; what was claimed is released. */
+  step(): Promise<Next>;
+  /** Whether it would make first attempts of a few more at once. */
+  hasRoom(): boolean;
+  /**
+   * Takes new deliveries that were written as claimed, as far as their webhooks and e-shops let it, and releases the others.
+   * @returns how many were released
+   */
+  take(claimed: readonly QueuedDelivery[]): Promise<number>;
+}
+
 /**
- * Makes a loop's step: it claims deliveries of a class and starts what attempts them. What belongs to a batch already, since
+ * Makes a class's dispatch. A step claims deliveries of a class and starts what attempts them. What belongs to a batch already, since
  * whoever claimed it died, starts that batch again.
- * @returns a step that throws what Temporal or the database threw when it is away; what was claimed is released
  */
-export function dispatchOf(
-  deps: DeliveriesDeps,
-  name: ClassName,
-  precedence: Precedence,
-): () => Promise<Next> {
-  const { sql, limits, load, budget, options, firstAttempts, inHand, silence } = deps;
+export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Precedence): Dispatch {
+  const { sql, limits, load, budget, options, firstAttempts, inHand, silence, stopping } = deps;
   const { queue, bound, urgency, aheadMs, ...of } = deliveryClasses[name];
   const allowed = of.mode === 'setting' ? firstAttempts : of.mode;
   const mode = createMode(firstAttempts === 'each' ? 'each' : allowed, options);
@@ -158,7 +170,7 @@ export function dispatchOf(
       ? Math.min(options.window - inHand.count(), 2 * options.attempts - limits.open())
       : budget.available(background);
 
-  return async () => {
+  async function step(): Promise<Next> {
     if (!precedence.mayClaim(name)) return options.tickMs;
     // Without Temporal no batch is made, and first attempts are.
     const batches = mode.batches() && !(background === null && silence.lasts());
@@ -192,5 +204,35 @@ export function dispatchOf(
     if (deliveries.length === 0) return 'idle';
     if (batches || background !== null) return options.tickMs;
     return more ? 'more' : 'idle';
+  }
+
+  return {
+    step,
+    hasRoom: () => !stopping.aborted && !mode.batches() && precedence.isEmpty(name) && ownLimit() >= 1,
+    async take(claimed) {
+      const room = stopping.aborted ? 0 : Math.max(0, ownLimit());
+      const own = withinQuotas(claimed, limits.quotas(1)).slice(0, room);
+      inHand.take(own);
+      const left = claimed.filter((delivery) => !own.includes(delivery));
+      await releaseDeliveries(
+        sql,
+        left.map(({ id }) => id),
+      );
+      return left.length;
+    },
   };
+}
+
+/** As many of each webhook and e-shop as a claim would take. */
+function withinQuotas(deliveries: readonly QueuedDelivery[], quotas: Quotas): readonly QueuedDelivery[] {
+  const eshops = new Map(quotas.eshops);
+  const webhooks = new Map(quotas.webhooks);
+  return deliveries.filter(({ eshopId, webhookId }) => {
+    const eshop = eshops.get(eshopId) ?? quotas.eshop;
+    const webhook = webhooks.get(webhookId) ?? quotas.webhook;
+    if (eshop < 1 || webhook < 1) return false;
+    eshops.set(eshopId, eshop - 1);
+    webhooks.set(webhookId, webhook - 1);
+    return true;
+  });
 }

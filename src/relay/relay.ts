@@ -6,7 +6,7 @@
  * first.
  */
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
-import { OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
+import { notifierOf, OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
 import { createBudget } from './budget.ts';
 import { dispatchChanges, dispatchRecoveries, dispatchReleases } from './changes.ts';
@@ -79,10 +79,11 @@ export function startRelay(relay: RelayOptions): Relay {
       onFailure: onAway,
       onRound: (round) => relay.onRound(what, round),
     });
-  const ofClass = (name: ClassName) => loop(name, dispatchOf(deps, name, precedence));
+  const fresh = dispatchOf(deps, 'deliveries', precedence);
+  const ofClass = (name: ClassName) => loop(name, dispatchOf(deps, name, precedence).step);
   // Nothing wakes retries, workflows and warnings: little of them is due at once, and polling is enough.
   const loops = {
-    deliveries: ofClass('deliveries'),
+    deliveries: loop('deliveries', fresh.step),
     retries: ofClass('retries'),
     workflows: ofClass('workflows'),
     bulk: ofClass('bulk'),
@@ -92,9 +93,22 @@ export function startRelay(relay: RelayOptions): Relay {
     recoveries: loop('recoveries', () => dispatchRecoveries(deps)),
     warnings: loop('warnings', () => dispatchWarnings(deps)),
   };
+  const notifier = notifierOf(sql);
+  const detach = notifier.attach({
+    wake: (work) => loops[work].wake(),
+    hasRoom: fresh.hasRoom,
+    take(claimed) {
+      fresh.take(claimed).then(
+        (released) => released > 0 && loops.deliveries.wake(),
+        // They are claimed again when their lease is over.
+        (error: unknown) => log.warn({ err: error }, 'new deliveries could not be released'),
+      );
+    },
+  });
   // Without it polling goes on.
   const listening = listenSql
     ?.listen(OUTBOX_CHANNEL, (payload) => {
+      if (notifier.sent(payload)) return;
       for (const work of workNamed(payload)) loops[work].wake();
     })
     .catch((error: unknown) => {
@@ -105,6 +119,7 @@ export function startRelay(relay: RelayOptions): Relay {
   return {
     async stop() {
       stopping.abort();
+      detach();
       await Promise.all(Object.values(loops).map((each) => each.stop()));
       await inHand.handedOver();
       await (await listening)?.unlisten().catch(() => {});

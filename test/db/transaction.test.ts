@@ -65,9 +65,9 @@ test('each of what the relay works on wakes it, once for a whole transaction', a
   await transaction(database.sql, (tx) => enqueueWebhookChange(tx, eshopId, webhookId));
   await transaction(database.sql, (tx) => enqueueReleaseChange(tx, eshopId, '1'));
   expect(woken.mock.calls).toEqual([
-    [new Set(['deliveries'])],
-    [new Set(['webhooks'])],
-    [new Set(['releases'])],
+    [new Set(['deliveries']), []],
+    [new Set(['webhooks']), []],
+    [new Set(['releases']), []],
   ]);
   await transaction(database.sql, async (tx) => {
     await event('CREATE_ORDER')(tx);

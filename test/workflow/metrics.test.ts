@@ -73,7 +73,7 @@ test('a delivery: its outcome and kind, its attempt, and how long both took', as
     ['waybill_commit_to_first_byte_seconds_bucket', { le: '86400' }],
   ] as const;
   const rise = await risen(series, async () => {
-    await stack.untilState(await stack.fireOne('counted'), 'delivered');
+    await stack.untilClosed(await stack.fireOne('counted'));
   });
   expect(rise).toEqual([1, 0, 1, 1, 0, 1, 1, 1]);
   expect(await value('waybill_commit_to_first_byte_seconds_sum')).toBeGreaterThan(0);
@@ -92,7 +92,7 @@ test('what a delivery waited for us is in the time to its first byte, and only o
   ] as const;
   const rise = await risen(series, async () => {
     await stack.startWorker();
-    await stack.untilState(id, 'delivered');
+    await stack.untilClosed(id);
   });
   expect(rise.slice(0, 2)).toEqual([0, 1]);
   expect(rise[2]).toBeGreaterThanOrEqual(2);
@@ -103,7 +103,7 @@ test('a failure of our own is no attempt', async () => {
   interruptions = 1;
   const series = [['waybill_attempts_interrupted_total'], attempts('none'), attempts('2xx')] as const;
   const rise = await risen(series, async () => {
-    await stack.untilState(await stack.fireOne('interrupted'), 'delivered');
+    await stack.untilClosed(await stack.fireOne('interrupted'));
   });
   expect(rise).toEqual([1, 0, 1]);
 });

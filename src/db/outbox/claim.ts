@@ -4,7 +4,7 @@
  */
 import type { Quotas } from '../../concurrency/limits.ts';
 import type { Sql } from '../pool.ts';
-import { leaseEnd, QUEUE, type Queue, type QueuedDelivery, receiverHost } from './outbox.ts';
+import { leaseEnd, QUEUE, type Queue, type QueuedDelivery, receiverHost, unflushed } from './outbox.ts';
 
 /** How much a claim may take. */
 export interface ClaimLimits {
@@ -94,7 +94,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       order by c.place limit ${limit}::int),
     claimed as (
       update deliveries d set claimed_until = ${leaseEnd(sql)}, batch_id = coalesce(d.batch_id, ${batchId}::uuid)
-      where d.id = any(array(select id from chosen))
+      where d.id = any(array(select id from chosen)) and ${unflushed(sql)}
         and d.id between (select id from chosen order by id limit 1) and (select id from chosen order by id desc limit 1)
       returning d.*)
     select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id, d.traceparent, d.state, d.attempts_made, d.last_attempt_at,

@@ -7,7 +7,7 @@ import { currentTrace } from '../../traces/context.ts';
 import { newId, ticks } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 import { sendAfter, type Transaction, wakeRelayAfter } from '../transaction.ts';
-import { QUEUE, type Queue } from './outbox.ts';
+import { leaseEnd, QUEUE, type Queue, type QueuedDelivery } from './outbox.ts';
 import { outgoingBytes } from './outgoing.ts';
 
 /** What happened, to which record. */
@@ -65,15 +65,36 @@ export function insertEvents(sql: Sql, eshopId: number) {
     select f.id, ${eshopId}::int, f.type, f.entity_id, f.sequence, coalesce(f.happened_at, now()), f.snapshot::text from fired f`;
 }
 
-/** What inserts the deliveries of the events in `fired`, as SQL: one for each webhook that is active and of the type. */
-export function insertDeliveries(sql: Sql, eshopId: number, queue: Queue = QUEUE.fresh) {
+/**
+ * What inserts the deliveries of the events in `fired`, as SQL: one for each webhook that is active and of the type.
+ * @param claimed whether this process has them from the start, but for those of webhooks with an order
+ */
+export function insertDeliveries(sql: Sql, eshopId: number, queue: Queue = QUEUE.fresh, claimed = false) {
   return sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, queue, traceparent)
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, queue, traceparent, claimed_until)
     select ${deliveryId(sql, sql`f.id`, sql`row_number() over (partition by f.id order by w.id)`)},
-           f.id, w.eshop_id, w.id, f.type, f.entity_id, f.sequence, ${queue}::smallint, f.traceparent
+           f.id, w.eshop_id, w.id, f.type, f.entity_id, f.sequence, ${queue}::smallint, f.traceparent,
+           case when ${claimed} and w.ordering = 'none' then ${leaseEnd(sql)} end
     from fired f join webhooks w
       on w.eshop_id = ${eshopId} and w.webhook_type = f.type and w.active and w.deleted_at is null
     order by f.id, w.id`;
+}
+
+/** Deliveries just written. */
+export interface WrittenDeliveries {
+  readonly deliveries: number;
+  /** Those of them that this process has. */
+  readonly claimed: readonly QueuedDelivery[];
+}
+
+/** {@link WrittenDeliveries} of the rows in `delivered`, which {@link insertDeliveries} returned, as SQL. */
+export function writtenDeliveries(sql: Sql) {
+  return sql`(select count(*) from delivered)::int as deliveries, coalesce((
+    select json_agg(json_build_object('id', d.id, 'eshopId', d.eshop_id, 'webhookId', d.webhook_id, 'eventType', d.event_type,
+      'entityId', d.entity_id, 'receiverHost', (select host from webhooks where id = d.webhook_id), 'traceparent', d.traceparent,
+      'batchId', null, 'state', d.state, 'attemptsMade', 0, 'lastAttemptAt', null, 'lastStatus', null, 'lastError', null,
+      'nextAttemptAt', null, 'ordered', false) order by d.id)
+    from delivered d where d.claimed_until is not null), '[]') as claimed`;
 }
 
 /** Events as a statement takes them; `json` keeps a snapshot's text as it is. */
@@ -97,11 +118,13 @@ export async function recordEvents(
   queue: Queue = QUEUE.fresh,
 ): Promise<void> {
   if (events.length === 0) return;
-  const deliveries = await tx`
+  const claimed = queue === QUEUE.fresh && tx.claims;
+  const [written] = await tx<WrittenDeliveries[]>`
     with fired as materialized (${fired(tx, firedEvents(happeningHere(events)))}),
-    recorded as (${insertEvents(tx, eshopId)})
-    ${insertDeliveries(tx, eshopId, queue)}`;
-  owesDeliveries(tx, eshopId, events, deliveries.count, queue);
+    recorded as (${insertEvents(tx, eshopId)}),
+    delivered as (${insertDeliveries(tx, eshopId, queue, claimed)} returning *)
+    select ${writtenDeliveries(tx)}`;
+  if (written !== undefined) owesDeliveries(tx, eshopId, events, written, queue);
 }
 
 /** Says of a transaction that it created deliveries of these events: after COMMIT the relay is woken, and their bytes count. */
@@ -109,10 +132,11 @@ export function owesDeliveries(
   tx: Transaction,
   eshopId: number,
   events: readonly EventText[],
-  deliveries: number,
+  { deliveries, claimed }: WrittenDeliveries,
   queue: Queue = QUEUE.fresh,
 ): void {
   if (deliveries === 0) return;
-  wakeRelayAfter(tx, queue === QUEUE.bulk ? 'bulk' : 'deliveries');
+  tx.claimed.push(...claimed);
+  if (deliveries > claimed.length) wakeRelayAfter(tx, queue === QUEUE.bulk ? 'bulk' : 'deliveries');
   sendAfter(tx, eshopId, outgoingBytes(events, deliveries));
 }

@@ -1,10 +1,14 @@
 /**
- * Wakes relays after a COMMIT. Sent outside the transaction, since NOTIFY inside one makes commits wait for each
- * other, and at most one per 20 ms and process. A lost one costs at most a poll interval.
+ * Wakes relays after a COMMIT: that of this process at once, the others by NOTIFY. Sent outside the transaction, since NOTIFY inside
+ * one makes commits wait for each other, and at most once per 20 ms and process. A lost one costs at most a poll interval.
  */
+import { randomUUID } from 'node:crypto';
 import type { Pool } from '../pool.ts';
+import type { QueuedDelivery } from './outbox.ts';
 
-/** The channel relays listen on. The payload names what waits for them: {@link relayWork}, separated by spaces. */
+/**
+ * The channel relays listen on. The payload names what waits for them, {@link relayWork}, and who says so, separated by spaces.
+ */
 export const OUTBOX_CHANNEL = 'waybill_outbox';
 const MIN_INTERVAL_MS = 20;
 
@@ -18,10 +22,28 @@ export function workNamed(payload: string): readonly RelayWork[] {
   return relayWork.filter((work) => names.includes(work));
 }
 
+/** The relay of this process. */
+export interface LocalRelay {
+  wake(work: RelayWork): void;
+  /** Whether it would make the first attempts of a few new deliveries at once: nobody waits whose turn it is. */
+  hasRoom(): boolean;
+  /** Takes deliveries that were written as claimed. Returns at once; never throws. */
+  take(claimed: readonly QueuedDelivery[]): void;
+}
+
 /** Wakes relays. */
 export interface Notifier {
-  /** Call after a COMMIT that left work for the relays. Returns at once; never throws. */
-  notify(work: Iterable<RelayWork>): void;
+  /**
+   * Call after a COMMIT that left work for the relays. Returns at once; never throws.
+   * @param claimed what it wrote as claimed, since there was room
+   */
+  notify(work: Iterable<RelayWork>, claimed?: readonly QueuedDelivery[]): void;
+  /** Whether what is written now may be written as claimed by this process, whose relay makes the first attempts. */
+  hasRoom(): boolean;
+  /** The relay of this process hears of work at once. @returns what ends that */
+  attach(relay: LocalRelay): () => void;
+  /** Whether this notification is one of ours. */
+  sent(payload: string): boolean;
   /** Sends what waits, and waits until it is sent. */
   close(): Promise<void>;
 }
@@ -36,26 +58,38 @@ export function notifierOf(sql: Pool): Notifier {
 }
 
 function createNotifier(sql: Pool): Notifier {
+  const id = randomUUID();
   let last = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<unknown> = Promise.resolve();
   const waiting = new Set<RelayWork>();
+  let relay: LocalRelay | undefined;
 
   function send(): void {
     timer = undefined;
     last = performance.now();
-    sending = sql.notify(OUTBOX_CHANNEL, [...waiting].join(' ')).catch(() => {});
+    for (const work of waiting) relay?.wake(work);
+    sending = sql.notify(OUTBOX_CHANNEL, [...waiting, id].join(' ')).catch(() => {});
     waiting.clear();
   }
 
   return {
-    notify(work) {
+    notify(work, claimed = []) {
+      if (claimed.length > 0) relay?.take(claimed);
       for (const one of work) waiting.add(one);
-      if (timer !== undefined) return;
+      if (timer !== undefined || waiting.size === 0) return;
       const wait = last + MIN_INTERVAL_MS - performance.now();
       if (wait <= 0) send();
       else timer = setTimeout(send, wait);
     },
+    hasRoom: () => relay?.hasRoom() === true,
+    attach(attached) {
+      relay = attached;
+      return () => {
+        if (relay === attached) relay = undefined;
+      };
+    },
+    sent: (payload) => payload.split(' ').includes(id),
     async close() {
       if (timer !== undefined) {
         clearTimeout(timer);

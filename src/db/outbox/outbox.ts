@@ -61,6 +61,15 @@ export interface QueuedDelivery extends ClaimedDelivery {
   readonly ordered: boolean;
 }
 
+/**
+ * A condition that holds, as SQL: the statement's COMMIT does not wait for the disk. For claims and marks, which a crash of the
+ * database may take back, since whoever finds them missing does the same once more. What they lead to is committed later, and then
+ * they are on the disk as well.
+ */
+export function unflushed(sql: Sql) {
+  return sql`(select set_config('synchronous_commit', 'off', true)) is not null`;
+}
+
 /** When a lease that begins or is renewed now ends, as SQL. */
 export function leaseEnd(sql: Sql) {
   return sql`now() + make_interval(secs => ${LEASE_SECONDS})`;
@@ -74,7 +83,7 @@ export function receiverHost(sql: Sql, webhookId: postgres.Fragment) {
 /** Records that Temporal has these deliveries: the lasting guard against a second start. */
 export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await sql`update deliveries set dispatched_at = now(), claimed_until = null where ${anyOf(sql, sql`id`, ids)}`;
+  await sql`update deliveries set dispatched_at = now(), claimed_until = null where ${anyOf(sql, sql`id`, ids)} and ${unflushed(sql)}`;
 }
 
 /** Renews the claim on those of them that are still claimed. */

@@ -8,8 +8,11 @@ import {
   happeningHere,
   insertDeliveries,
   insertEvents,
+  type WrittenDeliveries,
+  writtenDeliveries,
 } from '../outbox/events.ts';
 import { notifierOf } from '../outbox/notify.ts';
+import { QUEUE } from '../outbox/outbox.ts';
 import { outgoingBytes, tellOutgoing } from '../outbox/outgoing.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { isUndone } from '../transaction.ts';
@@ -55,16 +58,21 @@ export function newRecord<Rec extends object>(
 export interface Inserted {
   /** The identifiers of those that were not there before. */
   readonly made: ReadonlySet<string>;
-  readonly deliveries: number;
+  readonly written: WrittenDeliveries;
 }
 
 /**
  * Inserts records of one kind and e-shop.
  * @param records at least one, each identifier once
+ * @param claims whether this process takes the deliveries
  */
-export async function insertRecords(sql: Sql, records: readonly NewRecord[]): Promise<Inserted> {
+export async function insertRecords(
+  sql: Sql,
+  records: readonly NewRecord[],
+  claims: boolean,
+): Promise<Inserted> {
   const [first] = records;
-  if (first === undefined) return { made: new Set(), deliveries: 0 };
+  if (first === undefined) return { made: new Set(), written: NOTHING };
   const { eshopId, table, idField, columns, lines } = first;
   const id = sql(idField);
   const lineRows = records.flatMap((record) => record.lines?.rows ?? []);
@@ -78,7 +86,7 @@ export async function insertRecords(sql: Sql, records: readonly NewRecord[]): Pr
           where ${id} in (select id from made)),`;
   const rows = JSON.stringify(records.map(({ row }) => row));
   const events = firedEvents(records.flatMap((record) => record.events));
-  const [row] = await sql<{ made: string[]; deliveries: number }[]>`
+  const [row] = await sql<(WrittenDeliveries & { made: string[] })[]>`
     with made as (
       insert into ${sql(table)} (${sql.unsafe(columns)})
       select ${sql.unsafe(columns)} from json_populate_recordset(null::${sql(table)}, ${rows}::text::json)
@@ -86,10 +94,11 @@ export async function insertRecords(sql: Sql, records: readonly NewRecord[]): Pr
     ${insertedLines}
     fired as materialized (${fired(sql, events)} where f.entity_id in (select id from made)),
     recorded as (${insertEvents(sql, eshopId)}),
-    delivered as (${insertDeliveries(sql, eshopId)} returning 1)
-    select array(select id from made) as made, (select count(*) from delivered)::int as deliveries`;
-  return { made: new Set(row?.made), deliveries: row?.deliveries ?? 0 };
+    delivered as (${insertDeliveries(sql, eshopId, QUEUE.fresh, claims)} returning *)
+    select array(select id from made) as made, ${writtenDeliveries(sql)}`;
+  return { made: new Set(row?.made), written: row ?? NOTHING };
 }
+const NOTHING: WrittenDeliveries = { deliveries: 0, claimed: [] };
 
 /** A statement's most records, and bytes of events, roughly. */
 const MAX_STATEMENT_RECORDS = 20;
@@ -128,8 +137,10 @@ export function insertAlone(sql: Pool, record: NewRecord): Promise<boolean> {
 function createInserter(sql: Pool) {
   /** A statement is a transaction: nothing need be said before and after it. */
   async function insert(records: readonly NewRecord[]): Promise<ReadonlySet<string>> {
-    const { made, deliveries } = await insertRecords(sql, records);
-    if (deliveries > 0) notifierOf(sql).notify(['deliveries']);
+    const notifier = notifierOf(sql);
+    const { made, written } = await insertRecords(sql, records, notifier.hasRoom());
+    const { deliveries, claimed } = written;
+    if (deliveries > 0) notifier.notify(deliveries > claimed.length ? ['deliveries'] : [], claimed);
     const events = records.flatMap((record) => record.events);
     tellOutgoing(sql, records[0]?.eshopId ?? 0, outgoingBytes(events, deliveries));
     return made;

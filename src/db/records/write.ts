@@ -44,12 +44,12 @@ export async function createRecord<Rec extends object>(
   record: Rec,
 ): Promise<Rec> {
   const row = inserted(mapping, eshopId, record);
-  const { made, deliveries } = await insertRecords(tx, [row]);
+  const { made, written } = await insertRecords(tx, [row], tx.claims);
   if (made.size === 0) throw alreadyExists(mapping, record);
-  owesDeliveries(tx, eshopId, row.events, deliveries);
-  const written = { before: null, after: record };
-  if (mapping.sideEffects?.due(written) === true)
-    await inUnitOfWork(tx, eshopId, async (work) => mapping.sideEffects?.stage(work, written));
+  owesDeliveries(tx, eshopId, row.events, written);
+  const change = { before: null, after: record };
+  if (mapping.sideEffects?.due(change) === true)
+    await inUnitOfWork(tx, eshopId, async (work) => mapping.sideEffects?.stage(work, change));
   return record;
 }
 
