@@ -177,7 +177,7 @@ export function createConsole(
   app.route('/', assetRoutes);
   app.use(smallForms);
   app.route('/', authenticator.routes);
-  app.use(signedIn(deps, authenticator), ownForms(authenticator.sessionOf));
+  app.use(signedIn(deps, authenticator), ownForms(authenticator.sessionOf, authenticator.takeForm));
   app.route(
     '/',
     liveRoutes(deps, async (c, path) => {

@@ -58,6 +58,12 @@ export interface Authenticator {
    * @param seen a person asked, not a page that refreshes itself
    */
   authenticate(id: string, seen: boolean): Promise<Authenticated | null>;
+  /**
+   * Takes a form of this session, once.
+   * @param form what tells it from every other
+   * @returns false where it was taken before
+   */
+  takeForm(id: string, form: string): Promise<boolean>;
   /** Answers who is not let in. */
   unauthenticated(c: Context<ConsoleEnv>): Response | Promise<Response>;
 }
@@ -65,7 +71,15 @@ export interface Authenticator {
 export interface ConsoleDeps
   extends Pick<
     ApiDeps,
-    'sql' | 'log' | 'onAnswer' | 'loginLimits' | 'trustProxy' | 'policy' | 'version' | 'requestAction'
+    | 'sql'
+    | 'keys'
+    | 'log'
+    | 'onAnswer'
+    | 'loginLimits'
+    | 'trustProxy'
+    | 'policy'
+    | 'version'
+    | 'requestAction'
   > {
   /** The whole API: the console asks it as any client does, so that its rules are the same. */
   readonly api: Hono<ApiEnv>;

@@ -3,11 +3,13 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { findRefused } from '../api/refused-values.ts';
 import { forbidden, Problem } from '../domain/problem.ts';
-import type { ConsoleEnv, Viewer } from './deps.ts';
-import { ALL, CONSOLE, eshopOfToken, isCsrfToken } from './session.ts';
+import type { Authenticator, ConsoleEnv, Viewer } from './deps.ts';
+import { ALL, CONSOLE, eshopOfToken, isCsrfToken, pageOfToken } from './session.ts';
 
 const MAX_FORM_BYTES = 64 * 1024;
 const REFUSED = 'This form is no longer valid. Go back, reload the page, and submit it again.';
+const TAKEN =
+  'This form has been sent before, and nothing was done again. See what it has done; to send it once more, open its page anew.';
 const TURNED =
   'You have switched to another e-shop in the meantime. Nothing was changed: go back, reload the page, and submit the form again.';
 
@@ -22,10 +24,12 @@ export const smallForms = bodyLimit({
 /**
  * Refuses changes that no page of ours sent; sets `c.var.form`.
  * @param sessionOf the id of the session that the form belongs to
- * @throws Problem 403
+ * @param takeForm left out where a form may be sent again
+ * @throws Problem 403; 409 where this form was sent before, as when the page that answered it is reloaded
  */
 export function ownForms(
   sessionOf: (c: Context<ConsoleEnv>) => string | undefined,
+  takeForm?: Authenticator['takeForm'],
 ): MiddlewareHandler<ConsoleEnv> {
   return async (c, next) => {
     if (c.req.method === 'GET' || c.req.method === 'HEAD') return await next();
@@ -43,6 +47,12 @@ export function ownForms(
     const viewer: Viewer | undefined = c.get('viewer');
     const aboutOne = viewer !== undefined && !c.req.path.startsWith(`${CONSOLE}${ALL}/`);
     if (aboutOne && eshopOfToken(form.csrf ?? '') !== viewer.session.eshopId) throw new Problem(409, TURNED);
+    if (takeForm !== undefined) {
+      // A page has several forms, each with an address of its own.
+      const page = pageOfToken(form.csrf ?? '');
+      if (page === null) throw forbidden(REFUSED);
+      if (!(await takeForm(id, `${page} ${c.req.path}`))) throw new Problem(409, TAKEN);
+    }
     c.set('form', form);
     await next();
   };

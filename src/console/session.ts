@@ -22,9 +22,14 @@ export function csrfToken(id: string): string {
   return createHmac('sha256', id).update('forms').digest('base64url');
 }
 
-/** What a form of a page about an e-shop carries: the session's token, and which e-shop it is. */
+/** What the forms of a page about an e-shop carry: the session's token, which e-shop it is, and what this page alone has. */
 export function formToken(id: string, eshopId: number): string {
-  return `${csrfToken(id)}.${eshopId}`;
+  return `${csrfToken(id)}.${eshopId}.${randomBytes(12).toString('base64url')}`;
+}
+
+/** What a form's page alone has; null where it has nothing. */
+export function pageOfToken(token: string): string | null {
+  return token.split('.')[2] ?? null;
 }
 
 /** The e-shop that a form's page was about; null where it was about none. */

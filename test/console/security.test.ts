@@ -292,6 +292,45 @@ describe('forms', () => {
     expect(answer.status).toBe(403);
   });
 
+  test('what a form did is not done again when its answer is reloaded or it is sent twice', async () => {
+    const mine = await signedIn();
+    const counted = async () => (await api.sql`select count(*)::int as n from webhooks`)[0]?.n;
+    const form = {
+      url: 'https://once.example/',
+      webhookType: 'CREATE_RETURN',
+      method: 'POST',
+      payloadVersion: 'v2',
+    };
+    const before = await counted();
+    const { csrf } = await mine.ask('/console/webhooks/new');
+    const [first, second] = await Promise.all(
+      [1, 2].map(() => mine.ask('/console/webhooks', { ...form, csrf })),
+    );
+    expect([first?.status, second?.status].sort()).toEqual([303, 409]);
+    expect(await counted()).toBe(before + 1);
+
+    // A secret is shown by the page that the form leads to, once.
+    const [made] = await api.sql`select id from webhooks where url = ${form.url}`;
+    const at = `/console/webhooks/${made?.id}`;
+    for (const ask of [
+      async () => (first?.status === 303 ? first : second),
+      async () => await mine.ask(`${at}/rotate`, { csrf: (await mine.ask(at)).csrf }),
+    ]) {
+      const answer = await ask();
+      expect(answer?.status).toBe(303);
+      expect(answer?.text).not.toContain('whsec_');
+      expect(answer?.set.join()).not.toContain('whsec_');
+      const to = answer?.headers.get('location') ?? '';
+      expect((await mine.ask(to)).text).toContain('whsec_');
+      expect((await mine.ask(to)).text).not.toContain('whsec_');
+    }
+
+    const tested = await mine.ask(at);
+    expect((await mine.ask(`${at}/test`, { csrf: tested.csrf })).status).toBe(200);
+    const again = await mine.ask(`${at}/test`, { csrf: tested.csrf });
+    expect([again.status, again.text]).toEqual([409, expect.stringContaining('nothing was done again')]);
+  });
+
   test('a large one is refused', async () => {
     const mine = await signedIn();
     const { csrf } = await mine.ask('/console');
@@ -360,8 +399,10 @@ test('an e-shop has a delivery tried at once or gives it up; holding it is for t
   const path = `/console/deliveries/${seeded.retrying}`;
   const page = await mine.ask(path);
   expect(page.text).toContain('Try now');
-  for (const action of ['hold', 'resume', 'terminate'])
-    expect((await mine.ask(`${path}/act`, { csrf: page.csrf, action, reason: '' })).status).toBe(403);
+  for (const action of ['hold', 'resume', 'terminate']) {
+    const { csrf } = await mine.ask(path);
+    expect((await mine.ask(`${path}/act`, { csrf, action, reason: '' })).status).toBe(403);
+  }
   expect(requested).toEqual([]);
   // Giving up is asked about first.
   const asked = await mine.ask(`${path}/give-up`);

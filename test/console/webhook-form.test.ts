@@ -53,8 +53,16 @@ async function created(fields: Partial<WebhookInput> = {}): Promise<number> {
   return (await api.shop('POST', '/v21/webhooks', { ...full, ...fields })).data.id;
 }
 
+/** Sends a form, of a page that was opened just now, and goes where its answer leads. */
+async function send(path: string, form: Record<string, string>) {
+  const { csrf } = await ask('/console');
+  const answer = await ask(path, { ...form, csrf });
+  const to = answer.headers.get('location');
+  return to === null ? answer : { ...(await ask(to)), status: answer.status };
+}
+
 async function save(id: number, form: Record<string, string>) {
-  const saved = await ask(`/console/webhooks/${id}/edit`, form);
+  const saved = await send(`/console/webhooks/${id}/edit`, form);
   expect(saved.status).toBe(303);
   return settingsOf((await api.shop('GET', `/v21/webhooks/${id}`)).data);
 }
@@ -91,7 +99,7 @@ test('static headers are typed one per line; saved untouched they are kept, and 
   expect(edit.text + page.text).not.toContain(headers['X-Gateway-Key']);
   await save(id, sent(edit.text));
   expect(await read()).toEqual(shown);
-  const refused = await ask(`/console/webhooks/${id}/edit`, { ...sent(edit.text), headers: 'X-New' });
+  const refused = await send(`/console/webhooks/${id}/edit`, { ...sent(edit.text), headers: 'X-New' });
   expect(refused.text).toContain('headers.X-New: must be a string');
   await save(id, { ...sent(edit.text), headers: '' });
   expect(await read()).toBeNull();
@@ -101,13 +109,13 @@ test('a secret of one’s own is taken at creation and at regeneration', async (
   const page = sent((await ask('/console/webhooks/new')).text);
   const typed = { ...page, url: full.url, webhookType: 'UPDATE_ORDER' };
   const own = 'the "secret" that our <receiver> knows';
-  const refused = await ask('/console/webhooks', { ...typed, secret: 'too short' });
+  const refused = await send('/console/webhooks', { ...typed, secret: 'too short' });
   expect(refused.text).toContain('secret: must be 24 to 256 characters long');
-  const made = await ask('/console/webhooks', { ...typed, secret: own });
+  const made = await send('/console/webhooks', { ...typed, secret: own });
   expect(plain(made.text)).toContain(own);
   const id = /Webhook (\d+)/.exec(made.text)?.[1];
   const rotate = sent((await ask(`/console/webhooks/${id}/rotate`)).text);
-  const regenerated = await ask(`/console/webhooks/${id}/rotate`, { ...rotate, secret: `${own}!` });
+  const regenerated = await send(`/console/webhooks/${id}/rotate`, { ...rotate, secret: `${own}!` });
   expect(plain(regenerated.text)).toContain(`${own}!`);
 });
 
@@ -115,10 +123,10 @@ test('as much can be typed as the API allows, and what is too long comes back wi
   const page = await ask('/console/webhooks/new');
   expect(page.text).not.toContain('maxlength');
   const typed = { ...sent(page.text), url: full.url, webhookType: 'UPDATE_ORDER' };
-  const made = await ask('/console/webhooks', { ...typed, description: '😀'.repeat(1000) });
+  const made = await send('/console/webhooks', { ...typed, description: '😀'.repeat(1000) });
   expect(made.text).toContain('The webhook was created.');
   const tooLong = '😀'.repeat(1001);
-  const refused = await ask('/console/webhooks', { ...typed, description: tooLong });
+  const refused = await send('/console/webhooks', { ...typed, description: tooLong });
   expect(refused.text).toContain('description: must be at most 1000 characters long');
   expect(sent(refused.text)).toMatchObject({ url: full.url, description: tooLong });
 });

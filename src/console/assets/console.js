@@ -71,6 +71,17 @@
   addEventListener('pageshow', follow);
   follow();
 
+  // The second click of two would be answered with a refusal, in the place of what the first did.
+  let sent = false;
+  document.addEventListener('submit', (event) => {
+    if (event.target.method !== 'post') return;
+    if (sent) event.preventDefault();
+    sent = true;
+  });
+  addEventListener('pageshow', () => {
+    sent = false;
+  });
+
   // Where the navigation is wider than the screen. Not by scrollIntoView(), which would move where the keyboard begins.
   const here = document.querySelector('nav [aria-current]');
   const nav = here?.closest('nav');

@@ -82,6 +82,8 @@ export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: str
   let unused: Buffer | null = hashOf(token);
   let session: Buffer | null = null;
   let endsAt = 0;
+  /** What was sent in that session: of one person, in a few hours. */
+  const taken = new Set<string>();
   const cookie = { path: CONSOLE, httpOnly: true, sameSite: 'Strict' } as const;
   const sessionOf = (c: Context<ConsoleEnv>) => getCookie(c, COOKIE);
   const isSession = (id: string) =>
@@ -124,6 +126,11 @@ export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: str
       if (!isSession(id)) return null;
       const user = { userId: 0, username: by, role: 'warehouse' } as const;
       return { user, operator: true, ...(await allEshops(sql)) };
+    },
+    async takeForm(_id, form) {
+      if (taken.has(form)) return false;
+      taken.add(form);
+      return true;
     },
     unauthenticated: (c) =>
       c.html(

@@ -21,6 +21,7 @@ import { fieldsOf, inputOf, newFields, ownSecretOf, WebhookForm } from './form.t
 import { WebhooksPage } from './list.tsx';
 import { WebhookPage, type WebhookPageProps } from './page.tsx';
 import { RecoverPage } from './recover.tsx';
+import { secretOnce } from './secret-once.ts';
 
 const One = v.object({ data: webhookRecordSchema });
 const Many = v.object({ data: v.array(webhookRecordSchema) });
@@ -34,6 +35,8 @@ const Any = v.object({ message: v.string() });
 
 /** Notices after a redirect, by the word in the address. */
 const NOTICES: ReadonlyMap<string, string> = new Map([
+  ['created', 'The webhook was created. Send it a test to see whether your receiver works.'],
+  ['rotated', 'The webhook has a new secret.'],
   ['activated', 'The webhook is active. Held deliveries resume within seconds.'],
   ['deactivated', 'The webhook is inactive: open deliveries are held.'],
   ['saved', 'The webhook was changed.'],
@@ -53,10 +56,12 @@ function lostSince(
   return new Date(Math.max(Date.parse(at) - windowMs, Date.parse(registeredAt))).toISOString();
 }
 
-type Extra = Pick<WebhookPageProps, 'secret' | 'testResult' | 'notice' | 'refused'>;
+type Extra = Pick<WebhookPageProps, 'testResult' | 'notice' | 'refused'>;
 
-export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
+export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
+  const { sql, policy } = deps;
   const app = new Hono<ConsoleEnv>();
+  const secrets = secretOnce(deps);
   type Asking = Context<ConsoleEnv>;
 
   /** Until when the former secret of a webhook signs too. */
@@ -80,6 +85,7 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
       <WebhookPage
         {...extra}
         {...{ viewer, webhook, overlapUntil }}
+        secret={secrets.take(c, webhook.id)}
         accepted={accepted.get(webhook.id)}
         deliveries={deliveries.data}
         recoveries={recoveries.data}
@@ -118,8 +124,8 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
         ...inputOf(form, form.active === 'true'),
         ...ownSecretOf(form),
       });
-      const notice = 'The webhook was created. Send it a test to see whether your receiver works.';
-      return c.html(await shown(c, String(data.id), { secret: data.secret, notice }));
+      secrets.keep(c, data.id, data.secret);
+      return c.redirect(`${CONSOLE}/webhooks/${data.id}?done=created`, 303);
     } catch (error) {
       if (!(error instanceof ApiRefusal)) throw error;
       return c.html(
@@ -190,7 +196,8 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
         `/v21/webhooks/${piece(id)}/regenerate-secret${overlap}`,
         ownSecretOf(c.var.form),
       );
-      return c.html(await shown(c, id, { secret: data.secret, notice: 'The webhook has a new secret.' }));
+      secrets.keep(c, data.id, data.secret);
+      return c.redirect(`${CONSOLE}/webhooks/${data.id}?done=rotated`, 303);
     });
   });
 

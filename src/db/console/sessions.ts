@@ -66,3 +66,15 @@ export async function findSession(sql: Sql, id: string, seen: boolean): Promise<
 export async function endSession(sql: Sql, id: string): Promise<void> {
   await sql`delete from console_sessions where id_hash = ${hashOf(id)}`;
 }
+
+/**
+ * Takes a form of a session, once.
+ * @param form what tells it from every other
+ * @returns false where it was taken before, by whichever process
+ */
+export async function takeForm(sql: Sql, id: string, form: string): Promise<boolean> {
+  const taken = await sql`
+    insert into console_forms (id_hash, form) values (${hashOf(id)}, ${hashOf(form)})
+    on conflict do nothing returning 1`;
+  return taken.length === 1;
+}

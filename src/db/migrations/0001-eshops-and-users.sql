@@ -53,6 +53,13 @@ create table console_sessions (
 create index console_sessions_by_user on console_sessions (user_id);
 create index console_sessions_by_end on console_sessions (expires_at);
 
+-- The forms that were sent in a session, by the SHA-256 of what tells each from every other: none is taken twice.
+create table console_forms (
+  id_hash bytea not null references console_sessions (id_hash) on delete cascade,
+  form bytea not null,
+  primary key (id_hash, form)
+);
+
 -- Failed logins, counted for all processes together. The columns are those of rate-limiter-flexible's Postgres store.
 create table login_limits (
   key varchar(255) primary key,
