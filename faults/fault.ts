@@ -22,6 +22,7 @@ export const groupNames = [
   'operator',
   'recovery',
   'receiver',
+  'order',
   'mail',
   'clock',
   'stop',

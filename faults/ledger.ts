@@ -3,6 +3,7 @@
  * expected of us.
  */
 import type { EventType } from '../src/domain/event-types.ts';
+import type { Violation } from './check/violation.ts';
 
 /** How a delivery may end. `gone` is `failed` after a 410. */
 export type Outcome = 'delivered' | 'failed' | 'gone' | 'expired' | 'canceled' | 'superseded';
@@ -39,6 +40,8 @@ export interface Ledger {
   graceMs: number;
   /** What went wrong besides deliveries, as sentences. */
   readonly complaints: string[];
+  /** What a fault that looks for itself has found. */
+  readonly found: Violation[];
 }
 
 /** Opens the books. */
@@ -52,5 +55,6 @@ export function newLedger(graceMs: number): Ledger {
     mailsMayRepeat: false,
     graceMs,
     complaints: [],
+    found: [],
   };
 }

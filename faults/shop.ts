@@ -8,6 +8,7 @@ import { createEshopWithUsers } from '../src/app/accounts.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Role } from '../src/domain/role.ts';
+import type { Ordering } from '../src/domain/webhook.ts';
 import { eachLimited } from '../src/lib/each-limited.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -16,7 +17,11 @@ export interface Shop {
   readonly eshopId: number;
   /** Whom mails go to. */
   readonly email: string;
-  subscribe(url: string, type: EventType): Promise<number>;
+  subscribe(url: string, type: EventType, ordering?: Ordering): Promise<number>;
+  /** Sends an order, until it is answered. */
+  createOrder(eshopOrderId: string): Promise<void>;
+  /** Changes the note of an order, until that is answered. The same note once more changes nothing. */
+  annotate(eshopOrderId: string, note: string): Promise<void>;
   /**
    * Sends orders at a steady pace, and changes the status of the first.
    * @param burst further ones, as fast as they are taken, meanwhile
@@ -108,8 +113,10 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
   return {
     eshopId: credentials.eshopId,
     email,
-    async subscribe(url, webhookType) {
-      const webhook = { url, webhookType, active: true, method: 'POST', payloadVersion: 'v21' };
+    createOrder,
+    annotate: (id, note) => change('UPDATE_ORDER', id, 'shop', 'PATCH', `/orders/${id}`, { note }),
+    async subscribe(url, webhookType, ordering = 'none') {
+      const webhook = { url, webhookType, active: true, method: 'POST', payloadVersion: 'v21', ordering };
       return v.parse(idSchema, await must('POST', '/webhooks', tokens.shop, webhook)).id;
     },
     async sendOrders(count, burst, onSent) {

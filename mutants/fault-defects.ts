@@ -118,6 +118,15 @@ export const faultDefects: readonly FaultDefect[] = [
     noticed: 'While our resolver is away every attempt counts against its receiver.',
   },
   {
+    name: 'faults-order',
+    group: 'order',
+    fault: 'in order: worker killed',
+    file: 'src/db/outbox/order.ts',
+    text: "  where o.state in ('pending', 'retrying') and o.sequence",
+    replacement: "  where o.state in ('retrying') and o.sequence",
+    noticed: 'Two events of a record are at their receiver at the same time, in any order.',
+  },
+  {
     name: 'faults-mail',
     group: 'mail',
     fault: 'server puts off twice (451)',

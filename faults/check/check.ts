@@ -40,6 +40,7 @@ export function check(policy: RetryPolicy, ledger: Ledger, evidence: Evidence): 
       ...outcomes.violations,
       ...attempts.flatMap(({ violations }) => violations),
       ...checkDeactivations(policy, ledger, evidence),
+      ...ledger.found,
       ...ledger.complaints.map((text) => violation('wrong', text)),
     ],
   };

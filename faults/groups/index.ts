@@ -7,6 +7,7 @@ import { linkFaults } from './link.ts';
 import { mailFaults } from './mail.ts';
 import { nameFaults } from './names.ts';
 import { operatorFaults } from './operator.ts';
+import { orderFaults } from './order.ts';
 import { poolerFaults } from './pooler.ts';
 import { postgresFaults } from './postgres.ts';
 import { receiverFaults } from './receiver.ts';
@@ -32,6 +33,7 @@ export const faults: readonly (Fault | EmbeddedFault)[] = [
   ...recoveryFaults,
   ...receiverFaults,
   ...nameFaults,
+  ...orderFaults,
   ...mailFaults,
   ...clockFaults,
   ...stopFaults,

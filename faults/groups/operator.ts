@@ -12,7 +12,7 @@ import type { Outcome } from '../ledger.ts';
 const run = promisify(execFile);
 
 /** `temporal …`, past the proxies; answers what it prints. */
-async function temporal({ stack }: Scene, ...args: string[]): Promise<string> {
+export async function temporal({ stack }: Scene, ...args: string[]): Promise<string> {
   return (await run(stack.temporal.binary, [...args, '--address', stack.temporal.address])).stdout;
 }
 

@@ -73,8 +73,20 @@ function shown(
   };
 }
 
-function delivered({ id, webhookId, state, attemptsMade, lastError }: DeliveryOfEvent) {
-  return { webhookId, deliveryId: id, state, attemptsMade, lastError, cause: null, reason: null };
+function delivered(delivery: DeliveryOfEvent) {
+  const { id, webhookId, state, attemptsMade, lastError } = delivery;
+  return { webhookId, deliveryId: id, state, attemptsMade, lastError, cause: null, reason: putOff(delivery) };
+}
+
+/** Why its receiver does not get it yet, or at all, where that is its order's doing (docs/interface.md, D16, D17). */
+function putOff({ supersededBy, waitsFor }: DeliveryOfEvent): string | null {
+  if (supersededBy !== null) return `It was superseded by delivery ${supersededBy}, of a newer event.`;
+  if (waitsFor?.reason !== 'order') return null;
+  const { deliveryId, nextAttemptAt } = waitsFor;
+  if (deliveryId === undefined) return 'It waits for its turn in the order of its record.';
+  const next =
+    nextAttemptAt == null ? '' : `, which is tried again at ${new Date(nextAttemptAt).toISOString()}`;
+  return `It waits behind delivery ${deliveryId}${next}.`;
 }
 
 function absent({ webhookId, cause, reason }: WebhookAbsence) {

@@ -26,7 +26,9 @@ const Outcome = v.pipe(
     cause: v.nullable(cause(webhookCauses)),
     reason: v.pipe(
       v.nullable(v.string()),
-      v.description('Why there is no delivery, in a sentence; null if there is one.'),
+      v.description(
+        'Why there is no delivery, or, where its webhook has an order, behind which other one it waits or by which it was superseded, in a sentence; null otherwise.',
+      ),
       v.examples(['Webhook 7 was inactive: it had been deactivated at 2026-11-20T10:00:00.000Z on request.']),
     ),
   }),

@@ -64,7 +64,7 @@ export interface Beginnings {
  * @param batch the one that holds the deliveries; null: the workflow of one
  */
 export async function begin(
-  { sql, keys, traces }: Pick<AttemptDeps, 'sql' | 'keys' | 'traces'>,
+  { sql, keys, traces, watch }: Pick<AttemptDeps, 'sql' | 'keys' | 'traces' | 'watch'>,
   deliveries: readonly DeliveryForAttempt[],
   terms: AttemptTerms,
   batch: (BatchRun & { readonly span?: OpenSpan }) | null,
@@ -74,14 +74,15 @@ export async function begin(
   const unprepared: { delivery: DeliveryForAttempt; error: unknown }[] = [];
   const prepared: { delivery: DeliveryForAttempt; number: number; request: Omit<AttemptRequest, 'at'> }[] =
     [];
-  const superseded = await supersedeRetries(
+  const { ended, superseded } = await supersedeRetries(
     sql,
     deliveries.filter((each) => each.replaced && refusalOf(each, terms) === null).map(({ id }) => id),
   );
+  for (const kind of superseded) watch.ended(kind, 'superseded');
   const pause = yieldToEventLoop();
   for (const delivery of deliveries) {
     await pause();
-    const reason = superseded.has(delivery.id) ? 'closed' : refusalOf(delivery, terms);
+    const reason = ended.has(delivery.id) ? 'closed' : refusalOf(delivery, terms);
     if (reason !== null) {
       refused.push({ delivery, reason });
       continue;

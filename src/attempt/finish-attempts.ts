@@ -108,8 +108,10 @@ async function recordAll(
   const ended = attempts.filter(
     ({ delivery: { id, ordering } }) => ordering !== 'none' && states.get(id) === 'delivered',
   );
-  if (ended.length > 0)
-    await settleOrder(sql, { records: ended.map(({ delivery }) => delivery.id) }).catch(() => {});
+  if (ended.length > 0) {
+    const records = ended.map(({ delivery }) => delivery.id);
+    for (const kind of await settleOrder(sql, { records }).catch(() => [])) watch.ended(kind, 'superseded');
+  }
   return records.map((each) => ({ record: each, changed: states.has(each.deliveryId) }));
 }
 

@@ -46,7 +46,17 @@ function recoveryRow(recovery: RecoveryStatus): Row {
 export function databaseRows(database: DatabaseStatus): Row[] {
   if (database.problem !== null) return [['Database', database.problem]];
   const { version, bytes, outbox, open, mails, recoveries, partitions } = database;
-  const { fresh, recovered, handedBack, oldestSeconds, changes, oldestChangeSeconds } = outbox;
+  const {
+    fresh,
+    recovered,
+    handedBack,
+    inOrder,
+    recordsInOrder,
+    inOrderSeconds,
+    oldestSeconds,
+    changes,
+    oldestChangeSeconds,
+  } = outbox;
   const waiting: [number, string][] = [
     [fresh, 'fresh'],
     [handedBack, 'handed back'],
@@ -56,6 +66,12 @@ export function databaseRows(database: DatabaseStatus): Row[] {
   return [
     ['Database', `PostgreSQL ${version}, ${size(bytes)}`],
     ['Outbox', `${parts(waiting, 'empty')}${since(oldestSeconds)}`],
+    [
+      'In order',
+      inOrder === 0
+        ? 'nothing waits'
+        : `${inOrder} waiting, of ${counted(recordsInOrder, 'record')}${since(inOrderSeconds)}`,
+    ],
     ['Changes', changes === 0 ? 'none to pass on' : `${changes} to pass on${since(oldestChangeSeconds)}`],
     [
       'Open',

@@ -12,9 +12,10 @@ import {
   type Times,
   within,
 } from './id-range.ts';
+import { waitsFor } from './outbox/order.ts';
 import type { Sql } from './pool.ts';
 import { deliveriesOfEvent } from './webhooks/deliveries-of-events.ts';
-import { shownState } from './webhooks/delivery-log.ts';
+import { shownState, type WaitsFor } from './webhooks/delivery-log.ts';
 
 /** An event without its snapshot. The time is in its id. */
 export interface EventRow {
@@ -92,6 +93,9 @@ export interface DeliveryOfEvent {
   readonly state: DeliveryState;
   readonly attemptsMade: number;
   readonly lastError: string | null;
+  /** The delivery of a newer event that was sent in its place. */
+  readonly supersededBy: string | null;
+  readonly waitsFor: WaitsFor | null;
 }
 
 /** The deliveries of these events, in the order in which they were made; those of deleted webhooks do not exist here. */
@@ -101,9 +105,11 @@ export async function deliveriesOf(sql: Sql, eventIds: readonly string[]): Promi
 
 export function selectDeliveriesOf(sql: Sql, eventIds: readonly string[]) {
   const columns: ReturnType<Sql> = sql`
-    d.event_id, d.id, d.webhook_id, d.state, d.operator_stop, d.attempts_made, d.last_error`;
+    d.event_id, d.id, d.webhook_id, d.state, d.operator_stop, d.attempts_made, d.last_error, d.superseded_by, d.queue, d.dispatched_at,
+    d.sequence, d.eshop_id, d.entity_id, d.event_type, d.recovery_id, d.created_at, d.next_attempt_at`;
   return sql<DeliveryOfEvent[]>`
-    select d.event_id, d.id, d.webhook_id, ${shownState(sql)} as state, d.attempts_made, d.last_error
+    select d.event_id, d.id, d.webhook_id, ${shownState(sql)} as state, d.attempts_made, d.last_error,
+      d.superseded_by, ${waitsFor(sql)} as waits_for
     from unnest(${[...eventIds]}::uuid[]) as e (id) cross join lateral (
       ${deliveriesOfEvent(sql, sql`e.id`, columns)}) d
     join webhooks w on w.id = d.webhook_id

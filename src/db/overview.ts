@@ -14,6 +14,10 @@ export interface OutboxOverview {
   readonly recovered: number;
   /** Deliveries that a batch handed back. */
   readonly handedBack: number;
+  /** Deliveries that wait for their order, of so many records, and the longest of them. */
+  readonly inOrder: number;
+  readonly recordsInOrder: number;
+  readonly inOrderSeconds: number | null;
   /** Of the longest waiting delivery that is fresh, or was handed back and is due; 0 where none that was handed back is due yet. */
   readonly oldestSeconds: number | null;
   /** Something was handed over lately and waits for its first attempt's result: who waits, waits for a place. */
@@ -34,11 +38,14 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
       select count(*) filter (where queue in (${QUEUE.fresh}, ${QUEUE.bulk}))::int as fresh,
              count(*) filter (where queue = ${QUEUE.recovered})::int as recovered,
              count(*) filter (where queue in (${QUEUE.retry}, ${QUEUE.workflow}))::int as handed_back,
+             count(*) filter (where queue = ${QUEUE.inOrder})::int as in_order,
+             count(distinct (eshop_id, entity_id)) filter (where queue = ${QUEUE.inOrder})::int as records_in_order,
+             min(created_at) filter (where queue = ${QUEUE.inOrder}) as oldest_in_order,
              min(case when queue in (${QUEUE.retry}, ${QUEUE.workflow}) then due_at else created_at end)
-               filter (where queue <> ${QUEUE.recovered}) as oldest
+               filter (where queue not in (${QUEUE.recovered}, ${QUEUE.inOrder})) as oldest
       from deliveries where dispatched_at is null and state in ('pending', 'retrying')),
     changes as materialized (select count(*)::int as count, min(due_at) as oldest from outbox)
-    select q.fresh, q.recovered, q.handed_back, c.count as changes,
+    select q.fresh, q.recovered, q.handed_back, q.in_order, q.records_in_order, ${age(sql`q.oldest_in_order`)} as in_order_seconds, c.count as changes,
            ${age(sql`q.oldest`)} as oldest_seconds,
            ${age(sql`c.oldest`)} as oldest_change_seconds,
            exists (select from deliveries

@@ -88,6 +88,9 @@ function showOutbox(metrics: Metrics, outbox: OutboxOverview): void {
     metrics.outbox.set({ waiting }, count);
   }
   metrics.outboxOldest.set(outbox.oldestSeconds ?? 0);
+  metrics.inOrder.set(outbox.inOrder);
+  metrics.inOrderRecords.set(outbox.recordsInOrder);
+  metrics.inOrderOldest.set(outbox.inOrderSeconds ?? 0);
   metrics.outboxMoving.set(outbox.moving ? 1 : 0);
   metrics.changes.set(outbox.changes);
   metrics.changesOldest.set(outbox.oldestChangeSeconds ?? 0);
@@ -112,6 +115,9 @@ function forget(metrics: Metrics): void {
   for (const gauge of [
     metrics.databaseReadAge,
     metrics.outboxOldest,
+    metrics.inOrder,
+    metrics.inOrderRecords,
+    metrics.inOrderOldest,
     metrics.outboxMoving,
     metrics.changes,
     metrics.changesOldest,

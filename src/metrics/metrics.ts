@@ -120,7 +120,16 @@ export function createMetrics() {
     ),
     outboxOldest: gauge(
       'waybill_outbox_oldest_seconds',
-      'How long the oldest delivery in the outbox has waited, or has been due after a failed attempt; without those of recoveries; 0 if none waits.',
+      'How long the oldest delivery in the outbox has waited, or has been due after a failed attempt; without those of recoveries and those that wait for their order; 0 if none waits.',
+    ),
+    inOrder: gauge(
+      'waybill_in_order_deliveries',
+      'Deliveries that wait for an older one of their record, or for their webhook to be active, where it has an order.',
+    ),
+    inOrderRecords: gauge('waybill_in_order_records', 'Records that have such deliveries.'),
+    inOrderOldest: gauge(
+      'waybill_in_order_oldest_seconds',
+      'How long ago the oldest of these deliveries was created; 0 if there is none.',
     ),
     outboxMoving: gauge(
       'waybill_outbox_moving',

@@ -116,7 +116,8 @@ export function createPasses(options: PassesOptions): Passes {
       pass('late', async (repairs) => {
         const before = [...woken];
         const again = [...(await records.withWorkflows(before)), ...(await records.closedOf(before))];
-        if (!dryRun) await settleOrder(options.sql, 'all');
+        if (!dryRun)
+          for (const kind of await settleOrder(options.sql, 'all')) options.watch.ended(kind, 'superseded');
         const tracked = [...again, ...(await records.late())];
         // Once all have answered: a database that was away has them looked at the next time.
         woken.splice(0, before.length);

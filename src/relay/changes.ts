@@ -67,10 +67,10 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
 
 /** @param page how many deliveries may be told now */
 async function passOnPage(deps: ChangesDeps, change: WebhookChange, page: number): Promise<void> {
-  const { sql } = deps;
+  const { sql, watch } = deps;
   const { id, eshopId, toldId, webhookId, deleted } = change;
   // What it held up, or was held up by, may be another one now.
-  await settleOrder(sql, { eshopId });
+  for (const kind of await settleOrder(sql, { eshopId })) watch.ended(kind, 'superseded');
   if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) return await noteTold(sql, id, toldId);
   // One more than may be told: a change that concerns no delivery any more is over.
   const next = await nextToTell(sql, change, page + 1);

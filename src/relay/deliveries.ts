@@ -26,7 +26,7 @@ import { createMode, type FirstAttempts } from './mode.ts';
 import { type StartDeps, startClaimed } from './start.ts';
 
 export type DeliveriesDeps = StartDeps &
-  Pick<RelayDeps, 'options' | 'firstAttempts' | 'limits' | 'budget'> & {
+  Pick<RelayDeps, 'options' | 'firstAttempts' | 'limits' | 'budget' | 'watch'> & {
     readonly inHand: Pick<InHand, 'count' | 'take'>;
   };
 
@@ -192,7 +192,8 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
     if (batches) lastBatch = batchId;
     if (background !== null)
       budget.spend(background, deliveries.filter((delivery) => delivery.batchId === null).length);
-    const ready = await keepOrder(sql, deliveries);
+    const { ready, superseded } = await keepOrder(sql, deliveries);
+    for (const kind of superseded) deps.watch.ended(kind, 'superseded');
     // What belongs to a batch already is left to that.
     const own = background === null ? ready.filter((delivery) => delivery.batchId === null) : [];
     inHand.take(own);

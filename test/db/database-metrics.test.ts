@@ -57,7 +57,8 @@ test('the outbox, what is open, and how long it has waited', async () => {
   expect(empty('mails_to_files')).toBe(0);
   expect(empty('deliveries_open', { state: 'pending' })).toBe(0);
 
-  const [first, second, third] = [
+  const [first, second, third, fourth] = [
+    await fireDelivery(database.sql, { eshopId, webhookId }),
     await fireDelivery(database.sql, { eshopId, webhookId }),
     await fireDelivery(database.sql, { eshopId, webhookId }),
     await fireDelivery(database.sql, { eshopId, webhookId }),
@@ -65,13 +66,19 @@ test('the outbox, what is open, and how long it has waited', async () => {
   await database.sql`update deliveries set created_at = now() - interval '90 seconds' where id = ${first}`;
   await database.sql`update deliveries set queue = 1, state = 'retrying' where id = ${second}`;
   await database.sql`update deliveries set dispatched_at = now() where id = ${third}`;
+  // What waits for its order is not late.
+  await database.sql`update deliveries set queue = 5, created_at = now() - interval '10 hours' where id = ${fourth}`;
   const waiting = await read();
   expect(waiting('outbox_deliveries', { waiting: 'fresh' })).toBe(1);
   expect(waiting('outbox_deliveries', { waiting: 'requeued' })).toBe(1);
   expect(waiting('outbox_deliveries', { waiting: 'recovered' })).toBe(0);
   expect(waiting('outbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
+  expect(waiting('outbox_oldest_seconds')).toBeLessThan(36_000);
+  expect(waiting('in_order_deliveries')).toBe(1);
+  expect(waiting('in_order_records')).toBe(1);
+  expect(waiting('in_order_oldest_seconds')).toBeGreaterThanOrEqual(36_000);
   expect(waiting('outbox_moving')).toBe(1);
-  expect(waiting('deliveries_open', { state: 'pending' })).toBe(2);
+  expect(waiting('deliveries_open', { state: 'pending' })).toBe(3);
   expect(waiting('deliveries_open', { state: 'retrying' })).toBe(1);
   expect(waiting('deliveries_open', { state: 'held' })).toBe(0);
   expect(waiting('webhooks_holding')).toBe(0);
@@ -79,7 +86,7 @@ test('the outbox, what is open, and how long it has waited', async () => {
   await database.sql`update webhooks set active = false where id = ${webhookId}`;
   const held = await read();
   await database.sql`update webhooks set active = true where id = ${webhookId}`;
-  expect(held('deliveries_open', { state: 'held' })).toBe(3);
+  expect(held('deliveries_open', { state: 'held' })).toBe(4);
   expect(held('webhooks_holding')).toBe(1);
 });
 

@@ -66,6 +66,11 @@ test('while one creation is refused other records pass; then the events of that 
     await client.request('GET', '/deliveries?entityId=refused&webhookType=UPDATE_ORDER_STATUS')
   ).data[0];
   expect(waiting).toMatchObject({ state: 'pending', sequence: 7 });
+  const [event] = (await client.request('GET', '/events?entityId=refused&webhookType=UPDATE_ORDER_STATUS'))
+    .data;
+  expect(event.webhooks[0].reason).toMatch(
+    /^It waits behind delivery [0-9a-f-]{36}(, which is tried again at 20\S+Z)?\.$/,
+  );
 
   refuses = false;
   await until('the rest of its events', async () => (await deliveriesIn('delivered')).length >= 91);
@@ -97,5 +102,7 @@ test('where only the latest counts, ninety changes of three records are a few re
   const superseded = await deliveriesIn('superseded');
   expect(superseded.length).toBeGreaterThanOrEqual(75);
   for (const { supersededBy } of superseded) expect(supersededBy).toMatch(/^[0-9a-f-]{36}$/);
+  const events = (await client.request('GET', '/events?entityId=first&webhookType=UPDATE_ORDER')).data;
+  expect(events.at(-1).webhooks[0].reason).toMatch(/^It was superseded by delivery [0-9a-f-]{36}, of/);
   expect((await client.request('GET', `/webhooks/${webhook.id}`)).data).toMatchObject({ active: true });
 }, 120_000);

@@ -1,6 +1,8 @@
 /** The checker of `npm run faults`: what it must not let pass. */
 import { expect, test } from 'vitest';
 import { check } from '../../faults/check/check.ts';
+import { checkOrder, type OrderedTraffic } from '../../faults/check/order.ts';
+import type { Violation } from '../../faults/check/violation.ts';
 import type { DeliveryRow, Evidence } from '../../faults/evidence.ts';
 import { type Ledger, newLedger } from '../../faults/ledger.ts';
 import type { Arrival, Receiver } from '../../faults/receivers.ts';
@@ -215,3 +217,60 @@ test('a lost window is wrong, unless our outage, and the grace after it, lasted 
   const outages = [{ from: START + 20_000, to: windowEndsAt }];
   expect(texts({ ...delivery, ledger: { outages } })).toContain('expired');
 });
+
+/** Two changes of a record, the first refused once; each accepted in its turn. */
+const twoInOrder: OrderedTraffic = {
+  name: 'record',
+  latest: false,
+  types: ['UPDATE_ORDER'],
+  deliveries: [1, 2].map((sequence) => ({
+    id: `d${sequence}`,
+    type: 'UPDATE_ORDER',
+    entityId: '1',
+    sequence,
+    state: 'delivered',
+    supersededBy: null,
+  })),
+  arrivals: [
+    { deliveryId: 'd1', at: 0, endedAt: 10, accepted: false },
+    { deliveryId: 'd1', at: 20, endedAt: 30, accepted: true },
+    { deliveryId: 'd2', at: 40, endedAt: 50, accepted: true },
+  ],
+  canceled: new Set(),
+};
+const [one, two] = twoInOrder.deliveries;
+const superseded = { state: 'superseded', supersededBy: 'd2' } as const;
+
+test.each<[string, Partial<OrderedTraffic>, Violation['kind'][]]>([
+  ['in order', {}, []],
+  [
+    'the second came while the first was refused',
+    { arrivals: [{ ...at(2), at: 15 }, at(0), at(1)] },
+    ['wrong'],
+  ],
+  ['nobody took the second', { arrivals: [at(0), at(1)] }, ['lost']],
+  ['no delivery of the second', { deliveries: [some(one)] }, ['lost']],
+  ['the first is open', { deliveries: [{ ...some(one), state: 'retrying' }, some(two)] }, ['stuck']],
+  ['the first was given up on', { deliveries: [{ ...some(one), state: 'canceled' }, some(two)] }, ['lost']],
+  [
+    'superseded by the second',
+    { latest: true, deliveries: [{ ...some(one), ...superseded }, some(two)] },
+    [],
+  ],
+  [
+    'superseded by itself',
+    { latest: true, deliveries: [{ ...some(one), ...superseded, supersededBy: 'd1' }, some(two)] },
+    ['lost'],
+  ],
+])('of events in order: %s', (_, change, kinds) => {
+  const events = twoInOrder.deliveries.map(({ type, entityId, sequence }) => ({ type, entityId, sequence }));
+  expect(checkOrder({ ...twoInOrder, ...change }, events).map(({ kind }) => kind)).toEqual(kinds);
+});
+
+function some<T>(found: T | undefined): T {
+  if (found === undefined) throw new Error('missing');
+  return found;
+}
+function at(index: number) {
+  return some(twoInOrder.arrivals[index]);
+}

@@ -7,7 +7,7 @@
  * side sees the other. Should a process die in between, the reconciler looks once more.
  */
 import type postgres from 'postgres';
-import { eventTypes } from '../../domain/event-types.ts';
+import { type EventType, eventTypes } from '../../domain/event-types.ts';
 
 import { anyOf } from '../ids.ts';
 import type { Pool, Sql } from '../pool.ts';
@@ -52,14 +52,14 @@ export type OrderScope = { readonly records: readonly string[] } | { readonly es
 /**
  * Keeps the order among what was just claimed: a newer event takes the place of an older one where only the latest counts, and what is
  * behind another is set aside.
- * @returns those that may go on
+ * @returns those that may go on, and the types of those that ended
  */
 export async function keepOrder(
   sql: Pool,
   claimed: readonly QueuedDelivery[],
-): Promise<readonly QueuedDelivery[]> {
+): Promise<{ readonly ready: readonly QueuedDelivery[]; readonly superseded: readonly EventType[] }> {
   const ids = claimed.filter(({ ordered }) => ordered).map(({ id }) => id);
-  if (ids.length === 0) return claimed;
+  if (ids.length === 0) return { ready: claimed, superseded: [] };
   const superseded = await supersede(sql, sql`${anyOf(sql, sql`d.id`, ids)}`);
   const aside = await sql<{ id: string }[]>`
     update deliveries d set queue = ${QUEUE.inOrder}, claimed_until = null, batch_id = null
@@ -68,20 +68,23 @@ export async function keepOrder(
       and w.ordering <> 'none' and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp'
       and (not w.active or exists (select ${openAhead(sql)}))
     returning d.id`;
-  const gone = new Set([...superseded, ...aside.map(({ id }) => id)]);
-  if (gone.size > 0) await settleOrder(sql, { records: [...gone] });
-  return claimed.filter(({ id }) => !gone.has(id));
+  const gone = new Set([...superseded, ...aside].map(({ id }) => id));
+  const more = gone.size > 0 ? await settleOrder(sql, { records: [...gone] }) : [];
+  return { ready: claimed.filter(({ id }) => !gone.has(id)), superseded: [...typesOf(superseded), ...more] };
 }
 
-/** Releases what nothing is in front of any more, and ends what a newer event has replaced meanwhile. */
-export async function settleOrder(sql: Pool, scope: OrderScope): Promise<void> {
+/**
+ * Releases what nothing is in front of any more, and ends what a newer event has replaced meanwhile.
+ * @returns the types of those that ended
+ */
+export async function settleOrder(sql: Pool, scope: OrderScope): Promise<readonly EventType[]> {
   const within =
     scope === 'all'
       ? sql`true`
       : 'eshopId' in scope
         ? sql`d.eshop_id = ${scope.eshopId}`
         : sql`(d.eshop_id, d.entity_id) in (select e.eshop_id, e.entity_id from deliveries e where ${anyOf(sql, sql`e.id`, scope.records)})`;
-  await supersede(sql, sql`${waits(sql, 'd')} and ${within}`);
+  const superseded = await supersede(sql, sql`${waits(sql, 'd')} and ${within}`);
   const released = await sql`
     update deliveries s set due_at = now(),
       queue = case when s.recovery_id is null then ${QUEUE.fresh}::smallint else ${QUEUE.recovered}::smallint end,
@@ -99,11 +102,19 @@ export async function settleOrder(sql: Pool, scope: OrderScope): Promise<void> {
     join webhooks w on w.id = d.webhook_id
     where s.id = d.id and ${waits(sql, 's')} and (w.ordering = 'none' or not exists (select ${openAhead(sql)}))`;
   if (released.count > 0) notifierOf(sql).notify(['deliveries', 'recovered']);
+  return typesOf(superseded);
+}
+
+const typesOf = (rows: readonly Superseded[]) => rows.map(({ eventType }) => eventType);
+
+interface Superseded {
+  readonly id: string;
+  readonly eventType: EventType;
 }
 
 /** Ends those that a newer event of their record at the same webhook has replaced, where only the latest counts. */
-async function supersede(sql: Sql, which: postgres.Fragment): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
+async function supersede(sql: Sql, which: postgres.Fragment): Promise<readonly Superseded[]> {
+  return await sql<Superseded[]>`
     update deliveries old set state = 'superseded', superseded_by = replaced.newest, finished_at = clock_timestamp(),
       next_attempt_at = null, dispatched_at = now(), claimed_until = null, batch_id = null
     from (
@@ -114,8 +125,7 @@ async function supersede(sql: Sql, which: postgres.Fragment): Promise<string[]> 
         order by n.sequence desc limit 1) newest
       where ${which} and w.ordering = 'latest' and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp') replaced
     where old.id = replaced.id and ${untouched(sql, 'old')} and old.dispatched_at is null
-    returning old.id`;
-  return rows.map(({ id }) => id);
+    returning old.id, old.event_type`;
 }
 
 /** Whether a newer event of the record waits at the webhook `w`, and only the latest counts: what `d` sends is out of date. */
@@ -127,11 +137,14 @@ export const isReplaced = (sql: Sql) => sql`
 /**
  * Ends deliveries whose next attempt is due and that a newer event has replaced. The newer one goes on in their place, with their count
  * of failed attempts and their window: at once, unless others of the record come between the two. None of them is under way.
- * @returns those that were ended
+ * @returns those that were ended, and the types of all that were with them
  */
-export async function supersedeRetries(sql: Pool, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  if (ids.length === 0) return new Set();
-  const rows = await sql<{ id: string }[]>`
+export async function supersedeRetries(
+  sql: Pool,
+  ids: readonly string[],
+): Promise<{ readonly ended: ReadonlySet<string>; readonly superseded: readonly EventType[] }> {
+  if (ids.length === 0) return { ended: new Set(), superseded: [] };
+  const rows = await sql<Superseded[]>`
     with replaced as (
       select d.id, newest.id as newest from deliveries d
       cross join lateral (
@@ -152,9 +165,10 @@ export async function supersedeRetries(sql: Pool, ids: readonly string[]): Promi
         last_attempt_at = ended.last_attempt_at, last_status = ended.last_status, last_error = ended.last_error,
         last_generation = ended.last_generation, late_ms = ended.late_ms
       from ended where n.id = ended.superseded_by)
-    select id from ended`;
-  if (rows.length > 0) await settleOrder(sql, { records: rows.map(({ id }) => id) });
-  return new Set(rows.map(({ id }) => id));
+    select id, event_type from ended`;
+  const ended = new Set(rows.map(({ id }) => id));
+  const more = ended.size > 0 ? await settleOrder(sql, { records: [...ended] }) : [];
+  return { ended, superseded: [...typesOf(rows), ...more] };
 }
 
 /** What `d`, a delivery to the webhook `w` that is not held, waits for, beside its next attempt, as JSON (docs/interface.md, L14). */

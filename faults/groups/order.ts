@@ -1,0 +1,187 @@
+/** Records that change while something fails, and webhooks that want their events in order. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../test/support/ports.ts';
+import { createReceiver, type Receiver } from '../../test/support/receiver.ts';
+import { workflowIdOf } from '../../test/support/workflow-ids.ts';
+import {
+  type CommittedEvent,
+  checkOrder,
+  type OrderedArrival,
+  type OrderedDelivery,
+} from '../check/order.ts';
+import type { Fault, Scene } from '../fault.ts';
+import { RECEIVER_HOST } from '../stack/stack.ts';
+import { killFaults } from './kill.ts';
+import { temporal } from './operator.ts';
+import { standbyFaults } from './standby.ts';
+import { temporalFaults } from './temporal.ts';
+
+const RECORDS = 20;
+/** Of each record, one after the other. */
+const CHANGES = 9;
+/** Between two changes of a record, in milliseconds. */
+const PAUSE_MS = [20, 300] as const;
+/** There is much to do: whether the others are in time is seen in other groups. In milliseconds. */
+const GRACE_MS = 60_000;
+/** After the last change everything has ended within this time, in milliseconds: also what a reconciler has to find. */
+const PATIENCE_MS = 120_000;
+const POLL_MS = 200;
+
+/** Refused that often before it is accepted: one delivery in sixteen for a second or so, one in eight for a moment. */
+function refusals(deliveryId: string): number {
+  const last = deliveryId.at(-1) ?? '';
+  if (last === '0') return 14;
+  return last === '1' || last === '2' ? 2 : 0;
+}
+
+interface Side {
+  readonly name: string;
+  readonly latest: boolean;
+  readonly types: readonly ('CREATE_ORDER' | 'UPDATE_ORDER')[];
+  readonly webhookIds: readonly number[];
+  readonly arrivals: readonly OrderedArrival[];
+  readonly server: Receiver;
+}
+
+interface Traffic {
+  readonly records: readonly string[];
+  readonly sides: readonly Side[];
+  readonly sent: Promise<unknown>;
+  readonly canceled: Set<string>;
+}
+
+const traffics = new WeakMap<Scene, Traffic>();
+
+function trafficOf(scene: Scene): Traffic {
+  const traffic = traffics.get(scene);
+  if (traffic === undefined) throw new Error('This round has no ordered traffic.');
+  return traffic;
+}
+
+async function openSide({ shop }: Scene, ordering: 'record' | 'latest', types: Side['types']): Promise<Side> {
+  const arrivals: { deliveryId: string; at: number; endedAt: number; accepted: boolean }[] = [];
+  const server = await createReceiver(
+    async ({ headers }) => {
+      const deliveryId = String(headers['x-service-delivery']);
+      const accepted = Number(headers['x-service-attempt']) > refusals(deliveryId);
+      const arrival = { deliveryId, at: Date.now(), endedAt: Number.POSITIVE_INFINITY, accepted };
+      arrivals.push(arrival);
+      await sleep(Number(`0x${deliveryId.at(-2)}`) * 2);
+      arrival.endedAt = Date.now();
+      return { status: accepted ? 200 : 503 };
+    },
+    { host: RECEIVER_HOST, port: await freePort() },
+  );
+  const webhookIds: number[] = [];
+  for (const type of types)
+    webhookIds.push(await shop.subscribe(`http://${RECEIVER_HOST}:${server.port}/${type}`, type, ordering));
+  return { name: ordering, latest: ordering === 'latest', types, webhookIds, arrivals, server };
+}
+
+async function begin(scene: Scene): Promise<void> {
+  const { shop, random, ledger } = scene;
+  ledger.graceMs = Math.max(ledger.graceMs, GRACE_MS);
+  const sides = [
+    await openSide(scene, 'record', ['CREATE_ORDER', 'UPDATE_ORDER']),
+    await openSide(scene, 'latest', ['UPDATE_ORDER']),
+  ];
+  const records = Array.from({ length: RECORDS }, (_, index) => `ordered-${shop.eshopId}-${index}`);
+  const pauses = records.map(() =>
+    Array.from({ length: CHANGES }, () => random.integer(PAUSE_MS[0], PAUSE_MS[1])),
+  );
+  const sent = Promise.all(
+    records.map(async (id, index) => {
+      await shop.createOrder(id);
+      for (const [change, pause] of (pauses[index] ?? []).entries()) {
+        await sleep(pause);
+        await shop.annotate(id, `change ${change}`);
+      }
+    }),
+  );
+  // Looked at when everything settles.
+  sent.catch(() => {});
+  traffics.set(scene, { records, sides, sent, canceled: new Set() });
+}
+
+const readDeliveries = ({ stack }: Scene, { webhookIds }: Side) => stack.sql<OrderedDelivery[]>`
+  select id, event_type as type, entity_id, sequence::float8 as sequence, state, superseded_by
+  from deliveries where webhook_id = any(${[...webhookIds]}::int[]) and entity_id like 'ordered-%' order by id`;
+
+async function settle(scene: Scene): Promise<void> {
+  const { stack, shop, ledger } = scene;
+  const { sides, sent, records, canceled } = trafficOf(scene);
+  await sent;
+  const end = Date.now() + PATIENCE_MS;
+  let all = await Promise.all(sides.map((side) => readDeliveries(scene, side)));
+  while (all.flat().some(({ state }) => state === 'pending' || state === 'retrying') && Date.now() < end) {
+    await sleep(POLL_MS);
+    all = await Promise.all(sides.map((side) => readDeliveries(scene, side)));
+  }
+  const events = await stack.sql<CommittedEvent[]>`
+    select type, entity_id, sequence::float8 as sequence from events
+    where eshop_id = ${shop.eshopId} and entity_id = any(${[...records]}::text[])`;
+  const accepted = ledger.accepted.filter(({ entityId }) => records.includes(entityId)).length;
+  if (events.length < accepted)
+    ledger.complaints.push(
+      `${accepted} changes of ordered records were accepted, ${events.length} are known`,
+    );
+  for (const [index, side] of sides.entries())
+    ledger.found.push(...checkOrder({ ...side, deliveries: all[index] ?? [], canceled }, events));
+}
+
+/** The same fault, while records change. */
+function inOrder(fault: Fault | undefined, of: Partial<Fault> = {}): Fault {
+  if (fault === undefined) throw new Error('There is no such fault.');
+  return {
+    ...fault,
+    group: 'order',
+    name: `in order: ${fault.name}`,
+    // What is refused is tried again within the round.
+    policies: ['scaled'],
+    injectionPoints: ['orders'],
+    ...of,
+    async prepare(scene) {
+      await fault.prepare?.(scene);
+      await begin(scene);
+    },
+    async settle(scene) {
+      await fault.settle?.(scene);
+      await settle(scene);
+    },
+    async finish(scene) {
+      await fault.finish?.(scene);
+      for (const { server } of traffics.get(scene)?.sides ?? []) await server.close();
+    },
+  };
+}
+
+const named = (faults: readonly Fault[], name: string) => faults.find((fault) => fault.name === name);
+
+/** Ends the workflows of some deliveries that wait for their next attempt, with others of their record behind them. */
+const terminated: Fault = {
+  group: 'order',
+  name: 'workflows terminated',
+  policies: ['scaled'],
+  injectionPoints: ['orders'],
+  lasts: [500, 2_000],
+  async inject(scene) {
+    const { sides, canceled } = trafficOf(scene);
+    const rows = (await Promise.all(sides.map((side) => readDeliveries(scene, side)))).flat();
+    for (const { id } of rows.filter(({ state }) => state === 'retrying').slice(0, 6)) {
+      canceled.add(id);
+      const workflowId = await workflowIdOf(scene.stack.sql, id);
+      await temporal(scene, 'workflow', 'terminate', '--workflow-id', workflowId).catch(() => {});
+    }
+  },
+  heal: async () => {},
+};
+
+export const orderFaults: readonly Fault[] = [
+  ...['worker', 'Postgres', 'Temporal', 'everything'].map((part) =>
+    inOrder(named(killFaults, `${part} killed`)),
+  ),
+  inOrder(named(killFaults, 'worker stopped for a while')),
+  inOrder(terminated),
+  inOrder(named(temporalFaults, 'wiped')),
+  ...standbyFaults.map((fault) => inOrder(fault)),
+];
