@@ -1,8 +1,9 @@
-/** The store in Postgres that the kit's README shows: atomic, and not impressed by a process that is killed. */
+/** The store and the order in Postgres that README and guide show: atomic, and not impressed by a process that is killed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { schema as orderSchema, postgresOrder } from '../../receiver/examples/postgres-order.ts';
 import { postgresStore, schema } from '../../receiver/examples/postgres-store.ts';
 import type { Store } from '../../receiver/src/index.ts';
 import { sign } from '../../receiver/src/testing.ts';
@@ -15,7 +16,7 @@ const newId = () => crypto.randomUUID();
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  await database.sql.unsafe(schema);
+  await database.sql.unsafe(`${schema}; ${orderSchema}`);
   store = postgresStore(database.sql);
 });
 afterAll(() => database?.drop());
@@ -48,6 +49,25 @@ test('what was handled is known, what is claimed is not', async () => {
   expect(await store.handledOf([])).toEqual(new Set());
   await store.release(done, 'somebody');
   expect(await store.claim(done, 'next', 60_000)).toBe('done');
+});
+
+test('of many who want the turn of a record one has it; the greatest sequence stays', async () => {
+  const order = postgresOrder(database.sql);
+  const begun = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => order.begin('order 1', `claimant ${index}`, 60_000)),
+  );
+  expect(begun.filter((each) => each === 'busy')).toHaveLength(7);
+  const claimant = `claimant ${begun.indexOf(0)}`;
+  await order.release('order 1', 'somebody else');
+  expect(await order.begin('order 1', 'late', 60_000)).toBe('busy');
+  await order.advance('order 1', claimant, 7);
+  expect(await order.begin('order 1', 'next', 0)).toBe(7);
+  // Its turn has run out.
+  expect(await order.begin('order 1', 'last', 60_000)).toBe(7);
+  await order.advance('order 1', 'next', 5);
+  expect(await order.begin('order 1', 'late', 60_000)).toBe('busy');
+  await order.release('order 1', 'last');
+  expect(await order.begin('order 1', 'late', 60_000)).toBe(7);
 });
 
 const shop = fileURLToPath(new URL('./shop.ts', import.meta.url));

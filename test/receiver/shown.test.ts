@@ -29,6 +29,7 @@ it.each([
   ['verifying', 'receiver/recipes/php/waybill.php'],
   ['recovering', 'receiver/examples/fill-gaps.ts'],
   ['idempotency', 'receiver/examples/postgres-store.ts'],
+  ['idempotency', 'receiver/examples/postgres-order.ts'],
 ])('the guide on %s shows %s as it is', (guide, path) => {
   expect(guideText(guide).replaceAll(/^(```\w+) .*$/gm, '$1')).toContain(shown(path));
 });
