@@ -8,6 +8,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import type { AttemptSignals } from '../attempt/make-attempt.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
 import { ownedMs } from '../attempt/ownership.ts';
@@ -40,7 +41,7 @@ export interface InHandDeps
 
 /** The deliveries in hand of one relay. */
 export interface InHand {
-  /** How many there are, but for those that wait for a permit; none that Temporal is silent about. */
+  /** How many there are, but for those that wait for a permit or for a slow receiver; none that Temporal is silent about. */
   count(): number;
   /** Takes claimed deliveries; returns at once. */
   take(deliveries: readonly QueuedDelivery[]): void;
@@ -59,6 +60,7 @@ export function createInHand(deps: InHandDeps): InHand {
   const hands = new Set<string>();
   const handing = new Set<Promise<unknown>>();
   const attempts = new Set<Promise<unknown>>();
+  const late = pLimit(options.backgroundConcurrency);
   setMaxListeners(0, stopping);
   const mark = createBatcher<string, void>(MARKED_TOGETHER, (ids) => {
     const marked = markDispatched(sql, ids);
@@ -85,9 +87,23 @@ export function createInHand(deps: InHandDeps): InHand {
   }
 
   async function handOver(delivery: QueuedDelivery, attempt: Promise<AttemptOutcome | null>): Promise<void> {
+    const outcome = await Promise.race([attempt, sleep(options.startAfterMs, underWay, { ref: false })]);
+    if (outcome?.kind !== 'underWay') return await handOverWith(delivery, outcome, attempt);
+    // Its permit bounds it now. Nobody waits for its workflow, and first attempts may wait for the engine's processor time.
+    hands.delete(delivery.id);
+    if (silence.lasts()) return await handOverWith(delivery, await attempt, attempt);
+    await late(async () => {
+      const now = await Promise.race([attempt, underWay]);
+      await handOverWith(delivery, now, attempt);
+    });
+  }
+
+  async function handOverWith(
+    delivery: QueuedDelivery,
+    outcome: AttemptOutcome | typeof underWay | null,
+    attempt: Promise<AttemptOutcome | null>,
+  ): Promise<void> {
     const ids = [delivery.id];
-    let outcome = await Promise.race([attempt, sleep(options.startAfterMs, underWay, { ref: false })]);
-    if (outcome?.kind === 'underWay' && silence.lasts()) outcome = await attempt;
     if (outcome?.kind === 'notAttempted' && outcome.reason === 'noRoom')
       return await deferDeliveries(sql, ids);
     if (outcome === null && stopping.aborted) return await releaseDeliveries(sql, ids);

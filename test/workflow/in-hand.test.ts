@@ -238,6 +238,34 @@ test('who waits for a permit holds up nobody, however many they are', async () =
   await stack.until('all workflows', async () => started.length === 50);
 });
 
+test('what is at slow receivers, and the starts of its workflows, hold up nobody', async () => {
+  const stack = await start({ worker: false });
+  await stack.createWebhook('http://127.0.0.1:9/');
+  const { answered, answer } = later<AttemptOutcome>();
+  const asked = new Set<string>();
+  const { started } = relayTo(
+    stack,
+    {
+      async startDelivery() {
+        await answered;
+      },
+    },
+    {
+      scheduler: { startAfterMs: 10, window: 2, silentMs: 600_000 },
+      makeFirstAttempt(id, { onPermit }) {
+        asked.add(id);
+        onPermit?.('isThere');
+        return answered;
+      },
+    },
+  );
+  await fireMany(stack, 20);
+  await stack.until('all attempts', async () => asked.size === 20);
+  expect(started).toEqual([]);
+  answer(delivered);
+  await stack.until('all workflows', async () => started.length === 20);
+});
+
 test.for(['refuses connections', 'is silent'])(
   'while Temporal %s, first attempts go on, and their workflows start when it is back',
   async (how) => {
