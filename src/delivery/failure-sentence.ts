@@ -55,6 +55,9 @@ export function errorSentence(error: unknown, { host, connectTimeoutMs }: ErrorC
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) {
     return `TLS connection to ${host} failed (${code})`;
   }
+  // A code of the client's own says nothing to people: what arrived was nothing that it understands.
+  if (code.startsWith('UND_ERR_') || code.startsWith('ERR_'))
+    return `${host} did not respond with valid HTTP`;
   return `connection to ${host} failed (${code})`;
 }
 

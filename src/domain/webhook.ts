@@ -24,6 +24,11 @@ export function urlProblem(url: string): string | null {
   if (authority === undefined || !URL.canParse(url)) return 'must be an absolute http: or https: URL';
   if (authority.includes('@')) return 'must not contain a user name or password';
   if (url.includes('#')) return 'must not contain a fragment';
+  if (new URL(url).port === '0') return 'must not have the port 0';
+  // What is shown would not be what is called, or not the same to every server.
+  if (/\/(?:\.|%2e){1,2}(?:[/?]|$)/i.test(url.replace(/\?.*/s, '')))
+    return 'must not contain . or .. as a part of its path';
+  if (/%(?![\da-f]{2})/i.test(url)) return 'must not contain a % without two hexadecimal digits behind it';
   return null;
 }
 
@@ -42,7 +47,8 @@ const url = v.pipe(
       minLength: 1,
       maxLength: MAX_URL_LENGTH,
       description:
-        'An absolute `http:` or `https:` URL without user name, password or fragment. On GET webhooks the ' +
+        'An absolute `http:` or `https:` URL without user name, password or fragment, and with a path as it is called: no part of it is `.` or `..`, ' +
+        'every `%` begins an encoded character. The port is not 0. On GET webhooks the ' +
         'percent-encoded (all but RFC 3986 unreserved) identifier of the record is appended literally to the end of the string: ' +
         'end it with `/` or `?order=` as you need. Private, loopback, link-local, multicast, metadata and other special-purpose ' +
         'destinations are refused when connecting, on every attempt; an address of that kind in the URL itself, or a port of ' +

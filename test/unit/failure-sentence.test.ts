@@ -102,6 +102,13 @@ describe('an error', () => {
     expect(said(coded('EOTHER', 'ECONNREFUSED'))).toBe(`connection to ${HOST} failed (EOTHER)`);
   });
 
+  test.each(['ERR_ASSERTION', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'])(
+    'of the client itself is said without its jargon: %s',
+    (code) => {
+      expect(said(coded(code))).toBe(`${HOST} did not respond with valid HTTP`);
+    },
+  );
+
   test('that says enough itself is not looked behind', () => {
     expect(said(coded('ECONNREFUSED', coded('ECONNRESET')))).toBe(`${HOST} refused the connection`);
   });

@@ -14,6 +14,8 @@ function told(more: object): (string | null)[][] | 'nothing' {
 }
 
 const CHARACTERS = 'must not contain spaces, control characters or backslashes';
+const PARTS = 'must not contain . or .. as a part of its path';
+const PERCENT = 'must not contain a % without two hexadecimal digits behind it';
 const ABSOLUTE = 'must be an absolute http: or https: URL';
 
 test.each([
@@ -28,6 +30,14 @@ test.each([
   ['http://shop.example/\u0000', CHARACTERS],
   ['http://shop.example/\u001f', CHARACTERS],
   ['http://shop.example/\u007f', CHARACTERS],
+  ['http://shop.example:0/h', 'must not have the port 0'],
+  ['http://shop.example/a/../b', PARTS],
+  ['http://shop.example/a/.', PARTS],
+  ['http://shop.example/%2E%2e?a=b', PARTS],
+  ['http://shop.example/a..b/.well-known?path=/../', null],
+  ['http://shop.example/%zz', PERCENT],
+  ['http://shop.example/?order=%', PERCENT],
+  ['http://shop.example/%C5%BE', null],
   ['ftp://shop.example', ABSOLUTE],
   ['http:shop.example', ABSOLUTE],
   ['http:///shop.example', ABSOLUTE],
