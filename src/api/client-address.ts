@@ -35,7 +35,7 @@ export function clientAddresses(
 function clientAddress<Env extends Pick<ApiEnv, 'Bindings'>>(c: Context<Env>, trustProxy: boolean): string {
   const forwarded = trustProxy ? c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
   const connected = c.env?.incoming === undefined ? undefined : getConnInfo(c).remote.address;
-  const text = forwarded ?? connected ?? 'unknown';
+  const text = withoutPort(forwarded ?? connected ?? 'unknown');
   if (!ipaddr.isValid(text)) return 'unknown';
   const address = ipaddr.process(text);
   return address instanceof ipaddr.IPv6
@@ -44,4 +44,10 @@ function clientAddress<Env extends Pick<ApiEnv, 'Bindings'>>(c: Context<Env>, tr
         .map((part) => part.toString(16))
         .join(':')}::/64`
     : address.toString();
+}
+
+/** The address of what some proxies write: `[2001:db8::1]:4711`, `192.0.2.1:4711`, in quotes or not. */
+function withoutPort(text: string): string {
+  const [, v6, v4] = /^"?(?:\[([^\]]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)"?$/.exec(text) ?? [];
+  return v6 ?? v4 ?? text;
 }

@@ -132,6 +132,21 @@ test('an address as a whole has a looser limit; forwarded addresses count only w
   }
 });
 
+test('an address is understood with its port, too: what locks out one client locks out no other', async () => {
+  const written = [
+    (last: number) => `[2001:db8:0:${last}::1]:4711`,
+    (last: number) => `198.51.100.${last}:4711`,
+    (last: number) => `"[2001:db8:1:${last}::1]"`,
+  ];
+  for (const from of written) {
+    const eshop = await api.newEshop();
+    const wrong = () => login(eshop, { password: 'wrong' }, from(1));
+    for (let failure = 0; failure < 10; failure += 1) expect((await wrong()).status).toBe(401);
+    expect([from(1), (await wrong()).status]).toEqual([from(1), 429]);
+    expect([from(2), (await login(eshop, {}, from(2))).status]).toEqual([from(2), 200]);
+  }
+});
+
 test('an address that sends very many logins at once is refused beyond a hundred, and nobody else is', async () => {
   const { eshop } = api;
   const from = `192.0.2.${++addresses}`;

@@ -48,9 +48,9 @@ beforeEach(() => {
   );
 });
 
-async function entered() {
+async function entered(headers: Record<string, string> = {}) {
   const mine = visitorOf(site, ORIGIN);
-  const answer = await mine.ask(path);
+  const answer = await mine.ask(path, undefined, headers);
   expect(answer.status).toBe(200);
   return { ...mine, answer };
 }
@@ -61,7 +61,7 @@ describe('the link', () => {
     const [cookie = ''] = answer.set;
     for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/console']) expect(cookie).toContain(part);
     expect(cookie).not.toContain(new URL(`${ORIGIN}${path}`).searchParams.get('token'));
-    expect([...cookies.keys()]).toEqual(['waybill_operator']);
+    expect([...cookies.keys()]).toEqual([`waybill_operator_${new URL(ORIGIN).port}`]);
     expect(answer.text).toContain('0; url=/console/all');
     const page = await ask('/console/all');
     expect(page.status).toBe(200);
@@ -75,6 +75,14 @@ describe('the link', () => {
     expect((await late.ask(path)).status).toBe(403);
     expect(late.cookies.size).toBe(0);
     expect((await late.ask('/console/all')).status).toBe(403);
+  });
+
+  test('is not used up by who only asks whether it is there', async () => {
+    const answer = await site.fetch(
+      new Request(`${ORIGIN}${path}`, { method: 'HEAD', headers: { host: new URL(ORIGIN).host } }),
+    );
+    expect([answer.status, answer.headers.getSetCookie()]).toEqual([200, []]);
+    await entered();
   });
 
   test('is the one that was printed: any other opens nothing, and does not use it up', async () => {
@@ -93,7 +101,7 @@ test('without the cookie nothing is shown or done, and there is no other way in'
   for (const page of ['/console', '/console/all', '/console/all/recoveries', '/console/webhooks']) {
     expect([page, (await stranger.ask(page)).status]).toEqual([page, 403]);
   }
-  for (const cookie of ['waybill_operator', 'waybill_session']) {
+  for (const cookie of [`waybill_operator_${new URL(ORIGIN).port}`, 'waybill_session']) {
     const forged = visitorOf(site, ORIGIN, new Map([[cookie, 'A'.repeat(43)]]));
     expect((await forged.ask('/console/all')).status).toBe(403);
   }
@@ -121,7 +129,7 @@ describe('by another name', () => {
   test.each(['127.0.0.1:9000', 'localhost:9000', 'LOCALHOST', '[::1]:9000'])(
     'that is its own it is served, also through a tunnel with another port: %s',
     async (host) => {
-      const { ask } = await entered();
+      const { ask } = await entered({ host });
       expect((await ask('/console/all', undefined, { host })).status).toBe(200);
     },
   );
@@ -172,7 +180,11 @@ describe('pages of others', () => {
 test('signing out ends it, and a cookie that was made up is none', async () => {
   const { ask, cookies } = await entered();
   const thief = visitorOf(site, ORIGIN, new Map(cookies));
-  const forged = visitorOf(site, ORIGIN, new Map([['waybill_operator', 'A'.repeat(43)]]));
+  const forged = visitorOf(
+    site,
+    ORIGIN,
+    new Map([[`waybill_operator_${new URL(ORIGIN).port}`, 'A'.repeat(43)]]),
+  );
   expect((await forged.ask('/console/all')).status).toBe(403);
   const { csrf } = await ask('/console/all');
   expect((await ask('/console/sign-out', { csrf })).text).toContain('Ctrl-C');

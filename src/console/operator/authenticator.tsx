@@ -15,8 +15,10 @@ import { ownForms } from '../forms.ts';
 import { Document, html } from '../layout.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 
-/** Not that of users: both consoles may be open in one browser, and cookies know no ports. */
-const COOKIE = 'waybill_operator';
+/** Not that of users, and each port's own: several consoles may be open in one browser, and cookies know no ports. */
+function cookieName(c: Context<ConsoleEnv>): string {
+  return `waybill_operator_${/:(\d+)$/.exec(c.req.header('host') ?? '')?.[1] ?? '80'}`;
+}
 const ENTER = '/enter';
 
 const secret = () => randomBytes(32).toString('base64url');
@@ -85,7 +87,7 @@ export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: str
   /** What was sent in that session: of one person, in a few hours. */
   const taken = new Set<string>();
   const cookie = { path: CONSOLE, httpOnly: true, sameSite: 'Strict' } as const;
-  const sessionOf = (c: Context<ConsoleEnv>) => getCookie(c, COOKIE);
+  const sessionOf = (c: Context<ConsoleEnv>) => getCookie(c, cookieName(c));
   const isSession = (id: string) =>
     session !== null && performance.now() < endsAt && timingSafeEqual(session, hashOf(id));
 
@@ -98,17 +100,19 @@ export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: str
         'This link has already been used, or is not the one that the command printed. Start the command again for a new link.',
       );
     }
+    // Whoever only looks at the link, as programs of chats do, has not used it.
+    if (c.req.method === 'HEAD') return c.body(null);
     unused = null;
     const id = secret();
     session = hashOf(id);
     endsAt = performance.now() + SESSION_HOURS * 3_600_000;
-    setCookie(c, COOKIE, id, { ...cookie, maxAge: SESSION_HOURS * 3600 });
+    setCookie(c, cookieName(c), id, { ...cookie, maxAge: SESSION_HOURS * 3600 });
     c.header('cache-control', 'no-store');
     return c.html(html(<Entered />));
   });
   routes.post('/sign-out', ownForms(sessionOf), (c) => {
     if (isSession(sessionOf(c) ?? '')) session = null;
-    deleteCookie(c, COOKIE, cookie);
+    deleteCookie(c, cookieName(c), cookie);
     return c.html(
       html(
         <MessagePage title="Signed out">
