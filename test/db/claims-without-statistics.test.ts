@@ -3,14 +3,15 @@ import { v7 as uuidv7 } from 'uuid';
 import { expect, type TestContext, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
+import { keepOrder, settleOrder } from '../../src/db/outbox/order.ts';
 import { QUEUE } from '../../src/db/outbox/outbox.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import { createPool, type Pool } from '../../src/db/pool.ts';
 import { listPartitions } from '../../src/db/retention/partitions.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { beginAttempts, recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { openInBatch, takeBatch } from '../../src/db/webhooks/batches.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { accepted, attemptRecord, owned } from '../support/deliveries.ts';
+import { accepted, attemptRecord, neverAttempted, owned } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 import { planAsThroughPooler } from '../support/plans.ts';
 
@@ -58,15 +59,68 @@ test.for([false, true])(
   },
 );
 
+const RECORDS = 1_000;
+/** Of each record, behind one that is being retried. */
+const BEHIND = 5;
+
+test('where 5,000 deliveries wait for their order, the next one of a record is found by reading those of that record', async ({
+  onTestFinished,
+}) => {
+  const { sql, url, eshopId } = await withoutStatistics(onTestFinished);
+  const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  await sql`update webhooks set ordering = 'record' where id = ${webhookId}`;
+  const ids = Array.from({ length: RECORDS * (BEHIND + 1) }, () => uuidv7());
+  await sql`
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, state, queue, dispatched_at, next_attempt_at)
+    select id, gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', (n % ${RECORDS})::text, 1 + n / ${RECORDS},
+      case when n < ${RECORDS} then 'retrying' else 'pending' end,
+      case when n < ${RECORDS} then ${QUEUE.fresh}::int else ${QUEUE.inOrder}::int end,
+      case when n < ${RECORDS} then now() end, case when n < ${RECORDS} then now() end
+    from (select id, (nth - 1)::int as n from unnest(${ids}::uuid[]) with ordinality as new (id, nth)) new`;
+  const [head = '', , , ...others] = ids;
+  const newest = others.at(-1) ?? '';
+  await sql`update deliveries set queue = ${QUEUE.fresh} where id = ${newest}`;
+  const one = createPool(url, 1);
+  onTestFinished(() => one.end());
+  const read = async () => {
+    await one`select pg_stat_force_next_flush()`;
+    const [row] = await one<{ read: number }[]>`
+      select sum(seq_tup_read + idx_tup_fetch)::int as read from pg_stat_user_tables where relname like 'deliveries%'`;
+    return row?.read ?? Number.NaN;
+  };
+
+  await one`update deliveries set state = 'delivered' where id = ${head}`;
+  const before = await read();
+  await settleOrder(one, { records: [head] });
+  const settled = await read();
+  expect(await one`select from deliveries where queue = ${QUEUE.fresh} and entity_id = '0'`).toHaveLength(2);
+  expect(settled - before).toBeGreaterThan(0);
+  expect(settled - before).toBeLessThan(20 * (BEHIND + 1));
+
+  const from = await read();
+  const claimed = {
+    ...neverAttempted,
+    eshopId,
+    webhookId,
+    eventType: 'CREATE_ORDER',
+    ordered: true,
+  } as const;
+  const { ready } = await keepOrder(one, [
+    { ...claimed, id: newest, entityId: String(RECORDS - 1), receiverHost: null },
+  ]);
+  expect(ready).toEqual([]);
+  expect((await read()) - from).toBeLessThan(40 * (BEHIND + 1));
+});
+
 /** A database whose partitions nobody analyzes, with an e-shop. */
 async function withoutStatistics(onTestFinished: TestContext['onTestFinished']) {
-  const { sql, drop } = await createTestDatabase();
+  const { sql, url, drop } = await createTestDatabase();
   onTestFinished(drop);
   for (const { table, week } of await listPartitions(sql)) {
     await sql.unsafe(`alter table ${table}_${week} set (autovacuum_enabled = false)`);
   }
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
-  return { sql, eshopId };
+  return { sql, url, eshopId };
 }
 
 /** A webhook for which deliveries wait; answers its id. */

@@ -60,7 +60,7 @@ export async function keepOrder(
 ): Promise<{ readonly ready: readonly QueuedDelivery[]; readonly superseded: readonly EventType[] }> {
   const ids = claimed.filter(({ ordered }) => ordered).map(({ id }) => id);
   if (ids.length === 0) return { ready: claimed, superseded: [] };
-  const superseded = await supersede(sql, sql`${anyOf(sql, sql`d.id`, ids)}`);
+  const superseded = await supersede(sql, sql`deliveries d`, sql`${anyOf(sql, sql`d.id`, ids)}`);
   const aside = await sql<{ id: string }[]>`
     update deliveries d set queue = ${QUEUE.inOrder}, claimed_until = null, batch_id = null
     from webhooks w
@@ -78,13 +78,8 @@ export async function keepOrder(
  * @returns the types of those that ended
  */
 export async function settleOrder(sql: Pool, scope: OrderScope): Promise<readonly EventType[]> {
-  const within =
-    scope === 'all'
-      ? sql`true`
-      : 'eshopId' in scope
-        ? sql`d.eshop_id = ${scope.eshopId}`
-        : sql`(d.eshop_id, d.entity_id) in (select e.eshop_id, e.entity_id from deliveries e where ${anyOf(sql, sql`e.id`, scope.records)})`;
-  const superseded = await supersede(sql, sql`${waits(sql, 'd')} and ${within}`);
+  const waiting = waitingWithin(sql, scope);
+  const superseded = await supersede(sql, waiting, sql`${waits(sql, 'd')}`);
   const released = await sql`
     update deliveries s set due_at = now(),
       queue = case when s.recovery_id is null then ${QUEUE.fresh}::smallint else ${QUEUE.recovered}::smallint end,
@@ -96,13 +91,25 @@ export async function settleOrder(sql: Pool, scope: OrderScope): Promise<readonl
       select distinct on (each.eshop_id, each.receiver, each.entity_id, each.kind, each.recovery_id, each.alone) each.*
       from (
         select d.*, w.receiver, w.ordering, ${kindOf(sql, 'd')} as kind, case when w.ordering = 'none' then d.id end as alone
-        from deliveries d join webhooks w on w.id = d.webhook_id
-        where ${waits(sql, 'd')} and ${within} and w.active) each
+        from ${waiting} join webhooks w on w.id = d.webhook_id
+        where ${waits(sql, 'd')} and w.active) each
       order by each.eshop_id, each.receiver, each.entity_id, each.kind, each.recovery_id, each.alone, each.sequence, each.id) d
     join webhooks w on w.id = d.webhook_id
     where s.id = d.id and ${waits(sql, 's')} and (w.ordering = 'none' or not exists (select ${openAhead(sql)}))`;
   if (released.count > 0) notifierOf(sql).notify(['deliveries', 'recovered']);
   return typesOf(superseded);
+}
+
+/** Deliveries `d` among which those are that wait, as SQL. */
+function waitingWithin(sql: Sql, scope: OrderScope): postgres.Fragment {
+  if (scope === 'all') return sql`deliveries d`;
+  if ('eshopId' in scope) return sql`(select * from deliveries where eshop_id = ${scope.eshopId}) d`;
+  // Record by record: without statistics the planner would read all that wait.
+  return sql`
+    (select distinct e.eshop_id, e.entity_id from deliveries e where ${anyOf(sql, sql`e.id`, scope.records)}) r
+    cross join lateral (
+      select x.* from deliveries x
+      where x.eshop_id = r.eshop_id and x.entity_id = r.entity_id and ${waits(sql, 'x')} order by x.sequence offset 0) d`;
 }
 
 const typesOf = (rows: readonly Superseded[]) => rows.map(({ eventType }) => eventType);
@@ -113,12 +120,16 @@ interface Superseded {
 }
 
 /** Ends those that a newer event of their record at the same webhook has replaced, where only the latest counts. */
-async function supersede(sql: Sql, which: postgres.Fragment): Promise<readonly Superseded[]> {
+async function supersede(
+  sql: Sql,
+  of: postgres.Fragment,
+  which: postgres.Fragment,
+): Promise<readonly Superseded[]> {
   return await sql<Superseded[]>`
     update deliveries old set state = 'superseded', superseded_by = replaced.newest, finished_at = clock_timestamp(),
       next_attempt_at = null, dispatched_at = now(), claimed_until = null, batch_id = null
     from (
-      select d.id, newest.id as newest from deliveries d join webhooks w on w.id = d.webhook_id
+      select d.id, newest.id as newest from ${of} join webhooks w on w.id = d.webhook_id
       cross join lateral (
         select n.id from deliveries n
         where n.webhook_id = d.webhook_id and n.sequence > d.sequence and n.state in ('pending', 'retrying') and ${sameRecord(sql, 'n', 'd')}
