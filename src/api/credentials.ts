@@ -1,8 +1,8 @@
 /** Name and password of a user, checked within the limits of logins, for the API and the console. */
 import { createLoginLimits, type LoginAttempt } from '../db/login-limits.ts';
-import { findUser, type UserRow } from '../db/users.ts';
+import { findUser, passwordKinds, rehashPassword, type UserRow } from '../db/users.ts';
 import { tooManyRequests } from '../domain/problem.ts';
-import { hashPassword, newPassword, verifyPassword } from '../secrets/passwords.ts';
+import { hashPassword, isBcrypt, verifyAmong } from '../secrets/passwords.ts';
 import type { ApiDeps } from './deps.ts';
 
 /**
@@ -23,17 +23,17 @@ export function credentialCheck({
   loginLimits,
 }: Pick<ApiDeps, 'sql' | 'loginLimits'>): CheckCredentials {
   const limits = createLoginLimits(sql, loginLimits.perAddress);
-  // Verified in place of a user who does not exist, so that the answer takes the same time. It waits for the first
-  // login because hashing takes long enough to notice at the start.
-  let dummyHash: Promise<string> | undefined;
   return async (attempt, password) => {
     const wait = await limits.begin(attempt);
     if (wait !== null) throw tooManyRequests('Too many failed logins. Try again later.', wait);
-    const user = await findUser(sql, attempt.eshopId, attempt.username);
-    dummyHash ??= hashPassword(newPassword());
-    const right = await verifyPassword(user?.passwordHash ?? (await dummyHash), password);
+    const [user, kinds] = await Promise.all([
+      findUser(sql, attempt.eshopId, attempt.username),
+      passwordKinds(sql),
+    ]);
+    const right = await verifyAmong(kinds, user, password);
     if (user === null || !right) return null;
     await limits.succeeded(attempt);
+    if (isBcrypt(user.passwordHash)) await rehashPassword(sql, user, await hashPassword(password));
     return user;
   };
 }

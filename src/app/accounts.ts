@@ -1,12 +1,13 @@
 /** E-shops and users as an operator makes them: passwords are made here, stored as hashes, and shown once. */
 import postgres from 'postgres';
 import * as v from 'valibot';
-import { createEshop } from '../db/eshops.ts';
+import { createEshop, findImportedEshop, insertEshop, lockImports } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
 import { transaction } from '../db/transaction.ts';
 import * as users from '../db/users.ts';
 import type { Role } from '../domain/role.ts';
 import { UserError } from '../lib/user-error.ts';
+import { hashApiKey, newApiKey } from '../secrets/keys.ts';
 import { hashPassword, newPassword } from '../secrets/passwords.ts';
 
 const credentialsSchema = v.object({ username: v.string(), password: v.string() });
@@ -54,6 +55,53 @@ export async function createEshopWithUsers(
       password: shop,
       warehouse: { username: 'warehouse', password: warehouse },
     };
+  });
+}
+
+/** An e-shop of another system. Null where it brings none along: then one is made. */
+interface ForeignEshop {
+  readonly name: string;
+  readonly email: string;
+  /** SHA-256 in hexadecimal. */
+  readonly apiKeyHash: string | null;
+  readonly users: readonly {
+    readonly username: string;
+    readonly role: Role;
+    readonly passwordHash: string | null;
+  }[];
+}
+interface ImportedEshop {
+  readonly eshop: number;
+  readonly apiKey?: string;
+  readonly users: readonly { readonly username: string; readonly role: Role; readonly password?: string }[];
+}
+
+/**
+ * Creates an e-shop with its users, unless it is there.
+ * @returns what was made for it, which is shown once; the number of the one that is there, as `twin`
+ */
+export async function importEshop(
+  sql: Pool,
+  eshop: ForeignEshop,
+): Promise<ImportedEshop | { readonly twin: number }> {
+  const made = await Promise.all(
+    eshop.users.map(async ({ username, role, passwordHash }) => {
+      if (passwordHash !== null) return { user: { username, role }, passwordHash };
+      const password = newPassword();
+      return { user: { username, role, password }, passwordHash: await hashPassword(password) };
+    }),
+  );
+  const apiKey = eshop.apiKeyHash === null ? newApiKey() : null;
+  const apiKeyHash = apiKey === null ? Buffer.from(eshop.apiKeyHash ?? '', 'hex') : hashApiKey(apiKey);
+  return await transaction(sql, async (tx) => {
+    await lockImports(tx);
+    const twin = await findImportedEshop(tx, eshop);
+    if (twin !== null) return { twin };
+    const eshopId = await insertEshop(tx, eshop, apiKeyHash);
+    for (const { user, passwordHash } of made) {
+      await users.createUser(tx, { eshopId, username: user.username, role: user.role, passwordHash });
+    }
+    return { eshop: eshopId, ...(apiKey === null ? {} : { apiKey }), users: made.map(({ user }) => user) };
   });
 }
 

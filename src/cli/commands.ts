@@ -59,6 +59,11 @@ const commands: Readonly<Record<string, LazyCommand>> = {
     description: 'webhooks of all e-shops: list or show them; activate, deactivate or test one',
     load: async (context) => (await import('./webhooks-command.ts')).webhooksCommand(context),
   },
+  'import-eshops': {
+    description:
+      'e-shops and users of another system out of a file, with the API keys and passwords that they know',
+    load: async (context) => (await import('./import-eshops-command.ts')).importEshopsCommand(context),
+  },
   'import-webhooks': {
     description: 'webhooks of another system out of a file, with the secrets that their receivers know',
     load: async (context) => (await import('./import-webhooks-command.ts')).importWebhooksCommand(context),

@@ -3,15 +3,13 @@ import { Command, Option } from 'commander';
 import * as v from 'valibot';
 import { createAddressGuard } from '../delivery/address-guard.ts';
 import { destinationProblem } from '../delivery/destination.ts';
-import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { foreignLines, foreignSystems } from './imports/foreign.ts';
 import { type ImportLine, openImport } from './imports/import-lines.ts';
 import { type Mapping, readMapping } from './imports/mapping.ts';
-import { progressBar } from './imports/progress-bar.ts';
-import { type ImportResult, refused, webhookImport } from './imports/webhook-import.ts';
-import { table } from './layout.ts';
+import { runImport } from './imports/run-import.ts';
+import { refused, webhookImport } from './imports/webhook-import.ts';
 import { withDatabase } from './open-database.ts';
 import { eshopSchema } from './options.ts';
 import { ownParts } from './own-parts.ts';
@@ -26,32 +24,6 @@ const optionsSchema = v.object({
 
 /** Fields that a CSV cannot write as text. */
 const JSON_FIELDS = ['active', 'parameters', 'headers', 'eshop', 'id'];
-
-/** Exit code where a line was refused. */
-const REFUSED = 2;
-/** Lines of a table, which are held until it is printed. */
-const PAGE = 50;
-
-type Shown = ImportResult & { readonly line: number };
-
-function tableOf(results: readonly Shown[], dryRun: boolean): string {
-  const words = {
-    created: dryRun ? 'would be created' : 'created',
-    skipped: 'skipped',
-    refused: 'refused',
-    unmapped: 'no counterpart',
-  };
-  const rows = results.map(({ line, outcome, eshop, id, webhookType, method, url, secret, note }) => [
-    line,
-    words[outcome],
-    eshop ?? '',
-    id ?? '',
-    webhookType ?? '',
-    [method, url].filter((word) => word !== null).join(' '),
-    [secret === undefined ? null : `secret ${secret}`, note].filter((word) => word !== null).join('; '),
-  ]);
-  return table(['line', 'result', 'e-shop', 'webhook', 'type', 'url', 'note'], rows);
-}
 
 export function importWebhooksCommand({ env, print }: CommandContext): Command {
   return new Command('import-webhooks')
@@ -81,40 +53,33 @@ export function importWebhooksCommand({ env, print }: CommandContext): Command {
         options.from === undefined || mapping === null
           ? source.lines
           : foreignLines(options.from, source.lines, mapping);
-      const counts = { created: 0, skipped: 0, refused: 0, unmapped: 0 };
-      const bar = progressBar(() => source.progress());
-      let held: Shown[] = [];
-      const flush = () => {
-        if (held.length > 0) bar.aside(() => print(tableOf(held, dryRun)));
-        held = [];
-      };
-      await withDatabase(config.settings, async (sql) => {
-        const importOne = webhookImport({
-          sql,
-          keys: await keys(sql),
-          destinationProblem: (url) => destinationProblem(guard, url),
-          eshop: options.eshop,
+      await withDatabase(config.settings, async (sql) =>
+        runImport({
+          noun: 'webhook',
+          lines,
+          progress: () => source.progress(),
+          importOne: webhookImport({
+            sql,
+            keys: await keys(sql),
+            destinationProblem: (url) => destinationProblem(guard, url),
+            eshop: options.eshop,
+            dryRun,
+          }),
+          unread: (problem, outcome) => refused(null, problem, outcome),
+          titles: ['e-shop', 'webhook', 'type', 'url', 'note'],
+          cells: ({ eshop, id, webhookType, method, url, secret, note }) => [
+            eshop ?? '',
+            id ?? '',
+            webhookType ?? '',
+            [method, url].filter((word) => word !== null).join(' '),
+            [secret === undefined ? null : `secret ${secret}`, note]
+              .filter((word) => word !== null)
+              .join('; '),
+          ],
           dryRun,
-        });
-        for await (const each of lines) {
-          const result =
-            'problem' in each ? refused(null, each.problem, each.outcome) : await importOne(each.value);
-          counts[result.outcome] += 1;
-          const shown = { line: each.line, ...result };
-          if (options.json) bar.aside(() => print(JSON.stringify({ ...shown, dryRun })));
-          else if (held.push(shown) >= PAGE) flush();
-          bar.moved();
-        }
-      });
-      flush();
-      bar.end();
-      const { created, skipped } = counts;
-      if (!options.json) {
-        print(
-          `${counted(created, 'webhook')} ${dryRun ? 'would be created' : 'created'}, ${skipped} skipped, ${counts.refused} refused${counts.unmapped === 0 ? '' : `, ${counts.unmapped} without a counterpart`}.`,
-        );
-      }
-      if (counts.refused > 0)
-        throw new UserError(`${counted(counts.refused, 'line was', 'lines were')} refused.`, REFUSED);
+          json: options.json === true,
+          print,
+        }),
+      );
     });
 }

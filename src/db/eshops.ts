@@ -22,12 +22,43 @@ export async function createEshop(
   eshop: { readonly name: string; readonly email: string },
 ): Promise<{ eshopId: number; apiKey: string }> {
   const apiKey = newApiKey();
+  return { eshopId: await insertEshop(sql, eshop, hashApiKey(apiKey)), apiKey };
+}
+
+/**
+ * Likewise, with the API key that it has.
+ * @param apiKeyHash SHA-256
+ */
+export async function insertEshop(
+  sql: Sql,
+  { name, email }: { readonly name: string; readonly email: string },
+  apiKeyHash: Buffer,
+): Promise<number> {
   const [row] = await sql<{ id: number }[]>`
-    insert into eshops (name, email, api_key_hash)
-    values (${eshop.name}, ${eshop.email}, ${hashApiKey(apiKey)})
-    returning id`;
+    insert into eshops (name, email, api_key_hash) values (${name}, ${email}, ${apiKeyHash}) returning id`;
   if (row === undefined) throw new Error('The e-shop was not written.');
-  return { eshopId: row.id, apiKey };
+  return row.id;
+}
+
+/** The e-shop of this name and address, or of this API key (SHA-256 in hexadecimal); null without any. */
+export async function findImportedEshop(
+  sql: Sql,
+  eshop: { readonly name: string; readonly email: string; readonly apiKeyHash: string | null },
+): Promise<number | null> {
+  const { name, email, apiKeyHash } = eshop;
+  const [row] = await sql<{ id: number }[]>`
+    select id from eshops
+    where (name = ${name} and email = ${email}) or api_key_hash = decode(${apiKeyHash}, 'hex')
+    order by id limit 1`;
+  return row?.id ?? null;
+}
+
+/** The advisory lock of whoever imports e-shops: any fixed number of its own. */
+const IMPORTING = 7_240_513;
+
+/** Imports of e-shops wait for each other until the end of the transaction: one e-shop must not be made twice. */
+export async function lockImports(tx: Sql): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${IMPORTING})`;
 }
 
 export async function listEshops(sql: Sql): Promise<EshopRow[]> {

@@ -11,6 +11,8 @@ export interface UserRow {
   readonly username: string;
   readonly role: Role;
   readonly passwordHash: string;
+  /** What a check of the hash costs: one of {@link passwordKinds}; null for a damaged one. */
+  readonly passwordKind: string | null;
   /** From 1, raised with every new password. */
   readonly passwordVersion: number;
 }
@@ -40,7 +42,7 @@ export async function createUser(sql: Sql, user: NewUser): Promise<number> {
 /** The user of this name in this e-shop; null where there is none, or the e-shop is disabled. */
 export async function findUser(sql: Sql, eshopId: number, username: string): Promise<UserRow | null> {
   const [row] = await sql<UserRow[]>`
-    select u.id, u.eshop_id, u.username, u.role, u.password_hash, u.password_version
+    select u.id, u.eshop_id, u.username, u.role, u.password_hash, u.password_kind, u.password_version
     from users u join eshops e on e.id = u.eshop_id
     where u.eshop_id = ${eshopId} and u.username = ${username} and e.disabled_at is null`;
   return row ?? null;
@@ -84,6 +86,27 @@ export async function replacePassword(
     update users set password_hash = ${passwordHash}, password_version = password_version + 1
     where eshop_id = ${eshopId} and username = ${username} returning id`;
   return rows.length > 0;
+}
+
+/** Algorithm and parameters of the hashes that there are, each once: as `verifyAmong` takes them. */
+export async function passwordKinds(sql: Sql): Promise<string[]> {
+  // From each to the next, by the index: there may be many users, and there are few kinds.
+  const rows = await sql<{ kind: string }[]>`
+    with recursive kinds (kind) as (
+      select min(password_kind) from users
+      union all
+      select (select min(password_kind) from users where password_kind > kind) from kinds where kind is not null)
+    select kind from kinds where kind is not null`;
+  return rows.map(({ kind }) => kind);
+}
+
+/** Stores the same password under another hash, so that tokens stay; nothing where the password was replaced meanwhile. */
+export async function rehashPassword(
+  sql: Sql,
+  { id, passwordHash }: Pick<UserRow, 'id' | 'passwordHash'>,
+  newHash: string,
+): Promise<void> {
+  await sql`update users set password_hash = ${newHash} where id = ${id} and password_hash = ${passwordHash}`;
 }
 
 /** Who asks whether he may. */

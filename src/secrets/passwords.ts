@@ -1,21 +1,79 @@
-/** Passwords: argon2id with the parameters that OWASP recommends (19 MiB, two passes, one lane). */
+/**
+ * Passwords: argon2id with the parameters that OWASP recommends (19 MiB, two passes, one lane). Users of another system
+ * come with hashes of its own, argon2id with other parameters or bcrypt (docs/interface.md, A8).
+ */
 import { randomBytes } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
+import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 
 const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+/** What our own hashes begin with. */
+const OWN_KIND = '$argon2id$v=19$m=19456,t=2,p=1';
 
 /** Hashes a password into a PHC string (argon2id is the library's default). */
 export function hashPassword(password: string): Promise<string> {
   return hash(password, OPTIONS);
 }
 
+export const isBcrypt = (passwordHash: string) => passwordHash.startsWith('$2');
+
 /** True when the password is the one that was hashed; false for anything else, a damaged hash included. */
 export async function verifyPassword(passwordHash: string, password: string): Promise<boolean> {
   try {
-    return await verify(passwordHash, password);
+    return await (isBcrypt(passwordHash)
+      ? verifyBcrypt(password, passwordHash)
+      : verify(passwordHash, password));
   } catch {
     return false;
   }
+}
+
+/**
+ * As `verifyPassword`, in a time that tells nothing about the user: a hash of each kind is checked, whoever it is.
+ * @param kinds all that users have, each the beginning of a hash
+ * @param own the user's hash and its kind; null where there is no such user
+ */
+export async function verifyAmong(
+  kinds: readonly string[],
+  own: { readonly passwordHash: string; readonly passwordKind: string | null } | null,
+  password: string,
+): Promise<boolean> {
+  let right = false;
+  for (const kind of kinds.length === 0 ? [OWN_KIND] : kinds) {
+    const mine = own !== null && own.passwordKind === kind;
+    const checked = await verifyPassword(mine ? own.passwordHash : decoyOf(kind), password);
+    if (mine) right = checked;
+  }
+  return right;
+}
+
+/** A hash that costs as much, and is of no password: salt and hash are zeros. */
+const decoyOf = (kind: string) =>
+  isBcrypt(kind) ? `${kind}$${'.'.repeat(53)}` : `${kind}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
+/** The most that a check of a hash may cost which comes from elsewhere: about a second, or 128 MiB. */
+const MAX_BCRYPT_COST = 14;
+const MAX_ARGON2 = { m: 131_072, t: 10, p: 16 } as const;
+
+/** What is wrong with a hash from elsewhere; null for one that can be taken over. The hash is not repeated. */
+export function foreignHashProblem(passwordHash: string): string | null {
+  const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(passwordHash);
+  if (bcrypt !== null) {
+    const cost = Number(bcrypt[1]);
+    return cost >= 4 && cost <= MAX_BCRYPT_COST ? null : `bcrypt: its cost must be 4 to ${MAX_BCRYPT_COST}`;
+  }
+  const argon2 =
+    /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{16,86}$/.exec(
+      passwordHash,
+    );
+  if (argon2 === null)
+    return 'must be a hash by bcrypt ($2b$12$…) or argon2id ($argon2id$v=19$m=…,t=…,p=…$…$…)';
+  const [m = 0, t = 0, p = 0] = argon2.slice(1).map(Number);
+  const within =
+    m <= MAX_ARGON2.m && t >= 1 && t <= MAX_ARGON2.t && p >= 1 && p <= MAX_ARGON2.p && m >= 8 * p;
+  return within
+    ? null
+    : `argon2id: m must be from 8 × p to ${MAX_ARGON2.m}, t 1 to ${MAX_ARGON2.t}, p 1 to ${MAX_ARGON2.p}`;
 }
 
 /** A password for a person to copy once: 18 random bytes as base64url, 144 bits. */

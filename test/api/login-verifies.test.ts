@@ -22,6 +22,14 @@ vi.mock('@node-rs/argon2', async (original) => {
   };
   return { ...real, verify };
 });
+vi.mock('@node-rs/bcrypt', async (original) => {
+  const real = await original<typeof import('@node-rs/bcrypt')>();
+  const verify: typeof real.verify = async (password, hash) => {
+    verified.push(String(hash));
+    return await real.verify(password, hash);
+  };
+  return { ...real, verify };
+});
 
 let api: TestApi;
 beforeAll(async () => {
@@ -30,13 +38,28 @@ beforeAll(async () => {
   const { createTestApi } = await import('../support/api.ts');
   api = await createTestApi();
   // As the program hashes them: the users of tests have cheap ones.
-  const { username, password } = api.eshop.shop;
-  await replacePassword(api.sql, api.eshop.eshopId, username, await hashPassword(password));
+  for (const { username, password } of [api.eshop.shop, api.eshop.warehouse])
+    await replacePassword(api.sql, api.eshop.eshopId, username, await hashPassword(password));
 });
 afterAll(() => api.drop());
 
-test('a wrong password, an unknown name and a wrong key each cost one verification of the same kind', async () => {
-  const { apiKey, shop } = api.eshop;
+/** What each login verifies, by what that costs, as the hash says: "$argon2id$v=19$m=19456,t=2,p=1", "$2b$07". */
+async function costsOf(tries: readonly { key: string; username: string; password: string }[]) {
+  const costs: string[][] = [];
+  for (const { key, ...credentials } of tries) {
+    verified.length = 0;
+    await api.anonymous('POST', '/v21/users/login', credentials, { 'x-api-key': key });
+    costs.push(
+      verified.map((hash) =>
+        (/^\$(argon2id\$v=19\$[^$]+|2[aby]\$\d\d)/.exec(hash)?.[1] ?? hash).replace('2y', '2b'),
+      ),
+    );
+  }
+  return costs;
+}
+
+test('a wrong password, an unknown name and a wrong key each cost one verification of each kind that users have', async () => {
+  const { apiKey, shop, warehouse, eshopId } = api.eshop;
   const { username, password } = shop;
   const tries = [
     { key: apiKey, username, password },
@@ -44,14 +67,21 @@ test('a wrong password, an unknown name and a wrong key each cost one verificati
     { key: apiKey, username: 'nobody', password },
     { key: 'wb_nothing', username, password },
   ];
-  const costs: string[][] = [];
-  for (const { key, ...credentials } of tries) {
-    verified.length = 0;
-    await api.anonymous('POST', '/v21/users/login', credentials, { 'x-api-key': key });
-    // What the verification costs is written in the hash: "$argon2id$v=19$m=19456,t=2,p=1$…".
-    costs.push(verified.map((hash) => hash.split('$').slice(1, 4).join('$')));
-  }
-  expect(costs).toEqual(Array(4).fill(['argon2id$v=19$m=19456,t=2,p=1']));
+  const own = 'argon2id$v=19$m=19456,t=2,p=1';
+  expect(await costsOf(tries)).toEqual(Array(4).fill([own]));
+  await replacePassword(
+    api.sql,
+    eshopId,
+    warehouse.username,
+    '$2y$07$BCryptRequires22Chrcte/VlQH0piJtjXl.0t1XkA8pw9dMXTpOq',
+  );
+  const moved = { key: apiKey, username: warehouse.username, password: 'wrong' };
+  expect(await costsOf([...tries, moved])).toEqual(Array(5).fill(['2b$07', own]));
+  // Their hash is replaced by one of ours: from then on nobody pays for it.
+  expect(await costsOf([{ ...moved, password: 'rasmuslerdorf' }, ...tries])).toEqual([
+    ['2b$07', own],
+    ...Array(4).fill([own]),
+  ]);
 });
 
 test('the passwords of one address are verified one after the other, however many it sends', async () => {

@@ -117,7 +117,7 @@ test('imported webhooks deliver under their own secrets; a second run doubles no
   const secrets = Array.from({ length: 5 }, newKey);
   const paths = secrets.map((_, index) => `imported-${index}`);
   const good = secrets.map((secret, index) => {
-    const own = index === 0 ? { id: 700 } : {};
+    const own = index === 0 ? { id: 700, ordering: 'latest' } : {};
     const headers = { 'X-Old': `old ${index}` };
     return JSON.stringify(webhook(`imported-${index}`, { eshop, secret, headers, ...own }));
   });
@@ -141,6 +141,8 @@ test('imported webhooks deliver under their own secrets; a second run doubles no
   expect(first).toMatchObject({ outcomes: expected, code: 2, error: '3 lines were refused.' });
   expect(first.results[0]).toMatchObject({ line: 1, eshop, id: 700, note: null });
   expect(JSON.stringify(first.results)).not.toMatch(/whsec_|old 0/);
+  expect((await shop.request('GET', '/webhooks/700')).data).toMatchObject({ ordering: 'latest' });
+  expect((await shop.request('GET', '/webhooks/701')).data).toMatchObject({ ordering: 'none' });
   const made = await shop.request('POST', '/webhooks', webhook('after'));
   expect(made.data.id).toBeGreaterThan(704);
   for (const [index, request] of (await deliveries(paths)).entries()) {

@@ -1,18 +1,19 @@
 /** Webhooks that come from another system, each for itself (docs/interface.md, W19). */
 
-import postgres from 'postgres';
 import * as v from 'valibot';
 import { readContract } from '../../db/eshops.ts';
 import type { Pool } from '../../db/pool.ts';
-import { countWebhooks, createWebhook, findTwin, isWebhookIdUsed } from '../../db/webhooks/webhooks.ts';
+import { countWebhooks, findTwin, importWebhook, isWebhookIdUsed } from '../../db/webhooks/webhooks.ts';
 import { contractOf, contractProblems } from '../../domain/contract.ts';
-import { badRequest, invalid, Problem } from '../../domain/problem.ts';
+import { badRequest, invalid } from '../../domain/problem.ts';
 import { newHeaders } from '../../domain/static-headers.ts';
-import { fieldsOf, validate, without } from '../../domain/validation.ts';
+import { fieldsOf, isObject, validate, without } from '../../domain/validation.ts';
 import { webhookCreationSchema } from '../../domain/webhook.ts';
 import { counted } from '../../domain/words.ts';
 import { type Keys, newWebhookSecret } from '../../secrets/keys.ts';
 import { sealing } from '../../secrets/static-headers.ts';
+import { problemOf, wordOf } from './refusal.ts';
+import type { Outcome } from './run-import.ts';
 
 /** Keeps what the generator makes after it within what commands take as a number. */
 const MAX_ID = 900_000_000;
@@ -27,8 +28,7 @@ const placeSchema = v.object({
 
 /** What became of a line, or would. */
 export interface ImportResult {
-  /** `unmapped`: a part of it has no counterpart here. */
-  readonly outcome: 'created' | 'skipped' | 'refused' | 'unmapped';
+  readonly outcome: Outcome;
   readonly eshop: number | null;
   /** Of the webhook that is there now; null where there is none, or its number is not known before it is made. */
   readonly id: number | null;
@@ -79,8 +79,13 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
     const said = { eshop, url, webhookType, method };
     const twin = await findTwin(sql, eshop, input);
     const key = JSON.stringify([eshop, url, webhookType, method]);
-    if (twin !== null)
-      return { outcome: 'skipped', ...said, id: twin, note: `webhook ${twin} is there already` };
+    const skipped = (there: number): ImportResult => ({
+      outcome: 'skipped',
+      ...said,
+      id: there,
+      note: `webhook ${there} is there already`,
+    });
+    if (twin !== null) return skipped(twin);
     if (planned.webhooks.has(key))
       return { outcome: 'skipped', ...said, id: null, note: 'an earlier line is the same webhook' };
     const headers = newHeaders(sent);
@@ -103,7 +108,7 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
       return { outcome: 'created', ...said, id: wanted ?? null, note: renumbered };
     }
     const secret = own ?? newWebhookSecret();
-    const row = await createWebhook(
+    const made = await importWebhook(
       sql,
       eshop,
       input,
@@ -111,15 +116,22 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
       contract.maxWebhooks,
       wanted ?? null,
     );
-    if (row === null) throw full;
-    return { outcome: 'created', ...said, id: row.id, ...(own === null ? { secret } : {}), note: renumbered };
+    if (made === null) throw full;
+    if ('twin' in made) return skipped(made.twin);
+    return {
+      outcome: 'created',
+      ...said,
+      id: made.id,
+      ...(own === null ? { secret } : {}),
+      note: renumbered,
+    };
   }
 
   return async (value) => {
     try {
       return await create(value);
     } catch (error) {
-      const problem = refusalOf(error);
+      const problem = problemOf(error);
       if (problem === null) throw error;
       return refused(value, problem);
     }
@@ -132,28 +144,14 @@ export function refused(
   note: string,
   outcome: 'refused' | 'unmapped' = 'refused',
 ): ImportResult {
-  const text = (name: string) => {
-    const given: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : null;
-    return typeof given === 'string' || typeof given === 'number' ? given : null;
-  };
-  const word = (name: string) => (text(name) === null ? null : String(text(name)).slice(0, 200));
-  const eshop = text('eshop');
+  const eshop: unknown = isObject(value) ? value.eshop : null;
   return {
     outcome,
     eshop: typeof eshop === 'number' ? eshop : null,
     id: null,
-    url: word('url'),
-    webhookType: word('webhookType'),
-    method: word('method'),
+    url: wordOf(value, 'url'),
+    webhookType: wordOf(value, 'webhookType'),
+    method: wordOf(value, 'method'),
     note,
   };
-}
-
-/** Null where the line is not to blame. */
-function refusalOf(error: unknown): string | null {
-  if (error instanceof Problem) return error.message;
-  // Class 22: characters that Postgres cannot store.
-  if (error instanceof postgres.PostgresError && error.code.startsWith('22'))
-    return 'has characters that cannot be stored';
-  return null;
 }

@@ -27,9 +27,16 @@ create table users (
   password_hash text not null,
   -- A token ends with the password it was issued for, whatever the clock says.
   password_version integer not null default 1,
+  -- What a check of this hash costs: its algorithm and parameters. Null for one that opens nothing.
+  password_kind text generated always as (
+    case
+      when password_hash ~ '^\$2[aby]\$\d\d\$' then '$2b$' || substring(password_hash, 5, 2)
+      else substring(password_hash from '^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+')
+    end) stored,
   created_at timestamptz not null default now(),
   unique (eshop_id, username)
 );
+create index users_by_password_kind on users (password_kind);
 
 -- E-shops that a user of the warehouse sees in the console beside its own.
 create table user_eshops (

@@ -121,7 +121,6 @@ async function numberFor(tx: Sql, wanted: number | null): Promise<number> {
 
 /**
  * Creates a webhook.
- * @param wanted the number that it is to have, if that was never used
  * @param seal encrypts its secret and its static headers for the id that it gets
  * @returns null when `maxWebhooks` are there already
  */
@@ -131,22 +130,56 @@ export async function createWebhook(
   input: GivenSettings,
   seal: (webhookId: number) => SealedWebhook,
   maxWebhooks: number,
-  wanted: number | null = null,
 ): Promise<WebhookRow | null> {
   return await transaction(sql, async (tx) => {
-    // Creations of one e-shop wait for each other: two must not take the last place together.
-    await tx`select 1 from eshops where id = ${eshopId} for no key update`;
+    await lockCreations(tx, eshopId);
     if ((await countWebhooks(tx, eshopId)) >= maxWebhooks) return null;
-    const id = await numberFor(tx, wanted);
-    const { secret, headers, headerNames } = seal(id);
-    await tx`
-      insert into webhooks (id, eshop_id, secret, headers, header_names, ${settingsColumns(tx)})
-      overriding system value
-      select ${id}::int, ${eshopId}::int, ${secret}::bytea, ${headers}::bytea, ${namesOf(headerNames)}::text[],
-             ${settingsColumns(tx)}
-      from ${rowOf(tx, { ...input, ordering: input.ordering ?? 'none' })}`;
-    return await readBack(tx, eshopId, id);
+    return await insertWebhook(tx, eshopId, input, seal, await numberFor(tx, null));
   });
+}
+
+/**
+ * Likewise, unless the e-shop has this webhook already.
+ * @param wanted the number that it is to have, if that was never used
+ * @returns the number of the one that is there, as `twin`
+ */
+export async function importWebhook(
+  sql: Pool,
+  eshopId: number,
+  input: GivenSettings,
+  seal: (webhookId: number) => SealedWebhook,
+  maxWebhooks: number,
+  wanted: number | null,
+): Promise<WebhookRow | { readonly twin: number } | null> {
+  return await transaction(sql, async (tx) => {
+    await lockCreations(tx, eshopId);
+    const twin = await findTwin(tx, eshopId, input);
+    if (twin !== null) return { twin };
+    if ((await countWebhooks(tx, eshopId)) >= maxWebhooks) return null;
+    return await insertWebhook(tx, eshopId, input, seal, await numberFor(tx, wanted));
+  });
+}
+
+/** Creations of one e-shop wait for each other: two must not take the last place together. */
+async function lockCreations(tx: Sql, eshopId: number): Promise<void> {
+  await tx`select 1 from eshops where id = ${eshopId} for no key update`;
+}
+
+async function insertWebhook(
+  tx: Sql,
+  eshopId: number,
+  input: GivenSettings,
+  seal: (webhookId: number) => SealedWebhook,
+  id: number,
+): Promise<WebhookRow> {
+  const { secret, headers, headerNames } = seal(id);
+  await tx`
+    insert into webhooks (id, eshop_id, secret, headers, header_names, ${settingsColumns(tx)})
+    overriding system value
+    select ${id}::int, ${eshopId}::int, ${secret}::bytea, ${headers}::bytea, ${namesOf(headerNames)}::text[],
+           ${settingsColumns(tx)}
+    from ${rowOf(tx, { ...input, ordering: input.ordering ?? 'none' })}`;
+  return await readBack(tx, eshopId, id);
 }
 
 const namesOf = (names: SealedHeaders['headerNames']) => (names === null ? null : [...names]);
