@@ -142,6 +142,23 @@ test('a bad line harms nobody, says what is wrong with it, and repeats no hash',
   expect(await login(told.at(-1).apiKey, 'u', told.at(-1).users[0].password)).toMatchObject({ status: 200 });
 });
 
+test('text that is not UTF-8 is refused rather than mangled', async () => {
+  const file = join(directory, 'latin');
+  for (const content of [
+    '{"name":"Tea","email":"a@example.com"}\n{"name":"Caf\u00e9","email":"a@example.com"}\n',
+    'name,email\nCaf\u00e9,a@example.com\nTea,a@example.com\n',
+  ]) {
+    await writeFile(file, Buffer.from(content, 'latin1'));
+    const { printed } = await triedWaybill(['import-eshops', file, '--json', '--dry-run'], {
+      DATABASE_URL: api.database.url,
+    });
+    const told = printed.split('\n').map((line) => JSON.parse(line));
+    expect(told).toContainEqual(
+      expect.objectContaining({ outcome: 'refused', note: 'has bytes that are not UTF-8' }),
+    );
+  }
+});
+
 test('CSV and a table; two imports at once make each e-shop once', async () => {
   const csv = Array.from(
     { length: 30 },

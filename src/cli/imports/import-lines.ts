@@ -76,9 +76,14 @@ async function* ndjson(pieces: AsyncIterable<string>): AsyncGenerator<ImportLine
   for await (const text of textLines(pieces)) {
     line += 1;
     if (text === null) yield { line, problem: `is longer than ${MAX_LINE} characters` };
+    else if (text.includes(UNDECODED)) yield { line, problem: NOT_UTF8 };
     else if (text.trim() !== '') yield parsed(line, text);
   }
 }
+
+/** What the decoder puts in the place of bytes that are not UTF-8. */
+const UNDECODED = '\ufffd';
+const NOT_UTF8 = 'has bytes that are not UTF-8';
 
 /** Null for a line that is too long. */
 async function* textLines(pieces: AsyncIterable<string>): AsyncGenerator<string | null, void> {
@@ -134,6 +139,7 @@ function recordOf(
   fields: readonly string[],
   jsonFields: readonly string[],
 ): ImportLine {
+  if ([...titles, ...fields].some((field) => field.includes(UNDECODED))) return { line, problem: NOT_UTF8 };
   if (fields.length > titles.length)
     return { line, problem: 'has more fields than the first line has titles' };
   const given: [string, unknown][] = [];
