@@ -25,6 +25,7 @@ export const groupNames = [
   'order',
   'mail',
   'clock',
+  'database clock',
   'stop',
 ] as const;
 /** The name of a group. */
@@ -56,6 +57,8 @@ export interface Fault<S extends BasicStack = Stack> {
   readonly needsBatches?: boolean;
   /** Waybill reaches Postgres through a pooler in this mode. */
   readonly pooler?: PoolMode;
+  /** The clock of Postgres is set, which takes a library. */
+  readonly databaseClock?: boolean;
   /** Before the first order: receivers of its own. */
   prepare?(scene: Scene<S>): Promise<void>;
   inject(scene: Scene<S>): Promise<void>;

@@ -38,6 +38,8 @@ export interface Ledger {
   mailsMayRepeat: boolean;
   /** How late an attempt may be beyond its plan and our outage, in milliseconds. */
   graceMs: number;
+  /** The machine's time, in milliseconds since 1970, when the database's clock said that time. */
+  machineTime: (at: number) => number;
   /** What went wrong besides deliveries, as sentences. */
   readonly complaints: string[];
   /** What a fault that looks for itself has found. */
@@ -54,6 +56,7 @@ export function newLedger(graceMs: number): Ledger {
     ordered: new Map(),
     mailsMayRepeat: false,
     graceMs,
+    machineTime: (at) => at,
     complaints: [],
     found: [],
   };

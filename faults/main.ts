@@ -16,6 +16,7 @@ import type { Played } from './round.ts';
 import { createRunner } from './runner.ts';
 import { type Setting, settings, turnOf } from './settings.ts';
 import { findPooler } from './stack/pooler.ts';
+import { hasSettableClock } from './stack/postgres.ts';
 import { buildProgram } from './stack/program.ts';
 
 interface Options {
@@ -87,8 +88,12 @@ async function playAll(left: Round[], played: Played[]): Promise<void> {
 }
 
 const noPooler = findPooler() === undefined;
-const rounds = chosenRounds(options).filter(({ fault }) => !(noPooler && fault.pooler !== undefined));
+const noClock = !hasSettableClock();
+const rounds = chosenRounds(options).filter(
+  ({ fault }) => !(noPooler && fault.pooler !== undefined) && !(noClock && fault.databaseClock),
+);
 if (noPooler) say('PgBouncer is not installed: rounds of the group pooler are left out.');
+if (noClock) say('libfaketime is not installed: rounds of the group database clock are left out.');
 // A worker starts anew for another policy or setting: the rounds of one after the other.
 const kindOf = ({ firstAttempts, policy, fault }: Round) =>
   `${firstAttempts} ${fault.pooler ?? 'direct'} ${policy}`;

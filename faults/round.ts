@@ -109,9 +109,19 @@ export async function playRound<S extends BasicStack>(
   }
 }
 
-async function gathered({ stack, shop, receivers }: Scene<BasicStack>): Promise<Evidence> {
+async function gathered({ stack, shop, receivers, ledger }: Scene<BasicStack>): Promise<Evidence> {
   const rows = await readRows(stack.sql, shop.eshopId);
-  return { ...rows, at: Date.now(), receivers: receivers.all, mails: await stack.mailsTo(shop.email) };
+  const webhooks = rows.webhooks.map((row) => ({
+    ...row,
+    deactivatedAt: row.deactivatedAt === null ? null : ledger.machineTime(row.deactivatedAt),
+  }));
+  return {
+    ...rows,
+    webhooks,
+    at: Date.now(),
+    receivers: receivers.all,
+    mails: await stack.mailsTo(shop.email),
+  };
 }
 
 /** Waits until every delivery has ended and every deactivation is mailed, or until they should have long since. */

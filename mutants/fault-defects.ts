@@ -145,6 +145,15 @@ export const faultDefects: readonly FaultDefect[] = [
     noticed: 'With a worker whose clock is behind, the window of a delivery is over before its time.',
   },
   {
+    name: 'faults-database-clock',
+    group: 'database clock',
+    fault: "database's clock set back an hour",
+    file: 'src/reconciler/watch-clock.ts',
+    text: '    if (owed === 0) return;\n',
+    replacement: '    if (owed > 0) return;\n',
+    noticed: "What waits while the database's clock is set back waits for as long.",
+  },
+  {
     name: 'faults-stop',
     group: 'stop',
     fault: 'worker stopped in order',

@@ -1,6 +1,7 @@
 /** All faults. */
 import type { EmbeddedFault, Fault } from '../fault.ts';
 import { clockFaults } from './clock.ts';
+import { databaseClockFaults } from './database-clock.ts';
 import { embeddedFaults } from './embedded.ts';
 import { killFaults } from './kill.ts';
 import { linkFaults } from './link.ts';
@@ -36,5 +37,6 @@ export const faults: readonly (Fault | EmbeddedFault)[] = [
   ...orderFaults,
   ...mailFaults,
   ...clockFaults,
+  ...databaseClockFaults,
   ...stopFaults,
 ];

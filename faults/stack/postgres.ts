@@ -1,4 +1,7 @@
 /** The Postgres of a stack: the embedded one, run by the harness. */
+import { accessSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { freePort } from '../../test/support/ports.ts';
@@ -11,19 +14,45 @@ export interface PostgresPart extends Part {
   readonly url: string;
   /** Of its data. */
   readonly directory: string;
+  /** From its next start on its clock can be set, or is the machine's again. */
+  readonly clock: { settable: boolean; set(ms: number): Promise<void> };
+}
+
+/** What gives a program a clock of its own, where Debian's package has it. */
+const LIBRARY = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/faketime/libfaketime.so.1`;
+
+/** Whether the clock of a Postgres can be set. */
+export function hasSettableClock(): boolean {
+  try {
+    accessSync(LIBRARY);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Makes a cluster in a folder that every user can enter, and starts it. */
 export async function startPostgresPart(directory: string): Promise<PostgresPart> {
   const dataDir = await openDataDir(directory);
   await dataDir.write('postgres-port', String(await freePort()));
-  const server = await startPostgres(dataDir, () => {}, { superuser: true });
+  const file = join(directory, '..', 'database-clock');
+  const shift = (ms: number) => writeFile(file, `${ms < 0 ? '-' : '+'}${Math.abs(ms) / 1_000}`);
+  const clock = { settable: false, set: shift };
+  const settable = {
+    LD_PRELOAD: LIBRARY,
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+  };
+  const env = () => (clock.settable ? settable : {});
+  const server = await startPostgres(dataDir, () => {}, { superuser: true, env });
   const readPid = async () => Number((await dataDir.read('postgres/postmaster.pid'))?.split('\n')[0]);
   let pid = await readPid();
   return {
     name: 'Postgres',
     url: server.url,
     directory: dataDir.join('postgres'),
+    clock,
     async kill() {
       signalTree(pid, 'SIGKILL');
     },

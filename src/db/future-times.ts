@@ -3,8 +3,9 @@
  * what waits in the queue is due. Times that people give, such as a pre-order's release, are never touched.
  */
 import { QUEUE } from './outbox/outbox.ts';
-import type { Sql } from './pool.ts';
+import type { Pool, Sql } from './pool.ts';
 import { readSetting, writeSetting } from './settings.ts';
+import { transaction } from './transaction.ts';
 
 /**
  * How far ahead a lease ends, or what waits is due, at most, in seconds: half a minute for a refused start, a minute for a retry
@@ -13,6 +14,9 @@ import { readSetting, writeSetting } from './settings.ts';
 const MOST_AHEAD_SECONDS = 180;
 /** How far ahead the next look at an unsent mail or a recovery is at most, in seconds. */
 const MOST_CHECK_SECONDS = 3_600 + MOST_AHEAD_SECONDS;
+/** Steps that differ by less are one, seen by several workers, in milliseconds: how far it went, and when it was noticed. */
+const SAME_STEP_MS = 5_000;
+const SAME_TIME_MS = 10_000;
 /** The setting with the last step that was noticed. */
 const CLOCK_STEP = 'clockStep';
 
@@ -33,6 +37,15 @@ export async function forgetFutureTimes(sql: Sql): Promise<number> {
     await sql`
       update outbox set ${unleased}, due_at = case when kind = 'webhookChanged' then least(due_at, now()) else due_at end
       where ${tooLong} or kind = 'webhookChanged' and due_at > ${far}`,
+    // Begun in the future: its owner has it as long as it would have had it, and the next one waits as long as it would have waited.
+    await sql`
+      update attempts a set owned_until = now() + (a.owned_until - a.started_at)
+      from deliveries d
+      where d.state in ('pending', 'retrying') and a.delivery_id = d.id and a.number = d.attempts_made + 1
+        and a.finished_at is null and a.started_at > now() and a.owned_until > ${far}`,
+    await sql`
+      update deliveries set next_attempt_at = now() + (next_attempt_at - last_attempt_at), last_attempt_at = now()
+      where state in ('pending', 'retrying') and last_attempt_at > ${far}`,
     await sql`update recoveries set ${unleased} where ${tooLong}`,
     await sql`update recoveries set check_at = now() where check_at > ${tooFar(MOST_CHECK_SECONDS)}`,
     await sql`update warnings set check_at = now() where check_at > ${tooFar(MOST_CHECK_SECONDS)} and mailed_at is null`,
@@ -49,12 +62,45 @@ export interface ClockStep {
   readonly ms: number;
 }
 
-export async function noteClockStep(sql: Sql, { at, ms }: ClockStep): Promise<void> {
-  await writeSetting(sql, CLOCK_STEP, `${at.toISOString()} ${ms}`);
+/**
+ * Notes a step, once, however many workers notice it. One ahead takes the windows along that had begun before it, so that it ends none
+ * of them; one back takes along what is planned.
+ */
+export async function noteClockStep(sql: Pool, step: ClockStep): Promise<void> {
+  await transaction(sql, async (tx) => {
+    const [row] = await tx<{ value: string }[]>`
+      insert into settings (name, value) values (${CLOCK_STEP}, '')
+      on conflict (name) do update set value = settings.value returning value`;
+    const before = stepOf(row?.value ?? '');
+    if (before !== null && isSame(before, step)) return;
+    const by = tx`make_interval(secs => ${step.ms / 1_000}::float8)`;
+    if (step.ms > 0)
+      await tx`
+        update deliveries set window_started_at = window_started_at + ${by}
+        where state in ('pending', 'retrying') and window_started_at <= now() - ${by}`;
+    // What was attempted after the step is left alone; what was attempted in the future is for `forgetFutureTimes`.
+    else
+      await tx`
+        update deliveries set next_attempt_at = greatest(now(), next_attempt_at + ${by})
+        where state in ('pending', 'retrying') and dispatched_at is not null and next_attempt_at > now()
+          and last_attempt_at < now() - ${SAME_TIME_MS / 1_000} * interval '1 second'`;
+    await writeSetting(tx, CLOCK_STEP, `${step.at.toISOString()} ${step.ms}`);
+  });
+}
+
+function isSame(one: ClockStep, other: ClockStep): boolean {
+  return (
+    Math.abs(one.ms - other.ms) < SAME_STEP_MS &&
+    Math.abs(one.at.getTime() - other.at.getTime()) < SAME_TIME_MS
+  );
 }
 
 /** The last one that was noticed; null where there was none. */
 export async function lastClockStep(sql: Sql): Promise<ClockStep | null> {
-  const [at = '', ms = ''] = (await readSetting(sql, CLOCK_STEP))?.split(' ') ?? [];
+  return stepOf((await readSetting(sql, CLOCK_STEP)) ?? '');
+}
+
+function stepOf(value: string): ClockStep | null {
+  const [at = '', ms = ''] = value.split(' ');
   return at === '' ? null : { at: new Date(at), ms: Number(ms) };
 }

@@ -34,6 +34,13 @@ export interface EmbeddedServer {
   stop(): Promise<void>;
 }
 
+export interface PostgresOptions {
+  readonly maxConnections?: number;
+  readonly superuser?: boolean;
+  /** Added to the environment of its processes, asked for at each start. */
+  readonly env?: () => NodeJS.ProcessEnv;
+}
+
 /** Settings that make commits durable yet cheap for one machine. */
 const SETTINGS = ['-c', 'unix_socket_directories=', '-c', 'listen_addresses=127.0.0.1'];
 
@@ -82,7 +89,7 @@ async function grantServerAccess({ pg_ctl }: Programs, dataDir: DataDir): Promis
 export async function startPostgres(
   dataDir: DataDir,
   say: (text: string) => void,
-  { maxConnections = 200, superuser = false } = {},
+  { maxConnections = 200, superuser = false, env = () => ({}) }: PostgresOptions = {},
 ): Promise<EmbeddedServer> {
   const directory = dataDir.join('postgres');
   const passwordIn = (name: string) =>
@@ -142,7 +149,8 @@ export async function startPostgres(
     await rotateLog(logFile);
     try {
       // pg_ctl puts the server into a session of its own. Its own output must not be a pipe of ours.
-      await run(pgCtl, ['start', '-D', directory, '-l', logFile, '-o', options, '-w', '-t', '60'], asUser);
+      const args = ['start', '-D', directory, '-l', logFile, '-o', options, '-w', '-t', '60'];
+      await run(pgCtl, args, { ...asUser, env: { ...asUser.env, ...env() } });
     } catch (error) {
       const tail = (await readFile(logFile, 'utf8').catch(() => '')).split('\n').slice(-4).join(' ');
       throw new DataDirError(`The embedded Postgres did not start: ${tail || String(error)}`);

@@ -2,14 +2,20 @@
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { type ClockStep, forgetFutureTimes, lastClockStep } from '../../src/db/future-times.ts';
+import {
+  type ClockStep,
+  forgetFutureTimes,
+  lastClockStep,
+  noteClockStep,
+} from '../../src/db/future-times.ts';
 import { claimReleaseChanges, enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { QUEUE } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
+import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { watchDatabaseClock } from '../../src/reconciler/watch-clock.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { fireDelivery } from '../support/deliveries.ts';
+import { beginAttempt, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 import { until } from '../support/until.ts';
 
@@ -46,6 +52,45 @@ test('leases and due times an hour ahead are past; what people gave, and what ca
   expect(await claimed()).toEqual([due, leased].sort());
   expect(await claimReleaseChanges(sql, 10)).toMatchObject([{ eshopOrderId: '10001' }]);
   expect(await sql`select due_at from outbox`).toMatchObject([{ dueAt: before?.dueAt }]);
+});
+
+test('a retry planned before a step back comes as late as it was planned, and an attempt is nobody’s for longer than asked for', async () => {
+  const { sql } = database;
+  const [retried, begun] = [await fireDelivery(sql, owner), await fireDelivery(sql, owner)];
+  await makeAttempt(sql, retried, 1);
+  await beginAttempt(sql, { deliveryId: begun, number: 1, generation: 1 });
+  await sql`
+    update deliveries set last_attempt_at = now() + interval '1 hour', next_attempt_at = now() + interval '1 hour 20 seconds'
+    where id = ${retried}`;
+  await sql`
+    update attempts set started_at = now() + interval '1 hour', owned_until = now() + interval '1 hour 20 seconds'
+    where delivery_id = ${begun}`;
+  const look = async () => {
+    const [one, other] = [await loadForAttempt(sql, retried), await loadForAttempt(sql, begun)];
+    return [
+      [one?.nextAttemptAt, one?.now],
+      [other?.underWayUntil, other?.now],
+    ].map(([until, now]) => Math.round(((until?.getTime() ?? 0) - (now?.getTime() ?? 0)) / 1_000));
+  };
+  // Before anybody has repaired it, too.
+  expect(await look()).toEqual([20, 20]);
+  await forgetFutureTimes(sql);
+  const [first, second] = await look();
+  expect(first).toBeLessThanOrEqual(20);
+  expect(second).toBeLessThanOrEqual(20);
+});
+
+test('a step ahead ends no window, however many workers notice it', async () => {
+  const { sql } = database;
+  const id = await fireDelivery(sql, owner);
+  await makeAttempt(sql, id, 1);
+  await sql`update deliveries set window_started_at = now() - interval '3 hours' where id = ${id}`;
+  const at = new Date();
+  await noteClockStep(sql, { at, ms: 7_200_000 });
+  await noteClockStep(sql, { at, ms: 7_200_100 });
+  const [row] = await sql<{ hours: number }[]>`
+    select round(extract(epoch from now() - window_started_at) / 3600)::int as hours from deliveries where id = ${id}`;
+  expect(row?.hours).toBe(1);
 });
 
 test('a step back and one ahead are noticed and noted, and the former is made good', async () => {

@@ -75,18 +75,23 @@ export interface DeliveryForAttempt extends WebhookForm {
   readonly now: Date;
 }
 
-/** Deliveries `d` with their webhooks and last attempts: the columns of a `DeliveryForAttempt`. */
+/**
+ * Deliveries `d` with their webhooks and last attempts: the columns of a `DeliveryForAttempt`. Where the database's clock was set back
+ * since the last attempt, the next one is as far ahead as it was planned, and nobody has an attempt for longer than he asked for.
+ */
 const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
     select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, d.state, d.attempts_made,
            d.window_started_at,
-           d.next_attempt_at, d.last_status, d.last_error, d.last_generation, d.last_attempt_at, d.late_ms::float8 as late_ms, d.window_lost,
+           case when d.last_attempt_at > clock_timestamp() then d.next_attempt_at - (d.last_attempt_at - clock_timestamp())
+             else d.next_attempt_at end as next_attempt_at,
+           d.last_status, d.last_error, d.last_generation, least(d.last_attempt_at, clock_timestamp()) as last_attempt_at, d.late_ms::float8 as late_ms, d.window_lost,
            d.operator_stop, d.operator_actions,
            d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome, a.started_at as last_started_at,
            ${formColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.headers, w.secret,
            w.previous_secret, w.previous_secret_until, w.deleted_at, w.ordering, ${isReplaced(sql)} as replaced,
            ${snapshot} as snapshot, e.test is true as test, e.happened_at,
-           (select n.owned_until from attempts n
+           (select least(n.owned_until, clock_timestamp() + (n.owned_until - n.started_at)) from attempts n
             where n.delivery_id = d.id and n.number = d.attempts_made + 1 and n.finished_at is null and n.owned_until > clock_timestamp())
              as under_way_until,
            clock_timestamp() as now

@@ -1,0 +1,48 @@
+/** The database's clock is set, as on a replica that is behind or a machine that was moved, and stays so. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LEASE_SECONDS } from '../../src/db/outbox/outbox.ts';
+import type { Fault } from '../fault.ts';
+import type { Stack } from '../stack/stack.ts';
+
+const HOUR_MS = 3_600_000;
+const POLL_MS = 100;
+
+/** Restarts Postgres with a clock that can be set, or with the machine's, and waits until Waybill has it again. */
+async function restart({ postgres, apiUrl }: Stack, settable: boolean): Promise<void> {
+  await postgres.stop();
+  postgres.clock.settable = settable;
+  await postgres.clock.set(0);
+  await postgres.start();
+  for (;;) {
+    const ready = await fetch(`${apiUrl}/readyz`).catch(() => undefined);
+    await ready?.arrayBuffer();
+    if (ready?.ok === true) return;
+    await sleep(POLL_MS);
+  }
+}
+
+function set(name: string, ms: number, policies: Fault['policies']): Fault {
+  return {
+    group: 'database clock',
+    name: `database's clock set ${name} an hour`,
+    policies,
+    injectionPoints: ['orders', 'slow', 1],
+    lasts: [2_000, 6_000],
+    databaseClock: true,
+    prepare: ({ stack }) => restart(stack, true),
+    async inject({ stack, ledger }) {
+      // What lies nearer was written before.
+      ledger.machineTime = (at) => (Math.abs(at - Date.now()) < HOUR_MS / 2 ? at : at - ms);
+      await stack.postgres.clock.set(ms);
+    },
+    // What was claimed by the clock before is free once its lease is over.
+    heal: () => sleep(1_000 * LEASE_SECONDS),
+    finish: ({ stack }) => restart(stack, false),
+  };
+}
+
+export const databaseClockFaults: readonly Fault[] = [
+  set('back', -HOUR_MS, ['scaled', 'few', 'hours']),
+  // Ahead by less than the window.
+  set('ahead', HOUR_MS, ['hours']),
+];
