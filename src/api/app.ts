@@ -67,7 +67,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   app.use(knownPaths(app));
 
   app.route('/', systemRoutes(deps));
-  app.route('/', documentationRoutes(app, deps.version));
+  app.route('/', documentationRoutes(app, deps));
   const { admit, inTurn, turn, sends } = createBudget(deps.budget);
   onOutgoing(deps.sql, sends);
   app.use('/v21/users/login', needsLength, wholeBody(MAX_LOGIN_BYTES));

@@ -49,6 +49,8 @@ export interface ApiDeps {
   /** How often an import asks whether it may go on, in milliseconds (default 2000). */
   readonly importCheckMs?: number;
   readonly version: string;
+  /** Where e-shops reach us, without a slash at its end; null where nobody said. */
+  readonly publicUrl: string | null;
   readonly shipperCatalogue: ShipperCatalogue;
   /** The values that an order's `marketplace` may have. */
   readonly marketplaces: readonly string[];

@@ -12,6 +12,7 @@ import type { Shutdown } from '../lib/shutdown.ts';
 import { started } from '../log/log.ts';
 import { type Metrics, statusClass } from '../metrics/metrics.ts';
 import type { Keys } from '../secrets/keys.ts';
+import { publicPrefix } from '../theme/public-url.ts';
 import type { Traces } from '../traces/traces.ts';
 import { createApplication } from './application.ts';
 
@@ -63,11 +64,11 @@ export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise
   const pages = createConsole({
     ...application,
     temporal,
-    publicUrl: settings.PUBLIC_URL ?? null,
     stopping: shutdown.signal,
   });
   const { url, close } = await listen(withConsole(application.api, pages), settings.HOST, settings.PORT, {
     maxConnections: settings.MAX_CONNECTIONS,
+    prefix: publicPrefix(application.publicUrl),
   });
   const stopped = started(log, 'api', { url });
   await shutdown.add(async () => {

@@ -45,6 +45,7 @@ export async function createApplication({
   const deps: ApiDeps = {
     ...given,
     version,
+    publicUrl: settings.PUBLIC_URL ?? null,
     policy: config.retryPolicy,
     loginLimits: { perAddress: settings.LOGIN_LIMIT_PER_ADDRESS },
     trustProxy: settings.TRUST_PROXY,

@@ -12,6 +12,7 @@ import { createPlaces } from '../api/budget/places.ts';
 import { everyAnswer } from '../api/errors.ts';
 import { findRefused } from '../api/refused-values.ts';
 import { Problem } from '../domain/problem.ts';
+import { publicLinks } from '../theme/public-url.ts';
 import { securedPages } from '../theme/secured.ts';
 import { allRoutes } from './all/routes.tsx';
 import { ApiRefusal, apiClient } from './api-client.ts';
@@ -167,6 +168,7 @@ export function createConsole(
     await next();
     answered(deps, c, performance.now() - started);
   });
+  app.use(publicLinks(deps.publicUrl));
   if (authenticator.guard !== undefined) app.use(authenticator.guard);
   app.use(async (c, next) => {
     // As the API does: the database takes no such text.

@@ -26,12 +26,14 @@ function eshopNumber(text: string | undefined): number {
 
 function SignIn(props: {
   token: string;
+  /** Nobody said where we are: it is a trial on this machine. */
+  trial: boolean;
   next: string;
   refused?: string;
   eshop?: string | undefined;
   username?: string | undefined;
 }) {
-  const { token, next, refused, eshop = '', username = '' } = props;
+  const { token, trial, next, refused, eshop = '', username = '' } = props;
   return (
     <Document title="Sign in">
       <div class="sign-in">
@@ -90,8 +92,13 @@ function SignIn(props: {
             </button>
           </form>
           <p class="quiet small">
-            You get all three from the operator of the warehouse; <code>npm start</code> prints those of the
-            demonstration e-shop. The API is described in the <a href="/docs">documentation</a>.
+            You get all three from the operator of the warehouse
+            {trial ? (
+              <>
+                ; <code>npm start</code> prints those of the demonstration e-shop
+              </>
+            ) : null}
+            . The API is described in the <a href="/docs">documentation</a>.
           </p>
         </main>
       </div>
@@ -124,6 +131,7 @@ const SIGN_IN_QUEUE_TIMEOUT_MS = 10_000;
 
 function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleEnv> {
   const { sql, trustProxy, log } = deps;
+  const trial = deps.publicUrl === null;
   const app = new Hono<ConsoleEnv>();
   const check = credentialCheck(deps);
   const addressOf = clientAddresses(trustProxy, log);
@@ -134,7 +142,9 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
   );
 
   app.get('/sign-in', (c) =>
-    c.html(html(<SignIn token={csrfToken(cookies.before(c))} next={pathOf(c.req.query('next'))} />)),
+    c.html(
+      html(<SignIn trial={trial} token={csrfToken(cookies.before(c))} next={pathOf(c.req.query('next'))} />),
+    ),
   );
 
   app.post('/sign-in', ownForms(cookies.readBefore), async (c) => {
@@ -143,7 +153,7 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
       c.html(
         html(
           <SignIn
-            {...{ eshop, username, refused }}
+            {...{ trial, eshop, username, refused }}
             token={csrfToken(cookies.before(c))}
             next={pathOf(next)}
           />,

@@ -2,7 +2,7 @@
  * The API's HTTP server: refuses malformed requests, bounds how long one may take to arrive, and how many connections
  * there are.
  *
- * Module http, which imports api, lib. Begin: this file.
+ * Module http, which imports api, lib, theme. Begin: this file.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -12,6 +12,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { errorBody, everyAnswer, reasonPhrase } from '../api/errors.ts';
 import { IMPORT_PATH } from '../api/import/path.ts';
 import { UserError } from '../lib/user-error.ts';
+import { withoutPrefix } from '../theme/public-url.ts';
 import { createPipelines } from './pipelines.ts';
 
 export interface HttpServer {
@@ -29,6 +30,8 @@ export class PortInUse extends UserError {
 export interface HttpServerOptions {
   /** What the port is configured with (default `PORT`). */
   readonly variable?: string;
+  /** Of all paths, as a proxy in front may pass it on. */
+  readonly prefix?: string;
   /** Connections at the same time; one more is closed at once. */
   readonly maxConnections?: number;
   /** How long a request may take to arrive whole, an import aside, in milliseconds. */
@@ -139,6 +142,7 @@ export async function listen(
   port: number,
   {
     variable = 'PORT',
+    prefix = '',
     maxConnections,
     uploadMs = UPLOAD_MS,
     headMs = HEAD_MS,
@@ -165,6 +169,7 @@ export async function listen(
   const enter = createPipelines();
   const server = createServer(options, (incoming, outgoing) => {
     answers.set(incoming.socket, outgoing);
+    incoming.url = withoutPrefix(incoming.url ?? '/', prefix);
     if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
       answerRefusal(outgoing, 400);
       return;

@@ -133,6 +133,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
     examine: createExaminer({ sender, keys, timeoutMs: 30_000 }),
     requestAction: null,
     version: '0.0.0-test',
+    publicUrl: null,
     shipperCatalogue: shippedCatalogue,
     marketplaces: shippedMarketplaces,
     ...overrides,

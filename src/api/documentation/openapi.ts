@@ -113,7 +113,11 @@ function complete(path: string, operation: DocumentedOperation): DocumentedOpera
  * @param app the whole application, all routes mounted
  * @param version of the program
  */
-export async function makeOpenApi(app: Hono<ApiEnv>, version: string): Promise<OpenApiDocument> {
+export async function makeOpenApi(
+  app: Hono<ApiEnv>,
+  version: string,
+  publicUrl: string | null,
+): Promise<OpenApiDocument> {
   const { webhooks, components } = describeWebhooks();
   const generated = await generateSpecs(app, {
     defaultValidationErrorResponse: false,
@@ -132,7 +136,7 @@ export async function makeOpenApi(app: Hono<ApiEnv>, version: string): Promise<O
         ].join('\n\n'),
       },
       tags: [...tags],
-      servers: [{ url: '/' }],
+      servers: [{ url: publicUrl ?? '/' }],
       security: [{ apiKey: [], token: [] }],
     },
   });

@@ -2,8 +2,9 @@
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { notFound } from '../../domain/problem.ts';
+import { publicLinks } from '../../theme/public-url.ts';
 import { securedPages } from '../../theme/secured.ts';
-import type { ApiEnv } from '../deps.ts';
+import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { assetRoutes, DOCS } from './assets.ts';
 import type { OpenApiDocument } from './document.ts';
 import { makeOpenApi } from './openapi.ts';
@@ -15,12 +16,15 @@ const secured = securedPages('no-referrer');
 const MAX_QUERY_CHARS = 200;
 
 /** The documentation of an application, made at the first request, when all its routes are mounted. */
-export function documentationRoutes(app: Hono<ApiEnv>, version: string): Hono<ApiEnv> {
+export function documentationRoutes(
+  app: Hono<ApiEnv>,
+  { version, publicUrl }: Pick<ApiDeps, 'version' | 'publicUrl'>,
+): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   let described: Promise<OpenApiDocument> | undefined;
   let made: Promise<Site> | undefined;
   const document = () => {
-    described ??= makeOpenApi(app, version);
+    described ??= makeOpenApi(app, version, publicUrl);
     return described;
   };
   const site = () => {
@@ -35,6 +39,7 @@ export function documentationRoutes(app: Hono<ApiEnv>, version: string): Hono<Ap
   };
   routes.get('/openapi.json', async (c) => c.body(await text(), 200, { 'content-type': 'application/json' }));
   for (const path of [DOCS, `${DOCS}/*`]) routes.use(path, compress());
+  routes.use(`${DOCS}/*`, publicLinks(publicUrl));
   routes.route(DOCS, assetRoutes);
   routes.get(`${DOCS}/search.json`, async (c) => {
     const { findable } = await site();

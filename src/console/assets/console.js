@@ -5,6 +5,9 @@
 (() => {
   /** How often what is live asks again where it cannot be followed, in milliseconds. */
   const POLL_MS = 4_000;
+  const { live: LIVE } = document.currentScript.dataset;
+  /** Of all paths: it is not ours to ask for. */
+  const prefix = LIVE.slice(0, -'/console/live'.length);
 
   const box = document.querySelector('[hx-get][hx-select]');
   const path = box?.getAttribute('hx-get');
@@ -37,8 +40,9 @@
   const follow = () => {
     if (!box || source || paused || polling || document.visibilityState !== 'visible') return;
     const eshop = document.querySelector('[data-eshop]')?.getAttribute('data-eshop');
-    const asked = new URLSearchParams(eshop ? { of: path, eshop } : { of: path });
-    source = new EventSource(`/console/live?${asked}`);
+    const of = path.slice(prefix.length);
+    const asked = new URLSearchParams(eshop ? { of, eshop } : { of });
+    source = new EventSource(`${LIVE}?${asked}`);
     source.addEventListener('page', ({ data }) => {
       news = JSON.parse(data);
       show();

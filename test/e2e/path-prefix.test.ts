@@ -1,0 +1,142 @@
+/** Behind a proxy, with a path prefix and without: documentation, console and OpenAPI document name where people reach them. */
+import { spawn } from 'node:child_process';
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createInstallation, type Installation } from '../support/installation.ts';
+import { freePort } from '../support/ports.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { until } from '../support/until.ts';
+
+const NGINX = '/usr/sbin/nginx';
+const hasNginx = await access(NGINX).then(
+  () => true,
+  () => false,
+);
+
+let installation: Installation;
+const ends: (() => Promise<unknown>)[] = [];
+beforeAll(async () => {
+  installation = await createInstallation();
+});
+afterAll(async () => {
+  for (const end of ends.reverse()) await end().catch(() => {});
+  await installation.remove();
+});
+
+/** Starts an nginx with these lines in its `server`. */
+async function startNginx(port: number, lines: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'waybill-nginx-'));
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${folder}/${name};`)
+    .join(' ');
+  await writeFile(
+    join(folder, 'nginx.conf'),
+    `daemon off; error_log stderr; pid ${folder}/pid; events {}
+     http { access_log off; ${paths} server { listen 127.0.0.1:${port}; ${lines} } }`,
+  );
+  const child = spawn(NGINX, ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' });
+  ends.push(async () => {
+    child.kill('SIGTERM');
+    await rm(folder, { recursive: true, force: true });
+  });
+}
+
+async function startApi(publicUrl: string): Promise<Program> {
+  const program = await startProgram({ ...installation.env, ROLE: 'api', PUBLIC_URL: publicUrl });
+  ends.push(() => program.kill());
+  return program;
+}
+
+/** Signs in as a browser does, and follows what every page links to. */
+async function walk(base: string): Promise<void> {
+  const { origin, pathname } = new URL(base);
+  const prefix = pathname.replace(/\/$/, '');
+  const get = (path: string, cookie = '') =>
+    fetch(`${origin}${path}`, { redirect: 'manual', headers: { cookie } });
+  const linksOf = (page: string) =>
+    [...page.matchAll(/ (?:href|src|action|hx-get|data-live|data-index|data-engine)="(\/[^"#]*)/g)].map(
+      ([, path = '']) => path.replaceAll('&amp;', '&'),
+    );
+  const checked = new Set<string>();
+  const follow = async (page: string, cookie = '') => {
+    const links = linksOf(page);
+    expect(links.length).toBeGreaterThan(3);
+    for (const link of links) {
+      expect(link.startsWith(`${prefix}/`)).toBe(true);
+      if (checked.has(link) || checked.size > 60 || link.endsWith('/live')) continue;
+      checked.add(link);
+      const answer = await get(link, cookie);
+      await answer.arrayBuffer();
+      expect([link, answer.status < 400 || answer.status === 405 || answer.status === 404]).toEqual([
+        link,
+        true,
+      ]);
+      expect([link, answer.status]).not.toEqual([link, link.includes('/assets/') ? 404 : 0]);
+    }
+  };
+
+  for (const path of ['/docs', '/docs/guides/quickstart']) {
+    const page = await (await get(`${prefix}${path}`)).text();
+    expect(page).not.toContain('127.0.0.1:8080');
+    if (path !== '/docs') expect(page).toContain(base);
+    await follow(page);
+  }
+  expect(await (await get(`${prefix}/openapi.json`)).json()).toMatchObject({ servers: [{ url: base }] });
+
+  const away = await get(`${prefix}/console`);
+  const signIn = away.headers.get('location') ?? '';
+  expect(signIn.startsWith(`${prefix}/console/sign-in?`)).toBe(true);
+  const form = await get(signIn);
+  const [before = ''] = form.headers.getSetCookie();
+  expect(before).toContain(`Path=${prefix}/console`);
+  const page = await form.text();
+  expect(page).not.toContain('npm start');
+  const fields = Object.fromEntries(
+    [...page.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [
+      name,
+      value,
+    ]),
+  );
+  const { eshopId, username, password } = installation.credentials;
+  const signedIn = await fetch(`${origin}${prefix}/console/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie: before.split(';')[0] ?? '', 'sec-fetch-site': 'same-origin' },
+    body: new URLSearchParams({ ...fields, eshop: String(eshopId), username, password }),
+  });
+  expect([signedIn.status, signedIn.headers.get('location')]).toEqual([303, `${prefix}/console`]);
+  const session = signedIn.headers.getSetCookie().find((each) => !each.includes('Max-Age=0')) ?? '';
+  expect(session).toContain(`Path=${prefix}/console`);
+  const overview = await get(`${prefix}/console`, session.split(';')[0]);
+  expect(overview.status).toBe(200);
+  await follow(await overview.text(), session.split(';')[0]);
+}
+
+it('without a proxy, at a path that is passed on', async () => {
+  const port = String(await freePort());
+  const program = await startProgram({
+    ...installation.env,
+    ROLE: 'api',
+    PORT: port,
+    PUBLIC_URL: `http://127.0.0.1:${port}/ship/bills/`,
+  });
+  ends.push(() => program.kill());
+  await walk(`http://127.0.0.1:${port}/ship/bills`);
+  // Probes ask the process itself.
+  expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
+});
+
+it.runIf(hasNginx).each([
+  ['at the root', '', (api: string) => `location / { proxy_pass ${api}; }`],
+  ['at a path that it passes on', '/ship', (api: string) => `location /ship { proxy_pass ${api}; }`],
+  ['at a path that it takes away', '/ship', (api: string) => `location /ship/ { proxy_pass ${api}/; }`],
+])('behind nginx %s', async (_, prefix, lines) => {
+  const port = await freePort();
+  const base = `http://127.0.0.1:${port}${prefix}`;
+  const api = await startApi(base);
+  await startNginx(port, lines(api.url));
+  await until('nginx', async () => (await fetch(`${base}/healthz`).catch(() => undefined))?.ok);
+  await walk(base);
+});
