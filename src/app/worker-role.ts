@@ -2,7 +2,7 @@
  * The worker role: one session after the other. It starts while Temporal is away, and goes on by itself when Temporal
  * is back.
  *
- * Module app, which imports activities, api, attempt, concurrency, config, console, db, delivery, domain, embedded, http, lib, log, mail, metrics, reconciler, relay, secrets, temporal, traces, workflows. Begin: `api-role.ts`, this file and
+ * Module app, which imports activities, api, attempt, concurrency, config, console, db, delivery, domain, embedded, http, lib, log, mail, metrics, reconciler, relay, secrets, temporal, theme, traces, workflows. Begin: `api-role.ts`, this file and
  * `../main.ts`, which starts both.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
