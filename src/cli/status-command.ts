@@ -45,7 +45,7 @@ function recoveryRow(recovery: RecoveryStatus): Row {
 
 export function databaseRows(database: DatabaseStatus): Row[] {
   if (database.problem !== null) return [['Database', database.problem]];
-  const { version, bytes, outbox, open, mails, recoveries, partitions } = database;
+  const { version, bytes, outbox, open, mails, mailFolder, recoveries, partitions } = database;
   const {
     fresh,
     recovered,
@@ -57,6 +57,9 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     changes,
     oldestChangeSeconds,
   } = outbox;
+  // A choice, which the start and an alert name too: status does not end with 1 for it.
+  const files =
+    mailFolder === null ? '' : `; without SMTP_URL they go to ${mailFolder}, and nobody gets them`;
   const waiting: [number, string][] = [
     [fresh, 'fresh'],
     [handedBack, 'handed back'],
@@ -85,7 +88,10 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     ],
     ['Held', held],
     ...(recoveries.length === 0 ? [['Recoveries', 'none under way'] as const] : recoveries.map(recoveryRow)),
-    ['Mails', mails.owed === 0 ? 'none to send' : `${mails.owed} to send${since(mails.oldestSeconds)}`],
+    [
+      'Mails',
+      `${mails.owed === 0 ? 'none to send' : `${mails.owed} to send${since(mails.oldestSeconds)}`}${files}`,
+    ],
     [
       'Partitions',
       `${partitions.since === null ? 'up' : `from ${minute(partitions.since).slice(0, 10)}`} to ${minute(partitions.until).slice(0, 10)}`,

@@ -121,11 +121,6 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
       `${counted(mails.refusedLately, 'mail')} given up in the last day because the mail server refused ${mails.refusedLately === 1 ? 'it' : 'them'}: the e-shop does not know that its webhook is inactive.`,
     );
   }
-  if (database.mailFolder !== null) {
-    needs.push(
-      `Nobody gets the mails about deactivated webhooks: without SMTP_URL, workers write them to ${database.mailFolder}.`,
-    );
-  }
   if (clockStep !== null) {
     needs.push(
       `The clock of the database was set ${clockStep.ms < 0 ? 'back' : 'ahead'} by ${formatTime(Math.abs(clockStep.ms))}, noticed at ${clockStep.at.toISOString()}: check its time synchronization.`,
