@@ -57,6 +57,7 @@ const starter = {
     return true;
   },
 };
+const silence = createSilence(options.silentMs);
 const dispatch = dispatchOf(
   {
     ...deps,
@@ -67,10 +68,10 @@ const dispatch = dispatchOf(
     budget: createBudget(load.overloaded),
     options,
     firstAttempts: 'batch',
-    silence: createSilence(options.silentMs),
+    silence,
     // Only batches are made.
     inHand: { count: () => 0, take() {} },
-    onTaken() {},
+    onTaken: silence.answered,
   },
   'deliveries',
   createPrecedence(options.patienceMs),
