@@ -1,7 +1,7 @@
 /** What a webhook did not get. */
 import { v7 as uuidv7 } from 'uuid';
-import type { Pool } from '../../src/db/pool.ts';
-import { transaction } from '../../src/db/transaction.ts';
+import type { Pool, Sql } from '../../src/db/pool.ts';
+import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import type { Recoverable } from '../../src/domain/recovery.ts';
@@ -20,9 +20,13 @@ export async function fireEvent(
   entityId: string,
   type: EventType = 'CREATE_ORDER',
 ): Promise<string> {
+  return await transaction(sql, (tx) => fireWithin(tx, eshopId, entityId, type));
+}
+
+async function fireWithin(tx: Transaction, eshopId: number, entityId: string, type: EventType) {
   const record = { eshopOrderId: entityId };
-  await transaction(sql, (tx) => recordEvent(tx, { eshopId, type, entityId, record }));
-  const [row] = await sql<{ id: string }[]>`
+  await recordEvent(tx, { eshopId, type, entityId, record });
+  const [row] = await tx<{ id: string }[]>`
     select id from events where eshop_id = ${eshopId} and entity_id = ${entityId} order by id desc limit 1`;
   if (row === undefined) throw new Error(`no event of ${entityId}`);
   return row.id;
@@ -34,11 +38,16 @@ export async function loseEvents(
   state: Recoverable | StoredState,
   entityIds: readonly string[],
 ): Promise<string[]> {
-  const ids: string[] = [];
-  for (const entityId of entityIds) ids.push(await fireEvent(lost, entityId));
-  if (state === 'missed') await lost.sql`delete from deliveries where event_id = any(${ids}::uuid[])`;
-  else await endDeliveries(lost, state, ids);
-  return ids;
+  return await transaction(lost.sql, async (tx) => {
+    // Nobody attempts them before they have ended.
+    const unclaimed = Object.assign(tx, { claims: false });
+    const ids: string[] = [];
+    for (const entityId of entityIds)
+      ids.push(await fireWithin(unclaimed, lost.eshopId, entityId, 'CREATE_ORDER'));
+    if (state === 'missed') await tx`delete from deliveries where event_id = any(${ids}::uuid[])`;
+    else await endDeliveries({ ...lost, sql: tx }, state, ids);
+    return ids;
+  });
 }
 
 /** As many lost events at once; their entities are `lost 0`, `lost 1` and so on. */
@@ -59,7 +68,7 @@ export async function loseMany({ sql, eshopId, webhookId }: Lost, count: number)
 
 /** Ends the deliveries of events to the webhook without an attempt. */
 export async function endDeliveries(
-  { sql, webhookId }: Lost,
+  { sql, webhookId }: Pick<Lost, 'webhookId'> & { readonly sql: Sql },
   state: StoredState,
   eventIds: readonly string[],
 ): Promise<void> {

@@ -100,8 +100,10 @@ test('its webhook switched off until the window ends: expired, and the webhook i
   receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   const id = await stack.fireOne('10023');
   await stack.untilState(id, 'retrying');
-  await endWindowIn(stack, id, 2_000);
   await stack.changeWebhook(webhook.id, { active: false });
+  await stack.untilHeld(id);
+  await endWindowIn(stack, id, 2_000);
+  await stack.workflow(id).signal(webhookChangedSignal);
   await expectBlameless(id, webhook.id);
 });
 
