@@ -45,8 +45,11 @@ export interface Limits {
   acquire(destination: Destination, signal?: AbortSignal): Promise<Permit | number | undefined>;
   /** Attempts under way, and those that wait for a permit. */
   open(): number;
-  /** @param share of each limit; what is left of it is kept for others */
-  quotas(share: number): Quotas;
+  /**
+   * @param share of each limit; what is left of it is kept for others
+   * @param without e-shops of which nothing is to be claimed
+   */
+  quotas(share: number, without?: ReadonlySet<number>): Quotas;
 }
 
 /** Until somebody without a permit asks again, in milliseconds: less would be rounds in vain, more would forget a recovery. */
@@ -217,10 +220,10 @@ export function createLimits(
       return signal?.aborted === true ? undefined : comeAgain(eshop, now());
     },
     open: () => open,
-    quotas: (share) => ({
+    quotas: (share, without = new Set()) => ({
       eshop: Math.ceil(share * turnsOfEshops.limitOf('')),
       webhook: Math.ceil(share * firstLimit),
-      eshops: quotasIn(eshops, share),
+      eshops: new Map([...quotasIn(eshops, share), ...[...without].map((id): [number, number] => [id, 0])]),
       webhooks: quotasIn(webhooks, share),
     }),
   };

@@ -29,6 +29,11 @@ export interface SchedulerOptions {
   readonly tickMs: number;
   /** Deliveries of a batch; twice as many are open in the worker's batches. Fewer: less throughput. More: one workflow holds much when its worker dies. */
   readonly batchSize: number;
+  /**
+   * Deliveries of an e-shop that are attempted one by one in a burst as well, if a claim has no more of it. Fewer: who sends little
+   * waits for the batches of the others. More: a burst costs Temporal a workflow for each.
+   */
+  readonly fewOfEshop: number;
   /** Batches begin when a delivery has waited this long behind others, ms. Less: a hiccup looks like a burst. More: latency. */
   readonly burstAfterMs: number;
   /** They end when no more than two windows were claimed within this, ms. */
@@ -59,6 +64,7 @@ export const schedulerDefaults: SchedulerOptions = {
   backgroundConcurrency: 4,
   tickMs: 150,
   batchSize: 500,
+  fewOfEshop: 4,
   burstAfterMs: 300,
   idleAfterMs: 2_000,
 

@@ -15,8 +15,8 @@ export type Transaction = postgres.TransactionSql & {
   readonly relayWork: Set<RelayWork>;
   /** What the deliveries that it created will send, in bytes, by e-shop. */
   readonly outgoing: Map<number, number>;
-  /** Whether new deliveries may be written as claimed by this process. */
-  readonly claims: boolean;
+  /** Whether new deliveries of an e-shop may be written as claimed by this process. */
+  readonly claims: (eshopId: number) => boolean;
   /** Those that were. */
   readonly claimed: QueuedDelivery[];
 };
@@ -38,7 +38,7 @@ export async function transaction<T>(sql: Pool, work: (tx: Transaction) => Promi
     const own = {
       relayWork: new Set<RelayWork>(),
       outgoing: new Map<number, number>(),
-      claims: notifier.hasRoom(),
+      claims: notifier.hasRoom,
       claimed: [],
     };
     return { ...own, result: await work(Object.assign(begun, own)) };

@@ -68,6 +68,45 @@ const quotasOf = (some: Partial<Quotas>): { quotas: Quotas } => ({
   quotas: { eshop: 1_000, webhook: 1_000, eshops: new Map(), webhooks: new Map(), ...some },
 });
 
+describe('for a batch', () => {
+  const batchId = '01990000-0000-7000-8000-0000000000ab';
+  /** How many of each are alone, and how many in the batch. */
+  async function aloneAndInBatch(room: number, of: readonly Waiting[]) {
+    const { deliveries } = await claim(100, { batchId, alone: { few: 2, room } });
+    return of.map(({ eshopId }) => {
+      const own = deliveries.filter((each) => each.eshopId === eshopId);
+      return [
+        own.filter((each) => each.batchId === null).length,
+        own.filter((each) => each.batchId === batchId).length,
+      ];
+    });
+  }
+
+  test('e-shops with few of them are alone', async () => {
+    await enqueue(busy, 3);
+    await enqueue(neighbour, 2);
+    expect(await aloneAndInBatch(2, [busy, neighbour])).toEqual([
+      [0, 3],
+      [2, 0],
+    ]);
+  });
+
+  test('unless there is no room for all of those', async () => {
+    await enqueue(busy, 3);
+    await enqueue(neighbour, 2);
+    expect(await aloneAndInBatch(1, [busy, neighbour])).toEqual([
+      [0, 3],
+      [0, 2],
+    ]);
+  });
+
+  test('what belongs to a batch already stays in it', async () => {
+    await enqueue(busy, 2);
+    await database.sql`update deliveries set batch_id = ${batchId}`;
+    expect(await aloneAndInBatch(2, [busy])).toEqual([[0, 2]]);
+  });
+});
+
 describe('turns', () => {
   test('an e-shop with little waiting does not wait behind one with much', async () => {
     await enqueue(busy, 1_500, { dueSeconds: -60 });

@@ -218,12 +218,16 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     /** Registers one as the API does. */
     async createWebhook(
       url: string,
-      { type = 'CREATE_ORDER', ...named }: Partial<WebhookInput> & { type?: EventType } = {},
+      {
+        type = 'CREATE_ORDER',
+        of = eshopId,
+        ...named
+      }: Partial<WebhookInput> & { type?: EventType; of?: number } = {},
     ): Promise<{ id: number; secret: string }> {
       const secret = newWebhookSecret();
       const input = testWebhook({ url, webhookType: type, ...named });
-      const seal = sealing(keys, eshopId, { secret });
-      const row = await webhooks.createWebhook(sql, eshopId, input, seal, 1_000);
+      const seal = sealing(keys, of, { secret });
+      const row = await webhooks.createWebhook(sql, of, input, seal, 1_000);
       if (row === null) throw new Error('too many webhooks');
       return { id: row.id, secret };
     },

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { createLoad } from '../../src/concurrency/load.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { type BackgroundWork, createBudget } from '../../src/relay/budget.ts';
-import { createPrecedence } from '../../src/relay/deliveries.ts';
+import { createPrecedence } from '../../src/relay/classes.ts';
+import { createLastBatch } from '../../src/relay/last-batch.ts';
 import { createMode } from '../../src/relay/mode.ts';
 
 const options = schedulerDefaults;
@@ -164,6 +165,38 @@ describe('batch mode', () => {
     // As many per second as workflows of their own would not make with ease.
     expect(claimsOf(5, 40)).toBe(true);
     expect(claimsOf(1, 20)).toBe(false);
+  });
+});
+
+describe('the last batch', () => {
+  const of = (eshopId: number, count: number, batchId: string | null = 'a') =>
+    Array.from({ length: count }, () => ({ eshopId, batchId }));
+
+  test.each<[string, ReturnType<typeof of>, number, readonly number[] | null]>([
+    ['one e-shop', of(1, 50), 4, [1]],
+    ['those that are attempted beside it do not belong to it', [...of(1, 50), ...of(2, 2, null)], 4, [1]],
+    ['nor those of another batch', [...of(1, 50), ...of(2, 50, 'b')], 4, [1]],
+    ['many, with a few each', [...of(1, 50), ...of(2, 4)], 4, null],
+    ['nobody is to be beside it', of(1, 50), 0, null],
+  ])('its crowd: %s', (_, deliveries, few, crowd) => {
+    const last = createLastBatch(() => false, options, few);
+    last.claimed('a', deliveries);
+    expect(last.crowd()).toEqual(crowd && new Set(crowd));
+  });
+
+  test('is fresh until it has begun, and for a tick', () => {
+    const { now, pass } = clock();
+    let begun = false;
+    const last = createLastBatch((id) => id === 'a' && !begun, options, 4, now);
+    expect(last.isFresh()).toBe(false);
+    last.claimed('a', of(1, 50));
+    pass(options.tickMs);
+    expect(last.isFresh()).toBe(true);
+    begun = true;
+    expect(last.isFresh()).toBe(false);
+    last.claimed('b', of(1, 50));
+    pass(options.tickMs - 1);
+    expect(last.isFresh()).toBe(true);
   });
 });
 

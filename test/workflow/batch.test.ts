@@ -1,5 +1,6 @@
 /** Batch mode: attempts in batches. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
@@ -396,6 +397,29 @@ test('claimed for a batch by a relay that died: the same batch is started again,
   await untilDelivered(stack);
   expect(await stack.batches()).toMatchObject([{ id: batchId }]);
   expect(receiver.requests).toHaveLength(3);
+});
+
+test('auto: beside a burst of one e-shop the deliveries of others are attempted one by one', async () => {
+  const stack = await start({ worker: false, firstAttempts: 'auto' });
+  const receiver = await startReceiver();
+  await stack.createWebhook(receiver.url);
+  await fireMany(stack, 600);
+  await stack.sql`update deliveries set due_at = due_at - interval '2 seconds'`;
+  const { eshopId } = await createEshop(stack.sql, { name: 'Other', email: 'other@example.test' });
+  await stack.createWebhook(receiver.url, { of: eshopId });
+  await stack.startWorker();
+  await firstBatch(stack);
+  await transaction(stack.sql, (tx) =>
+    recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: 'beside', record: {} }),
+  );
+  const batchOf = async () => {
+    const [row] = await stack.sql<{ batchId: string | null; attempts: number }[]>`
+      select batch_id, attempts_made as attempts from deliveries where eshop_id = ${eshopId}`;
+    return row;
+  };
+  await expect.poll(batchOf).toEqual({ batchId: null, attempts: 1 });
+  await untilDelivered(stack);
+  expect(receiver.requests).toHaveLength(601);
 });
 
 test('auto: a backlog that has waited is drained in batches, and a single delivery has its own workflow', async () => {

@@ -12,6 +12,8 @@ export interface ClaimLimits {
   readonly limit: number;
   /** The batch that those claimed now belong to, unless they belong to one already; default: none. */
   readonly batchId?: string;
+  /** Those of e-shops with at most `few` of them belong to no batch, if there are no more than `room` of those; default: none. */
+  readonly alone?: { readonly few: number; readonly room: number };
   /** What is due within so many milliseconds is claimed too; default 0. */
   readonly aheadMs?: number;
   /** The most that may be taken of each e-shop and webhook; default: any number. */
@@ -35,6 +37,8 @@ const UNBOUNDED: Quotas = {
   webhooks: new Map(),
 };
 
+const NONE_ALONE = { few: 0, room: 0 };
+
 /** Rows that a claim reads: of all webhooks together, about, and of each at least. More cost time, fewer make turns uneven. */
 const ROWS_READ = 2_000;
 const ROWS_READ_OF_EACH = 4;
@@ -46,7 +50,7 @@ const ROWS_READ_OF_EACH = 4;
  * much waits: the webhooks that wait are found by one step each in the index `deliveries_waiting`.
  */
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
-  const { queue, limit, batchId = null, aheadMs = 0, quotas = UNBOUNDED } = limits;
+  const { queue, limit, batchId = null, alone = NONE_ALONE, aheadMs = 0, quotas = UNBOUNDED } = limits;
   const waiting = sql`d.dispatched_at is null and d.queue = ${queue}::smallint`;
   // Whatever else has to hold of a delivery before it can be claimed belongs here.
   const claimable = sql`${waiting} and d.due_at <= now() + make_interval(secs => ${aheadMs / 1_000}::float8)
@@ -85,15 +89,18 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       -- Twice as many as are taken: another relay may be taking some of them.
       order by place limit 2 * ${limit}::int + 1),
     chosen as materialized (
-      select locked.id, c.place, c.due_at from (select * from candidates order by place) c
+      select locked.id, c.eshop_id, c.place, c.due_at from (select * from candidates order by place) c
       -- One by one, by all of the index: without statistics the planner would read it whole for each.
       cross join lateral (
         select d.id from deliveries d
         where d.eshop_id = c.eshop_id and d.webhook_id = c.webhook_id and d.due_at = c.due_at and d.id = c.id and ${claimable}
         limit 1 for update skip locked) locked
       order by c.place limit ${limit}::int),
+    alone as materialized (
+      select id from (select id, count(*) over (partition by eshop_id) as fellows from chosen) c where fellows <= ${alone.few}::int),
     claimed as (
-      update deliveries d set claimed_until = ${leaseEnd(sql)}, batch_id = coalesce(d.batch_id, ${batchId}::uuid)
+      update deliveries d set claimed_until = ${leaseEnd(sql)}, batch_id = coalesce(d.batch_id,
+        case when d.id not in (select id from alone) or (select count(*) from alone) > ${alone.room}::int then ${batchId}::uuid end)
       where d.id = any(array(select id from chosen)) and ${unflushed(sql)}
         and d.id between (select id from chosen order by id limit 1) and (select id from chosen order by id desc limit 1)
       returning d.*)

@@ -118,7 +118,7 @@ export async function recordEvents(
   queue: Queue = QUEUE.fresh,
 ): Promise<void> {
   if (events.length === 0) return;
-  const claimed = queue === QUEUE.fresh && tx.claims;
+  const claimed = queue === QUEUE.fresh && tx.claims(eshopId);
   const [written] = await tx<WrittenDeliveries[]>`
     with fired as materialized (${fired(tx, firedEvents(happeningHere(events)))}),
     recorded as (${insertEvents(tx, eshopId)}),

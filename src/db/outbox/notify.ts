@@ -25,8 +25,8 @@ export function workNamed(payload: string): readonly RelayWork[] {
 /** The relay of this process. */
 export interface LocalRelay {
   wake(work: RelayWork): void;
-  /** Whether it would make the first attempts of a few new deliveries at once: nobody waits whose turn it is. */
-  hasRoom(): boolean;
+  /** Whether it would make the first attempts of a few new deliveries of this e-shop at once: nobody waits whose turn it is. */
+  hasRoom(eshopId: number): boolean;
   /** Takes deliveries that were written as claimed. Returns at once; never throws. */
   take(claimed: readonly QueuedDelivery[]): void;
 }
@@ -38,8 +38,8 @@ export interface Notifier {
    * @param claimed what it wrote as claimed, since there was room
    */
   notify(work: Iterable<RelayWork>, claimed?: readonly QueuedDelivery[]): void;
-  /** Whether what is written now may be written as claimed by this process, whose relay makes the first attempts. */
-  hasRoom(): boolean;
+  /** Whether what this e-shop writes now may be written as claimed by this process, whose relay makes the first attempts. */
+  hasRoom(eshopId: number): boolean;
   /** The relay of this process hears of work at once. @returns what ends that */
   attach(relay: LocalRelay): () => void;
   /** Whether this notification is one of ours. */
@@ -82,7 +82,7 @@ function createNotifier(sql: Pool): Notifier {
       if (wait <= 0) send();
       else timer = setTimeout(send, wait);
     },
-    hasRoom: () => relay?.hasRoom() === true,
+    hasRoom: (eshopId) => relay?.hasRoom(eshopId) === true,
     attach(attached) {
       relay = attached;
       return () => {

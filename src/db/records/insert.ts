@@ -138,11 +138,12 @@ function createInserter(sql: Pool) {
   /** A statement is a transaction: nothing need be said before and after it. */
   async function insert(records: readonly NewRecord[]): Promise<ReadonlySet<string>> {
     const notifier = notifierOf(sql);
-    const { made, written } = await insertRecords(sql, records, notifier.hasRoom());
+    const eshopId = records[0]?.eshopId ?? 0;
+    const { made, written } = await insertRecords(sql, records, notifier.hasRoom(eshopId));
     const { deliveries, claimed } = written;
     if (deliveries > 0) notifier.notify(deliveries > claimed.length ? ['deliveries'] : [], claimed);
     const events = records.flatMap((record) => record.events);
-    tellOutgoing(sql, records[0]?.eshopId ?? 0, outgoingBytes(events, deliveries));
+    tellOutgoing(sql, eshopId, outgoingBytes(events, deliveries));
     return made;
   }
   return createBatcher<NewRecord, boolean>(MAX_STATEMENT_RECORDS, (records) => {
