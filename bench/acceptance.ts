@@ -6,9 +6,15 @@
 import { latencyName as beforeName } from './sections/before.ts';
 import { answerName, easyName, floorName, latencyName } from './sections/calm.ts';
 import { costName, most, none } from './sections/growth.ts';
+import {
+  besideHanging,
+  failedFirstName,
+  undeliveredName as undeliveredBesideHanging,
+} from './sections/hosts.ts';
 import { importNames } from './sections/import.ts';
 import { freshName, restartsName } from './sections/memory.ts';
 import { besideNames, lastRetryName, lateName, timeoutsName } from './sections/neighbours.ts';
+import { calmName as pooledCalm, rushName as pooledRush } from './sections/pooler.ts';
 import { failingName, promptName, slowName } from './sections/receivers.ts';
 import {
   etaName,
@@ -188,6 +194,17 @@ const criteria: readonly Criterion[] = [
     ['most', 2],
   ),
   ...troubles.flatMap(ofNeighbours),
+  ...troubles
+    .filter(({ name }) => name.includes('unknown fields'))
+    .map((trouble) =>
+      ratio(
+        'neighbours',
+        `reads, p95 beside ${trouble.name}, over that without`,
+        [besideNames.readsBeside(trouble), 'auto'],
+        [besideNames.readsAlone(trouble), 'auto'],
+        ['most', 3],
+      ),
+    ),
   figure(
     'neighbours',
     'retries due at one time: the last begins after, s',
@@ -196,6 +213,19 @@ const criteria: readonly Criterion[] = [
   ),
   figure('neighbours', 'clients: later than neighbours by more than 2 s', [lateName, 'auto'], ['most', 0]),
   figure('neighbours', 'clients: workflow task time-outs', [timeoutsName, 'auto'], ['most', 0]),
+  figure(
+    'hosts',
+    'a healthy webhook beside one of its host that hangs: p95, ms',
+    [besideHanging, 'auto'],
+    ['most', 2_000],
+  ),
+  figure('hosts', '  of its deliveries undelivered', [undeliveredBesideHanging, 'auto'], ['most', 0]),
+  figure(
+    'hosts',
+    'a receiver that closes its connections: failed first attempts',
+    [failedFirstName, 'auto'],
+    ['most', 0],
+  ),
   ratio(
     'recovery',
     'fresh deliveries beside it, p95 over that without',
@@ -222,6 +252,20 @@ const criteria: readonly Criterion[] = [
   ),
   figure('memory', 'ends of the worker', [restartsName, 'auto'], ['most', 0]),
   figure('memory', 'fresh deliveries, p99, ms', [freshName, 'auto'], ['most', 1_000]),
+  ratio(
+    'pooler',
+    'calm: p50 behind a pooler over that without',
+    [pooledCalm, 'pooler'],
+    [pooledCalm, 'auto'],
+    ['most', 1.3],
+  ),
+  ratio(
+    'pooler',
+    'rush: throughput behind a pooler over that without',
+    [pooledRush, 'pooler'],
+    [pooledRush, 'auto'],
+    ['least', 0.7],
+  ),
 ];
 
 /** Judges what was measured: every criterion of the sections that ran. */

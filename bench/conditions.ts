@@ -9,6 +9,8 @@ export interface Conditions {
   readonly slowLink?: boolean;
   /** Waybill, Postgres and Temporal share this many cores; left out: all. */
   readonly cores?: number;
+  /** Between Waybill and Postgres is a PgBouncer in transaction mode. */
+  readonly pooler?: boolean;
   /** A control that is turned off. */
   readonly without?: Control;
 }

@@ -1,7 +1,8 @@
 /**
  * The receiver, as a process of its own: notes when each delivery arrived first and when its second attempt did, and answers 200 at
  * once, or what the path says: `/failing` 503, `/later/<milliseconds since 1970>` 503 with that time as `Retry-After`, `/tired` 503
- * after almost two seconds, `/slow` after three seconds, `/silent` never.
+ * after almost two seconds, `/slow` after three seconds, `/silent` never; `/closing` closes the connection after the answer, which
+ * promises to keep it.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
@@ -60,6 +61,8 @@ function answerParent(inTime = true): void {
 
 function answer(path: string, response: ServerResponse): void {
   if (path.startsWith('/silent')) return;
+  // The next request on it may be under way already.
+  if (path.startsWith('/closing')) response.once('finish', () => response.req.socket.end());
   const [, later] = path.split('/later/');
   const tired = path.startsWith('/tired');
   if (path.startsWith('/failing') || tired || later !== undefined) response.statusCode = 503;

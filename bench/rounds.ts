@@ -57,7 +57,11 @@ export function steadyRound(
   return round(stack, line, order, () => sendSteadily(line.shop, order));
 }
 
-async function sendSteadily(shop: Shop, { orders, perSecond }: { orders: number; perSecond: number }) {
+/** Sends orders at a fixed pace. Resolves once all are answered. */
+export async function sendSteadily(
+  shop: Shop,
+  { orders, perSecond }: { readonly orders: number; readonly perSecond: number },
+): Promise<void> {
   const start = performance.now();
   const sent: Promise<void>[] = [];
   for (let index = 0; index < orders; index += 1) {

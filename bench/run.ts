@@ -58,7 +58,8 @@ function benchFor(section: Section, options: RunOptions, own: Shutdown, say: (te
     before,
     beside,
     say,
-    stack: () => own.starting(startStack(say, cluster, conditions), (stack) => stack.stop(), true),
+    stack: (more) =>
+      own.starting(startStack(say, cluster, { ...conditions, ...more }), (stack) => stack.stop(), true),
     note(name, column, value) {
       sheet.note(section.name, name, column, value);
       say(`${name}, ${column}: ${value.toPrecision(4)}`);

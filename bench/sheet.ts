@@ -1,9 +1,18 @@
 /** What a run of the bench has found: figures by section, name and column, with one value per run. */
 /**
  * What is compared: the engine's floor, Waybill in the three settings of `FIRST_ATTEMPTS`, the code of a batch without any
- * Temporal, the sender without anything, and another checkout.
+ * Temporal, the sender without anything, another checkout, and Waybill behind a pooler.
  */
-export const columns = ['floor', 'each', 'auto', 'batch', 'no Temporal', 'sender', 'before'] as const;
+export const columns = [
+  'floor',
+  'each',
+  'auto',
+  'batch',
+  'no Temporal',
+  'sender',
+  'before',
+  'pooler',
+] as const;
 /** A column of the table. */
 export type Column = (typeof columns)[number];
 

@@ -49,6 +49,10 @@ export interface Shop {
    * @returns what changes its note, and answers for how many milliseconds not to ask again, as its budget allows
    */
   createLargeOrder(lines: number): Promise<() => Promise<number>>;
+  /** Reads the newest orders. */
+  readOrders(): Promise<void>;
+  /** Sends an order that is no such thing, whatever becomes of it. @returns the status of the answer */
+  sendNonsense(body: Uint8Array): Promise<number>;
   /** @returns its id */
   createWebhook(webhookType: string, url: string): Promise<number>;
   deactivateWebhook(id: number): Promise<void>;
@@ -120,6 +124,16 @@ export async function openShop(apiUrl: string, credentials: Credentials): Promis
         if (statusCode !== 429) throw new Error(`PATCH /orders/${id}: HTTP ${statusCode} ${text}`);
         return Number(headers['retry-after']) * 1000;
       };
+    },
+    async readOrders() {
+      await ask('GET', '/orders?items=10', shop);
+    },
+    async sendNonsense(body) {
+      const headers = { ...common, authorization: shop };
+      const request = { origin: apiUrl, path: '/v21/orders', method: 'POST', headers, body } as const;
+      const answer = await agent.request(request);
+      await answer.body.dump();
+      return answer.statusCode;
     },
     async createWebhook(webhookType, url) {
       const body = { url, webhookType, active: true, method: 'POST' };

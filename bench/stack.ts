@@ -18,6 +18,7 @@ import { startTemporal } from '../src/embedded/temporal.ts';
 import { findTemporal } from '../src/embedded/temporal-binary.ts';
 import { createShutdown, type Shutdown } from '../src/lib/shutdown.ts';
 import { startDnsServer } from '../test/support/dns-server.ts';
+import { createPoolerPart } from '../test/support/pooler.ts';
 import { type Child, startChild } from './children.ts';
 import { type Engine, startCluster } from './cluster/cluster.ts';
 import { type Conditions, keepToCores, onCores, SLOW_LINK_MS } from './conditions.ts';
@@ -93,7 +94,7 @@ async function startParts(
   shutdown: Shutdown,
   say: (text: string) => void,
   cluster: boolean,
-  { slowLink = false, cores, without }: Conditions,
+  { slowLink = false, cores, pooler = false, without }: Conditions,
 ): Promise<Stack> {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-bench-'));
   await shutdown.add(() => rm(directory, { recursive: true, force: true }));
@@ -133,6 +134,12 @@ async function startParts(
   }
   const databaseUrl = new URL(postgres.url);
   databaseUrl.host = await linkTo(databaseUrl.host, SLOW_LINK_MS.postgres);
+  async function pooled(): Promise<Readonly<Record<string, string>>> {
+    const part = await createPoolerPart('transaction', databaseUrl.href, directory);
+    await shutdown.add(() => part.stop());
+    await part.start();
+    return { DATABASE_URL: part.url, DATABASE_DIRECT_URL: databaseUrl.href };
+  }
   const env = {
     DNS_SERVERS: names.address,
     DATABASE_URL: databaseUrl.href,
@@ -141,6 +148,7 @@ async function startParts(
     DATA_DIR: join(directory, 'data'),
     DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
     LOG_LEVEL: 'warn',
+    ...(pooler ? await pooled() : {}),
   };
   const apiPort = await freePort();
   let api: Child | undefined;

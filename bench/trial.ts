@@ -78,3 +78,23 @@ export function latenessAmongNeighbours(latencies: readonly number[]): number[] 
     return own - (around[Math.floor(around.length / 2)] ?? own);
   });
 }
+
+/** Reads at a fixed pace, for as long as the orders of {@link feel} are sent. @returns how long each took, in milliseconds */
+export async function feelReads({ shop }: Line, { perSecond, seconds }: Pace): Promise<number[]> {
+  const start = performance.now();
+  const read = async () => {
+    const asked = performance.now();
+    await shop.readOrders();
+    return performance.now() - asked;
+  };
+  const reads: Promise<number>[] = [];
+  // Between two orders.
+  for (let index = 0.5; index < perSecond * seconds; index += 1) {
+    await sleep(Math.max(0, start + (index * 1000) / perSecond - performance.now()));
+    const reading = read();
+    // Looked at below; until then a failure has to wait.
+    reading.catch(() => {});
+    reads.push(reading);
+  }
+  return await Promise.all(reads);
+}

@@ -37,6 +37,9 @@ const MANY = Number.MAX_SAFE_INTEGER;
 const PER_SECOND = 2;
 /** Lines of an order of 98 KB. */
 const LARGE_LINES = 1_000;
+/** Clients whose bodies are of many fields that nobody knows, and how many these are: 0.9 MB. */
+const NONSENSE_CLIENTS = 4;
+const NONSENSE_FIELDS = 80_000;
 
 const promptly = async ({ shop, receiver }: Place, type: string) => [
   await shop.createWebhook(type, `${receiver.url}/prompt/${type}`),
@@ -142,6 +145,22 @@ export const troubles: readonly Trouble[] = [
     },
     async make({ shop, sizes }, _webhooks, over) {
       await sendFlatOut(shop, sizes.troubleOpen, CLIENTS, () => !over.aborted);
+    },
+  },
+  {
+    name: `${NONSENSE_CLIENTS} clients with bodies of ${NONSENSE_FIELDS} unknown fields`,
+    prepare: async () => [],
+    async make({ shop }, _webhooks, over) {
+      const fields = Array.from({ length: NONSENSE_FIELDS }, (_, index) => [`f${index}`, 0]);
+      const body = Buffer.from(JSON.stringify(Object.fromEntries(fields)));
+      // Its clients know no patience: a 429 is an answer as any other.
+      const client = async () => {
+        while (!over.aborted) {
+          const status = await shop.sendNonsense(body);
+          if (status !== 400 && status !== 429) throw new Error(`Nonsense was answered with ${status}.`);
+        }
+      };
+      await Promise.all(Array.from({ length: NONSENSE_CLIENTS }, client));
     },
   },
 ];

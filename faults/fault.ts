@@ -1,12 +1,12 @@
 /** What a fault is, and the scene it is injected into. */
 import type { Random } from '../demo/random.ts';
+import type { PoolMode } from '../test/support/pooler.ts';
 import type { InjectionPoint } from './injection-point.ts';
 import type { Ledger } from './ledger.ts';
 import type { PolicyName } from './policies.ts';
 import type { Receivers } from './receivers.ts';
 import type { Shop } from './shop.ts';
 import type { EmbeddedStack } from './stack/embedded.ts';
-import type { PoolMode } from './stack/pooler.ts';
 import type { BasicStack, Stack } from './stack/stack.ts';
 
 /** All groups, in the order of the table. */

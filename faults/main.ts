@@ -9,13 +9,13 @@
 import { Command, Option } from 'commander';
 import { positiveInteger, wholeNumber } from '../bench/options.ts';
 import { stopOnInterruption } from '../src/lib/shutdown.ts';
+import { findPooler } from '../test/support/pooler.ts';
 import { groupNames } from './fault.ts';
 import { type Round, roundOf, roundsOf } from './plan.ts';
 import { isClean, resultTable, roundLines, writeTable } from './report.ts';
 import type { Played } from './round.ts';
 import { createRunner } from './runner.ts';
 import { type Setting, settings, turnOf } from './settings.ts';
-import { findPooler } from './stack/pooler.ts';
 import { hasSettableClock } from './stack/postgres.ts';
 import { buildProgram } from './stack/program.ts';
 

@@ -2,6 +2,7 @@
  * Orders over the API: how many go through, and how long a delivery takes at a tenth, half and nine tenths of that.
  */
 
+import { parts } from '../measure.ts';
 import { firstDelivery, flatOutRound, openLine, steadyRound } from '../rounds.ts';
 import { startRunner } from '../runners/runner.ts';
 import type { Stack } from '../stack.ts';
@@ -61,6 +62,8 @@ export const calm: Section = {
         const capacity = deliveries / seconds;
         bench.note(capacityName, setting, capacity);
         bench.note('CPU per order and delivery, ms', setting, cpuPerDelivery.all ?? Number.NaN);
+        for (const part of parts)
+          bench.note(`  of which ${part}`, setting, cpuPerDelivery[part] ?? Number.NaN);
         for (const share of SHARES) {
           const perSecond = (capacity * share) / 100;
           const round = await steadyRound(stack, line, {

@@ -2,9 +2,11 @@
 import { before } from './before.ts';
 import { calm } from './calm.ts';
 import { growth } from './growth.ts';
+import { hosts } from './hosts.ts';
 import { importing } from './import.ts';
 import { memory } from './memory.ts';
 import { neighbours } from './neighbours.ts';
+import { pooler } from './pooler.ts';
 import { receivers } from './receivers.ts';
 import { recovery } from './recovery.ts';
 import { rush } from './rush.ts';
@@ -17,7 +19,9 @@ export const sections: readonly Section[] = [
   receivers,
   importing,
   neighbours,
+  hosts,
   recovery,
   growth,
   memory,
+  pooler,
 ];

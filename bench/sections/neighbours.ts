@@ -4,7 +4,7 @@ import { firstDelivery, flatOutRound, latenciesOf, openLine } from '../rounds.ts
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
 import { countTaskTimeouts } from '../task-timeouts.ts';
-import { feel, latenessAmongNeighbours } from '../trial.ts';
+import { feel, feelReads, latenessAmongNeighbours } from '../trial.ts';
 import { type Place, type Trouble, troubles } from '../troubles.ts';
 import type { Bench, Section, Setting } from './section.ts';
 
@@ -20,6 +20,8 @@ const PREPARE_MS = 600_000;
 export const besideNames = {
   alone: ({ name }: Trouble) => `p95 without ${name}, ms`,
   beside: ({ name }: Trouble) => `p95 beside ${name}, ms`,
+  readsAlone: ({ name }: Trouble) => `  reads of the API without ${name}, p95, ms`,
+  readsBeside: ({ name }: Trouble) => `  reads of the API beside ${name}, p95, ms`,
   undelivered: ({ name }: Trouble) => `undelivered beside ${name}`,
 } as const;
 export const latestName = '  the latest among its own neighbours, ms';
@@ -34,7 +36,7 @@ export const lastRetryName = '  the last retry due at one time begins after, s';
 
 export const neighbours: Section = {
   name: 'neighbours',
-  about: 'what an e-shop feels of another in ten scenarios, with and without it',
+  about: 'what an e-shop feels of another in eleven scenarios, with and without it',
   async run(bench: Bench) {
     const asked = troubles.filter(({ name }) => name.includes(bench.beside));
     if (asked.length === 0) throw new Error(`No scenario has "${bench.beside}" in its name.`);
@@ -68,7 +70,7 @@ async function trial(bench: Bench, setting: Setting, trouble: Trouble): Promise<
     patienceMs: bench.patience(PATIENCE_MS),
   };
   await feel(stack, line, { ...pace, seconds: Math.min(5, pace.seconds) });
-  const alone = await feel(stack, line, pace);
+  const [alone, readsAlone] = await Promise.all([feel(stack, line, pace), feelReads(line, pace)]);
   bench.note(besideNames.alone(trouble), setting, percentile(alone.latencies, 95));
 
   const webhooks = await trouble.prepare(place);
@@ -78,12 +80,16 @@ async function trial(bench: Bench, setting: Setting, trouble: Trouble): Promise<
   // Looked at below; until then a failure has to wait.
   making.catch(() => {});
   const timer = setTimeout(() => over.abort(), pace.seconds * 1000);
-  const beside = await feel(stack, line, pace).finally(() => clearTimeout(timer));
+  const [beside, readsBeside] = await Promise.all([feel(stack, line, pace), feelReads(line, pace)]).finally(
+    () => clearTimeout(timer),
+  );
   over.abort();
   await making;
   bench.note(besideNames.beside(trouble), setting, percentile(beside.latencies, 95));
   bench.note(`  answers of the API without ${trouble.name}, p95, ms`, setting, percentile(alone.answers, 95));
   bench.note(`  answers of the API beside ${trouble.name}, p95, ms`, setting, percentile(beside.answers, 95));
+  bench.note(besideNames.readsAlone(trouble), setting, percentile(readsAlone, 95));
+  bench.note(besideNames.readsBeside(trouble), setting, percentile(readsBeside, 95));
   bench.note(besideNames.undelivered(trouble), setting, beside.undelivered);
   if (trouble === TRIAL) await ownNeighbours(bench, setting, place);
   if (trouble === RETRIES) bench.note(lastRetryName, setting, await lastRetrySeconds(stack, webhooks));

@@ -1,5 +1,6 @@
 /** A section of the bench: what it measures on a stack of its own, and what it is given for that. */
 
+import type { Conditions } from '../conditions.ts';
 import type { Column } from '../sheet.ts';
 import type { Sizes } from '../sizes.ts';
 import type { Stack } from '../stack.ts';
@@ -20,7 +21,7 @@ export interface Bench {
   /** What the names of scenarios have to contain; empty: all. */
   readonly beside: string;
   /** Starts a stack, which ends with the section. */
-  stack(): Promise<Stack>;
+  stack(more?: Pick<Conditions, 'pooler'>): Promise<Stack>;
   note(name: string, column: Column, value: number): void;
   /** Tells whoever waits what is being done. */
   say(text: string): void;

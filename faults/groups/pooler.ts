@@ -1,7 +1,7 @@
 /** PgBouncer between Waybill and Postgres, in both of its modes: what each statement rests on is in the statement. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PoolMode } from '../../test/support/pooler.ts';
 import type { Fault } from '../fault.ts';
-import type { PoolMode } from '../stack/pooler.ts';
 import { endConnections } from './postgres.ts';
 
 function faultsOf(mode: PoolMode): Fault[] {

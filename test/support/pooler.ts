@@ -6,9 +6,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Part } from '../../faults/stack/part.ts';
 import { serverUser } from '../../src/embedded/postgres-cluster.ts';
-import { freePort } from '../../test/support/ports.ts';
-import type { Part } from './part.ts';
+import { freePort } from './ports.ts';
 
 /** How long a client keeps a connection to the server. */
 export type PoolMode = 'transaction' | 'session';
