@@ -3,32 +3,16 @@ import { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../src/config/config.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../src/lib/command-line.ts';
-import { INTERRUPTED, onInterruption } from '../src/lib/shutdown.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import { createClient } from './client.ts';
 import { cleanDemo, runDemo } from './demo.ts';
+import { interruption } from './interruption.ts';
+import { webAddress, whole } from './option-schemas.ts';
 import { createProgress } from './progress.ts';
 import { cleanSentence, sights } from './sights.ts';
 import { closingSentence, summaryTable } from './summary.ts';
 import { instanceUrl, loginOf } from './target.ts';
 
-const whole = (name: string, most: number) =>
-  v.pipe(
-    v.string(),
-    v.check(
-      (text) => /^[1-9]\d*$/.test(text) && Number(text) <= most,
-      `--${name} must be an integer from 1 to ${most}.`,
-    ),
-    v.transform(Number),
-  );
-const webAddress = (name: string) =>
-  v.pipe(
-    v.string(),
-    v.check(
-      (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
-      `--${name} must be a URL beginning with http:// or https://.`,
-    ),
-  );
 const optionsSchema = v.pipe(
   v.object({
     ...jsonSchema.entries,
@@ -61,16 +45,6 @@ const optionsSchema = v.pipe(
     '--keep-webhooks needs --webhooks.',
   ),
 );
-
-/** Aborted by Ctrl-C. A second one ends the process, whatever is left behind. */
-function interruption(): { readonly signal: AbortSignal; done(): void } {
-  const controller = new AbortController();
-  const done = onInterruption((times) => {
-    if (times > 1) process.exit(INTERRUPTED);
-    controller.abort(new UserError('Stopped.', INTERRUPTED));
-  });
-  return { signal: controller.signal, done };
-}
 
 /** The command, to be added to `waybill`. */
 export function demoCommand({ env, print }: CommandContext): Command {

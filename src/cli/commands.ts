@@ -37,6 +37,10 @@ const commands: Readonly<Record<string, LazyCommand>> = {
       'play a day of a small warehouse against a running instance: every kind of event within a minute',
     load: async (context) => (await import('../../demo/command.ts')).demoCommand(context),
   },
+  measure: {
+    description: 'measure a running instance: deliveries per second, and latency by percentile',
+    load: async (context) => (await import('../../demo/measure-command.ts')).measureCommand(context),
+  },
   status: {
     description:
       'show the outbox, open and held deliveries, and missing workers; exits with 1 if something needs attention',

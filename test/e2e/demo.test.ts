@@ -232,3 +232,28 @@ describe('waybill demo', () => {
     expect({ code, printed }).toEqual({ code: 1, printed: '' });
   });
 });
+
+describe('waybill measure', () => {
+  it('counts what it has changed and what has arrived, and leaves no webhook', async () => {
+    const { code, printed } = await triedWaybill(
+      ['measure', ...target(), '--rate', '20', '--seconds', '1', '--json'],
+      {},
+    );
+    expect(JSON.parse(printed)).toMatchObject({ requests: 20, refused: 0, reason: null, delivered: 20 });
+    expect(JSON.parse(printed).deliveries.p99).toBeGreaterThanOrEqual(JSON.parse(printed).deliveries.p50);
+    expect(code).toBe(0);
+    expect(await webhooks()).toEqual([]);
+  });
+
+  it('says so when no delivery reaches it, and leaves no webhook', async () => {
+    const elsewhere = await createReceiver();
+    const { code, error } = await triedWaybill(
+      ['measure', ...target(), '--receiver-url', elsewhere.url, '--patience', '1'],
+      {},
+    );
+    expect(code).toBe(1);
+    expect(error).toContain(`No delivery reached ${elsewhere.url}`);
+    expect(await webhooks()).toEqual([]);
+    await elsewhere.close();
+  });
+});

@@ -254,7 +254,7 @@ test('a command of waybill costs the others no time: it is loaded when it is ask
     'valibot',
   ]);
   // It takes longer than all the rest together.
-  const slow = [...filesOf(root, 'src/cli'), 'demo/command.ts'].filter((file) =>
+  const slow = [...filesOf(root, 'src/cli'), 'demo/command.ts', 'demo/measure-command.ts'].filter((file) =>
     [...loadedWith(root, file)].some((name) => /^@temporalio\/(client|worker|proto)$/.test(name)),
   );
   expect(slow.sort()).toEqual([

@@ -1,0 +1,238 @@
+/**
+ * What a load beyond one machine takes, computed from what was measured (docs/measurements.md): how many cells, and what each of them
+ * holds. Prints the tables of docs/scale.md. Nothing is started.
+ *
+ *     node --import ./bin/sources.js bench/scale-model.ts --events 10000
+ */
+import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
+import { positiveNumber } from './options.ts';
+import { table } from './statistics.ts';
+
+/** What is to be carried, and with what. */
+export interface Load {
+  /** Per second, on average over a day. */
+  readonly events: number;
+  readonly deliveriesPerEvent: number;
+  /** The busiest hour over the average. */
+  readonly peak: number;
+  /** Share of the deliveries whose first attempt fails, and the retries that each of them takes. */
+  readonly failing: number;
+  readonly retries: number;
+  readonly retentionDays: number;
+  /** Of the Postgres of a cell, and of that half at most in the busiest hour. */
+  readonly postgresCores: number;
+  /** Of deliveries that the Postgres of a cell is to keep. */
+  readonly postgresTib: number;
+}
+
+/** 1,000 installations of the size that the bench calls calm, 10 events per second each. */
+export const thousandfold: Load = {
+  events: 10_000,
+  deliveriesPerEvent: 1,
+  peak: 3,
+  failing: 0.02,
+  retries: 4,
+  retentionDays: 30,
+  postgresCores: 16,
+  postgresTib: 4,
+};
+
+/** Milliseconds of a processor, by who uses it: docs/measurements.md. */
+export const MEASURED = {
+  /** An order over the API, from request to answer. */
+  accept: { api: 1.4, postgres: 0.6, temporal: 0, worker: 0 },
+  /** A first attempt in a batch. */
+  batch: { api: 0, postgres: 0.2, temporal: 0.09, worker: 0.28 },
+  /** A delivery with a workflow of its own. A retry is taken for as dear. */
+  each: { api: 0, postgres: 2.5, temporal: 24, worker: 11.9 },
+  /** Stored per delivery, with its event, attempt and indexes, and Temporal's history while that is kept. */
+  bytes: 3_200,
+} as const;
+
+/** Not measured here: what is assumed, each with where it comes from. */
+export const ASSUMED = {
+  /** Of all processors in the busiest hour. */
+  busy: 0.5,
+  /** Processes of Waybill use up to one core each. */
+  coresPerProcess: 1,
+  /** Connections that a process opens at most (docs/handbook/configure.md), and each of Temporal's four services. */
+  connectionsPerProcess: 30,
+  connectionsOfTemporal: 4 * 60,
+  /** Writes of a workflow with one attempt, and how many a shard should make per second: one at a time, 5 ms each, and a tenth of that. */
+  writesPerWorkflow: 8,
+  writesPerShard: 20,
+  /** Batch workflows that a cell starts at most. */
+  batchesPerSecond: 1_000 / 150,
+  /** In any currency: a core for an hour, a GiB for a month. */
+  coreHour: 0.04,
+  gibMonth: 0.1,
+} as const;
+
+const PARTS = ['api', 'worker', 'temporal', 'postgres'] as const;
+const SECONDS_OF_A_DAY = 86_400;
+const GIB = 2 ** 30;
+const HOURS_OF_A_MONTH = 730;
+
+/** What {@link Load} takes. */
+export interface Scale {
+  readonly deliveriesPerSecond: number;
+  /** Milliseconds of a processor per delivery, its share of accepting and of retries included. */
+  readonly cpu: Readonly<Record<(typeof PARTS)[number], number>>;
+  readonly storedTib: number;
+  /** Bound by the processors of Postgres, and by what it keeps. */
+  readonly cellsByCpu: number;
+  readonly cellsByStorage: number;
+  readonly cells: number;
+  /** Of one cell: deliveries per second in the busiest hour, cores of each part, and so on. */
+  readonly cell: {
+    readonly deliveriesAtPeak: number;
+    /** That its Postgres bears, whoever they are for. */
+    readonly mostDeliveries: number;
+    readonly cores: Readonly<Record<(typeof PARTS)[number], number>>;
+    readonly processes: number;
+    readonly connections: number;
+    readonly storedTib: number;
+    readonly rowsPerWeek: number;
+    readonly temporalWrites: number;
+    readonly shards: number;
+  };
+  /** Per million deliveries. */
+  readonly cost: { readonly coreHours: number; readonly gibMonths: number; readonly money: number };
+}
+
+/** Shards are a power of two, and cannot be changed later: twice what is needed. */
+const shardsFor = (writes: number) => 2 ** Math.ceil(Math.log2((2 * writes) / ASSUMED.writesPerShard));
+
+/** @returns what the load takes; pure */
+export function scaleOf(load: Load): Scale {
+  const { events, deliveriesPerEvent, peak, failing, retries, retentionDays } = load;
+  const deliveriesPerSecond = events * deliveriesPerEvent;
+  const retriesOfEach = failing * retries;
+  const { accept, batch, each } = MEASURED;
+  const cpuOf = (part: (typeof PARTS)[number]) =>
+    accept[part] / deliveriesPerEvent + batch[part] + retriesOfEach * each[part];
+  const cpu = Object.fromEntries(PARTS.map((part) => [part, cpuOf(part)])) as Scale['cpu'];
+  // A partition goes when all of it is older: a week more at most.
+  const keptDays = retentionDays + 7;
+  const storedTib = (deliveriesPerSecond * SECONDS_OF_A_DAY * keptDays * MEASURED.bytes) / GIB / 1024;
+  const coresAtPeak = (part: (typeof PARTS)[number]) =>
+    (deliveriesPerSecond * peak * cpu[part]) / 1_000 / ASSUMED.busy;
+  const cellsByCpu = Math.ceil(coresAtPeak('postgres') / load.postgresCores);
+  const cellsByStorage = Math.ceil(storedTib / load.postgresTib);
+  const cells = Math.max(1, cellsByCpu, cellsByStorage);
+  const cores = Object.fromEntries(
+    PARTS.map((part) => [part, Math.ceil(coresAtPeak(part) / cells)]),
+  ) as Scale['cell']['cores'];
+  const processes = 2 * Math.ceil(Math.max(1, (cores.api + cores.worker) / 2 / ASSUMED.coresPerProcess));
+  const deliveriesAtPeak = (deliveriesPerSecond * peak) / cells;
+  const temporalWrites =
+    ASSUMED.writesPerWorkflow * (deliveriesAtPeak * retriesOfEach + ASSUMED.batchesPerSecond);
+  const coreHours = (PARTS.reduce((sum, part) => sum + cpu[part], 0) * 1_000_000) / 3_600_000;
+  const gibMonths = ((MEASURED.bytes * 1_000_000) / GIB) * ((keptDays * 24) / HOURS_OF_A_MONTH);
+  return {
+    deliveriesPerSecond,
+    cpu,
+    storedTib,
+    cellsByCpu,
+    cellsByStorage,
+    cells,
+    cell: {
+      deliveriesAtPeak,
+      mostDeliveries: (load.postgresCores * ASSUMED.busy * 1_000) / cpu.postgres,
+      cores,
+      processes,
+      connections: processes * ASSUMED.connectionsPerProcess,
+      storedTib: storedTib / cells,
+      rowsPerWeek: (deliveriesPerSecond * SECONDS_OF_A_DAY * 7) / cells,
+      temporalWrites,
+      shards: shardsFor(temporalWrites),
+    },
+    // Processors are paid for whether they are busy or not.
+    cost: {
+      coreHours,
+      gibMonths,
+      money: (coreHours * peak * ASSUMED.coreHour) / ASSUMED.busy + gibMonths * ASSUMED.gibMonth,
+    },
+  };
+}
+
+const rounded = (value: number) =>
+  value >= 100
+    ? Math.round(value).toLocaleString('en')
+    : value >= 10
+      ? value.toFixed(0)
+      : value.toFixed(2).replace(/\.?0+$/, '');
+
+/** The tables of docs/scale.md. */
+export function scaleTables(load: Load): string {
+  const scale = scaleOf(load);
+  const { cell, cpu, cost } = scale;
+  const million = rounded(cell.rowsPerWeek / 1e6);
+  return [
+    table(
+      [`${rounded(load.events)} events per second`, 'in all', 'in each cell'],
+      [
+        [
+          'deliveries per second, on average',
+          rounded(scale.deliveriesPerSecond),
+          rounded(scale.deliveriesPerSecond / scale.cells),
+        ],
+        [
+          'deliveries per second, busiest hour',
+          rounded(scale.deliveriesPerSecond * load.peak),
+          rounded(cell.deliveriesAtPeak),
+        ],
+        ['deliveries per second that a Postgres bears', '', rounded(cell.mostDeliveries)],
+        ['cells that Postgres’ processors ask for', String(scale.cellsByCpu), ''],
+        ['cells that its storage asks for', String(scale.cellsByStorage), ''],
+        ['cells', String(scale.cells), '1'],
+        ['cores for APIs', rounded(scale.cells * cell.cores.api), rounded(cell.cores.api)],
+        ['cores for workers', rounded(scale.cells * cell.cores.worker), rounded(cell.cores.worker)],
+        ['cores for Temporal', rounded(scale.cells * cell.cores.temporal), rounded(cell.cores.temporal)],
+        ['cores for Postgres', rounded(scale.cells * cell.cores.postgres), rounded(cell.cores.postgres)],
+        ['processes of Waybill', rounded(scale.cells * cell.processes), rounded(cell.processes)],
+        ['their connections to Postgres', rounded(scale.cells * cell.connections), rounded(cell.connections)],
+        ['stored, TiB', rounded(scale.storedTib), rounded(cell.storedTib)],
+        ['deliveries in a partition of a week, millions', '', million],
+        ['Temporal’s writes per second, busiest hour', '', rounded(cell.temporalWrites)],
+        ['Temporal’s shards', '', rounded(cell.shards)],
+      ],
+    ),
+    table(
+      ['per million deliveries', ''],
+      [
+        ...PARTS.map((part) => [`core-hours of ${NAMES[part]}`, rounded(cpu[part] / 3.6)]),
+        ['core-hours in all', rounded(cost.coreHours)],
+        ['GiB-months', rounded(cost.gibMonths)],
+        [
+          `cost, at ${ASSUMED.coreHour} for a core-hour and ${ASSUMED.gibMonth} for a GiB-month`,
+          rounded(cost.money),
+        ],
+      ],
+    ),
+  ].join('\n\n');
+}
+const NAMES = { api: 'APIs', worker: 'workers', temporal: 'Temporal', postgres: 'Postgres' } as const;
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const number = (name: keyof Load, about: string) =>
+    [
+      `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} <n>`,
+      about,
+      positiveNumber,
+      thousandfold[name],
+    ] as const;
+  const options = new Command('scale-model')
+    .option(...number('events', 'per second, on average'))
+    .option(...number('deliveriesPerEvent', 'how many webhooks an event has'))
+    .option(...number('peak', 'the busiest hour over the average'))
+    .option(...number('failing', 'share of deliveries whose first attempt fails'))
+    .option(...number('retries', 'that each of these takes'))
+    .option(...number('retentionDays', 'RETENTION'))
+    .option(...number('postgresCores', 'of the Postgres of a cell'))
+    .option(...number('postgresTib', 'that it is to keep'))
+    .parse()
+    .opts<Load>();
+  console.log(scaleTables(options));
+}
