@@ -1,0 +1,105 @@
+/** A Prometheus with the delivered rules and the shortened ones, where it is installed. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import * as v from 'valibot';
+import { freePort } from '../../test/support/ports.ts';
+import { configuration, SHORTENED, shortened } from './rules.ts';
+
+const READY_MS = 30_000;
+const delivered = fileURLToPath(new URL('../../monitoring/prometheus', import.meta.url));
+
+/** Names of alerts that fire. */
+export interface Firing {
+  /** By the rules as they are delivered. */
+  readonly delivered: readonly string[];
+  readonly shortened: readonly string[];
+}
+
+/** A running Prometheus. */
+export interface Prometheus {
+  firing(): Promise<Firing>;
+  stop(): Promise<void>;
+}
+
+const alertSchema = v.object({ state: v.string() });
+const rulesSchema = v.object({
+  data: v.object({
+    groups: v.array(
+      v.object({
+        name: v.string(),
+        rules: v.array(v.object({ name: v.string(), alerts: v.array(alertSchema) })),
+      }),
+    ),
+  }),
+});
+
+/**
+ * Starts it and waits until it serves.
+ * @param directory for its configuration, data and log
+ * @param targets `host:port` of each process
+ * @param factor by which `for:` is divided; scraping is as much more frequent, but for one scrape in two seconds
+ * @throws Error with its log when it does not come up, or is not installed
+ */
+export async function startPrometheus(
+  directory: string,
+  targets: readonly string[],
+  factor: number,
+): Promise<Prometheus> {
+  await mkdir(directory, { recursive: true });
+  const files = ['recording.yml', 'alerts.yml', 'shortened.yml'].map((name) => join(directory, name));
+  for (const name of ['recording.yml', 'alerts.yml']) await cp(join(delivered, name), join(directory, name));
+  const alerts = await readFile(join(delivered, 'alerts.yml'), 'utf8');
+  await writeFile(join(directory, 'shortened.yml'), shortened(alerts, factor));
+  const config = join(directory, 'prometheus.yml');
+  const everySeconds = Math.max(2, Math.round(15 / factor));
+  await writeFile(config, configuration({ targets, everySeconds, ruleFiles: files }));
+  const address = `127.0.0.1:${await freePort()}`;
+  const logFile = join(directory, 'prometheus.log');
+  const log = openSync(logFile, 'a');
+  const child = spawn(
+    'prometheus',
+    [
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${join(directory, 'data')}`,
+      `--web.listen-address=${address}`,
+    ],
+    { stdio: ['ignore', log, log] },
+  );
+  const failed = new Promise<never>((_resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', async () => reject(new Error(`Prometheus ended: ${await readFile(logFile, 'utf8')}`)));
+  });
+  failed.catch(() => {});
+  const ready = async () => {
+    for (const end = Date.now() + READY_MS; Date.now() < end; await sleep(200)) {
+      const answer = await fetch(`http://${address}/-/ready`).catch(() => undefined);
+      if (answer?.ok) return;
+    }
+    throw new Error(`Prometheus does not answer; see ${logFile}.`);
+  };
+  await Promise.race([failed, ready()]);
+  return {
+    async firing() {
+      const answer = await fetch(`http://${address}/api/v1/rules?type=alert`);
+      const { groups } = v.parse(rulesSchema, await answer.json()).data;
+      const names = (ours: boolean) =>
+        groups
+          .filter(({ name }) => (name === SHORTENED) === ours)
+          .flatMap(({ rules }) => rules)
+          .filter(({ alerts: raised }) => raised.some(({ state }) => state === 'firing'))
+          .map(({ name }) => name);
+      return { delivered: names(false), shortened: names(true) };
+    },
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}

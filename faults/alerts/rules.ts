@@ -1,0 +1,41 @@
+/** The delivered rules for a trial that takes minutes: what has to last before an alert fires lasts a fraction of it. */
+
+/** Seconds of each unit that Prometheus writes. */
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/**
+ * The text of a rule file with every `for:` divided. Expressions stay as they are, with their windows and bounds: whatever the
+ * delivered rules fire on, these do, only sooner.
+ * @param factor at least 1
+ * @throws Error for a duration of several units
+ */
+export function shortened(rules: string, factor: number): string {
+  return rules
+    .replaceAll(/^(\s*for:\s*)(\S+)\s*$/gm, (_, before: string, duration: string) => {
+      const [, count = '', unit = ''] = /^(\d+)([smhd])$/.exec(duration) ?? [];
+      const seconds = Number(count) * (UNITS[unit] ?? Number.NaN);
+      if (!(seconds >= 0)) throw new Error(`for: ${duration} is not understood.`);
+      return `${before}${Math.max(1, Math.round(seconds / factor))}s`;
+    })
+    .replace('- name: waybill\n', `- name: ${SHORTENED}\n`);
+}
+
+/** The group of shortened alerts, which are loaded beside those delivered. */
+export const SHORTENED = 'shortened';
+
+/** What Prometheus is configured with. */
+export interface Scraped {
+  /** `host:port` of each process. */
+  readonly targets: readonly string[];
+  readonly everySeconds: number;
+  readonly ruleFiles: readonly string[];
+}
+
+/** Its configuration: one installation, whose processes have fixed addresses. */
+export function configuration({ targets, everySeconds, ruleFiles }: Scraped): string {
+  return JSON.stringify({
+    global: { scrape_interval: `${everySeconds}s`, evaluation_interval: `${everySeconds}s` },
+    rule_files: ruleFiles,
+    scrape_configs: [{ job_name: 'waybill', static_configs: [{ targets }] }],
+  });
+}
