@@ -1,4 +1,4 @@
-/** The e-mail before a deactivation (docs/interface.md, W15). */
+/** The e-mails before a deactivation (docs/interface.md, W15) and about lost secrets (W20). */
 import {
   dropWarning,
   readWarning,
@@ -8,6 +8,8 @@ import {
 } from '../src/db/incidents/warnings.ts';
 import { deactivationAt } from '../src/domain/incident.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
+import { lostSecretsMail } from '../src/mail/lost-secrets-mail.ts';
+import type { Mail } from '../src/mail/mail.ts';
 import { type Warning, warningMail } from '../src/mail/warning-mail.ts';
 import type { WarningActivities } from '../workflows/warning-types.ts';
 import type { MailDeps } from './mail-deactivation.ts';
@@ -26,8 +28,8 @@ export function createWarningActivities(deps: MailWarningDeps): WarningActivitie
       const notice = await readWarning(sql, id);
       if (notice === undefined || !notice.unsent) return { outcome: 'endedBefore' };
       const { webhookId } = notice;
-      const warning = notice.warranted ? warningOf(notice, deps.policy) : null;
-      if (warning === null) {
+      const mail = mailOf(notice, deps);
+      if (mail === null) {
         await dropWarning(sql, id);
         log.info({ webhookId, warningId: id }, 'warning dropped: there is nothing to warn of any more');
         return { outcome: 'dropped' };
@@ -35,13 +37,23 @@ export function createWarningActivities(deps: MailWarningDeps): WarningActivitie
       const mailed = await mailOnce(deps, {
         what: 'warning',
         name: { webhookId, warningId: id },
-        mail: warningMail(warning, deps.publicUrl),
+        mail,
         taken: () => recordWarned(sql, id),
         refused: (error, patienceMs) => recordWarningRefused(sql, { id, error, patienceMs }),
       });
       return { outcome: mailed ? 'mailed' : 'refused' };
     },
   };
+}
+
+/** @returns null if there is nothing to say any more */
+function mailOf(notice: WarningNotice, { policy, publicUrl }: MailWarningDeps): Mail | null {
+  if (notice.lost !== null) {
+    const { id, lost, eshopName, email } = notice;
+    return lost.length === 0 ? null : lostSecretsMail({ id, lost, eshopName, email }, publicUrl);
+  }
+  const warning = notice.warranted ? warningOf(notice, policy) : null;
+  return warning === null ? null : warningMail(warning, publicUrl);
 }
 
 /** @returns null if nothing is failing any more */

@@ -6,6 +6,8 @@ import type { MailTimes } from './delivery-types.ts';
 export interface WarningInput extends MailTimes {
   readonly warningId: string;
   readonly webhookId: number;
+  /** It is about lost secrets of the e-shop's webhooks. */
+  readonly ofSecrets?: boolean;
 }
 
 /** What became of a warning. */
@@ -28,6 +30,9 @@ export function warningWorkflowId(warningId: string): string {
 }
 
 /** "warning: webhook 7 is failing": a warning in one line. */
-export function warningTitle({ webhookId }: Pick<WarningInput, 'webhookId'>): string {
-  return `warning: webhook ${webhookId} is failing`;
+export function warningTitle({
+  webhookId,
+  ofSecrets = false,
+}: Pick<WarningInput, 'webhookId' | 'ofSecrets'>): string {
+  return ofSecrets ? 'warning: secrets of webhooks are lost' : `warning: webhook ${webhookId} is failing`;
 }

@@ -1,12 +1,17 @@
 /** `waybill keys`: the master key under which webhook secrets are stored. */
 import { Command } from 'commander';
+import * as v from 'valibot';
 import { type Rotation, rotateMasterKey } from '../app/key-rotation.ts';
+import { replaceLostKey } from '../app/lost-key.ts';
 import { loadConfig, readSettings } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
+import type { LostSecrets } from '../db/webhooks/secrets.ts';
+import { counted } from '../domain/words.ts';
 import { openDataDir } from '../embedded/data-dir.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
-import { withDatabase } from './open-database.ts';
+import { withDatabase, withStoppedDatabase } from './open-database.ts';
+import { onlyLooks, sureEntries, sureOptions } from './options.ts';
 
 const webhooks = (count: number) => (count === 1 ? '1 webhook' : `${count} webhooks`);
 
@@ -35,6 +40,23 @@ function summary(rotation: Rotation, { SECRET_KEY }: Settings): string {
   }
 }
 
+const replaceSchema = v.object({
+  ...jsonSchema.entries,
+  ...sureEntries,
+  lost: v.literal(
+    true,
+    'This is for a key that is lost: say so with --lost. To replace one that you have, use waybill keys rotate.',
+  ),
+});
+
+/** "E-shop 3 (Shop, mail@shop.example): webhooks 7, 8 (lost static headers: X-Gateway-Key)" */
+function losses({ eshopId, name, email, webhooks }: LostSecrets): string {
+  const each = webhooks.map(({ id, headers }) =>
+    headers.length === 0 ? String(id) : `${id} (static headers: ${headers.join(', ')})`,
+  );
+  return `E-shop ${eshopId} (${name}, ${email}): ${webhooks.length === 1 ? 'webhook' : 'webhooks'} ${each.join(', ')}`;
+}
+
 export function keysCommand({ env, print }: CommandContext): Command {
   const command = new Command('keys');
   command
@@ -52,5 +74,33 @@ export function keysCommand({ env, print }: CommandContext): Command {
         throw new UserError(summary(rotation, settings));
       print(wanted.json ? JSON.stringify(rotation) : summary(rotation, settings));
     });
+  const replace = command
+    .command('replace')
+    .description(
+      'after the master key was lost: new secrets for all webhooks whose own nothing opens, and a mail to each of their e-shops',
+    )
+    .option('--lost', 'the key is lost');
+  for (const option of [...sureOptions(), json()]) replace.addOption(option);
+  replace.action(async (options: unknown) => {
+    const wanted = checked(replaceSchema, options);
+    const dryRun = onlyLooks(wanted);
+    const settings = env.DATABASE_URL ? loadConfig(env).settings : readSettings(env);
+    const eshops = await withStoppedDatabase(settings, async (sql) =>
+      replaceLostKey(sql, settings, await openDataDir(settings.DATA_DIR), dryRun),
+    );
+    if (eshops === null) {
+      throw new UserError(
+        'Nothing is lost: the database has this key, and it opens the secrets of all webhooks.',
+      );
+    }
+    if (wanted.json) return print(JSON.stringify({ dryRun, eshops }));
+    for (const eshop of eshops) print(losses(eshop));
+    const lost = eshops.reduce((sum, each) => sum + each.webhooks.length, 0);
+    print(
+      dryRun
+        ? `The secrets of ${webhooks(lost)} would be replaced. Nothing was changed (dry run).`
+        : `The secrets of ${webhooks(lost)} were replaced, and this key is the database's from now on. Start Waybill: it mails ${counted(eshops.length, 'e-shop')}.`,
+    );
+  });
   return command;
 }

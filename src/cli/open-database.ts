@@ -5,7 +5,7 @@ import type { Settings } from '../config/variables.ts';
 import { notifierOf } from '../db/outbox/notify.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import { inspectServer } from '../db/server.ts';
-import { dataDirAt, type Instance } from '../embedded/data-dir.ts';
+import { dataDirAt, type Instance, lockDataDir, requireFormat } from '../embedded/data-dir.ts';
 import { databaseProblem } from '../lib/database-away.ts';
 import { UserError } from '../lib/user-error.ts';
 
@@ -44,12 +44,53 @@ export async function withDatabase<T>(
       `No Waybill instance has run with DATA_DIR=${settings.DATA_DIR}: run npm start, or set DATABASE_URL.`,
     );
   }
+  return await openAt(url, settings, connections, async (sql) => {
+    await checkKey(sql, settings, dataDirAt(settings.DATA_DIR));
+    return await work(sql);
+  });
+}
+
+/**
+ * Runs `work` on the database of an instance that cannot start, whatever its key: the one at `DATABASE_URL`, else the embedded
+ * one, started for as long as it takes.
+ * @throws UserError when there is none, or its instance is running
+ */
+export async function withStoppedDatabase<T>(
+  settings: Settings,
+  work: (sql: Pool) => Promise<T>,
+): Promise<T> {
+  if (settings.DATABASE_URL !== undefined) return await openAt(settings.DATABASE_URL, settings, 1, work);
+  const dataDir = dataDirAt(settings.DATA_DIR);
+  if ((await dataDir.read('postgres-ready')) === undefined) {
+    throw new UserError(`There is no database in DATA_DIR=${settings.DATA_DIR}: set DATABASE_URL.`);
+  }
+  await requireFormat(dataDir);
+  const unlock = await lockDataDir(dataDir);
+  try {
+    // No other command needs it.
+    const { startPostgres } = await import('../embedded/postgres.ts');
+    const server = await startPostgres(dataDir, () => {});
+    try {
+      return await openAt(server.url, settings, 1, work);
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await unlock();
+  }
+}
+
+async function openAt<T>(
+  url: string,
+  settings: Settings,
+  connections: number,
+  work: (sql: Pool) => Promise<T>,
+): Promise<T> {
   const { pooled } = await inspectServer(url).catch((error: unknown) => {
     throw explained(error, settings);
   });
   const sql = createPool(url, connections, { session: !pooled });
   try {
-    await checkKey(sql, settings, dataDirAt(settings.DATA_DIR));
     return await work(sql);
   } catch (error) {
     throw explained(error, settings);

@@ -67,6 +67,32 @@ export const webhookNumber = (name: string) =>
 
 export const noSuchWebhook = (id: number) => new UserError(`There is no webhook ${id}.`);
 
+/** Of a command that cannot be undone: it wants to be sure, or only looks. */
+export const sureOptions = () => [
+  new Option('--dry-run', 'only say what would be done'),
+  new Option('--yes', 'do it: it cannot be undone'),
+];
+const SURE = 'This cannot be undone: --dry-run says what it would do, and --yes does it.';
+export const sureEntries = {
+  dryRun: v.optional(v.literal(true)),
+  yes: v.optional(v.literal(true)),
+};
+
+/**
+ * @returns whether it only looks
+ * @throws UserError unless exactly one of the two is given
+ */
+export function onlyLooks({
+  dryRun = false,
+  yes = false,
+}: {
+  dryRun?: boolean | undefined;
+  yes?: boolean | undefined;
+}): boolean {
+  if (dryRun === yes) throw new UserError(SURE);
+  return dryRun;
+}
+
 /** @param option its name, for the message */
 export const yesOrNo = (option: string) =>
   v.pipe(

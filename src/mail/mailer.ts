@@ -1,7 +1,7 @@
 /**
  * Sends mails: through a mail server, or, where none is configured, into `.eml` files.
  *
- * Module mail, which imports domain. Begin: the mails are `deactivation-mail.ts` and `warning-mail.ts`.
+ * Module mail, which imports domain. Begin: the mails are `deactivation-mail.ts`, `warning-mail.ts` and `lost-secrets-mail.ts`.
  */
 import { createFileMailer } from './file-mailer.ts';
 import type { Mailer } from './mail.ts';

@@ -7,6 +7,18 @@ export const activation = (webhookId: number, name: 'activate' | 'deactivate'): 
   path: `/v21/webhooks/${webhookId}/${name}`,
 });
 
+export const regenerateSecret = (webhookId: number): ApiRequest => ({
+  method: 'PUT',
+  operation: '/v21/webhooks/{id}/regenerate-secret',
+  path: `/v21/webhooks/${webhookId}/regenerate-secret`,
+});
+
+export const replaceWebhook = (webhookId: number): ApiRequest => ({
+  method: 'PUT',
+  operation: '/v21/webhooks/{id}',
+  path: `/v21/webhooks/${webhookId}`,
+});
+
 export const readDelivery = (deliveryId: string): ApiRequest => ({
   method: 'GET',
   operation: '/v21/deliveries/{id}',

@@ -121,6 +121,7 @@ const fields: Readonly<Record<Field, true>> = {
   neededBy: true,
   nextAttemptAt: true,
   number: true,
+  ofSecrets: true,
   open: true,
   operator: true,
   operatorHeld: true,

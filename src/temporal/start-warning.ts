@@ -1,4 +1,4 @@
-/** Starts the workflows that warn of deactivations. */
+/** Starts the workflows that warn of deactivations and of lost secrets. */
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { MailTimes } from '../../workflows/delivery-types.ts';
@@ -20,8 +20,13 @@ export function createWarningStarter(
   mailTimes: MailTimes = {},
 ): WarningStarter {
   return {
-    async startWarning({ id, eshopId, webhookId, webhookType }) {
-      const input: WarningInput = { warningId: id, webhookId, ...mailTimes };
+    async startWarning({ id, eshopId, webhookId, webhookType, ofSecrets }) {
+      const input: WarningInput = {
+        warningId: id,
+        webhookId,
+        ...(ofSecrets ? { ofSecrets } : {}),
+        ...mailTimes,
+      };
       await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
         client.workflow.start<typeof warnOfDeactivation>('warnOfDeactivation', {
           workflowId: warningWorkflowId(id),

@@ -11,6 +11,7 @@ import { resealAll } from '../../src/app/key-rotation.ts';
 import { masterKeys } from '../../src/app/master-key.ts';
 import { signingSecrets } from '../../src/attempt/prepare.ts';
 import { readSettings } from '../../src/config/config.ts';
+import { claimWarnings } from '../../src/db/incidents/warnings.ts';
 import { type DataDir, openDataDir } from '../../src/embedded/data-dir.ts';
 import { createKeys, type Keys } from '../../src/secrets/keys.ts';
 import { openHeaders } from '../../src/secrets/static-headers.ts';
@@ -158,6 +159,39 @@ describe('with SECRET_KEY', () => {
       }),
     ).toEqual([data.secret]);
     expect(await rotate(second, [first])).toEqual({ state: 'complete', resealed: 4 });
+  });
+
+  it('a lost key is replaced: new secrets, no static headers, and one mail owed to the e-shop; a second time there is nothing', async () => {
+    const replace = (...args: string[]) =>
+      runWaybill(['keys', 'replace', '--lost', '--json', ...args], environment(second));
+    const [kept = 0, deleted = 0, ...others] = secrets.keys();
+    const owner = { eshopId: api.eshop.eshopId, webhookId: kept };
+    await api.shop('DELETE', `/v21/webhooks/${deleted}`);
+    // Sealed by the new key already, as a rotation broken off leaves it; but its static headers are lost.
+    await api.sql`update webhooks set secret = ${createKeys(second).encryptSecret('theirs', owner)} where id = ${kept}`;
+    const ids = [kept, ...others];
+    const eshops = [
+      { eshopId: owner.eshopId, webhooks: ids.map((id) => ({ id, headers: ['X-Gateway-Key'] })) },
+    ];
+
+    await expect(replace()).rejects.toThrow('--dry-run says what it would do, and --yes does it.');
+    expect(JSON.parse(await replace('--dry-run'))).toMatchObject({ dryRun: true, eshops });
+    await expect(started(second)).rejects.toThrow(/^SECRET_KEY is not the one/);
+    expect(JSON.parse(await replace('--yes'))).toMatchObject({ dryRun: false, eshops });
+
+    const keys = await started(second);
+    const read = [];
+    for (const id of ids) {
+      const row = await webhookRow(api.sql, id);
+      expect(row).toMatchObject({ headers: null, headerNames: null, previousSecret: null });
+      read.push(openedSecret(keys, row, 'secret'));
+    }
+    expect(read[0]).toBe('theirs');
+    expect(new Set(read).size).toBe(ids.length);
+    expect([...secrets.values()]).not.toContain(read[1]);
+    expect(await claimWarnings(api.sql, 10)).toMatchObject([{ eshopId: owner.eshopId, ofSecrets: true }]);
+    await expect(replace('--yes')).rejects.toThrow('Nothing is lost');
+    await expect(rotate(second)).rejects.toThrow('There is nothing to rotate');
   });
 
   it('every command that opens the database is refused another key', async () => {

@@ -4,10 +4,10 @@ import pino from 'pino';
 import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createWarningActivities } from '../../activities/mail-warning.ts';
-import { createEshop } from '../../src/db/eshops.ts';
+import { changeNotifications, createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { claimWarnings } from '../../src/db/incidents/warnings.ts';
-import { setActive } from '../../src/db/webhooks/webhooks.ts';
+import { deleteWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
@@ -87,6 +87,31 @@ test('mailed in text and HTML, and not again when the activity is repeated', asy
   expect(mail.text).toContain('HTTP 503 from <b>shop.example</b> after 212 ms');
   expect(mail.html).toContain('HTTP 503 from &lt;b&gt;shop.example&lt;/b&gt; after 212 ms');
   expect(await recorded(id)).toMatchObject({ mailedAt: expect.any(Date), droppedAt: null });
+});
+
+test('of lost secrets: one mail that names all webhooks of the e-shop, also where it wants no warnings', async () => {
+  const { sql } = database;
+  await failing();
+  const other = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
+  const gone = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
+  await changeNotifications(sql, eshopId, { warning: false });
+  const lost = [webhookId, other, gone].map((id) => ({ id, headers: id === other ? ['X-Gateway-Key'] : [] }));
+  const [row] = await sql<{ id: string }[]>`
+    insert into warnings (webhook_id, generation, lost_secrets) values (${webhookId}, 1, ${sql.json(lost)}) returning id`;
+  await deleteWebhook(sql, eshopId, gone);
+  expect(await mailIt(row?.id ?? '')).toEqual({ outcome: 'mailed' });
+  const mail = await PostalMime.parse(server.mails[0]?.content ?? '');
+  for (const told of [
+    `Webhook ${webhookId}`,
+    `Webhook ${other}`,
+    'X-Gateway-Key',
+    `PUT /v21/webhooks/${webhookId}/regenerate-secret`,
+    `PUT /v21/webhooks/${other}`,
+  ]) {
+    expect(mail.text).toContain(told);
+    expect(mail.html).toContain(told);
+  }
+  expect(mail.text).not.toContain(`Webhook ${gone}`);
 });
 
 /** A change while the mail server asks for patience. */

@@ -53,7 +53,8 @@ const failing = (sql: Sql) => sql`w.id in (select webhook_id from failures)`;
 const unwarnedSince = (sql: Sql, time: ReturnType<Sql>) => sql`
   not exists (
     select from warnings x
-    where x.webhook_id = w.id and x.generation = w.generation and x.dropped_at is null and x.at >= ${time})`;
+    where x.webhook_id = w.id and x.generation = w.generation and x.lost_secrets is null and x.dropped_at is null
+      and x.at >= ${time})`;
 
 /** Incidents that have lasted long enough, and that nobody was warned of. */
 const due = (sql: Sql, { patienceMs }: WarningTerms) => sql`

@@ -1,4 +1,4 @@
-/** Warnings that a webhook will be deactivated: which are unsent, what they say, and what became of them. */
+/** Warnings of deactivations and of lost secrets: which are unsent, what they say, and what became of them. */
 import type { EventType } from '../../domain/event-types.ts';
 import type { StoredIncident } from '../../domain/incident.ts';
 import type { Sql } from '../pool.ts';
@@ -9,6 +9,8 @@ export interface UnsentWarning {
   readonly eshopId: number;
   readonly webhookId: number;
   readonly webhookType: EventType;
+  /** It is about lost secrets, of all webhooks of the e-shop. */
+  readonly ofSecrets: boolean;
 }
 
 /** The condition of the index `warnings_owed`. */
@@ -26,13 +28,22 @@ export async function claimWarnings(sql: Sql, limit: number): Promise<UnsentWarn
     where w.id = x.webhook_id and x.id in (
       select x.id from warnings x where ${isUnsent(sql)} and x.check_at <= now()
       order by x.check_at limit ${limit} for update skip locked)
-    returning x.id, w.eshop_id, w.id as webhook_id, w.webhook_type`;
+    returning x.id, w.eshop_id, w.id as webhook_id, w.webhook_type, x.lost_secrets is not null as of_secrets`;
 }
 
 /** Claimed ones whose workflows could not be started: tried again at once. */
 export async function releaseWarnings(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`update warnings x set check_at = now() where x.id = any(${[...ids]}::uuid[]) and ${isUnsent(sql)}`;
+}
+
+/** A webhook whose secret, or whose static headers, no key opened. */
+export interface LostWebhook {
+  readonly id: number;
+  readonly webhookType: EventType;
+  readonly url: string;
+  /** The names of its static headers, whose values are lost; empty without any. */
+  readonly headers: readonly string[];
 }
 
 export interface WarningNotice extends UnsentWarning, StoredIncident {
@@ -49,11 +60,19 @@ export interface WarningNotice extends UnsentWarning, StoredIncident {
   readonly deliverySince: Date | null;
   readonly deliveryAttempts: number | null;
   readonly deliveryError: string | null;
+  /** Those not deleted since; null of a warning that the webhook will be deactivated. */
+  readonly lost: readonly LostWebhook[] | null;
 }
+
+const lostOnes = (sql: Sql) => sql`
+  case when x.lost_secrets is not null then (
+    select coalesce(json_agg(json_build_object('id', l.id, 'webhookType', l.webhook_type, 'url', l.url, 'headers', e->'headers') order by l.id), '[]')
+    from jsonb_array_elements(x.lost_secrets) e join webhooks l on l.id = (e->>'id')::integer and l.deleted_at is null) end`;
 
 export async function readWarning(sql: Sql, id: string): Promise<WarningNotice | undefined> {
   const [row] = await sql<WarningNotice[]>`
     select x.id, w.eshop_id, w.id as webhook_id, w.webhook_type, w.url, s.name as eshop_name, s.email, ${isUnsent(sql)} as unsent,
+           x.lost_secrets is not null as of_secrets, ${lostOnes(sql)} as lost,
            x.delivery_id, d.window_started_at as delivery_since, d.attempts_made as delivery_attempts,
            d.last_error as delivery_error, ${incidentColumns(sql)},
            (select count(*)::integer from deliveries o

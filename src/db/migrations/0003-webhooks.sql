@@ -113,13 +113,16 @@ create table failures (
 );
 create index failures_by_webhook on failures (webhook_id);
 
--- Warnings that a webhook will be deactivated: one mail each.
+-- Warnings that a webhook will be deactivated, and of secrets that are lost: one mail each.
 create table warnings (
   id uuid primary key default gen_random_uuid(),
   webhook_id integer not null references webhooks (id),
   generation integer not null,
   -- Whose last retries it is about; null: the webhook has failed for long.
   delivery_id uuid,
+  -- Of all webhooks of the e-shop whose secrets or static headers no key opened, with the names of these headers:
+  -- [{"id", "headers"}]. Null of a warning that the webhook will be deactivated.
+  lost_secrets jsonb,
   at timestamptz not null default now(),
   mailed_at timestamptz,
   -- It was no longer true, or no longer wanted, before it was mailed.

@@ -94,10 +94,10 @@ function warningsOver(sql: Pool, before: Date): postgres.Fragment {
     x.at < ${before} and coalesce(x.mailed_at, x.dropped_at, x.mail_failed_at) < ${before}
     and exists (
       select from webhooks w where w.id = x.webhook_id and (
-        x.dropped_at is not null or w.deleted_at is not null or w.generation > x.generation
+        x.lost_secrets is not null or x.dropped_at is not null or w.deleted_at is not null or w.generation > x.generation
         or exists (
           select from warnings n
-          where n.webhook_id = x.webhook_id and n.generation = x.generation and n.dropped_at is null
+          where n.webhook_id = x.webhook_id and n.generation = x.generation and n.lost_secrets is null and n.dropped_at is null
             and (n.at, n.id) > (x.at, x.id) offset 0))
       offset 0)`;
 }

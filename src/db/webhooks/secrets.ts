@@ -1,5 +1,7 @@
 /** The sealed secrets of all webhooks, for a new master key. */
+
 import type { Pool } from '../pool.ts';
+import { writeSetting } from '../settings.ts';
 import { transaction } from '../transaction.ts';
 
 /** The sealed secrets of one webhook, deleted ones included until the retention has erased them. */
@@ -40,5 +42,75 @@ export async function resealBatch(
         where id = ${row.id}`;
     }
     return rows.at(-1)?.id ?? null;
+  });
+}
+
+/** A webhook as it is looked at after the master key was lost. */
+export interface StoredSecrets extends Omit<SealedSecrets, 'deleted'> {
+  readonly eshopName: string;
+  readonly email: string;
+  readonly headerNames: readonly string[] | null;
+}
+
+/** What becomes of it, and what of it is lost. */
+export interface ReplacedSecrets extends Pick<SealedSecrets, 'secret' | 'headers' | 'previousSecret'> {
+  /** True when its secret, or its static headers, could not be opened: its e-shop is mailed. */
+  readonly lost: boolean;
+  /** The names of static headers that could not be opened: they are gone. */
+  readonly lostHeaders: readonly string[];
+}
+
+/** What an e-shop has lost. */
+export interface LostSecrets {
+  readonly eshopId: number;
+  readonly name: string;
+  readonly email: string;
+  /** Each with the names of the static headers that it lost. */
+  readonly webhooks: { readonly id: number; readonly headers: readonly string[] }[];
+}
+
+/**
+ * Replaces what no key opens, in one transaction: secrets, the mails about them that are owed, one per e-shop, and settings.
+ * Deleted webhooks stay as they are: they sign nothing.
+ * @param settings by name, written beside
+ * @param dryRun only looks
+ * @returns the e-shops with something lost
+ */
+export async function replaceSecrets(
+  sql: Pool,
+  replace: (stored: StoredSecrets) => ReplacedSecrets,
+  { settings, dryRun }: { readonly settings: Readonly<Record<string, string>>; readonly dryRun: boolean },
+): Promise<LostSecrets[]> {
+  return await transaction(sql, async (tx) => {
+    const rows = await tx<StoredSecrets[]>`
+      select w.id, w.eshop_id, s.name as eshop_name, s.email, w.secret, w.headers, w.header_names,
+        case when w.previous_secret_until > now() then w.previous_secret end as previous_secret
+      from webhooks w join eshops s on s.id = w.eshop_id
+      where w.deleted_at is null order by w.eshop_id, w.id for update of w`;
+    const lost = new Map<number, LostSecrets>();
+    for (const row of rows) {
+      const { id, eshopId, eshopName: name, email } = row;
+      const made = replace(row);
+      if (made.lost) {
+        const ofEshop = lost.get(eshopId) ?? { eshopId, name, email, webhooks: [] };
+        ofEshop.webhooks.push({ id, headers: made.lostHeaders });
+        lost.set(eshopId, ofEshop);
+      }
+      if (dryRun) continue;
+      await tx`
+        update webhooks
+        set secret = ${made.secret}, previous_secret = ${made.previousSecret}, headers = ${made.headers},
+            header_names = ${made.headers === null ? null : tx`header_names`}
+        where id = ${id}`;
+    }
+    if (dryRun) return [...lost.values()];
+    for (const { webhooks } of lost.values()) {
+      const told = webhooks.map(({ id, headers }) => ({ id, headers: [...headers] }));
+      await tx`
+        insert into warnings (webhook_id, generation, lost_secrets)
+        select id, generation, ${tx.json(told)} from webhooks where id = ${webhooks[0]?.id ?? 0}`;
+    }
+    for (const [name, value] of Object.entries(settings)) await writeSetting(tx, name, value);
+    return [...lost.values()];
   });
 }

@@ -1,0 +1,59 @@
+/** The mail after the master key was lost (docs/interface.md, W20). */
+import type { Mail } from './mail.ts';
+import { type MailBlock, mailOf } from './mail-template.ts';
+import { regenerateSecret, replaceWebhook } from './requests.ts';
+
+export interface LostSecrets {
+  /** Of the warning: a UUID, which makes the Message-ID. */
+  readonly id: string;
+  /** The e-shop's webhooks that are affected: at least one. */
+  readonly lost: readonly {
+    readonly id: number;
+    readonly webhookType: string;
+    readonly url: string;
+    /** The names of its static headers, which are no longer sent. */
+    readonly headers: readonly string[];
+  }[];
+  readonly eshopName: string;
+  readonly email: string;
+}
+
+/** @param publicUrl where the API is; null: not known */
+export function lostSecretsMail(told: LostSecrets, publicUrl: string | null): Mail {
+  const { id, email } = told;
+  return mailOf(
+    {
+      to: email,
+      subject: 'Your webhooks need new secrets',
+      messageId: `<warning-${id}@waybill.local>`,
+      tone: 'bad',
+      blocks: blocksOf(told),
+    },
+    publicUrl,
+  );
+}
+
+function blocksOf({ lost, eshopName }: LostSecrets): MailBlock[] {
+  const [first, ...others] = lost;
+  const withHeaders = lost.filter(({ headers }) => headers.length > 0);
+  const [headed] = withHeaders;
+  return [
+    `${eshopName},`,
+    'the key that protects the secrets of your webhooks has been lost. Deliveries are signed with secrets that nobody knows, so that a receiver that checks signatures refuses them, until each of these webhooks gets a new secret:',
+    {
+      facts: lost.map(({ id, webhookType, url }) => [`Webhook ${id}`, `${webhookType}, ${url}`] as const),
+    },
+    `Make a new one${others.length > 0 ? ' for each' : ''}, which is shown once, and set it in the receiver:`,
+    { request: regenerateSecret(first?.id ?? 0) },
+    ...(headed === undefined
+      ? []
+      : [
+          'Static headers are lost too, and no longer sent. Send their values anew:',
+          {
+            facts: withHeaders.map(({ id, headers }) => [`Webhook ${id}`, headers.join(', ')] as const),
+          },
+          { request: replaceWebhook(headed.id) },
+        ]),
+    'Deliveries that are refused until then are retried, each within its own time limit. Nothing that you sent to the API is affected. Whoever was signed in has to sign in again.',
+  ];
+}
