@@ -5,6 +5,8 @@ import { createEshopWithUsers, noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
 import { listEshops, rotateApiKey, setDisabled } from '../db/eshops.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { addDeletion } from './delete-eshop.ts';
+import { addErasure } from './erase-customer.ts';
 import { addRecord } from './eshop-record.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
@@ -100,5 +102,7 @@ export function eshopCommand(context: CommandContext): Command {
         print(rest.json ? JSON.stringify({ eshopId: eshop, disabled }) : `E-shop ${eshop} is ${verb}d.`);
       });
   }
+  addErasure(command, context);
+  addDeletion(command, context);
   return command;
 }

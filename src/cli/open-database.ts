@@ -3,7 +3,7 @@ import postgres from 'postgres';
 import { checkKey } from '../app/master-key.ts';
 import type { Settings } from '../config/variables.ts';
 import { notifierOf } from '../db/outbox/notify.ts';
-import { createPool, type Pool } from '../db/pool.ts';
+import { createPool, type Pool, type PoolOptions } from '../db/pool.ts';
 import { inspectServer } from '../db/server.ts';
 import { dataDirAt, type Instance, lockDataDir, requireFormat } from '../embedded/data-dir.ts';
 import { databaseProblem } from '../lib/database-away.ts';
@@ -28,15 +28,20 @@ export function instanceOf(settings: Settings): Promise<Instance> {
   return dataDirAt(settings.DATA_DIR).readInstance();
 }
 
+/** For commands whose statements read all of an e-shop. */
+export const PATIENT = { statementMs: 600_000, silenceMs: 660_000 };
+
 /**
  * Runs `work` on the database at `DATABASE_URL`, else on the one of the instance that runs in `DATA_DIR`.
  * @param connections at most so many
+ * @param pool for statements that may take longer than those of a server
  * @throws UserError when there is none
  */
 export async function withDatabase<T>(
   settings: Settings,
   work: (sql: Pool) => Promise<T>,
   connections = 1,
+  pool: Partial<PoolOptions> = {},
 ): Promise<T> {
   const url = settings.DATABASE_URL ?? (await instanceOf(settings)).databaseUrl;
   if (url === undefined) {
@@ -44,7 +49,7 @@ export async function withDatabase<T>(
       `No Waybill instance has run with DATA_DIR=${settings.DATA_DIR}: run npm start, or set DATABASE_URL.`,
     );
   }
-  return await openAt(url, settings, connections, async (sql) => {
+  return await openAt(url, settings, { connections, ...pool }, async (sql) => {
     await checkKey(sql, settings, dataDirAt(settings.DATA_DIR));
     return await work(sql);
   });
@@ -59,7 +64,8 @@ export async function withStoppedDatabase<T>(
   settings: Settings,
   work: (sql: Pool) => Promise<T>,
 ): Promise<T> {
-  if (settings.DATABASE_URL !== undefined) return await openAt(settings.DATABASE_URL, settings, 1, work);
+  if (settings.DATABASE_URL !== undefined)
+    return await openAt(settings.DATABASE_URL, settings, { connections: 1 }, work);
   const dataDir = dataDirAt(settings.DATA_DIR);
   if ((await dataDir.read('postgres-ready')) === undefined) {
     throw new UserError(`There is no database in DATA_DIR=${settings.DATA_DIR}: set DATABASE_URL.`);
@@ -71,7 +77,7 @@ export async function withStoppedDatabase<T>(
     const { startPostgres } = await import('../embedded/postgres.ts');
     const server = await startPostgres(dataDir, () => {});
     try {
-      return await openAt(server.url, settings, 1, work);
+      return await openAt(server.url, settings, { connections: 1 }, work);
     } finally {
       await server.stop();
     }
@@ -83,13 +89,13 @@ export async function withStoppedDatabase<T>(
 async function openAt<T>(
   url: string,
   settings: Settings,
-  connections: number,
+  { connections, ...pool }: Partial<PoolOptions> & { readonly connections: number },
   work: (sql: Pool) => Promise<T>,
 ): Promise<T> {
   const { pooled } = await inspectServer(url).catch((error: unknown) => {
     throw explained(error, settings);
   });
-  const sql = createPool(url, connections, { session: !pooled });
+  const sql = createPool(url, connections, { session: !pooled, ...pool });
   try {
     return await work(sql);
   } catch (error) {

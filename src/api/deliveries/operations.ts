@@ -73,7 +73,7 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
         'The body as it is sent: the snapshot of the record at the time of the event, in the form configured for the webhook. `data` is the body itself, byte ' +
         'for byte what the receiver gets; `request`, beside it, gives the method, the URL and the content type. A GET webhook gets no body: `data` is null, and `request.url` ends ' +
         'with the identifier that is appended. For an open delivery, this is what the next attempt sends, with the current settings of the webhook; for one that has ended, ' +
-        'what its last attempt sent. The headers (each attempt has a new signature) are not included; that of the sequence is a header of this response, too.',
+        'what its last attempt sent, without personal data that were erased since. The headers (each attempt has a new signature) are not included; that of the sequence is a header of this response, too.',
       tag,
       data: payloadData,
       beside: { request: payloadRequest },

@@ -1,5 +1,6 @@
--- The records of e-shops: products and their stock, orders, receivings, returns. No record is ever deleted: on that rests
--- that `last_sequence`, which the statement of a change writes under the row's lock, never begins again below what was sent.
+-- The records of e-shops: products and their stock, orders, receivings, returns. No record is deleted but with its whole
+-- e-shop, whose number never comes again: on that rests that `last_sequence`, which the statement of a change writes under the
+-- row's lock, never begins again below what was sent.
 -- Money and counts are numeric without a scale: a decimal comes back as it was written. Lists whose inner order matters
 -- are json, not jsonb.
 

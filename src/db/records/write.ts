@@ -114,7 +114,7 @@ export async function stageChange<Rec extends object>(
  * The time of a change, in milliseconds as the API shows it: later than that of the change before, though several lines of an
  * import change a record under one lock, and clocks are set back.
  */
-function later(now: Date, last: Date): Date {
+export function later(now: Date, last: Date): Date {
   return new Date(Math.max(now.getTime(), last.getTime() + 1));
 }
 

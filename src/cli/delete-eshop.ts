@@ -1,0 +1,153 @@
+/** `waybill eshop delete`: an e-shop that leaves. */
+import { open, rm } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
+import * as v from 'valibot';
+import { createProgress } from '../../demo/progress.ts';
+import { noSuchEshop } from '../app/accounts.ts';
+import { readSettings } from '../config/config.ts';
+import { exportEshop } from '../db/eshop-export.ts';
+import {
+  countHoldings,
+  countUnderWay,
+  type EshopHoldings,
+  endWork,
+  removeEshop,
+} from '../db/eshop-removal.ts';
+import { findEshop, setDisabled } from '../db/eshops.ts';
+import type { Pool } from '../db/pool.ts';
+import { counted } from '../domain/words.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
+import { pause, untilInterrupted } from './interruption.ts';
+import { PATIENT, withDatabase } from './open-database.ts';
+import { eshopSchema, onlyLooks, sureEntries, sureOptions } from './options.ts';
+
+const deleteSchema = v.object({
+  ...jsonSchema.entries,
+  ...eshopSchema.entries,
+  ...sureEntries,
+  export: v.optional(v.pipe(v.string(), v.minLength(1, '--export must be a file.'))),
+});
+
+/** Between two looks, in milliseconds. */
+const POLL_MS = 500;
+/** As long as nothing ends, in milliseconds, somebody has to look. */
+const PATIENCE_MS = 60_000;
+
+const HELP = `
+The API is closed to the e-shop, its webhooks are deleted, and what waits for them ends as canceled, with its workflows: that needs a
+running worker. Then everything of it is deleted. If interrupted, run it again.`;
+
+export function addDeletion(command: Command, { env, print }: CommandContext): void {
+  const part = command
+    .command('delete')
+    .description('delete an e-shop with everything that is kept of it')
+    .argument('<eshop>', 'number of the e-shop')
+    .addOption(
+      new Option('--export <file>', 'first write all of it to this new file, as NDJSON; also with --dry-run'),
+    );
+  for (const option of [...sureOptions(), json()]) part.addOption(option);
+  part.addHelpText('after', HELP).action(async (eshopArgument: string, given: object) => {
+    const { eshop, ...options } = checked(deleteSchema, { ...given, eshop: eshopArgument });
+    const dryRun = onlyLooks(options);
+    await withDatabase(
+      readSettings(env),
+      async (sql) => {
+        const found = await findEshop(sql, eshop);
+        if (found === null) throw noSuchEshop(eshop);
+        if (!dryRun) await ended(sql, eshop, options.json ?? false);
+        const holdings = await countHoldings(sql, eshop);
+        const exported = options.export === undefined ? null : await exportTo(sql, eshop, options.export);
+        if (!dryRun) {
+          await untilInterrupted('It was interrupted: run it again to delete the rest.', (signal) =>
+            removeEshop(sql, eshop, signal),
+          );
+        }
+        if (options.json) {
+          return print(
+            JSON.stringify({ eshopId: eshop, name: found.name, deleted: !dryRun, exported, ...holdings }),
+          );
+        }
+        if (exported !== null) print(`${counted(exported, 'line')} written to ${options.export}.`);
+        const what = `E-shop ${eshop} (${found.name}), with ${listed(holdings)}`;
+        print(dryRun ? `${what}, would be deleted. Nothing was changed (dry run).` : `${what}, was deleted.`);
+      },
+      2,
+      PATIENT,
+    );
+  });
+}
+
+function listed(holdings: EshopHoldings): string {
+  const { users, webhooks, products, orders, receivings, returns, stockMovements, events, deliveries } =
+    holdings;
+  const open = holdings.openDeliveries;
+  return [
+    counted(users, 'user'),
+    counted(webhooks, 'webhook'),
+    counted(products, 'product'),
+    counted(orders, 'order'),
+    counted(receivings, 'receiving'),
+    counted(returns, 'return'),
+    counted(stockMovements, 'stock movement'),
+    counted(events, 'event'),
+    `${counted(deliveries, 'delivery', 'deliveries')}${open === 0 ? '' : ` (${open} open)`}`,
+  ].join(', ');
+}
+
+/** Ends what is under way, and waits until it has ended. */
+async function ended(sql: Pool, eshopId: number, silent: boolean): Promise<void> {
+  await setDisabled(sql, eshopId, true);
+  await endWork(sql, eshopId);
+  const progress = createProgress(silent);
+  await untilInterrupted('Nothing was deleted but its webhooks: run it again.', async (signal) => {
+    try {
+      let most = 0;
+      let least = Number.POSITIVE_INFINITY;
+      let since = performance.now();
+      for (;;) {
+        const left = await countUnderWay(sql, eshopId);
+        if (left === 0) return;
+        most = Math.max(most, left);
+        if (left < least) since = performance.now();
+        least = Math.min(least, left);
+        if (performance.now() - since > PATIENCE_MS) {
+          throw new UserError(
+            `${counted(left, 'delivery or change', 'deliveries and changes')} of e-shop ${eshopId} are still under way: are workers running? Then run it again.`,
+          );
+        }
+        progress.show(most - left, most, 'ended');
+        await pause(POLL_MS, signal);
+      }
+    } finally {
+      progress.stop();
+    }
+  });
+}
+
+/**
+ * Writes all that is kept of an e-shop into a new file that nobody else can read.
+ * @returns how many lines
+ * @throws UserError when the file exists, or cannot be written
+ */
+async function exportTo(sql: Pool, eshopId: number, path: string): Promise<number> {
+  const file = await open(path, 'wx', 0o600).catch((error: unknown) => {
+    throw new UserError(
+      `${path} could not be created: ${error instanceof Error ? error.message : String(error)}.`,
+    );
+  });
+  try {
+    let lines = 0;
+    for await (const rows of exportEshop(sql, eshopId)) {
+      await file.write(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+      lines += rows.length;
+    }
+    await file.sync();
+    return lines;
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,145 @@
+/** `waybill eshop erase-customer`: the personal data of one customer. */
+import { type Command, Option } from 'commander';
+import * as v from 'valibot';
+import { noSuchEshop } from '../app/accounts.ts';
+import { readSettings } from '../config/config.ts';
+import type { Settings } from '../config/variables.ts';
+import {
+  type CustomerRecords,
+  type Erased,
+  eraseCustomer,
+  findCustomer,
+  openDeliveriesOf,
+} from '../db/erasure.ts';
+import { findEshop } from '../db/eshops.ts';
+import type { Pool } from '../db/pool.ts';
+import { orderTransitions } from '../domain/order/status.ts';
+import { counted } from '../domain/words.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
+import { actOnDeliveries } from './act-on-deliveries.ts';
+import { pause, untilInterrupted } from './interruption.ts';
+import { PATIENT, withDatabase } from './open-database.ts';
+import { account, eshopOption, eshopSchema, onlyLooks, sureEntries, sureOptions } from './options.ts';
+
+const eraseSchema = v.pipe(
+  v.object({
+    ...jsonSchema.entries,
+    ...eshopSchema.entries,
+    ...sureEntries,
+    email: v.optional(v.pipe(v.string(), v.minLength(1, '--email must not be empty.'))),
+    order: v.optional(v.array(v.string()), []),
+  }),
+  v.check(
+    ({ email, order }) => email !== undefined || order.length > 0,
+    'Whose data? Give --email, or --order with the number of an order, as often as needed.',
+  ),
+);
+
+/** Between two looks, in milliseconds. */
+const POLL_MS = 250;
+/** As long as nothing ends, in milliseconds, somebody has to look. */
+const PATIENCE_MS = 60_000;
+
+const HELP = `
+Name, addresses, e-mail, telephone, pickup point, notes and files of the orders become null, in the snapshots of their events and in the
+texts of their returns too, and the responses kept of their deliveries are forgotten. What of them waits is given up first: that needs a
+running worker, and Temporal. Orders that are still under way are refused: cancel or finish them first.`;
+
+export function addErasure(command: Command, { env, print }: CommandContext): void {
+  const part = command
+    .command('erase-customer')
+    .description("erase one customer's personal data in orders, returns, events and responses kept")
+    .addOption(eshopOption())
+    .addOption(
+      new Option('--email <address>', 'all orders with this address, now or in an event that is kept'),
+    )
+    .addOption(
+      new Option('--order <id>', 'this order; may be repeated').argParser(
+        (id: string, before: readonly string[] | undefined) => [...(before ?? []), id],
+      ),
+    );
+  for (const option of [...sureOptions(), json()]) part.addOption(option);
+  part.addHelpText('after', HELP).action(async (given: unknown) => {
+    const { eshop, email = null, order: orderIds, ...options } = checked(eraseSchema, given);
+    const dryRun = onlyLooks(options);
+    const settings = readSettings(env);
+    const done = await withDatabase(
+      settings,
+      async (sql) => {
+        if ((await findEshop(sql, eshop)) === null) throw noSuchEshop(eshop);
+        const customer = await findCustomer(sql, eshop, { email, orderIds });
+        requireKnown(customer, orderIds);
+        requireEnded(customer);
+        const open = await openDeliveriesOf(sql, eshop, customer);
+        const erased = dryRun ? null : await erase(sql, settings, eshop, customer);
+        return { customer, open: open.length, erased };
+      },
+      1,
+      PATIENT,
+    );
+    const orders = done.customer.orders.map(({ id }) => id);
+    const { returns } = done.customer;
+    if (options.json) {
+      const report = { eshopId: eshop, erased: !dryRun, orders, returns, openDeliveries: done.open };
+      return print(JSON.stringify({ ...report, ...done.erased }));
+    }
+    if (orders.length > 0) print(`Orders: ${orders.join(', ')}`);
+    if (returns.length > 0) print(`Returns: ${returns.join(', ')}`);
+    print(summary(done.customer, done.open, done.erased));
+  });
+}
+
+function summary({ orders, returns }: CustomerRecords, open: number, erased: Erased | null): string {
+  const records = `${counted(orders.length, 'order')} and ${counted(returns.length, 'return')}`;
+  const waiting = counted(open, 'open delivery', 'open deliveries');
+  if (erased === null) return `${records}, with ${waiting}. Nothing was changed (dry run).`;
+  return `Erased in ${records}, in ${counted(erased.events, 'event')} and ${counted(erased.responses, 'response')} kept; ${waiting} given up before.`;
+}
+
+function requireKnown({ orders }: CustomerRecords, wanted: readonly string[]): void {
+  const known = new Set(orders.map(({ id }) => id));
+  const missing = wanted.find((id) => !known.has(id));
+  if (missing !== undefined) throw new UserError(`There is no order ${missing}.`);
+}
+
+/** The warehouse needs the address of an order until it has ended. */
+function requireEnded({ orders }: CustomerRecords): void {
+  const underWay = orders.filter(({ status }) => orderTransitions[status].length > 0);
+  if (underWay.length === 0) return;
+  const named = underWay.map(({ id, status }) => `${id} (${status})`).join(', ');
+  throw new UserError(
+    `${counted(underWay.length, 'order')} still under way: ${named}. Cancel or finish ${underWay.length === 1 ? 'it' : 'them'} first.`,
+  );
+}
+
+/** Gives up what is open, waits until it has ended, and erases. */
+async function erase(
+  sql: Pool,
+  settings: Settings,
+  eshopId: number,
+  customer: CustomerRecords,
+): Promise<Erased> {
+  return await untilInterrupted('It was interrupted; run it again.', async (signal) => {
+    const asked = new Set<string>();
+    let since = performance.now();
+    let least = Number.POSITIVE_INFINITY;
+    for (;;) {
+      const open = await openDeliveriesOf(sql, eshopId, customer);
+      const erased = open.length === 0 ? await eraseCustomer(sql, eshopId, customer) : null;
+      if (erased !== null) return erased;
+      const ids = open.filter((id) => !asked.has(id));
+      for (const id of ids) asked.add(id);
+      const reason = 'personal data are erased';
+      await actOnDeliveries(settings, { action: 'giveUp', ids, by: account(), reason }, () => {});
+      if (open.length < least) since = performance.now();
+      least = Math.min(least, open.length);
+      if (performance.now() - since > PATIENCE_MS) {
+        throw new UserError(
+          `${counted(open.length, 'delivery is', 'deliveries are')} still open, such as ${open[0]}: is a worker running? Nothing was erased; run it again.`,
+        );
+      }
+      await pause(POLL_MS, signal);
+    }
+  });
+}

@@ -1,0 +1,156 @@
+/** One customer's personal data, found and erased (docs/interface.md, O14). */
+import { type EntityKind, eventTypeNames, eventTypes } from '../domain/event-types.ts';
+import type { OrderStatus } from '../domain/order/status.ts';
+import { returnWithoutCustomer, withoutCustomer } from '../domain/personal-data.ts';
+import type { Pool, Sql } from './pool.ts';
+import type { EntityMapping } from './records/entity-mapping.ts';
+import { orders } from './records/orders.ts';
+import { returns } from './records/returns.ts';
+import { inUnitOfWork, type UnitOfWork } from './records/unit-of-work.ts';
+import { later } from './records/write.ts';
+import { type Transaction, transaction } from './transaction.ts';
+import { deliveriesOfEvent } from './webhooks/deliveries-of-events.ts';
+
+/** The records of a customer. */
+export interface CustomerRecords {
+  readonly orders: readonly { readonly id: string; readonly status: OrderStatus }[];
+  /** Of these orders. */
+  readonly returns: readonly string[];
+}
+
+/** What was erased beside the records. */
+export interface Erased {
+  /** Events whose snapshots lost them. */
+  readonly events: number;
+  /** Attempts whose receiver's response was forgotten. */
+  readonly responses: number;
+}
+
+const typesOf = (kind: EntityKind) => eventTypeNames.filter((type) => eventTypes[type].entity === kind);
+
+/**
+ * Finds a customer's orders: by number, and by an e-mail address that they have, or had in an event that is kept.
+ * @returns numbers that no order has are left out
+ */
+export async function findCustomer(
+  sql: Sql,
+  eshopId: number,
+  { email, orderIds }: { readonly email: string | null; readonly orderIds: readonly string[] },
+): Promise<CustomerRecords> {
+  const ids = [...orderIds];
+  if (email !== null) {
+    // As it stands in the text of a snapshot.
+    const written = JSON.stringify(email).toLowerCase();
+    const rows = await sql<{ id: string }[]>`
+      select eshop_order_id as id from orders
+      where eshop_id = ${eshopId} and lower(${email}) in (lower(recipient_email), lower(billing_email))
+      union
+      select entity_id from events
+      where eshop_id = ${eshopId} and type = any(${typesOf('order')}) and position(${written} in lower(snapshot)) > 0`;
+    ids.push(...rows.map(({ id }) => id));
+  }
+  const found = await sql<{ id: string; status: OrderStatus }[]>`
+    select eshop_order_id as id, status from orders
+    where eshop_id = ${eshopId} and eshop_order_id = any(${ids}) order by created_at, eshop_order_id`;
+  const returned = await sql<{ id: string }[]>`
+    select eshop_return_id as id from returns
+    where eshop_id = ${eshopId} and eshop_order_id = any(${found.map(({ id }) => id)}) order by created_at, eshop_return_id`;
+  return { orders: [...found], returns: returned.map(({ id }) => id) };
+}
+
+/** Of which kind and number. */
+interface OfKind {
+  readonly kind: 'order' | 'return';
+  readonly ids: readonly string[];
+}
+
+const kindsOf = ({ orders: found, returns: returned }: CustomerRecords): OfKind[] => [
+  { kind: 'order', ids: found.map(({ id }) => id) },
+  { kind: 'return', ids: returned },
+];
+
+/** Open deliveries of these records. */
+export async function openDeliveriesOf(
+  sql: Sql,
+  eshopId: number,
+  customer: CustomerRecords,
+): Promise<string[]> {
+  const open = await Promise.all(
+    kindsOf(customer).map(
+      ({ kind, ids }) => sql<{ id: string }[]>`
+        select id from deliveries
+        where eshop_id = ${eshopId} and state in ('pending', 'retrying')
+          and entity_id = any(${[...ids]}) and event_type = any(${typesOf(kind)})`,
+    ),
+  );
+  return open.flat().map(({ id }) => id);
+}
+
+/**
+ * Erases the personal data in the records, in the snapshots of their events, and the responses kept of their deliveries. No event
+ * is fired.
+ * @returns null when one of their deliveries is open: nothing is changed
+ */
+export async function eraseCustomer(
+  sql: Pool,
+  eshopId: number,
+  customer: CustomerRecords,
+): Promise<Erased | null> {
+  return await transaction(sql, (tx) =>
+    inUnitOfWork(tx, eshopId, async (work) => {
+      const [ofOrders, ofReturns] = kindsOf(customer);
+      await orders.records(work).lock(ofOrders?.ids ?? []);
+      await returns.records(work).lock(ofReturns?.ids ?? []);
+      // Under the locks no further event is written.
+      if ((await openDeliveriesOf(tx, eshopId, customer)).length > 0) return null;
+      stage(work, orders, ofOrders?.ids ?? [], withoutCustomer);
+      stage(work, returns, ofReturns?.ids ?? [], returnWithoutCustomer);
+      const ofEach = [
+        await eraseEvents(tx, eshopId, ofOrders, withoutCustomer),
+        await eraseEvents(tx, eshopId, ofReturns, returnWithoutCustomer),
+      ];
+      return {
+        events: ofEach.reduce((sum, { events }) => sum + events, 0),
+        responses: ofEach.reduce((sum, { responses }) => sum + responses, 0),
+      };
+    }),
+  );
+}
+
+function stage<Rec extends object>(
+  work: UnitOfWork,
+  mapping: EntityMapping<Rec>,
+  ids: readonly string[],
+  erased: (record: Rec) => Rec,
+): void {
+  const records = mapping.records(work);
+  for (const id of ids) {
+    const locked = records.locked(id);
+    if (locked === null) continue;
+    const at = later(work.now, locked.version.at);
+    records.set(id, { ...erased(locked.record), updatedAt: at.toISOString() }, { ...locked.version, at });
+  }
+}
+
+async function eraseEvents<Rec extends object>(
+  tx: Transaction,
+  eshopId: number,
+  of: OfKind | undefined,
+  erased: (record: Rec) => Rec,
+): Promise<Erased> {
+  if (of === undefined) return { events: 0, responses: 0 };
+  const events = await tx<{ id: string; snapshot: string }[]>`
+    select id, snapshot from events
+    where eshop_id = ${eshopId} and type = any(${typesOf(of.kind)}) and entity_id = any(${[...of.ids]}) and test is not true
+    order by id`;
+  for (const { id, snapshot } of events) {
+    const record: Rec = JSON.parse(snapshot);
+    await tx`update events set snapshot = ${JSON.stringify(erased(record))} where id = ${id}`;
+  }
+  const { count } = await tx`
+    update attempts a set response_excerpt = null
+    from unnest(${events.map(({ id }) => id)}::uuid[]) as e (id)
+    cross join lateral (${deliveriesOfEvent(tx, tx`e.id`, tx`d.id`)}) x
+    where a.delivery_id = x.id and a.response_excerpt is not null`;
+  return { events: events.length, responses: count };
+}

@@ -1,0 +1,61 @@
+/** Everything that is kept of an e-shop, row by row, without secrets and hashes. */
+import type postgres from 'postgres';
+
+import type { Pool, Sql } from './pool.ts';
+import { selected } from './records/columns.ts';
+import { orders } from './records/orders.ts';
+import { products } from './records/products.ts';
+import { receivings } from './records/receivings.ts';
+import { returns } from './records/returns.ts';
+import { stockMovements } from './records/stock-movements.ts';
+import type { TableMapping } from './records/table-mapping.ts';
+import { settingsColumns } from './webhooks/columns.ts';
+
+/** A line of the export. */
+export interface ExportedRow {
+  readonly kind: string;
+  /** A record in its v2 form; of all others, the columns. */
+  readonly data: object;
+}
+
+/** Rows read at once. */
+const SLICE = 200;
+
+const recordsOf = <Rec extends object>(sql: Sql, mapping: TableMapping<Rec>, eshopId: number) => sql`
+  select ${selected(sql, mapping)} from ${sql(mapping.table)} t where t.eshop_id = ${eshopId}
+  order by t.created_at, t.${sql(mapping.entry.idField)}`;
+
+/** What is read of each kind, in this order: what others refer to comes first. */
+const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.Fragment>> = {
+  eshop: (sql, id) =>
+    sql`select id, name, email, contract, warning_mails, created_at, disabled_at from eshops where id = ${id}`,
+  user: (sql, id) => sql`select id, username, role, created_at from users where eshop_id = ${id} order by id`,
+  webhook: (sql, id) => sql`
+    select id, ${settingsColumns(sql)}, header_names, registered_at, unregistered_at, deleted_at
+    from webhooks where eshop_id = ${id} order by id`,
+  product: (sql, id) => recordsOf(sql, products, id),
+  order: (sql, id) => recordsOf(sql, orders, id),
+  receiving: (sql, id) => recordsOf(sql, receivings, id),
+  return: (sql, id) => recordsOf(sql, returns, id),
+  stockMovement: (sql, id) => recordsOf(sql, stockMovements, id),
+  event: (sql, id) => sql`
+    select id, type, entity_id, sequence, happened_at, snapshot::json as snapshot, test, created_at
+    from events where eshop_id = ${id} order by id`,
+  delivery: (sql, id) => sql`
+    select id, event_id, webhook_id, event_type, entity_id, sequence, state, superseded_by, canceled_by, created_at, finished_at,
+      attempts_made, last_status, last_error
+    from deliveries where webhook_id in (select id from webhooks where eshop_id = ${id}) order by id`,
+  attempt: (sql, id) => sql`
+    select a.delivery_id, a.number, a.started_at, a.finished_at, a.outcome, a.duration_ms, a.status, a.error, a.response_excerpt
+    from deliveries d join attempts a on a.delivery_id = d.id
+    where d.webhook_id in (select id from webhooks where eshop_id = ${id}) order by a.delivery_id, a.number`,
+};
+
+/** The rows, some at a time. */
+export async function* exportEshop(sql: Pool, eshopId: number): AsyncGenerator<ExportedRow[]> {
+  for (const [kind, query] of Object.entries(queries)) {
+    for await (const rows of sql<object[]>`${query(sql, eshopId)}`.cursor(SLICE)) {
+      yield rows.map((data) => ({ kind, data }));
+    }
+  }
+}

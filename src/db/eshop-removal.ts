@@ -1,0 +1,137 @@
+/** An e-shop that leaves: its work is ended, and its data are deleted. */
+import type postgres from 'postgres';
+import { enqueueReleaseChange } from './outbox/changes.ts';
+import type { Pool, Sql } from './pool.ts';
+import { inPages } from './retention/pages.ts';
+import { transaction } from './transaction.ts';
+import { deleteWebhook, listWebhooks } from './webhooks/webhooks.ts';
+
+/** How much there is of an e-shop. */
+export interface EshopHoldings {
+  readonly users: number;
+  readonly webhooks: number;
+  readonly products: number;
+  readonly orders: number;
+  readonly receivings: number;
+  readonly returns: number;
+  readonly stockMovements: number;
+  readonly events: number;
+  readonly deliveries: number;
+  /** Deliveries that wait: they end as canceled. */
+  readonly openDeliveries: number;
+}
+
+/** Webhooks of an e-shop, deleted ones included: their deliveries are found by them. */
+const webhooksOf = (sql: Sql, eshopId: number) => sql`select id from webhooks where eshop_id = ${eshopId}`;
+const isOpen = (sql: Sql) => sql`state in ('pending', 'retrying')`;
+
+export async function countHoldings(sql: Sql, eshopId: number): Promise<EshopHoldings> {
+  const count = (table: string) =>
+    sql`(select count(*)::integer from ${sql(table)} where eshop_id = ${eshopId})`;
+  const [row] = await sql<EshopHoldings[]>`
+    select ${count('users')} as users,
+      (select count(*)::integer from webhooks where eshop_id = ${eshopId} and deleted_at is null) as webhooks,
+      ${count('products')} as products, ${count('orders')} as orders, ${count('receivings')} as receivings,
+      ${count('returns')} as returns, ${count('stock_movements')} as stock_movements, ${count('events')} as events,
+      (select count(*)::integer from deliveries where webhook_id in (${webhooksOf(sql, eshopId)})) as deliveries,
+      (select count(*)::integer from deliveries where eshop_id = ${eshopId} and ${isOpen(sql)}) as open_deliveries`;
+  if (row === undefined) throw new Error('A count has no row.');
+  return row;
+}
+
+/**
+ * Deletes the webhooks of an e-shop, so that what waits for them ends, and the release times of its pre-orders. Their workflows
+ * are told.
+ */
+export async function endWork(sql: Pool, eshopId: number): Promise<void> {
+  for (const { id } of await listWebhooks(sql, eshopId, null)) await deleteWebhook(sql, eshopId, id);
+  await inPages(
+    (limit) =>
+      transaction(sql, async (tx) => {
+        const ended = await tx<{ eshopOrderId: string }[]>`
+          update orders set release_at = null where ctid = any(array(
+            select ctid from orders
+            where eshop_id = ${eshopId} and status = 'preOrder' and release_at is not null limit ${limit} for update))
+          returning eshop_order_id`;
+        for (const { eshopOrderId } of ended) await enqueueReleaseChange(tx, eshopId, eshopOrderId);
+        return ended.length;
+      }),
+    undefined,
+    500,
+  );
+}
+
+/** How much of an e-shop is still under way: open deliveries, recoveries, and changes that workflows are to be told of. */
+export async function countUnderWay(sql: Sql, eshopId: number): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select ((select count(*) from deliveries where eshop_id = ${eshopId} and ${isOpen(sql)})
+      + (select count(*) from outbox where eshop_id = ${eshopId})
+      + (select count(*) from recoveries where eshop_id = ${eshopId} and state in ('running', 'paused')))::integer as count`;
+  return row?.count ?? 0;
+}
+
+/** Deleted by their webhooks, before these. */
+const OF_WEBHOOKS = [
+  'redeliveries',
+  'recoveries',
+  'deactivations',
+  'warnings',
+  'failures',
+  'webhook_forms',
+  'webhooks',
+];
+/** Deleted then, what refers to others first. Lines of records go with them, sessions with their users. */
+const OF_ESHOP = [
+  'events',
+  'outbox',
+  'stock_reservations',
+  'stock_movements',
+  'orders',
+  'receivings',
+  'returns',
+  'products',
+  'unchanged_writes',
+  'import_keys',
+  'users',
+];
+/** Rows of one statement, each with its lines or attempts. */
+const PAGE = 2_000;
+
+/**
+ * Deletes everything of an e-shop whose work has ended, the e-shop itself last: interrupted, the next run goes on.
+ * @returns false when there is no such e-shop
+ */
+export async function removeEshop(sql: Pool, eshopId: number, signal: AbortSignal): Promise<boolean> {
+  await inPages(
+    async (limit) => {
+      const [row] = await sql<{ count: number }[]>`
+        with page as (
+          delete from deliveries where id in (
+            select id from deliveries where webhook_id in (${webhooksOf(sql, eshopId)}) limit ${limit})
+          returning id),
+        gone as (delete from attempts where delivery_id in (select id from page))
+        select count(*)::integer as count from page`;
+      return row?.count ?? 0;
+    },
+    signal,
+    PAGE,
+  );
+  const remove = (table: string, where: postgres.Fragment) =>
+    inPages(
+      async (limit) => {
+        const { count } = await sql`
+          delete from ${sql(table)} where (ctid, tableoid) in (
+            select x.ctid, x.tableoid from ${sql(table)} x where ${where} limit ${limit})`;
+        return count;
+      },
+      signal,
+      PAGE,
+    );
+  for (const table of OF_WEBHOOKS) {
+    const key = sql(table === 'webhooks' ? 'id' : 'webhook_id');
+    await remove(table, sql`x.${key} in (${webhooksOf(sql, eshopId)})`);
+  }
+  for (const table of OF_ESHOP) await remove(table, sql`x.eshop_id = ${eshopId}`);
+  signal.throwIfAborted();
+  return (await sql`delete from eshops where id = ${eshopId} returning id`).length > 0;
+}

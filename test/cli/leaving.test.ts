@@ -1,0 +1,183 @@
+/** `waybill eshop erase-customer` and `delete` on a real database, worker and Temporal. */
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { createEshopWithUsers } from '../../src/app/accounts.ts';
+import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
+import { orders } from '../../src/db/records/orders.ts';
+import { products } from '../../src/db/records/products.ts';
+import { readRecord } from '../../src/db/records/read.ts';
+import { returns } from '../../src/db/records/returns.ts';
+import { create } from '../../src/db/records/write.ts';
+import { transaction } from '../../src/db/transaction.ts';
+import { orderRecordSchema, sampleOrder } from '../../src/domain/order/record.ts';
+import type { OrderRecord } from '../../src/domain/order/schema.ts';
+import { personalOrderFields } from '../../src/domain/personal-data.ts';
+import { sampleProduct } from '../../src/domain/product/schema.ts';
+import { sampleReturn } from '../../src/domain/return/schema.ts';
+import { releaseWorkflowId } from '../../workflows/release-types.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { triedWaybill } from '../support/waybill-command.ts';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+let directory: string;
+
+beforeAll(async () => {
+  stack = await startDeliveryStack('cli-leaving', { policy: { windowMs: 3_600_000 } });
+  receiver = await createReceiver();
+  directory = await mkdtemp(join(tmpdir(), 'waybill-leaving-'));
+});
+afterAll(async () => {
+  await stack?.stop();
+  await receiver?.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const eshop = (...args: string[]) =>
+  triedWaybill(['eshop', ...args], {
+    DATABASE_URL: stack.database.url,
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TEMPORAL_TASK_QUEUE: stack.taskQueue,
+  });
+
+const createOrder = (eshopOrderId: string, other: Partial<OrderRecord>) =>
+  create(stack.sql, orders, stack.eshopId, { ...sampleOrder, eshopOrderId, status: 'canceled', ...other });
+const order = (id: string) => readRecord(stack.sql, orders, stack.eshopId, id);
+
+/** What the database has about an order beside its row. */
+async function kept(id: string) {
+  const { sql } = stack;
+  const [event] = await sql<{ snapshot: string }[]>`select snapshot from events where entity_id = ${id}`;
+  const [delivery] = await sql<{ id: string; state: string; canceledBy: string | null; responses: number }[]>`
+    select id, state, canceled_by,
+      (select count(response_excerpt)::integer from attempts where delivery_id = d.id) as responses
+    from deliveries d where entity_id = ${id}`;
+  if (event === undefined || delivery === undefined) throw new Error(`Order ${id} has no event or delivery.`);
+  return { record: JSON.parse(event.snapshot), ...delivery };
+}
+
+it('erases a customer: records, snapshots and responses, once what waits has ended; another customer keeps all', async () => {
+  const { sql, eshopId } = stack;
+  await createEshopWithUsers(sql, { name: 'Other', email: 'other@shop.example' });
+  receiver.respond(({ text }) => ({ status: 503, headers: { 'retry-after': '600' }, body: text }));
+  await stack.createWebhook(receiver.url);
+  await create(sql, products, eshopId, sampleProduct);
+  await createOrder('hers', { note: 'rings twice' });
+  await createOrder('under way', { recipientEmail: 'Zoe@customer.example' });
+  await createOrder('his', {
+    recipientEmail: 'jan@customer.example',
+    billingEmail: null,
+    recipientName: 'Jan',
+    billingName: 'Jan',
+  });
+  await create(sql, returns, eshopId, { ...sampleReturn, eshopOrderId: 'hers' });
+  // Its address is another now; the event has the former one.
+  await sql`update orders set recipient_email = 'z@new.example', billing_email = null where eshop_order_id = 'hers'`;
+  await sql`update orders set status = 'onTheWay' where eshop_order_id = 'under way'`;
+  for (const id of ['hers', 'under way', 'his']) await stack.untilState((await kept(id)).id, 'retrying');
+  const before = await order('hers');
+
+  const erase = (...args: string[]) =>
+    eshop('erase-customer', '--eshop', String(eshopId), '--email', 'zoe@CUSTOMER.example', '--json', ...args);
+  expect((await erase('--yes')).error).toBe(
+    '1 order still under way: under way (onTheWay). Cancel or finish it first.',
+  );
+  await sql`update orders set status = 'delivered' where eshop_order_id = 'under way'`;
+  expect((await erase()).error).toMatch('--dry-run says what it would do');
+  const found = {
+    eshopId,
+    orders: ['hers', 'under way'],
+    returns: [sampleReturn.eshopReturnId],
+    openDeliveries: 2,
+  };
+  expect(JSON.parse((await erase('--dry-run')).printed)).toEqual({ ...found, erased: false });
+  expect(await order('hers')).toEqual(before);
+
+  const done = await erase('--yes');
+  expect(done.error).toBeUndefined();
+  expect(JSON.parse(done.printed)).toEqual({ ...found, erased: true, events: 3, responses: 2 });
+  const hers = await kept('hers');
+  expect(hers).toMatchObject({ state: 'canceled', canceledBy: 'operator', responses: 0 });
+  expect(await stack.untilClosed(hers.id)).toBeDefined();
+  const after = await order('hers');
+  const nulls = Object.fromEntries(personalOrderFields.map((field) => [field, null]));
+  for (const record of [after, hers.record]) {
+    expect(record).toMatchObject({
+      ...nulls,
+      orderFiles: [],
+      eshopOrderId: 'hers',
+      invoiceNumber: '20260311',
+    });
+    expect(v.is(orderRecordSchema('v2'), record)).toBe(true);
+  }
+  expect(after?.updatedAt && before && after.updatedAt > before.updatedAt).toBe(true);
+  expect(JSON.stringify(await sql`select * from returns`)).not.toContain(sampleReturn.eshopNote);
+  expect(await kept('his')).toMatchObject({
+    state: 'retrying',
+    responses: 1,
+    record: { recipientName: 'Jan' },
+  });
+  for (const table of ['orders', 'events', 'attempts', 'returns']) {
+    const named = await sql`select from ${sql(table)} t where to_jsonb(t)::text ilike '%zo_ nov%'`;
+    expect({ [table]: named.length }).toEqual({ [table]: 0 });
+  }
+});
+
+it('deletes an e-shop: what waits ends with its workflows, all is written to a file, and no row is left', async () => {
+  const { sql, eshopId } = stack;
+  const [other] = await sql<{ id: number }[]>`select id from eshops where id <> ${eshopId}`;
+  const { id: held, secret } = await stack.createWebhook(receiver.url);
+  const [waiting = ''] = (await stack.fire('waits')).slice(-1);
+  await stack.untilState(waiting, 'retrying');
+  await stack.changeWebhook(held, { active: false });
+  await createOrder('later', { status: 'preOrder', releaseAt: '2099-01-01T00:00:00.000Z' });
+  await transaction(sql, (tx) => enqueueReleaseChange(tx, eshopId, 'later', null));
+  const timer = stack.client.workflow.getHandle(releaseWorkflowId(eshopId, 'later'));
+  await stack.until('its timer', () => timer.describe().catch(() => false));
+
+  const file = join(directory, 'leaving.ndjson');
+  const looked = await eshop('delete', String(eshopId), '--dry-run', '--json');
+  expect(JSON.parse(looked.printed)).toMatchObject({
+    eshopId,
+    deleted: false,
+    orders: 4,
+    webhooks: 2,
+    returns: 1,
+  });
+  const done = await eshop('delete', String(eshopId), '--yes', '--export', file, '--json');
+  expect(done.error).toBeUndefined();
+
+  expect(await stack.untilEnded(stack.workflowId(waiting))).toBeDefined();
+  expect(await stack.untilEnded(timer.workflowId)).toBe('COMPLETED');
+  const tables = await sql<{ name: string }[]>`
+    select distinct table_name as name from information_schema.columns
+    where table_schema = 'public' and column_name in ('eshop_id', 'webhook_id', 'delivery_id', 'api_key_hash')`;
+  expect(tables.length).toBeGreaterThan(20);
+  for (const { name } of tables) {
+    const [row] = await sql<{ count: number }[]>`select count(*)::integer from ${sql(name)}`;
+    // Those of the other e-shop.
+    expect({ [name]: row?.count }).toEqual({ [name]: name === 'eshops' ? 1 : name === 'users' ? 2 : 0 });
+  }
+  expect(await sql`select id from eshops`).toEqual([{ id: other?.id }]);
+
+  const text = await readFile(file, 'utf8');
+  expect(((await stat(file)).mode & 0o777).toString(8)).toBe('600');
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line): { kind: string; data: object } => JSON.parse(line));
+  expect(lines).toHaveLength(JSON.parse(done.printed).exported);
+  expect(new Set(lines.map(({ kind }) => kind))).toEqual(
+    new Set(['eshop', 'webhook', 'product', 'order', 'return', 'event', 'delivery', 'attempt']),
+  );
+  expect(lines.find(({ kind }) => kind === 'order')?.data).toMatchObject({
+    recipientName: null,
+    currency: 'CZK',
+  });
+  for (const confidential of [secret, 'secret"', 'hash"']) expect(text).not.toContain(confidential);
+  expect((await eshop('delete', String(eshopId), '--yes')).error).toMatch(`E-shop ${eshopId} does not exist`);
+});
