@@ -1,11 +1,16 @@
 /** The e-mail after a deactivation (docs/interface.md, D7). */
-import type { Pool } from '../src/db/pool.ts';
-import { readDeactivation, recordMailed, recordMailRefused } from '../src/db/webhooks/deactivations.ts';
+import {
+  type DeactivationNotice,
+  otherDeactivationsPutOff,
+  putOffDeactivation,
+  readDeactivation,
+  recordMailed,
+  recordMailRefused,
+} from '../src/db/webhooks/deactivations.ts';
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
-import { type MailOnceDeps, mailOnce } from './mail-once.ts';
+import { type MailOnceDeps, MOST_JOINED, mailOnce } from './mail-once.ts';
 
 export interface MailDeps extends MailOnceDeps {
-  readonly sql: Pool;
   /** Where the API is, for the links in mails; null: not known. */
   readonly publicUrl: string | null;
 }
@@ -20,11 +25,19 @@ export function createMailDeactivation(deps: MailDeps) {
     const { webhookId, generation } = input;
     const notice = await readDeactivation(sql, webhookId, generation);
     if (notice === undefined || notice.mailedAt !== null) return;
+    let others: DeactivationNotice[] = [];
     await mailOnce(deps, {
       what: 'deactivation',
       name: { webhookId, deliveryId: notice.deliveryId },
-      mail: deactivationMail(notice, deps.publicUrl),
-      taken: () => recordMailed(sql, webhookId, generation),
+      eshopId: notice.eshopId,
+      async mail() {
+        others = await otherDeactivationsPutOff(sql, notice, MOST_JOINED);
+        return deactivationMail(notice, deps.publicUrl, others);
+      },
+      putOff: () => putOffDeactivation(sql, webhookId, generation),
+      async taken() {
+        for (const each of [notice, ...others]) await recordMailed(sql, each.webhookId, each.generation);
+      },
       refused: (error, patienceMs) => recordMailRefused(sql, { webhookId, generation, error, patienceMs }),
     });
   };

@@ -3,13 +3,17 @@
  * twice, with the same Message-ID.
  */
 import { Context } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { giveBackMail, takeMail } from '../src/db/incidents/mail-budget.ts';
+import type { Pool } from '../src/db/pool.ts';
 import type { Mail, Mailer } from '../src/mail/mail.ts';
 import { MailError } from '../src/mail/mail-error.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 /** What sends it. */
 export interface MailOnceDeps {
+  readonly sql: Pool;
   readonly mailer: Mailer;
   readonly log: Logger;
 }
@@ -20,7 +24,12 @@ export interface OwedMail {
   readonly what: string;
   /** What log lines name. */
   readonly name: Readonly<Record<string, string | number>>;
-  readonly mail: Mail;
+  /** Whose budget it counts in (docs/interface.md, N3). */
+  readonly eshopId: number;
+  /** Made once there is a place for it in the budget: with what was put off before. */
+  mail(): Promise<Mail>;
+  /** Records that there was none. */
+  putOff(): Promise<void>;
   /** Records that the server accepted it. */
   taken(): Promise<void>;
   /** Records that the server refuses it for good. @returns whether it is given up */
@@ -37,16 +46,28 @@ const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;
 /** The last heartbeat of an execution whose e-mail the server accepted: the next one only has to record that. */
 const TAKEN = 'taken by the mail server';
 
+/** How many that were put off are told in one mail beside the first. */
+export const MOST_JOINED = 50;
+
 /**
- * Sends it, and records that.
+ * Sends it, and records that. One for which there is no place in the e-shop's budget is put off: it is tried again when there is
+ * one, or has been told in another mail by then.
  * @returns false if it is given up
  * @throws whatever kept it from being sent or recorded: to be retried
  */
-export async function mailOnce({ mailer, log }: MailOnceDeps, owed: OwedMail): Promise<boolean> {
+export async function mailOnce({ sql, mailer, log }: MailOnceDeps, owed: OwedMail): Promise<boolean> {
   const context = Context.current();
   try {
     if (context.info.heartbeatDetails !== TAKEN) {
-      await withHeartbeat(context, (signal) => mailer.send(owed.mail, signal));
+      await takePlace(sql, owed);
+      try {
+        const mail = await owed.mail();
+        await withHeartbeat(context, (signal) => mailer.send(mail, signal));
+      } catch (error) {
+        // Without it there is one place less, for six minutes.
+        await giveBackMail(sql, owed.eshopId).catch(() => {});
+        throw error;
+      }
       context.heartbeat(TAKEN);
     }
   } catch (error) {
@@ -61,4 +82,17 @@ export async function mailOnce({ mailer, log }: MailOnceDeps, owed: OwedMail): P
   await owed.taken();
   log.info(owed.name, `${owed.what} mailed`);
   return true;
+}
+
+/** @throws ApplicationFailure when there is none: to be retried when there is one */
+async function takePlace(sql: Pool, { what, eshopId, putOff }: OwedMail): Promise<void> {
+  const wait = await takeMail(sql, eshopId);
+  if (wait === null) return;
+  await putOff();
+  throw ApplicationFailure.create({
+    message: `the ${what} is put off: its e-shop has been sent many mails in a short time`,
+    type: 'MailPutOff',
+    nextRetryDelay: wait,
+    category: ApplicationFailureCategory.BENIGN,
+  });
 }

@@ -1,6 +1,8 @@
 /** The e-mails before a deactivation (docs/interface.md, W15) and about lost secrets (W20). */
 import {
   dropWarning,
+  otherWarningsPutOff,
+  putOffWarning,
   readWarning,
   recordWarned,
   recordWarningRefused,
@@ -13,7 +15,7 @@ import type { Mail } from '../src/mail/mail.ts';
 import { type Warning, warningMail } from '../src/mail/warning-mail.ts';
 import type { WarningActivities } from '../workflows/warning-types.ts';
 import type { MailDeps } from './mail-deactivation.ts';
-import { mailOnce } from './mail-once.ts';
+import { MOST_JOINED, mailOnce } from './mail-once.ts';
 
 export interface MailWarningDeps extends MailDeps {
   /** The policy by which deliveries are retried. */
@@ -34,11 +36,19 @@ export function createWarningActivities(deps: MailWarningDeps): WarningActivitie
         log.info({ webhookId, warningId: id }, 'warning dropped: there is nothing to warn of any more');
         return { outcome: 'dropped' };
       }
+      let others: Warning[] = [];
       const mailed = await mailOnce(deps, {
         what: 'warning',
         name: { webhookId, warningId: id },
-        mail,
-        taken: () => recordWarned(sql, id),
+        eshopId: notice.eshopId,
+        async mail() {
+          others = notice.lost === null ? await othersPutOff(deps, notice) : [];
+          return mail(others);
+        },
+        putOff: () => putOffWarning(sql, id),
+        async taken() {
+          for (const each of [notice, ...others]) await recordWarned(sql, each.id);
+        },
         refused: (error, patienceMs) => recordWarningRefused(sql, { id, error, patienceMs }),
       });
       return { outcome: mailed ? 'mailed' : 'refused' };
@@ -46,14 +56,28 @@ export function createWarningActivities(deps: MailWarningDeps): WarningActivitie
   };
 }
 
-/** @returns null if there is nothing to say any more */
-function mailOf(notice: WarningNotice, { policy, publicUrl }: MailWarningDeps): Mail | null {
-  if (notice.lost !== null) {
-    const { id, lost, eshopName, email } = notice;
-    return lost.length === 0 ? null : lostSecretsMail({ id, lost, eshopName, email }, publicUrl);
+/** @returns the mail beside others that were put off; null if there is nothing to say any more */
+function mailOf(
+  notice: WarningNotice,
+  { policy, publicUrl }: MailWarningDeps,
+): ((others: readonly Warning[]) => Mail) | null {
+  const { id, lost, eshopName, email } = notice;
+  if (lost !== null) {
+    return lost.length === 0 ? null : () => lostSecretsMail({ id, lost, eshopName, email }, publicUrl);
   }
   const warning = notice.warranted ? warningOf(notice, policy) : null;
-  return warning === null ? null : warningMail(warning, publicUrl);
+  return warning === null ? null : (others) => warningMail(warning, publicUrl, others);
+}
+
+/** Those that still apply. */
+async function othersPutOff({ sql, policy }: MailWarningDeps, notice: WarningNotice): Promise<Warning[]> {
+  const others: Warning[] = [];
+  for (const id of await otherWarningsPutOff(sql, notice, MOST_JOINED)) {
+    const other = await readWarning(sql, id);
+    const warning = other?.unsent && other.warranted ? warningOf(other, policy) : null;
+    if (warning !== null) others.push(warning);
+  }
+  return others;
 }
 
 /** @returns null if nothing is failing any more */

@@ -1,7 +1,7 @@
 /** The mail after Waybill deactivated a webhook (docs/interface.md, D7 and D8). */
 import { counted } from '../domain/words.ts';
 import type { Mail } from './mail.ts';
-import { mailOf } from './mail-template.ts';
+import { joined, type MailContent, mailOf } from './mail-template.ts';
 import { activation, readDelivery } from './requests.ts';
 
 export interface Deactivation {
@@ -28,19 +28,25 @@ export interface Deactivation {
  * The mail about a deactivation. Webhook, generation and delivery make its Message-ID, so that a repetition after a
  * crash is recognised.
  * @param publicUrl where the API is; null: not known
+ * @param others that were put off, and are said in the same mail
  */
-export function deactivationMail(deactivation: Deactivation, publicUrl: string | null): Mail {
+export function deactivationMail(
+  deactivation: Deactivation,
+  publicUrl: string | null,
+  others: readonly Deactivation[] = [],
+): Mail {
+  return mailOf(joined([deactivation, ...others].map(contentOf)), publicUrl);
+}
+
+function contentOf(deactivation: Deactivation): MailContent {
   const { webhookId, webhookType, generation, deliveryId, email } = deactivation;
-  return mailOf(
-    {
-      to: email,
-      subject: `Webhook ${webhookId} (${webhookType}) was deactivated`,
-      messageId: `<webhook-${webhookId}-${generation}-${deliveryId}@waybill.local>`,
-      tone: 'bad',
-      blocks: blocksOf(deactivation),
-    },
-    publicUrl,
-  );
+  return {
+    to: email,
+    subject: `Webhook ${webhookId} (${webhookType}) was deactivated`,
+    messageId: `<webhook-${webhookId}-${generation}-${deliveryId}@waybill.local>`,
+    tone: 'bad',
+    blocks: blocksOf(deactivation),
+  };
 }
 
 function blocksOf({ webhookId, webhookType, url, reason, at, deliveryId, ...rest }: Deactivation) {

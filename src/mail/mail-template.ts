@@ -27,6 +27,25 @@ export interface MailContent {
   readonly blocks: readonly MailBlock[];
 }
 
+/**
+ * Several mails of one kind to one person as one: what to do is said once, with the first.
+ * @param contents at least one
+ */
+export function joined([first, ...others]: readonly MailContent[]): MailContent {
+  if (first === undefined) throw new RangeError('There is nothing to mail.');
+  if (others.length === 0) return first;
+  const facts = others.flatMap(({ subject, blocks }) => [
+    `${subject}:`,
+    ...blocks.filter((block) => typeof block === 'object' && 'facts' in block),
+  ]);
+  const more = 'More of the same happened in a short time, and is told in this one mail:';
+  return {
+    ...first,
+    subject: `${first.subject}, and ${others.length} more`,
+    blocks: [...first.blocks, more, ...facts],
+  };
+}
+
 const FOOTER = 'This message was sent by Waybill. Replies are not monitored.';
 
 /** @param publicUrl where the API is, without a slash at its end; null: not known, so that only paths are named */

@@ -1,7 +1,7 @@
 /** The mail before Waybill deactivates a webhook (docs/interface.md, W15). */
 import { counted } from '../domain/words.ts';
 import type { Mail } from './mail.ts';
-import { type MailBlock, mailOf } from './mail-template.ts';
+import { joined, type MailBlock, type MailContent, mailOf } from './mail-template.ts';
 import { activation, listRetried, noWarnings, readDelivery, sendTest } from './requests.ts';
 
 export interface Warning {
@@ -24,19 +24,27 @@ export interface Warning {
   readonly email: string;
 }
 
-/** @param publicUrl where the API is; null: not known */
-export function warningMail(warning: Warning, publicUrl: string | null): Mail {
+/**
+ * @param publicUrl where the API is; null: not known
+ * @param others that were put off, and are said in the same mail
+ */
+export function warningMail(
+  warning: Warning,
+  publicUrl: string | null,
+  others: readonly Warning[] = [],
+): Mail {
+  return mailOf(joined([warning, ...others].map(contentOf)), publicUrl);
+}
+
+function contentOf(warning: Warning): MailContent {
   const { id, webhookId, webhookType, email } = warning;
-  return mailOf(
-    {
-      to: email,
-      subject: `Webhook ${webhookId} (${webhookType}) is failing`,
-      messageId: `<warning-${id}@waybill.local>`,
-      tone: 'warning',
-      blocks: blocksOf(warning),
-    },
-    publicUrl,
-  );
+  return {
+    to: email,
+    subject: `Webhook ${webhookId} (${webhookType}) is failing`,
+    messageId: `<warning-${id}@waybill.local>`,
+    tone: 'warning',
+    blocks: blocksOf(warning),
+  };
 }
 
 /** `2026-11-20 19:33 UTC` */

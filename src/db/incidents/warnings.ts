@@ -89,6 +89,23 @@ export async function readWarning(sql: Sql, id: string): Promise<WarningNotice |
   return row;
 }
 
+/** Others of the e-shop that were put off, the oldest first, up to `limit`; none about lost secrets. */
+export async function otherWarningsPutOff(
+  sql: Sql,
+  { eshopId, id }: UnsentWarning,
+  limit: number,
+): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select x.id from warnings x join webhooks w on w.id = x.webhook_id
+    where w.eshop_id = ${eshopId} and x.put_off and x.lost_secrets is null and ${isUnsent(sql)} and x.id <> ${id}
+    order by x.at limit ${limit}`;
+  return rows.map((row) => row.id);
+}
+
+export async function putOffWarning(sql: Sql, id: string): Promise<void> {
+  await sql`update warnings set put_off = true where id = ${id}`;
+}
+
 export async function recordWarned(sql: Sql, id: string): Promise<void> {
   await sql`update warnings set mailed_at = coalesce(mailed_at, now()) where id = ${id}`;
 }

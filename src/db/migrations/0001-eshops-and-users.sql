@@ -15,6 +15,8 @@ create table eshops (
   contract jsonb not null default '{}',
   -- Whether it wants to be warned before a webhook is deactivated.
   warning_mails boolean not null default true,
+  -- The budget of its mails: each that is sent moves this time on, and it may not be further ahead than so many at once take.
+  mails_until timestamptz,
   created_at timestamptz not null default now(),
   disabled_at timestamptz
 );

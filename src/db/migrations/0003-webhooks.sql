@@ -87,6 +87,8 @@ create table deactivations (
   delivery_id uuid,
   last_error text,
   mailed_at timestamptz,
+  -- Beyond the budget when it was due: the next mail of the e-shop about such says it too.
+  put_off boolean not null default false,
   -- When the mail server first refused the mail for good, when it was given up, and why.
   mail_refused_at timestamptz,
   mail_failed_at timestamptz,
@@ -125,6 +127,8 @@ create table warnings (
   lost_secrets jsonb,
   at timestamptz not null default now(),
   mailed_at timestamptz,
+  -- Beyond the budget when it was due: the next mail of the e-shop about such says it too.
+  put_off boolean not null default false,
   -- It was no longer true, or no longer wanted, before it was mailed.
   dropped_at timestamptz,
   mail_refused_at timestamptz,

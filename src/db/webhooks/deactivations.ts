@@ -2,6 +2,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 
 export interface DeactivationNotice {
+  readonly eshopId: number;
   readonly webhookId: number;
   readonly generation: number;
   readonly reason: 'retriesExhausted' | 'gone';
@@ -16,20 +17,40 @@ export interface DeactivationNotice {
   readonly email: string;
 }
 
+const selectNotices = (sql: Sql) => sql`
+  select w.eshop_id, x.webhook_id, x.generation, x.reason, x.at, x.delivery_id, x.last_error, x.mailed_at, d.attempts_made,
+         w.url, w.webhook_type, s.name as eshop_name, s.email
+  from deactivations x
+  join webhooks w on w.id = x.webhook_id
+  join eshops s on s.id = w.eshop_id
+  join deliveries d on d.id = x.delivery_id`;
+
 export async function readDeactivation(
   sql: Sql,
   webhookId: number,
   generation: number,
 ): Promise<DeactivationNotice | undefined> {
   const [row] = await sql<DeactivationNotice[]>`
-    select x.webhook_id, x.generation, x.reason, x.at, x.delivery_id, x.last_error, x.mailed_at, d.attempts_made,
-           w.url, w.webhook_type, s.name as eshop_name, s.email
-    from deactivations x
-    join webhooks w on w.id = x.webhook_id
-    join eshops s on s.id = w.eshop_id
-    join deliveries d on d.id = x.delivery_id
-    where x.webhook_id = ${webhookId} and x.generation = ${generation}`;
+    ${selectNotices(sql)} where x.webhook_id = ${webhookId} and x.generation = ${generation}`;
   return row;
+}
+
+/** Others of the e-shop that were put off, the oldest first, up to `limit`. */
+export async function otherDeactivationsPutOff(
+  sql: Sql,
+  { eshopId, webhookId, generation }: DeactivationNotice,
+  limit: number,
+): Promise<DeactivationNotice[]> {
+  return await sql<DeactivationNotice[]>`
+    ${selectNotices(sql)}
+    where w.eshop_id = ${eshopId} and x.put_off and x.mailed_at is null and x.mail_failed_at is null
+      and (x.webhook_id, x.generation) <> (${webhookId}, ${generation})
+    order by x.at limit ${limit}`;
+}
+
+export async function putOffDeactivation(sql: Sql, webhookId: number, generation: number): Promise<void> {
+  await sql`
+    update deactivations set put_off = true where webhook_id = ${webhookId} and generation = ${generation}`;
 }
 
 export async function recordMailed(sql: Sql, webhookId: number, generation: number): Promise<void> {

@@ -1,0 +1,29 @@
+/** The budget of mails of an e-shop (docs/interface.md, N3): so many at once, then one at a time. */
+import type { Sql } from '../pool.ts';
+
+/** How many at once: a server that is gone takes all its webhooks along, and each of an e-shop's 18 types has one. */
+const AT_ONCE = 20;
+/** Then one in this time, in seconds. Longer than a conversation with a mail server: what is joined is sent by one at a time. */
+const EACH_SECONDS = 360;
+
+/**
+ * Takes a place for one mail.
+ * @returns null when there is one, else how long there is none, in milliseconds
+ */
+export async function takeMail(sql: Sql, eshopId: number): Promise<number | null> {
+  const each = sql`make_interval(secs => ${EACH_SECONDS})`;
+  const ahead = sql`make_interval(secs => ${EACH_SECONDS * (AT_ONCE - 1)})`;
+  const taken = await sql`
+    update eshops set mails_until = greatest(mails_until, now()) + ${each}
+    where id = ${eshopId} and (mails_until is null or mails_until <= now() + ${ahead}) returning id`;
+  if (taken.length > 0) return null;
+  const [row] = await sql<{ ms: number }[]>`
+    select extract(epoch from mails_until - now() - ${ahead})::float8 * 1000 as ms from eshops where id = ${eshopId}`;
+  return Math.max(1_000, Math.ceil(row?.ms ?? 0));
+}
+
+/** Gives back a place that no mail has left by. */
+export async function giveBackMail(sql: Sql, eshopId: number): Promise<void> {
+  await sql`
+    update eshops set mails_until = mails_until - make_interval(secs => ${EACH_SECONDS}) where id = ${eshopId}`;
+}

@@ -1,0 +1,131 @@
+/** The budget of an e-shop's mails: nobody gets a hundred at once, and none is lost. */
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import pino from 'pino';
+import PostalMime from 'postal-mime';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createMailDeactivation } from '../../activities/mail-deactivation.ts';
+import { createWarningActivities } from '../../activities/mail-warning.ts';
+import { createEshop } from '../../src/db/eshops.ts';
+import { decideWarnings } from '../../src/db/incidents/decide.ts';
+import { claimWarnings } from '../../src/db/incidents/warnings.ts';
+import { setActive } from '../../src/db/webhooks/webhooks.ts';
+import { warningTimes } from '../../src/domain/incident.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import { createMailer } from '../../src/mail/mailer.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { insertWebhook } from '../support/events.ts';
+import { type MailServer, startMailServer } from '../support/mail-server.ts';
+
+let database: TestDatabase;
+let server: MailServer;
+let eshopId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  server = await startMailServer();
+  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'orders@shop.example' }));
+});
+afterEach(() => server.close());
+afterAll(() => database?.drop());
+
+const HOUR = 3_600_000;
+
+const deps = () => ({
+  sql: database.sql,
+  mailer: createMailer({ smtpUrl: server.url, from: 'waybill@warehouse.example', directory: '/nowhere' }),
+  log: pino({ level: 'silent' }),
+  publicUrl: null,
+  policy: defaultRetryPolicy,
+});
+
+async function deactivated(of = eshopId): Promise<number> {
+  const webhookId = await insertWebhook(database.sql, of, 'CREATE_ORDER');
+  await exhaustDelivery(database.sql, await fireDelivery(database.sql, { eshopId: of, webhookId }));
+  return webhookId;
+}
+
+/** Mails; answers how long it is put off, in milliseconds, or null. */
+async function waitOf(mailing: Promise<unknown>): Promise<number | null> {
+  return await mailing.then(
+    () => null,
+    (error: unknown) => {
+      if (!(error instanceof ApplicationFailure) || error.type !== 'MailPutOff') throw error;
+      return Number(error.nextRetryDelay);
+    },
+  );
+}
+const mailOf = (webhookId: number) =>
+  waitOf(new MockActivityEnvironment().run(createMailDeactivation(deps()), { webhookId, generation: 1 }));
+const minutesLater = (minutes: number) =>
+  database.sql`update eshops set mails_until = mails_until - make_interval(mins => ${minutes})`;
+
+test('25 deactivations at once: twenty mails, then one that tells the other five', async () => {
+  const webhooks: number[] = [];
+  for (let index = 0; index < 25; index += 1) webhooks.push(await deactivated());
+  const waits = await Promise.all(webhooks.map(mailOf));
+  const putOff = webhooks.filter((_, index) => waits[index] !== null);
+  expect(putOff).toHaveLength(5);
+  expect(server.mails).toHaveLength(20);
+  for (const wait of waits) if (wait !== null) expect(wait).toBeLessThanOrEqual(360_000);
+
+  // Another e-shop has its own.
+  const { eshopId: other } = await createEshop(database.sql, { name: 'Other', email: 'other@shop.example' });
+  expect(await mailOf(await deactivated(other))).toBeNull();
+
+  const [first = 0, ...others] = putOff;
+  await minutesLater(3);
+  expect(await mailOf(first)).not.toBeNull();
+  expect(server.mails).toHaveLength(21);
+  await minutesLater(3);
+  expect(await mailOf(first)).toBeNull();
+  for (const webhookId of others) expect(await mailOf(webhookId)).toBeNull();
+  expect(server.mails).toHaveLength(22);
+  const mail = await PostalMime.parse(server.mails.at(-1)?.content ?? '');
+  expect(mail.subject).toBe(`Webhook ${first} (CREATE_ORDER) was deactivated, and 4 more`);
+  for (const webhookId of others) {
+    expect(mail.text).toContain(`Webhook ${webhookId} (CREATE_ORDER) was deactivated:`);
+    expect(mail.html).toContain(`Webhook ${webhookId} (CREATE_ORDER) was deactivated:`);
+  }
+  const owed = await database.sql`select from deactivations where mailed_at is null`;
+  expect(owed).toHaveLength(0);
+});
+
+test('what the mail server did not take costs nothing of the budget', async () => {
+  const webhookId = await deactivated();
+  server.behaviour.refuseRecipient = 451;
+  for (let tries = 0; tries < 22; tries += 1) {
+    await expect(mailOf(webhookId)).rejects.toMatchObject({ responseCode: 451 });
+  }
+  delete server.behaviour.refuseRecipient;
+  expect(await mailOf(webhookId)).toBeNull();
+});
+
+test('warnings put off are told together, but for one of which nothing is left to warn', async () => {
+  const { sql } = database;
+  for (let index = 0; index < 23; index += 1) {
+    const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+    await makeAttempt(sql, await fireDelivery(sql, { eshopId, webhookId }), 1, {
+      finishedAt: new Date(Date.now() - 7 * HOUR),
+      nextAttemptAt: new Date(Date.now() + HOUR),
+      error: 'HTTP 503 from shop.example after 212 ms',
+    });
+  }
+  await decideWarnings(sql, warningTimes(defaultRetryPolicy));
+  const warnings = (await claimWarnings(sql, 100)).filter((each) => each.eshopId === eshopId);
+  const { mailWarning } = createWarningActivities(deps());
+  const mail = (id: string) => waitOf(new MockActivityEnvironment().run(mailWarning, id));
+  const waits = await Promise.all(warnings.map(({ id }) => mail(id)));
+  expect(server.mails).toHaveLength(20);
+  const [first, second, over] = warnings.filter((_, index) => waits[index] !== null);
+  await setActive(sql, eshopId, over?.webhookId ?? 0, false);
+  await minutesLater(6);
+  for (const { id } of warnings) expect(await mail(id)).toBeNull();
+  expect(server.mails).toHaveLength(21);
+  const joined = await PostalMime.parse(server.mails.at(-1)?.content ?? '');
+  expect(joined.subject).toBe(`Webhook ${first?.webhookId} (CREATE_ORDER) is failing, and 1 more`);
+  expect(joined.text).toContain(`Webhook ${second?.webhookId} (CREATE_ORDER) is failing:`);
+});
