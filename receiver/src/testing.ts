@@ -55,6 +55,7 @@ export async function sign(attempt: Attempt): Promise<Record<string, string>> {
   const standard = await Promise.all(list.map((secret) => standardV1(secret, signed)));
   return {
     'user-agent': 'Waybill/test',
+    'accept-encoding': 'identity',
     'x-service-signature': [
       `t=${timestamp}`,
       ...v1s.map((v1) => `v1=${v1}`),

@@ -11,13 +11,24 @@ export function safeText(text: string): string {
   return text.replace(UNSAFE, '\ufffd');
 }
 
+/** The charset that a `content-type` names, as Node.js knows it; UTF-8 where it names none, or an unknown one. */
+function decoderOf(contentType: string) {
+  const label = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return new TextDecoder();
+  }
+}
+
 /**
- * The first 1,024 bytes as text; null when there are none. Invalid UTF-8 and control characters (NUL, which
+ * The first 1,024 bytes as text; null when there are none. What is invalid in its charset and control characters (NUL, which
  * Postgres refuses, and escapes, which terminals interpret) become U+FFFD; a character cut by the end is left out.
+ * @param contentType names the charset
  */
-export function safeExcerpt(bytes: Uint8Array): string | null {
+export function safeExcerpt(bytes: Uint8Array, contentType = ''): string | null {
   if (bytes.length === 0) return null;
   // Streaming: an unfinished character at the very end waits for more instead of becoming U+FFFD.
   const stream = bytes.length >= EXCERPT_BYTES;
-  return safeText(new TextDecoder().decode(bytes.subarray(0, EXCERPT_BYTES), { stream }));
+  return safeText(decoderOf(contentType).decode(bytes.subarray(0, EXCERPT_BYTES), { stream }));
 }

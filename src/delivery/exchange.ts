@@ -4,6 +4,7 @@
  */
 import { type Dispatcher, errors } from 'undici';
 import type { ConnectionsTo } from './connections.ts';
+import { decodedStart, isEncoded } from './decode.ts';
 import { withoutEchoes } from './echo.ts';
 import { EXCERPT_BYTES, safeExcerpt } from './excerpt.ts';
 import {
@@ -145,7 +146,9 @@ export function exchange(
           }
           answer = createAnswer({
             status,
-            retryAfter: headers['retry-after'],
+            retryAfter: first(headers['retry-after']),
+            encoding: first(headers['content-encoding'])?.trim().toLowerCase() ?? '',
+            contentType: first(headers['content-type']) ?? '',
             shown: request.test === true ? usefulHeaders(headers) : undefined,
             hide: withoutEchoes(request.staticHeaders),
             host,
@@ -183,12 +186,15 @@ export function exchange(
 interface Answer {
   /** Takes a piece of the body; false once enough has been read. */
   take(chunk: Uint8Array): boolean;
-  result(): AttemptResult;
+  result(): Promise<AttemptResult>;
 }
 
 interface AnswerHead {
   readonly status: number;
-  readonly retryAfter: string | string[] | undefined;
+  readonly retryAfter: string | undefined;
+  /** How the body is compressed; empty where it is not. */
+  readonly encoding: string;
+  readonly contentType: string;
   /** Headers that are part of the result. */
   readonly shown: Readonly<Record<string, string>> | undefined;
   /** What must not be kept of the answer. */
@@ -201,22 +207,22 @@ interface AnswerHead {
 
 /** An answer whose status line and headers have arrived: its result is settled but for the excerpt. */
 function createAnswer(head: AnswerHead): Answer {
-  const { status, retryAfter, shown, hide, host, startedAt, durationMs, sent } = head;
+  const { status, retryAfter, encoding, contentType, shown, hide, host, startedAt, durationMs, sent } = head;
   const success = status >= 200 && status < 300;
-  const header = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
   const retryAfterMs =
-    status === 429 || status === 503 ? parseRetryAfter(header, startedAt.getTime() + durationMs) : null;
+    status === 429 || status === 503 ? parseRetryAfter(retryAfter, startedAt.getTime() + durationMs) : null;
   const kept: Uint8Array[] = [];
+  const most = isEncoded(encoding) ? BODY_BYTES : EXCERPT_BYTES;
   let length = 0;
   return {
     take(chunk) {
-      if (length < EXCERPT_BYTES)
-        kept.push(Uint8Array.prototype.slice.call(chunk, 0, EXCERPT_BYTES - length));
+      if (length < most) kept.push(Uint8Array.prototype.slice.call(chunk, 0, most - length));
       length += chunk.length;
       return length < BODY_BYTES;
     },
-    result: () => {
-      const excerpt = safeExcerpt(Buffer.concat(kept));
+    result: async () => {
+      const bytes = await decodedStart(Buffer.concat(kept), encoding, EXCERPT_BYTES);
+      const excerpt = safeExcerpt(bytes, contentType);
       return {
         outcome: success ? 'success' : status === 410 ? 'gone' : 'failure',
         status,
@@ -231,6 +237,8 @@ function createAnswer(head: AnswerHead): Answer {
     },
   };
 }
+
+const first = (header: string | string[] | undefined) => (Array.isArray(header) ? header[0] : header);
 
 function hidden(headers: Readonly<Record<string, string>>, hide: AnswerHead['hide']) {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, hide(value)]));

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test, vi } from 'vitest';
 import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
 import type { ReceiverAnswer } from '../support/receiver.ts';
@@ -18,6 +20,7 @@ describe('what arrives', () => {
       'content-type': 'application/json',
       'content-length': '16',
       'user-agent': 'Waybill/1.2.3',
+      'accept-encoding': 'identity',
       'x-service-attempt': '1',
       'x-service-event': 'CREATE_ORDER',
     });
@@ -239,6 +242,51 @@ describe('what the receiver says', () => {
     expect(result).toMatchObject({ outcome: 'failure', status: 503, retryAfterMs: null });
     expect(result.error).toBe(`HTTP 503 from 127.0.0.1:${receiver.port} after ${result.durationMs} ms`);
     expect(result.responseExcerpt).toBe('no\ufffd\ufffd');
+  });
+
+  const czech = '{"chyba": "příliš žluťoučký kůň"}';
+  const long = Buffer.from(czech.repeat(400));
+  test.each<[string, string, Buffer, string]>([
+    ['gzip', 'application/json', gzipSync(czech), czech],
+    ['x-gzip', '', gzipSync(long), long.toString().slice(0, 750)],
+    ['deflate', '', deflateSync(czech), czech],
+    ['deflate', '', deflateRawSync(czech), czech],
+    ['br', '', brotliCompressSync(czech), czech],
+    // Cut off in the middle: as much as has arrived.
+    ['gzip', '', gzipSync(randomBytes(3_000).toString('hex')).subarray(0, 2_000), ''],
+    // A hundred megabytes of nothing.
+    ['gzip', '', gzipSync(Buffer.alloc(100_000_000, '.')), '.'.repeat(1024)],
+    ['gzip', '', Buffer.from('not compressed at all'), 'not compressed at all'],
+    ['identity', 'text/plain; charset=windows-1250', Buffer.from([0x9e, 0x6c, 0x75, 0x9d]), 'žluť'],
+    ['', 'text/html;charset="UTF-16LE"', Buffer.from('kůň', 'utf16le'), 'kůň'],
+    ['gzip', 'text/plain; charset=iso-8859-2', gzipSync(Buffer.from([0xbe, 0x6c])), 'žl'],
+    ['', 'text/plain; charset=nobody-knows', Buffer.from('kůň'), 'kůň'],
+  ])('an answer compressed with %j, of type %j, is kept as text', async (encoding, type, body, text) => {
+    const headers = {
+      ...(encoding && { 'content-encoding': encoding }),
+      ...(type && { 'content-type': type }),
+    };
+    const receiver = await startReceiver({ status: 500, headers, body });
+    const { responseExcerpt } = await startSender().send(attempt(receiver.url));
+    expect(receiver.requests[0]?.headers['accept-encoding']).toBe('identity');
+    if (text === '') expect(responseExcerpt).toMatch(/^[0-9a-f]{1024}$/);
+    else if (text.length < 700) expect(responseExcerpt).toBe(text);
+    else {
+      expect(responseExcerpt?.startsWith(text)).toBe(true);
+      expect(Buffer.byteLength(responseExcerpt ?? '')).toBeLessThanOrEqual(1024);
+    }
+  });
+
+  test('what a receiver repeats of a static header is masked when it is compressed, too', async () => {
+    const receiver = await startReceiver({
+      status: 500,
+      headers: { 'content-encoding': 'gzip' },
+      body: gzipSync('You sent: their-gateway-key'),
+    });
+    const request = { ...attempt(receiver.url), staticHeaders: { 'X-Gateway-Key': 'their-gateway-key' } };
+    const { responseExcerpt } = await startSender().send(request);
+    expect(responseExcerpt).toMatch(/^You sent: /);
+    expect(responseExcerpt).not.toContain('their-gateway-key');
   });
 
   test('410 says that the webhook is gone', async () => {

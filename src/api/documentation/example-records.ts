@@ -145,6 +145,7 @@ export const exampleRecords: Readonly<Record<string, unknown>> = {
       headers: {
         'content-type': 'application/json',
         'user-agent': 'Waybill/0.1.0',
+        'accept-encoding': 'identity',
         'x-service-event': webhook.webhookType,
         'x-service-event-id': ids.event,
         'x-service-event-time': webhook.registeredAt,

@@ -1,0 +1,45 @@
+/** The beginning of a body that a receiver has compressed, though it was asked not to. */
+import type { Transform } from 'node:stream';
+import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+
+/** What is cut off ends where it ends. */
+const CUT = { finishFlush: constants.Z_SYNC_FLUSH };
+
+/** zlib's own form has 8 in the lower half of its first byte; many servers send what lies within. */
+const deflated = (bytes: Uint8Array) =>
+  ((bytes[0] ?? 0) & 0x0f) === 8 ? createInflate(CUT) : createInflateRaw(CUT);
+const gunzip = () => createGunzip(CUT);
+
+const decoders = new Map<string, (bytes: Uint8Array) => Transform>([
+  ['gzip', gunzip],
+  ['x-gzip', gunzip],
+  ['deflate', deflated],
+  ['br', () => createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH })],
+]);
+
+/** Whether a body of this `content-encoding` can be decoded. */
+export const isEncoded = (encoding: string) => decoders.has(encoding);
+
+/**
+ * Decodes as much of a body as is kept: however much it would become, no more than one piece of 16 KiB is made of it.
+ * @param bytes the whole body or its beginning
+ * @param most bytes of the result
+ * @returns the bytes as they are where they cannot be decoded
+ */
+export async function decodedStart(bytes: Uint8Array, encoding: string, most: number): Promise<Uint8Array> {
+  const decoder = decoders.get(encoding)?.(bytes);
+  if (decoder === undefined) return bytes;
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  await new Promise<void>((resolve) => {
+    decoder.on('data', (piece: Uint8Array) => {
+      pieces.push(piece);
+      length += piece.length;
+      if (length >= most) decoder.destroy();
+    });
+    decoder.on('error', () => {});
+    decoder.on('close', resolve);
+    decoder.end(bytes);
+  });
+  return length === 0 ? bytes : Buffer.concat(pieces).subarray(0, most);
+}
