@@ -5,6 +5,7 @@ import { demonstrationEshop } from './app/demonstration.ts';
 import { instanceEndpoints } from './app/instance-endpoints.ts';
 import { masterKeys } from './app/master-key.ts';
 import { startMetricsServer } from './app/metrics-server.ts';
+import { uncheckedTls } from './app/unchecked-tls.ts';
 import { type RunningWorker, startWorker } from './app/worker-role.ts';
 import { type Config, loadConfig } from './config/config.ts';
 import { loadDataFiles } from './config/data-files.ts';
@@ -58,6 +59,8 @@ async function main(): Promise<void> {
     colors: process.stderr.isTTY && process.stderr.hasColors(),
     traced: tracesAreOn(settings),
   });
+  const unchecked = uncheckedTls(process.env);
+  if (unchecked !== null) print(unchecked);
   const traces = await startTraces(settings, log);
   await shutdown.add(async () => traces?.stop());
 

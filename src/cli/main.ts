@@ -1,4 +1,5 @@
 /** `waybill` at the command line: a mistake is one sentence on stderr and exit code 1. */
+import { withoutUnseen } from '../domain/words.ts';
 import { exitCodeOf, shownError } from '../lib/user-error.ts';
 import { waybill } from './commands.ts';
 
@@ -8,12 +9,16 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
+/** What others have written reaches no terminal as a command; as JSON writes it, so that programs read it as it was. */
+const seen = (text: string) =>
+  withoutUnseen(text, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 try {
   await waybill(process.argv.slice(2), {
     env: process.env,
-    print: (line) => process.stdout.write(`${line}\n`),
+    print: (line) => process.stdout.write(`${seen(line)}\n`),
   });
 } catch (error) {
-  process.stderr.write(`${shownError(error)}\n`);
+  process.stderr.write(`${seen(shownError(error))}\n`);
   process.exitCode = exitCodeOf(error);
 }

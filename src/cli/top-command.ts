@@ -53,12 +53,11 @@ export function topCommand({ env, print }: CommandContext): Command {
       await untilInterrupted('Stopped.', (signal) =>
         top(
           settings,
-          (overview) =>
-            print(
-              options.json
-                ? JSON.stringify({ ...overview, needs: needsAt(overview) })
-                : `${clear}${frame(overview)}`,
-            ),
+          (overview) => {
+            if (options.json) return print(JSON.stringify({ ...overview, needs: needsAt(overview) }));
+            process.stdout.write(clear);
+            print(frame(overview));
+          },
           signal,
         ),
       );

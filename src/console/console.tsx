@@ -48,7 +48,7 @@ const PAGE_QUEUE_TIMEOUT_MS = 10_000;
 
 /** Lets in who is signed in, and sends everybody else to the sign-in. */
 function signedIn(deps: ConsoleDeps, authenticator: Authenticator): MiddlewareHandler<ConsoleEnv> {
-  const { sql, api, temporal } = deps;
+  const { api, temporal } = deps;
   const places = createPlaces(
     CONCURRENT_PAGES,
     PAGE_QUEUE_TIMEOUT_MS,
@@ -65,7 +65,7 @@ function signedIn(deps: ConsoleDeps, authenticator: Authenticator): MiddlewareHa
       return c.body(null, 401);
     }
     const { user, eshops, operator, now } = found;
-    const eshop = await eshopAsked(c, sql, eshops);
+    const eshop = await eshopAsked(c, deps, eshops);
     if (eshops.length > 1 && c.req.method === 'GET' && !live) rememberEshop(c, eshop, deps);
     const viewer: Viewer = {
       session: { ...user, eshopId: eshop.id },

@@ -9,7 +9,7 @@ import { eshopOf, type Owned } from '../db/console/eshops.ts';
 import type { EshopName } from '../db/console/sessions.ts';
 import { Problem } from '../domain/problem.ts';
 import type { ConsoleEnv } from './deps.ts';
-import { CONSOLE, isSecure, type Reached } from './session.ts';
+import { CONSOLE, cookieName, isSecure, type Reached } from './session.ts';
 
 /** What was chosen last. It opens nothing: what it names must be among the e-shops of the session. */
 const CHOSEN = 'waybill_eshop';
@@ -38,7 +38,7 @@ function among(eshops: readonly EshopName[], text: string | undefined): EshopNam
  */
 export async function eshopAsked(
   c: Context<ConsoleEnv>,
-  sql: ApiDeps['sql'],
+  { sql, ...reached }: Pick<ApiDeps, 'sql'> & Reached,
   eshops: readonly EshopName[],
 ): Promise<EshopName> {
   const [first] = eshops;
@@ -58,12 +58,19 @@ export async function eshopAsked(
   const owner = about === null ? null : await eshopOf(sql, about.kind, about.id);
   const its = owner === null ? undefined : among(eshops, String(owner));
   if (its !== undefined) return its;
-  return among(eshops, followed) ?? wanted ?? among(eshops, getCookie(c, CHOSEN)) ?? first;
+  return (
+    among(eshops, followed) ?? wanted ?? among(eshops, getCookie(c, cookieName(c, reached, CHOSEN))) ?? first
+  );
 }
 
 /** Remembers what a page was about that somebody asked for. */
 export function rememberEshop(c: Context<ConsoleEnv>, { id }: EshopName, reached: Reached): void {
-  if (getCookie(c, CHOSEN) === String(id)) return;
+  if (getCookie(c, cookieName(c, reached, CHOSEN)) === String(id)) return;
   const secure = isSecure(c, reached);
-  setCookie(c, CHOSEN, String(id), { path: CONSOLE, httpOnly: true, sameSite: 'Lax', secure });
+  setCookie(c, cookieName(c, reached, CHOSEN), String(id), {
+    path: CONSOLE,
+    httpOnly: true,
+    sameSite: 'Lax',
+    secure,
+  });
 }

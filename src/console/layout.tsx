@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** What every page has: head, navigation, who is signed in. */
 import type { Child } from 'hono/jsx';
+import { withoutUnseen } from '../domain/words.ts';
 import { asset } from './assets.ts';
 import type { Viewer } from './deps.ts';
 import { ESHOP_HEADER } from './eshops.ts';
@@ -172,5 +173,6 @@ export function Page({ title, viewer, here, notice, refused, children }: PagePro
 }
 
 export function html(page: Child): string {
-  return `<!doctype html>\n${page}\n`;
+  // None of ours: what others have written must not turn or hide what stands beside it.
+  return withoutUnseen(`<!doctype html>\n${page}\n`);
 }

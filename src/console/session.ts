@@ -57,30 +57,37 @@ export function isSecure(c: Context<ConsoleEnv>, { trustProxy, publicUrl }: Reac
   return (forwarded ?? new URL(c.req.url).protocol.replace(':', '')) === 'https';
 }
 
+/** The name of a cookie: over TLS one that a browser takes over TLS alone. `__Host-` would need the path `/`. */
+export function cookieName(c: Context<ConsoleEnv>, reached: Reached, name: string): string {
+  return isSecure(c, reached) ? `__Secure-${name}` : name;
+}
+
 export function sessionCookies(reached: Reached) {
   const options = (c: Context<ConsoleEnv>) =>
     ({ path: CONSOLE, httpOnly: true, sameSite: 'Lax', secure: isSecure(c, reached) }) as const;
+  const session = (c: Context<ConsoleEnv>) => cookieName(c, reached, SESSION);
+  const before = (c: Context<ConsoleEnv>) => cookieName(c, reached, BEFORE);
   return {
-    read: (c: Context<ConsoleEnv>) => getCookie(c, SESSION),
+    read: (c: Context<ConsoleEnv>) => getCookie(c, session(c)),
     /** A new id with every sign-in: one that somebody planted beforehand opens nothing. */
     begin(c: Context<ConsoleEnv>): string {
       const id = newId();
-      setCookie(c, SESSION, id, { ...options(c), maxAge: SESSION_HOURS * 3600 });
-      deleteCookie(c, BEFORE, options(c));
+      setCookie(c, session(c), id, { ...options(c), maxAge: SESSION_HOURS * 3600 });
+      deleteCookie(c, before(c), options(c));
       return id;
     },
     end(c: Context<ConsoleEnv>): void {
-      deleteCookie(c, SESSION, options(c));
+      deleteCookie(c, session(c), options(c));
     },
     /** What the sign-in form belongs to, made where the browser has none. */
     before(c: Context<ConsoleEnv>): string {
-      const known = getCookie(c, BEFORE);
+      const known = getCookie(c, before(c));
       if (known !== undefined && /^[\w-]{43}$/.test(known)) return known;
       const id = newId();
-      setCookie(c, BEFORE, id, options(c));
+      setCookie(c, before(c), id, options(c));
       return id;
     },
-    readBefore: (c: Context<ConsoleEnv>) => getCookie(c, BEFORE),
+    readBefore: (c: Context<ConsoleEnv>) => getCookie(c, before(c)),
   };
 }
 

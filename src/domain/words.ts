@@ -8,6 +8,14 @@ export function oneLine(text: string): string {
   return text.replaceAll(NOT_IN_A_LINE, ' ');
 }
 
+/** What acts on a terminal or turns the direction of a text, but for tabs and line breaks. */
+const UNSEEN = /[^\P{Cc}\t\n\r]|[\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Text of others on several lines: what {@link oneLine} takes away is shown as `shown` says. */
+export function withoutUnseen(text: string, shown: (character: string) => string = () => '\ufffd'): string {
+  return text.replaceAll(UNSEEN, shown);
+}
+
 /** "Order" for "order". */
 export function capital(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;

@@ -185,10 +185,26 @@ describe('signing in', () => {
     const signIn = await proxied.fetch(
       new Request('http://localhost/console/sign-in', { headers: { 'x-forwarded-proto': 'https' } }),
     );
-    expect(signIn.headers.get('set-cookie')).toContain('Secure');
+    expect(signIn.headers.get('set-cookie')).toMatch(/^__Secure-waybill_sign_in=.*; Secure/);
     const known = consoleOf({ ...api.deps }, { publicUrl: 'https://api.shop.example' });
     const behind = await known.fetch(new Request('http://localhost/console/sign-in'));
-    expect(behind.headers.get('set-cookie')).toContain('Secure');
+    expect(behind.headers.get('set-cookie')).toMatch(/^__Secure-waybill_sign_in=.*; Secure/);
+    // Over TLS one that was set without it is none.
+    const unsafe = await known.fetch(
+      new Request('http://localhost/console/sign-in', {
+        headers: { cookie: `waybill_sign_in=${'A'.repeat(43)}` },
+      }),
+    );
+    expect(unsafe.headers.get('set-cookie')).not.toContain('A'.repeat(43));
+  });
+
+  test('what turns the direction of a text, or acts on a terminal, is not in a page', async () => {
+    const name = 'tea \u202egnp.exe\u2066 \u009b31m';
+    const { status } = await api.shop('POST', '/v21/products', { sku: 'turned', name });
+    expect(status).toBe(200);
+    const { text } = await (await signedIn()).ask('/console/products/turned');
+    expect(text).toContain('tea \ufffdgnp.exe\ufffd \ufffd31m');
+    expect(text).not.toMatch(/[\u0080-\u009f\u202a-\u202e\u2066-\u2069]/);
   });
 
   test('a session that was planted beforehand is not the one that begins', async () => {

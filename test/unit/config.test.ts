@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { uncheckedTls } from '../../src/app/unchecked-tls.ts';
 import { ConfigError, loadConfig, readSettings } from '../../src/config/config.ts';
 import { variables } from '../../src/config/variables.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
@@ -166,4 +167,10 @@ it('every variable says what it means', () => {
       name,
     ).toBe(true);
   }
+});
+
+it('a start without any check of certificates is warned of', () => {
+  expect(uncheckedTls({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toContain('no certificate is checked');
+  expect(uncheckedTls({ NODE_TLS_REJECT_UNAUTHORIZED: '1' })).toBeNull();
+  expect(uncheckedTls({})).toBeNull();
 });

@@ -1,7 +1,7 @@
 /** What e-shops choose is printed on operators' terminals. */
 import { expect, test } from 'vitest';
 import { pairs, table } from '../../src/cli/layout.ts';
-import { oneLine } from '../../src/domain/words.ts';
+import { oneLine, withoutUnseen } from '../../src/domain/words.ts';
 
 /** Clears the screen, sets the title, begins a line of its own, and turns the direction of what follows. */
 const HOSTILE = '10001\u001b[2J\u001b]0;title\u0007\r\n20002  delivered\u009b31m\u202e';
@@ -16,4 +16,9 @@ test('a cell is one line, and tells a terminal nothing', () => {
 
 test('columns stay aligned, and everything that can be printed stays as it is', () => {
   expect(table(['id', 'record'], [[7, 'čepice 帽子']])).toBe('id  record\n 7  čepice 帽子');
+});
+
+test('lines and tabs stay where only what is unseen is taken away; it is shown as asked', () => {
+  expect(withoutUnseen('a\tb\n\u202ec\u2069\u0085\u001b')).toBe('a\tb\n\ufffdc\ufffd\ufffd\ufffd');
+  expect(withoutUnseen('שלום \u200f\u009b', () => '?')).toBe('שלום \u200f?');
 });

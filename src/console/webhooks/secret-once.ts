@@ -5,7 +5,7 @@
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
-import { CONSOLE, isSecure } from '../session.ts';
+import { CONSOLE, cookieName, isSecure } from '../session.ts';
 
 const COOKIE = 'waybill_secret';
 /** As long as a redirect may take, in seconds. */
@@ -27,13 +27,16 @@ export function secretOnce(deps: Pick<ConsoleDeps, 'keys' | 'trustProxy' | 'publ
     keep(c: Context<ConsoleEnv>, webhookId: number, secret: string): void {
       const sealed = deps.keys.encryptSecret(secret, ownerOf(c, webhookId));
       const age = { maxAge: MAX_AGE_SECONDS };
-      setCookie(c, COOKIE, sealed.toString('base64url'), { ...options(c, webhookId), ...age });
+      setCookie(c, cookieName(c, deps, COOKIE), sealed.toString('base64url'), {
+        ...options(c, webhookId),
+        ...age,
+      });
     },
     /** The secret that was kept for this page, which is forgotten by this; undefined where there is none. */
     take(c: Context<ConsoleEnv>, webhookId: number): string | undefined {
-      const sealed = getCookie(c, COOKIE);
+      const sealed = getCookie(c, cookieName(c, deps, COOKIE));
       if (sealed === undefined) return undefined;
-      deleteCookie(c, COOKIE, options(c, webhookId));
+      deleteCookie(c, cookieName(c, deps, COOKIE), options(c, webhookId));
       try {
         return deps.keys.decryptSecret(Buffer.from(sealed, 'base64url'), ownerOf(c, webhookId));
       } catch {
