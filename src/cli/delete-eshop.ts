@@ -55,8 +55,8 @@ export function addDeletion(command: Command, { env, print }: CommandContext): v
       async (sql) => {
         const found = await findEshop(sql, eshop);
         if (found === null) throw noSuchEshop(eshop);
-        if (!dryRun) await ended(sql, eshop, options.json ?? false);
         const holdings = await countHoldings(sql, eshop);
+        if (!dryRun) await ended(sql, eshop, options.json ?? false);
         const exported = options.export === undefined ? null : await exportTo(sql, eshop, options.export);
         if (!dryRun) {
           await untilInterrupted('It was interrupted: run it again to delete the rest.', (signal) =>
