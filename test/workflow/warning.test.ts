@@ -92,6 +92,18 @@ test('decided, and every worker gone before its workflow began: mailed by the ne
   expect(taken).toHaveLength(1);
 });
 
+test('lost secrets: one mail, by a workflow that says so', async () => {
+  const { stack, webhook, taken } = await failing('secrets-lost', { deliveries: 0 });
+  const lost = [{ id: webhook.id, headers: ['X-Gateway-Key'] }];
+  const [row] = await stack.sql<{ id: string }[]>`
+    insert into warnings (webhook_id, generation, lost_secrets)
+    values (${webhook.id}, 1, ${stack.sql.json(lost)}) returning id`;
+  await stack.until('the mail', async () => taken.length > 0);
+  const handle = stack.client.workflow.getHandle(warningWorkflowId(row?.id ?? ''));
+  expect(await handle.result()).toEqual({ outcome: 'mailed' });
+  expect(taken).toMatchObject([{ subject: 'Your webhooks need new secrets', to: 'shop@example.test' }]);
+});
+
 test('the receiver works again before the mail server does: nobody is mailed', async () => {
   const { stack, receiver, webhook, server, taken, warned } = await failing('warning-dropped', {
     isAway: true,
