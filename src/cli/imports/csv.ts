@@ -1,64 +1,91 @@
-/** CSV as RFC 4180 writes it, read piece by piece. */
+/** CSV as RFC 4180 writes it, read line by line. */
 
-/** A record, and the line of the file on which it begins. */
-export interface CsvRecord {
+/** A line of text, from 1; null where it is too long to be read. */
+export interface TextLine {
   readonly line: number;
-  readonly fields: readonly string[];
+  readonly text: string | null;
 }
 
+/** A record, or what is wrong with it, and the line on which it begins. */
+export type CsvRecord = { readonly line: number } & (
+  | { readonly fields: readonly string[] }
+  | { readonly problem: string }
+);
+
 /**
- * Reads records from pieces of text; empty lines are left out. A quote inside a field that does not begin with one stands for itself.
- * @throws RangeError for a record of more than `maxLength` characters: a quote that is never closed
+ * Reads records; empty lines are left out. A quote inside a field that does not begin with one stands for itself. A quote that is
+ * never closed costs the line that it is on, and no other.
+ * @param maxLength the most characters of a record
  */
 export async function* csvRecords(
-  pieces: AsyncIterable<string>,
+  lines: AsyncIterable<TextLine>,
   maxLength: number,
 ): AsyncGenerator<CsvRecord, void> {
-  let fields: string[] = [];
-  let field = '';
-  let length = 0;
-  let line = 1;
-  let begins = 1;
-  /** `closing`: after a quote that ends the field, or is the first half of one that stands for itself. */
-  let state: 'plain' | 'quoted' | 'closing' = 'plain';
-  const end = (): CsvRecord | null => {
-    const record = { line: begins, fields: [...fields, field] };
-    const empty = fields.length === 0 && field === '';
-    fields = [];
-    field = '';
-    length = 0;
-    state = 'plain';
-    return empty ? null : record;
-  };
-  for await (const piece of pieces) {
-    for (const char of piece) {
-      length += char.length;
-      if (length > maxLength)
-        throw new RangeError(`The record in line ${begins} is too long: is a quote missing?`);
-      if (state === 'quoted') {
-        if (char === '"') state = 'closing';
-        else field += char;
-        if (char === '\n') line += 1;
-      } else if (state === 'closing' && char === '"') {
-        field += char;
-        state = 'quoted';
-      } else if (char === '"' && field === '' && state === 'plain') {
-        state = 'quoted';
-      } else if (char === ',') {
-        fields.push(field);
-        field = '';
-        state = 'plain';
-      } else if (char === '\n') {
-        if (field.endsWith('\r')) field = field.slice(0, -1);
-        const record = end();
-        line += 1;
-        begins = line;
-        if (record !== null) yield record;
-      } else {
-        field += char;
-      }
+  const source = lines[Symbol.asyncIterator]();
+  /** Lines that are to be read again, the last one first. */
+  const again: TextLine[] = [];
+  const nextLine = async () => again.pop() ?? (await source.next()).value;
+  for (let first = await nextLine(); first; first = await nextLine()) {
+    const { line, text } = first;
+    if (text === null) {
+      yield { line, problem: `is longer than ${maxLength} characters` };
+      continue;
+    }
+    if (text === '' || text === '\r') continue;
+    const record = new OpenRecord();
+    const more: TextLine[] = [];
+    let length = text.length;
+    let state = record.add(text);
+    while (state === 'open') {
+      const next = await nextLine();
+      if (next) more.push(next);
+      length += next?.text?.length ?? Number.POSITIVE_INFINITY;
+      state = next && next.text !== null && length <= maxLength ? record.add(next.text) : 'wrong';
+    }
+    if (state === 'whole') yield { line, fields: record.fields };
+    else {
+      yield { line, problem: 'has a quote that is not closed, or text behind one that is' };
+      for (const each of more.reverse()) again.push(each);
     }
   }
-  const last = end();
-  if (last !== null) yield last;
+}
+
+/** A record of which some lines are read. */
+class OpenRecord {
+  readonly fields: string[] = [];
+  /** Of the field that a quote has begun, null outside of one. */
+  #quoted: string | null = null;
+
+  /** `open`: the next line belongs to it as well. */
+  add(line: string): 'open' | 'whole' | 'wrong' {
+    if (this.#quoted !== null) this.#quoted += '\n';
+    for (let at = 0; ; ) {
+      if (this.#quoted === null && line[at] === '"') {
+        this.#quoted = '';
+        at += 1;
+      }
+      if (this.#quoted === null) {
+        const comma = line.indexOf(',', at);
+        this.fields.push(comma < 0 ? line.slice(at).replace(/\r$/, '') : line.slice(at, comma));
+        if (comma < 0) return 'whole';
+        at = comma + 1;
+        continue;
+      }
+      const quote = line.indexOf('"', at);
+      this.#quoted += quote < 0 ? line.slice(at) : line.slice(at, quote);
+      if (quote < 0) return 'open';
+      at = quote + 1;
+      if (line[at] === '"') {
+        this.#quoted += '"';
+        at += 1;
+        continue;
+      }
+      this.fields.push(this.#quoted);
+      this.#quoted = null;
+      const rest = line.slice(at);
+      if (rest === '' || rest === '\r') return 'whole';
+      if (line[at] !== ',') return 'wrong';
+      at += 1;
+    }
+  }
 }

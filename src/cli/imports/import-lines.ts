@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { UserError } from '../../lib/user-error.ts';
-import { csvRecords } from './csv.ts';
+import { csvRecords, type TextLine } from './csv.ts';
 
 /** A line as it was read, why it could not be, or what of it has no counterpart here. */
 export type ImportLine = { readonly line: number } & (
@@ -68,13 +68,12 @@ async function* linesOf(
     yield start;
     yield* pieces;
   }
-  yield* /^\s*[[{]/.test(start) ? ndjson(all()) : csv(all(), jsonFields);
+  const lines = textLines(all());
+  yield* /^\s*[[{]/.test(start) ? ndjson(lines) : csv(lines, jsonFields);
 }
 
-async function* ndjson(pieces: AsyncIterable<string>): AsyncGenerator<ImportLine, void> {
-  let line = 0;
-  for await (const text of textLines(pieces)) {
-    line += 1;
+async function* ndjson(lines: AsyncIterable<TextLine>): AsyncGenerator<ImportLine, void> {
+  for await (const { line, text } of lines) {
     if (text === null) yield { line, problem: `is longer than ${MAX_LINE} characters` };
     else if (text.includes(UNDECODED)) yield { line, problem: NOT_UTF8 };
     else if (text.trim() !== '') yield parsed(line, text);
@@ -85,15 +84,16 @@ async function* ndjson(pieces: AsyncIterable<string>): AsyncGenerator<ImportLine
 const UNDECODED = '\ufffd';
 const NOT_UTF8 = 'has bytes that are not UTF-8';
 
-/** Null for a line that is too long. */
-async function* textLines(pieces: AsyncIterable<string>): AsyncGenerator<string | null, void> {
+async function* textLines(pieces: AsyncIterable<string>): AsyncGenerator<TextLine, void> {
+  let line = 0;
   let rest = '';
   let tooLong = false;
   for await (const piece of pieces) {
     const [first = '', ...others] = piece.split('\n');
     rest += first;
     for (const other of others) {
-      yield tooLong || rest.length > MAX_LINE ? null : rest;
+      line += 1;
+      yield { line, text: tooLong || rest.length > MAX_LINE ? null : rest };
       tooLong = false;
       rest = other;
     }
@@ -102,8 +102,9 @@ async function* textLines(pieces: AsyncIterable<string>): AsyncGenerator<string 
       rest = '';
     }
   }
-  if (tooLong || rest.length > MAX_LINE) yield null;
-  else if (rest !== '') yield rest;
+  line += 1;
+  if (tooLong || rest.length > MAX_LINE) yield { line, text: null };
+  else if (rest !== '') yield { line, text: rest };
 }
 
 function parsed(line: number, text: string): ImportLine {
@@ -116,20 +117,21 @@ function parsed(line: number, text: string): ImportLine {
 }
 
 async function* csv(
-  pieces: AsyncIterable<string>,
+  lines: AsyncIterable<TextLine>,
   jsonFields: readonly string[],
 ): AsyncGenerator<ImportLine, void> {
   let titles: readonly string[] | null = null;
-  let last = 0;
-  try {
-    for await (const { line, fields } of csvRecords(pieces, MAX_LINE)) {
-      last = line;
-      if (titles === null) titles = fields.map((field) => field.replace(/^\ufeff/, '').trim());
-      else yield recordOf(line, titles, fields, jsonFields);
-    }
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    yield { line: last + 1, problem: error.message };
+  for await (const record of csvRecords(lines, MAX_LINE)) {
+    const { line } = record;
+    if ('problem' in record) {
+      yield record;
+      // Nobody knows what the fields of the other lines are.
+      if (titles === null) return;
+    } else if (titles === null) {
+      titles = record.fields.map((field) => field.trim());
+      const twice = titles.find((title, index) => title !== '' && titles?.indexOf(title) !== index);
+      if (twice !== undefined) return yield { line, problem: `has the title "${twice}" twice` };
+    } else yield recordOf(line, titles, record.fields, jsonFields);
   }
 }
 

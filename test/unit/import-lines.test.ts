@@ -1,0 +1,69 @@
+/** What `waybill import-webhooks` and `import-eshops` read of a file: a line that is wrong costs itself, and no other. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openImport } from '../../src/cli/imports/import-lines.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'waybill-lines-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function read(text: string): Promise<unknown[]> {
+  const file = join(folder, 'file');
+  await writeFile(file, text);
+  const { lines } = await openImport(file, ['active']);
+  const found: unknown[] = [];
+  for await (const each of lines) found.push([each.line, 'problem' in each ? each.problem : each.value]);
+  return found;
+}
+const UNCLOSED = 'has a quote that is not closed, or text behind one that is';
+
+test('CSV: quotes, line breaks and commas within them, JSON, empty fields and lines, a mark of its encoding', async () => {
+  const text =
+    '\ufeffurl, note ,active\r\n"a,b","one\r\ntwo ""three""",true\r\n\r\nc "d",,\nlast,"",false,\n"x\r","",';
+  expect(await read(text)).toEqual([
+    [2, { url: 'a,b', note: 'one\r\ntwo "three"', active: true }],
+    [5, { url: 'c "d"' }],
+    [6, 'has more fields than the first line has titles'],
+    [7, { url: 'x\r' }],
+  ]);
+});
+
+test('CSV: a quote that is not closed costs its line, whether another follows or none', async () => {
+  expect(await read('url,note\na,"b\nc,"d"\ne,f\ng,"h\ni,j\n')).toEqual([
+    [2, UNCLOSED],
+    [3, { url: 'c', note: 'd' }],
+    [4, { url: 'e', note: 'f' }],
+    [5, UNCLOSED],
+    [6, { url: 'i', note: 'j' }],
+  ]);
+  const key = 'k'.repeat(20);
+  const long = `${`${key},l\n`.repeat(50_000)}m,n\n`;
+  const found = await read(`url,note\na,"b\n${long}`);
+  expect(found).toHaveLength(50_002);
+  expect([found[0], found[1], found.at(-1)]).toEqual([
+    [2, UNCLOSED],
+    [3, { url: key, note: 'l' }],
+    [50_003, { url: 'm', note: 'n' }],
+  ]);
+});
+
+test.each([
+  ['two titles of one name', 'url,note,url\na,b,c\n', 'has the title "url" twice'],
+  ['titles that cannot be read', 'url,"note\na,b\n', UNCLOSED],
+])('CSV: %s are refused, and with them the file', async (_, text, problem) => {
+  expect(await read(text)).toEqual([[1, problem]]);
+});
+
+test('NDJSON: what is no JSON, not UTF-8 or too long costs its line', async () => {
+  expect(await read(`{"a":1}\n{\n"${'x'.repeat(1024 * 1024)}"\n\n{"b":"\ufffd"}\n{"c":2}`)).toEqual([
+    [1, { a: 1 }],
+    [2, 'is not JSON'],
+    [3, 'is longer than 1048576 characters'],
+    [5, 'has bytes that are not UTF-8'],
+    [6, { c: 2 }],
+  ]);
+});
