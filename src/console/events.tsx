@@ -8,7 +8,7 @@ import { ApiRefusal, Paging, piece, type Query } from './api-client.ts';
 import type { ConsoleEnv, Viewer } from './deps.ts';
 import { EntityFilter, EventTypeFilter, Filters, TimeFilters } from './filters.tsx';
 import { html, Page } from './layout.tsx';
-import { Code, Empty, Facts, Pages, recordPath, State, typeWords } from './parts.tsx';
+import { Code, Empty, Facts, Pages, recordPath, State, TypeName, typeWords } from './parts.tsx';
 import { CONSOLE } from './session.ts';
 import { Ago, fromField, Time } from './times.tsx';
 
@@ -150,7 +150,7 @@ function EventPage({ viewer, event }: { viewer: Viewer; event: v.InferOutput<typ
       <div class="top">
         <div>
           <h1>
-            {webhookType} {entityId}
+            <TypeName type={webhookType} /> {entityId}
           </h1>
           <p class="quiet">Fires when {typeWords(webhookType)}.</p>
         </div>

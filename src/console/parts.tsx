@@ -61,6 +61,11 @@ export function pretty(text: string): string {
   }
 }
 
+/** Its name, which may break behind an underscore: some are wider than a narrow screen. */
+export function TypeName({ type }: { type: EventType }) {
+  return <>{type.split(/(?<=_)/).flatMap((word, index) => (index === 0 ? [word] : [<wbr />, word]))}</>;
+}
+
 export function typeWords(type: EventType): string {
   return eventTypes[type].firesWhen;
 }
@@ -150,23 +155,37 @@ export function More(props: { id: string; title: string; small?: boolean; childr
   );
 }
 
+function describedBy(name: string, hint: string | undefined) {
+  return hint === undefined ? {} : { 'aria-describedby': `${name}-hint` };
+}
+
+function Hint({ name, hint }: { name: string; hint: string | undefined }) {
+  return hint === undefined ? null : (
+    <span class="quiet" id={`${name}-hint`}>
+      {hint}
+    </span>
+  );
+}
+
 export function Select(props: {
   name: string;
   label: string;
   value: string | undefined;
   options: readonly (readonly [string, string])[];
+  hint?: string;
 }) {
-  const { name, label, value, options } = props;
+  const { name, label, value, options, hint } = props;
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      <select id={name} name={name}>
+      <select id={name} name={name} {...describedBy(name, hint)}>
         {options.map(([option, text]) => (
           <option value={option} selected={option === (value ?? '')}>
             {text}
           </option>
         ))}
       </select>
+      <Hint name={name} hint={hint} />
     </div>
   );
 }
@@ -183,19 +202,14 @@ export function TextArea({
   value: string | undefined;
   hint?: string;
 }) {
-  const described = hint === undefined ? {} : { 'aria-describedby': `${name}-hint` };
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      <textarea id={name} name={name} rows={2} {...described}>
+      <textarea id={name} name={name} rows={2} {...describedBy(name, hint)}>
         {/* The first line break in it is no part of the text. */}
         {`\n${value}`}
       </textarea>
-      {hint === undefined ? null : (
-        <span class="quiet" id={`${name}-hint`}>
-          {hint}
-        </span>
-      )}
+      <Hint name={name} hint={hint} />
     </div>
   );
 }
@@ -210,16 +224,11 @@ export function Input(props: {
   placeholder?: string;
 }) {
   const { name, label, hint, value = '', type = 'text', ...rest } = props;
-  const described = hint === undefined ? {} : { 'aria-describedby': `${name}-hint` };
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      <input id={name} name={name} type={type} value={value} {...described} {...rest} />
-      {hint === undefined ? null : (
-        <span class="quiet" id={`${name}-hint`}>
-          {hint}
-        </span>
-      )}
+      <input id={name} name={name} type={type} value={value} {...describedBy(name, hint)} {...rest} />
+      <Hint name={name} hint={hint} />
     </div>
   );
 }

@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { queryText } from '../../src/console/api-client.ts';
 import { curlOf } from '../../src/console/deliveries/curl.ts';
-import { roundAbove } from '../../src/console/overview/chart.tsx';
+import { Chart, roundAbove } from '../../src/console/overview/chart.tsx';
+import { rangeOf } from '../../src/console/overview/ranges.ts';
 import { csrfToken, isCsrfToken } from '../../src/console/session.ts';
 import { fromField } from '../../src/console/times.tsx';
 
@@ -38,6 +39,13 @@ test.each([
   [4_300, 5_000],
 ])('the axis of a chart ends with the next round number: %i → %i', (count, end) => {
   expect(roundAbove(count)).toBe(end);
+});
+
+test('numbers beside a chart are short, so that a narrow screen has room for them', () => {
+  const now = new Date();
+  const steps = [{ at: now, delivered: 4_300, waiting: 0, lost: 0 }];
+  const drawn = String(Chart({ steps, range: rangeOf('1h'), now }));
+  expect(drawn.match(/(?<=text-anchor="end">)[^<]+/g)).toEqual(['0', '2.5K', '5K']);
 });
 
 test('a form carries the token of its own session', () => {

@@ -8,7 +8,18 @@ import { queryText } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import type { SignedRequest, Viewer } from '../deps.ts';
 import { Act, Csrf, Page } from '../layout.tsx';
-import { Code, Facts, Live, LivePart, More, pretty, recordPath, State, typeWords } from '../parts.tsx';
+import {
+  Code,
+  Facts,
+  Live,
+  LivePart,
+  More,
+  pretty,
+  recordPath,
+  State,
+  TypeName,
+  typeWords,
+} from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, Time } from '../times.tsx';
@@ -170,7 +181,7 @@ export function DeliveryPage(props: {
         <div class="top">
           <div>
             <h1>
-              {webhookType} {entityId}
+              <TypeName type={webhookType} /> {entityId}
             </h1>
             <p class="quiet">Fires when {typeWords(webhookType)}.</p>
           </div>

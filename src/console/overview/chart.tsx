@@ -7,7 +7,8 @@ import type { Range } from './ranges.ts';
 
 const WIDTH = 900;
 const HEIGHT = 280;
-const LEFT = 56;
+/** Room for a number such as 500K where a narrow screen writes larger. */
+const LEFT = 76;
 const BOTTOM = 34;
 const TOP = 22;
 
@@ -80,7 +81,7 @@ export function Chart({ steps, range, now }: { steps: readonly CountStep[]; rang
             <>
               <line class="grid" x1={LEFT} x2={WIDTH} y1={y} y2={y} />
               <text x={LEFT - 8} y={y + 4} text-anchor="end">
-                {(part * most).toLocaleString('en-US')}
+                {(part * most).toLocaleString('en-US', { notation: 'compact' })}
               </text>
             </>
           );

@@ -174,10 +174,11 @@ export function WebhookForm(props: {
           label="Order"
           value={fields.ordering}
           options={[
-            ['none', 'none: events are delivered as they come'],
-            ['record', 'record: the events of one record, one after the other'],
-            ['latest', 'latest: one after the other, and only the newest of what waits'],
+            ['none', 'none: as they come'],
+            ['record', 'record: one after the other'],
+            ['latest', 'latest: the newest alone'],
           ]}
+          hint="record and latest deliver the events of one record in order; latest leaves out what a newer one replaces."
         />
         <TextArea name="description" label="Description (optional)" value={fields.description} />
         <TextArea

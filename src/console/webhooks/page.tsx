@@ -8,7 +8,7 @@ import type { WebhookRecord } from '../../domain/webhook.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';
 import { Act, Page } from '../layout.tsx';
-import { Badge, Code, Empty, Facts, Live, LivePart, typeWords } from '../parts.tsx';
+import { Badge, Code, Empty, Facts, Live, LivePart, TypeName, typeWords } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, Time } from '../times.tsx';
@@ -137,7 +137,7 @@ export function WebhookPage(props: WebhookPageProps) {
           <div class="top">
             <div>
               <h1>
-                {webhookType} <span class="quiet">#{id}</span>
+                <TypeName type={webhookType} /> <span class="quiet">#{id}</span>
               </h1>
               <p class="quiet wrap">
                 {method} {url}, when {typeWords(webhookType)}
