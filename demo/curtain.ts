@@ -16,6 +16,7 @@ const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 
 const recoverySchema = v.object({ recoveryId: v.string() });
+const deliveriesSchema = v.array(v.object({ id: v.string() }));
 const stateSchema = v.object({ state: v.string() });
 
 const change = (client: Client, { id }: Pick<Subscription, 'id'>, what: 'activate' | 'deactivate') =>
@@ -88,6 +89,20 @@ export async function recoverMissed(
   await settled(look, (state) => state === 'completed', signal);
 }
 
+/** Gives up what was on its way when its receiver said that it is gone: only what waits is to be held. */
+export async function letGo(
+  client: Client,
+  scenes: readonly SceneSubscription[],
+  signal: AbortSignal,
+): Promise<void> {
+  const gone = scenes.find(({ scene }) => scene.name === 'gone');
+  if (gone === undefined) return;
+  const path = `/v21/webhooks/${gone.id}/deliveries?state=held&items=100`;
+  const { data } = await client.send({ by: 'shop', method: 'GET', path }, signal);
+  for (const { id } of v.parse(deliveriesSchema, data))
+    await client.send({ by: 'shop', method: 'POST', path: `/v21/deliveries/${id}/give-up` }, signal);
+}
+
 /** Deactivates every webhook; one that is inactive stays as it is. */
 export async function drop(client: Client, subscriptions: readonly Subscription[]): Promise<void> {
   for (const subscription of subscriptions) await change(client, subscription, 'deactivate');
@@ -112,6 +127,7 @@ export async function resultsOf(
       title: scene.title,
       delivered: await inState('delivered'),
       failed: await inState('failed'),
+      canceled: await inState('canceled'),
       held: await inState('held'),
     });
   }

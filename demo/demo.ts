@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { shipperSchema } from '../src/domain/order/shipper-services.ts';
 import { counted } from '../src/domain/words.ts';
 import type { Client } from './client.ts';
-import { comeBack, drop, holdBack, recoverMissed, resultsOf } from './curtain.ts';
+import { comeBack, drop, holdBack, letGo, recoverMissed, resultsOf } from './curtain.ts';
 import { planDay } from './day.ts';
 import type { Progress } from './progress.ts';
 import { randomFrom } from './random.ts';
@@ -204,6 +204,7 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
       held,
       comeBack(troubled, receiver, fired, signal),
       recoverMissed(client, troubled, signal),
+      letGo(client, troubled, signal),
     ]);
     await drop(client, [...subscriptions, ...troubled]);
     sights = await resultsOf(client, troubled, signal);

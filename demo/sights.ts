@@ -9,6 +9,7 @@ export interface SceneResult {
   readonly title: string;
   readonly delivered: number;
   readonly failed: number;
+  readonly canceled: number;
   readonly held: number;
 }
 
@@ -20,10 +21,11 @@ export interface SceneResult {
 export function sights(url: string, results: readonly SceneResult[], others: number): string {
   const console = `${url.replace(/\/+$/, '')}/console`;
   const width = Math.max(...results.map(({ webhookId }) => String(webhookId).length));
-  const told = ({ delivered, failed, held }: SceneResult) =>
+  const told = ({ delivered, failed, canceled, held }: SceneResult) =>
     [
       [delivered, 'delivered'],
       [failed, 'failed'],
+      [canceled, 'given up'],
       [held, 'held'],
     ]
       .flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]))

@@ -137,19 +137,19 @@ describe('the receiver', () => {
 });
 
 it('the sights name each scene with its counts, and how to take all away', () => {
-  const counts = { delivered: 0, failed: 0, held: 0 };
+  const counts = { delivered: 0, failed: 0, canceled: 0, held: 0 };
   const text = sights(
     'http://127.0.0.1:8080/',
     [
       { scene: 'down', webhookId: 9, title: 'it came back', ...counts, delivered: 2 },
-      { scene: 'gone', webhookId: 10, title: 'it is gone', ...counts, failed: 1, held: 3 },
+      { scene: 'gone', webhookId: 10, title: 'it is gone', ...counts, failed: 1, canceled: 3 },
       { scene: 'slow', webhookId: 11, title: 'it is slow', ...counts },
     ],
     18,
   );
   expect(text).toContain('http://127.0.0.1:8080/console:');
   expect(text).toContain('  webhook  9  it came back (2 delivered)');
-  expect(text).toContain('  webhook 10  it is gone (1 failed, 3 held)');
+  expect(text).toContain('  webhook 10  it is gone (1 failed, 3 given up)');
   expect(text).toContain('  webhook 11  it is slow (no deliveries)');
   expect(text).toContain('All 21 webhooks are inactive');
   expect(text).toContain('npx waybill demo --clean');
