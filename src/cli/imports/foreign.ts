@@ -25,16 +25,13 @@ interface Foreign {
 }
 
 const text = v.nullish(v.string(), null);
-const texts = v.nullish(v.record(v.string(), v.string()), null);
 
 const svix = v.pipe(
-  v.object({
+  v.looseObject({
     url: v.string(),
     description: text,
     disabled: v.nullish(v.boolean(), false),
     filterTypes: v.nullish(v.array(v.string()), null),
-    channels: v.nullish(v.array(v.string()), null),
-    throttleRate: v.nullish(v.number(), null),
     // Of the application whose list it is, as whoever asks for the list knows it.
     appId: text,
     // What GET …/secret/ and GET …/headers/ answer.
@@ -54,22 +51,20 @@ const svix = v.pipe(
       secret: typeof each.secret === 'object' ? (each.secret?.key ?? null) : each.secret,
       headers: each.headers?.headers ?? null,
       lost: [
-        ...(each.channels === null ? [] : ['channels']),
-        ...(each.throttleRate === null ? [] : ['throttleRate']),
+        ...filled(each, ['channels', 'throttleRate', 'rateLimit', 'metadata']),
         ...(each.headers?.sensitive ?? []).map((name) => `the value of ${name}, which Svix does not tell`),
       ],
     }),
   ),
 );
 
-const convoyEndpoint = v.object({
+const convoyEndpoint = v.looseObject({
   uid: v.string(),
   url: v.string(),
   name: text,
   description: text,
   status: text,
   owner_id: text,
-  rate_limit: v.nullish(v.number(), 0),
   secrets: v.nullish(v.array(v.object({ value: v.string(), expires_at: text, deleted_at: text })), []),
   authentication: v.nullish(
     v.object({
@@ -81,17 +76,21 @@ const convoyEndpoint = v.object({
   ),
 });
 
+/** Where Convoy tells of an endpoint's failures, beside its e-mails. */
+const CHATS = ['slack_webhook_url', 'teams_webhook_url'];
+
 /** A subscription has its endpoint within it. */
 const convoy = v.pipe(
-  v.object({
+  v.looseObject({
     endpoint_metadata: convoyEndpoint,
     filter_config: v.nullish(
       v.object({ event_types: v.nullish(v.array(v.string()), null), filter: v.nullish(v.unknown(), null) }),
       null,
     ),
-    function: text,
+    delivery_mode: text,
   }),
-  v.transform(({ endpoint_metadata: endpoint, filter_config: filter, function: script }): Foreign => {
+  v.transform((each): Foreign => {
+    const { endpoint_metadata: endpoint, filter_config: filter } = each;
     const { api_key: key = null, basic_auth: basic = null, type = null } = endpoint.authentication ?? {};
     const types = filter?.event_types ?? null;
     const named = typeof key?.header_name === 'string' && key.header_name !== '';
@@ -116,9 +115,10 @@ const convoy = v.pipe(
       secret: present.at(-1)?.value ?? null,
       headers: Object.keys(headers).length === 0 ? null : headers,
       lost: [
-        ...(isEmpty(filter?.filter) ? [] : ['filter']),
-        ...(script === null || script === '' ? [] : ['function']),
-        ...(endpoint.rate_limit === 0 ? [] : ['rate_limit']),
+        ...filled(filter ?? {}, ['filter']),
+        ...filled(each, ['function', 'retry_config', 'rate_limit_config', 'alert_config']),
+        ...(each.delivery_mode === 'at_most_once' ? ['delivery_mode'] : []),
+        ...filled(endpoint, ['rate_limit', 'mtls_client_cert', 'support_email', ...CHATS]),
         ...(type === 'oauth2' ? ['oauth2'] : []),
       ],
     };
@@ -126,20 +126,19 @@ const convoy = v.pipe(
 );
 
 const outpost = v.pipe(
-  v.object({
+  v.looseObject({
     type: v.string(),
     topics: v.union([v.string(), v.array(v.string())]),
     disabled_at: text,
-    filter: v.nullish(v.unknown(), null),
-    delivery_metadata: texts,
     // Of the tenant whose list it is, as whoever asks for the list knows it.
     tenant_id: text,
     config: v.object({ url: text, custom_headers: text }),
-    credentials: v.nullish(v.object({ secret: text }), null),
+    credentials: v.nullish(v.looseObject({ secret: text }), null),
   }),
   v.check(({ type }) => type === 'webhook', 'is no webhook: Waybill delivers over HTTP only'),
   v.transform((each): Foreign => {
     const topics = typeof each.topics === 'string' ? [each.topics] : each.topics;
+    const headers = headersOf(each.config.custom_headers);
     return {
       url: each.config.url ?? '',
       active: each.disabled_at === null,
@@ -147,10 +146,11 @@ const outpost = v.pipe(
       customer: each.tenant_id,
       description: null,
       secret: each.credentials?.secret ?? null,
-      headers: headersOf(each.config.custom_headers),
+      headers,
       lost: [
-        ...(isEmpty(each.filter) ? [] : ['filter']),
-        ...(each.delivery_metadata === null ? [] : ['delivery_metadata']),
+        ...(headers === null ? filled(each.config, ['custom_headers']) : []),
+        ...filled(each, ['filter', 'delivery_metadata', 'metadata']),
+        ...filled(each.credentials ?? {}, ['previous_secret']),
       ],
     };
   }),
@@ -158,8 +158,16 @@ const outpost = v.pipe(
 
 const readers: Readonly<Record<ForeignSystem, v.GenericSchema<unknown, Foreign>>> = { svix, convoy, outpost };
 
-const isEmpty = (value: unknown) =>
-  value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
+/** Which of these fields say something. */
+function filled(record: object, names: readonly string[]): string[] {
+  return names.filter((name) => says(Reflect.get(record, name)));
+}
+
+/** Whether there is anything in it: their systems answer whole objects of nothing, too. */
+function says(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(says);
+  return value !== undefined && value !== null && value !== '' && value !== 0 && value !== false;
+}
 
 function headersOf(json: string | null): Record<string, string> | null {
   if (json === null || json === '') return null;
