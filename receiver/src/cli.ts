@@ -132,6 +132,11 @@ async function main(): Promise<void> {
   if (found.rows.some(({ verdict }) => verdict === 'fail')) process.exitCode = 2;
 }
 
+// Whoever reads it, such as `head`, has seen enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
 try {
   await main();
 } catch (error) {

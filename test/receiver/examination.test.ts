@@ -272,6 +272,7 @@ it('it ends where nobody answers, and when its time is over', async () => {
       name: 'valid request',
       verdict: 'fail',
       received: expect.stringContaining('no answer'),
+      remedy: expect.stringContaining('Let the receiver run'),
     }),
   ]);
   let calls = 0;

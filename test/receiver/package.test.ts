@@ -108,6 +108,8 @@ it('its command prints the vectors, or writes them into a folder', async () => {
   const written = async (name: string) =>
     JSON.parse(await readFile(join(project, `shop/vectors/${name}.json`), 'utf8'));
   expect(printed).toEqual({ signed: await written('signed'), refused: await written('refused') });
+  const cut = '"$0" vectors 2> errors | head -c 9; cat errors';
+  expect(await runAs('sh', '-c', cut, command)).toBe('{"signed"');
   await expect(runAs(command, 'examine')).rejects.toThrow('Say the URL of the receiver');
   await expect(runAs(command, 'examine', 'http://127.0.0.1:1/', '--secret', 'short')).rejects.toThrow(
     'neither begins with whsec_',

@@ -2,7 +2,7 @@
  * Examines a receiver: a series of marked test requests, of which some have to be accepted and the others refused. It is told
  * how to make a request, so that the server and the kit's command examine alike.
  */
-import { type Language, languageOf, remedyOf } from './remedies.ts';
+import { type Language, languageOf, remedyOf, UNANSWERED } from './remedies.ts';
 import { type RowName, type Step, type Subject, seriesOf, type TestRequest } from './series.ts';
 
 /** What came back for one request. */
@@ -77,10 +77,12 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
       break;
     }
     all.push(...answers);
+    const answered = all.some(({ status }) => status !== null);
     if (step.expected === 'accepted') right.push(...answers);
-    rows.push(judged(step, answers, languageOf(Object.assign({}, ...all.map(({ headers }) => headers)))));
+    const row = judged(step, answers, languageOf(Object.assign({}, ...all.map(({ headers }) => headers))));
+    rows.push(answered ? row : { ...row, remedy: UNANSWERED });
     // Without an answer to the first, there is nothing to learn from the others.
-    if (all.every(({ status }) => status === null)) {
+    if (!answered) {
       complete = false;
       break;
     }

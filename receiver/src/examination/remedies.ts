@@ -73,6 +73,10 @@ const EXAMPLES: Readonly<Partial<Record<RowName, Readonly<Record<Language, strin
   'only v1 matches': VERIFY,
 };
 
+/** Where not even the first request is answered. */
+export const UNANSWERED =
+  'Let the receiver run, and see that the URL leads to it: without an answer there is nothing to examine.';
+
 /** One sentence. */
 export function remedyOf(name: RowName, language: Language | null): string {
   const general = GENERAL[name];
