@@ -1,7 +1,8 @@
 /** One customer's personal data, found and erased (docs/interface.md, O14). */
 import { type EntityKind, eventTypeNames, eventTypes } from '../domain/event-types.ts';
+import { withoutCustomer } from '../domain/order/personal-data.ts';
 import type { OrderStatus } from '../domain/order/status.ts';
-import { returnWithoutCustomer, withoutCustomer } from '../domain/personal-data.ts';
+import { returnWithoutCustomer } from '../domain/return/personal-data.ts';
 import type { Pool, Sql } from './pool.ts';
 import type { EntityMapping } from './records/entity-mapping.ts';
 import { orders } from './records/orders.ts';

@@ -249,6 +249,7 @@ test('a command of waybill costs the others no time: it is loaded when it is ask
     'commander',
     'src/cli/commands.ts',
     'src/cli/main.ts',
+    'src/domain/words.ts',
     'src/lib/user-error.ts',
     'src/lib/version.ts',
     'valibot',
