@@ -1,7 +1,7 @@
 /**
  * The result of a run: every failure with its first lines, then `N passed, N failed`. The fuzz counts as one test, and so
  * does each round of faults. Ends with 1 if anything failed. Its argument is the folder with what the steps left:
- * `<suite>.json` and `<suite>.code` of each suite, `fuzz.code`, `faults.json`.
+ * `tests.json` and `tests.code` of both suites, `fuzz.code`, `faults.json`.
  */
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -16,9 +16,9 @@ function fail(what, why = '') {
   failures.push([what, ...why.split('\n').slice(0, LINES)].join('\n    ').trimEnd());
 }
 
-function countTests(suite) {
+function countTests() {
   const before = failures.length;
-  const { testResults } = JSON.parse(read(`${suite}.json`));
+  const { testResults } = JSON.parse(read('tests.json'));
   for (const { name, status, message, assertionResults } of testResults) {
     const file = relative('', name);
     const failed = assertionResults.filter((test) => test.status === 'failed');
@@ -27,9 +27,9 @@ function countTests(suite) {
     // A file that cannot be loaded has no tests to count, and a hook that fails belongs to none.
     if (status === 'failed' && failed.length === 0) fail(file, message);
   }
-  const code = read(`${suite}.code`);
+  const code = read('tests.code');
   // An error outside the tests fails the run all the same.
-  if (code !== '0' && failures.length === before) fail(`npm run ${suite} ended with ${code}`);
+  if (code !== '0' && failures.length === before) fail(`npm run test:all ended with ${code}`);
 }
 
 function countRounds() {
@@ -47,8 +47,7 @@ function countFuzz() {
 }
 
 for (const [step, count] of [
-  ['test', () => countTests('test')],
-  ['test:system', () => countTests('test:system')],
+  ['test:all', countTests],
   ['faults', countRounds],
   ['fuzz', countFuzz],
 ]) {

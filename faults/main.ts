@@ -25,6 +25,7 @@ interface Options {
   readonly seed: string;
   readonly round?: number;
   readonly only?: string;
+  readonly brief: boolean;
   readonly runners: number;
   readonly grace: number;
   readonly firstAttempts: Setting | 'turns';
@@ -42,6 +43,7 @@ const options = new Command('faults')
   .option('--seed <s>', 'seed of all random choices', String(Date.now() % 1_000_000))
   .option('--round <i>', 'play only this round of the seed', wholeNumber)
   .option('--only <name>', 'only rounds of this group or this fault')
+  .option('--brief', 'under the policy of each fault whose rounds end soonest', false)
   .option('--runners <n>', 'stacks that play rounds side by side', positiveInteger, 1)
   .option('--grace <s>', 'how late an attempt may be beyond plan and outage, in seconds', wholeNumber, 5)
   .addOption(
@@ -58,13 +60,15 @@ const options = new Command('faults')
   .parse()
   .opts<Options>();
 
-function chosenRounds({ seed, round, rounds, perGroup, firstAttempts, only }: Options): Round[] {
-  if (round !== undefined) return [roundOf(seed, round, firstAttempts === 'turns' ? 'auto' : firstAttempts)];
-  if (perGroup === undefined) return roundsOf(seed, rounds, firstAttempts, only);
+function chosenRounds({ seed, round, rounds, perGroup, firstAttempts, only, brief }: Options): Round[] {
+  if (round !== undefined) {
+    return [roundOf(seed, round, firstAttempts === 'turns' ? 'auto' : firstAttempts, brief)];
+  }
+  if (perGroup === undefined) return roundsOf(seed, rounds, firstAttempts, only, brief);
   const turns = firstAttempts === 'turns';
   return groupNames.flatMap((group, index) =>
     // One of each group: the groups take turns.
-    roundsOf(seed, perGroup, turns && perGroup === 1 ? turnOf(index) : firstAttempts, group),
+    roundsOf(seed, perGroup, turns && perGroup === 1 ? turnOf(index) : firstAttempts, group, brief),
   );
 }
 
@@ -94,10 +98,10 @@ const rounds = chosenRounds(options).filter(
 );
 if (noPooler) say('PgBouncer is not installed: rounds of the group pooler are left out.');
 if (noClock) say('libfaketime is not installed: rounds of the group database clock are left out.');
-// A worker starts anew for another policy or setting: the rounds of one after the other.
+// A worker starts anew for another policy or setting: the rounds of one after the other, those of `scaled`, the longest, first.
 const kindOf = ({ firstAttempts, policy, fault }: Round) =>
   `${firstAttempts} ${fault.pooler ?? 'direct'} ${policy}`;
-rounds.sort((a, b) => kindOf(a).localeCompare(kindOf(b)));
+rounds.sort((a, b) => kindOf(b).localeCompare(kindOf(a)));
 const played: Played[] = [];
 try {
   if (!options.built) {

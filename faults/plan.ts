@@ -3,7 +3,7 @@ import { randomFrom } from '../demo/random.ts';
 import type { EmbeddedFault, Fault } from './fault.ts';
 import { faults } from './groups/index.ts';
 import type { InjectionPoint } from './injection-point.ts';
-import type { PolicyName } from './policies.ts';
+import { type PolicyName, soonestOf } from './policies.ts';
 import { type Setting, turnOf } from './settings.ts';
 
 /** A round to be played. */
@@ -12,6 +12,8 @@ export interface Round {
   readonly index: number;
   readonly fault: Fault | EmbeddedFault;
   readonly policy: PolicyName;
+  /** Whether that is the policy of the fault whose rounds end soonest, and not the seed's choice. */
+  readonly brief: boolean;
   readonly injectionPoint: InjectionPoint;
   /** How long the fault lasts, in milliseconds. */
   readonly lastsMs: number;
@@ -26,13 +28,15 @@ const BURST = 40;
 /**
  * The round of this index; all faults come round before one comes again.
  * @param firstAttempts where the fault does not need batches
+ * @param brief under the policy of the fault whose rounds end soonest
  */
-export function roundOf(seed: string, index: number, firstAttempts: Setting): Round {
+export function roundOf(seed: string, index: number, firstAttempts: Setting, brief: boolean): Round {
   const deck = randomFrom(seed).some(faults, faults.length);
   const fault = deck[index % deck.length];
   if (fault === undefined) throw new Error('There are no faults.');
   const random = randomFrom(`${seed}/${index}`);
-  const policy = random.pick(fault.policies);
+  const picked = random.pick(fault.policies);
+  const policy = (brief && soonestOf(fault.policies)) || picked;
   // The receiver that always fails comes to its later attempts under the policies with many of them.
   const many = policy === 'scaled' || policy === 'tight';
   const injectionPoints = fault.injectionPoints.filter(
@@ -45,6 +49,7 @@ export function roundOf(seed: string, index: number, firstAttempts: Setting): Ro
     index,
     fault,
     policy,
+    brief,
     injectionPoint: injectionPoints.length === 0 ? 'orders' : random.pick(injectionPoints),
     lastsMs: random.integer(least, most),
     orders: random.integer(6, 12),
@@ -63,6 +68,7 @@ export function roundsOf(
   count: number,
   firstAttempts: Setting | 'turns',
   only: string | undefined,
+  brief: boolean,
 ): Round[] {
   const wanted = ({ group, name }: Pick<Fault, 'group' | 'name'>) =>
     only === undefined || group === only || name === only;
@@ -70,13 +76,14 @@ export function roundsOf(
   const rounds: Round[] = [];
   for (let index = 0; rounds.length < count; index += 1) {
     const setting = firstAttempts === 'turns' ? turnOf(rounds.length) : firstAttempts;
-    const round = roundOf(seed, index, setting);
+    const round = roundOf(seed, index, setting, brief);
     if (wanted(round.fault)) rounds.push(round);
   }
   return rounds;
 }
 
 /** The command that plays a round again. */
-export function replayCommand({ seed, index, firstAttempts }: Round): string {
-  return `npm run faults -- --seed ${seed} --round ${index} --first-attempts ${firstAttempts}`;
+export function replayCommand({ seed, index, firstAttempts, brief }: Round): string {
+  const how = `--first-attempts ${firstAttempts}${brief ? ' --brief' : ''}`;
+  return `npm run faults -- --seed ${seed} --round ${index} ${how}`;
 }

