@@ -12,7 +12,7 @@ let env: Record<string, string>;
 let webhookId: number;
 
 beforeAll(async () => {
-  stack = await startDeliveryStack('cli-recover', { policy: { windowMs: 3_600_000 } });
+  stack = await startDeliveryStack('cli-recover', { policy: { windowMs: 3_600_000, maxRetries: 1 } });
   receiver = await createReceiver();
   env = { DATABASE_URL: stack.database.url };
   await makeAhead(stack.sql);

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type ApiClient, login } from '../support/client.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
-import { fromSources, type Program, startProgram } from '../support/program.ts';
+import { type Program, startProgram } from '../support/program.ts';
 import { createReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { workflowIdOf } from '../support/workflow-ids.ts';
@@ -18,7 +18,7 @@ let receiver: Receiver;
 
 beforeAll(async () => {
   installation = await createInstallation();
-  program = await startProgram(installation.env, 180_000, fromSources);
+  program = await startProgram(installation.env);
   client = await login(program.url, installation.credentials);
   receiver = await createReceiver();
 });

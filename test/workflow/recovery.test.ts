@@ -77,16 +77,16 @@ test.each(['each', 'auto'] as const)(
   async (firstAttempts) => {
     const own = firstAttempts === 'auto' ? await ownStack({ firstAttempts }) : shared;
     const { stack, receiver, lost } = await subscribed(own);
-    await loseMany(lost, 45);
+    await loseMany(lost, 25);
     const recoveryId = await begin(lost);
     await untilState(stack, recoveryId, 'completed');
     const entities = receiver.requests.map(({ text }) => JSON.parse(text).eshopOrderId);
-    expect(entities.sort()).toEqual(Array.from({ length: 45 }, (_, index) => `lost ${index}`).sort());
+    expect(entities.sort()).toEqual(Array.from({ length: 25 }, (_, index) => `lost ${index}`).sort());
     expect(await stack.untilEnded(recoveryWorkflowId(recoveryId))).toBe('COMPLETED');
 
     const handle = workflowOf(stack, recoveryId);
     const description = await handle.describe();
-    expect(await description.staticSummary()).toBe(`recovery of 45 events → webhook ${lost.webhookId}`);
+    expect(await description.staticSummary()).toBe(`recovery of 25 events → webhook ${lost.webhookId}`);
     expect(await description.staticDetails()).toContain('that are failed at the webhook');
     expect(description.priority).toMatchObject({ priorityKey: 4, fairnessKey: String(stack.eshopId) });
     const attributes = description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]);
@@ -95,7 +95,7 @@ test.each(['each', 'auto'] as const)(
       WebhookId: lost.webhookId,
       WebhookType: 'CREATE_ORDER',
     });
-    const progress = { state: 'completed', created: 45, done: 45, failed: 0, left: 0 };
+    const progress = { state: 'completed', created: 25, done: 25, failed: 0, left: 0 };
     expect(await handle.query('progress')).toMatchObject(progress);
     expect(await handle.result()).toMatchObject(progress);
   },

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { skipWait } from '../support/windows.ts';
 
 let stack: DeliveryStack;
 let receiver: Receiver;
@@ -143,12 +144,12 @@ test('a request under way when the webhook changes is let finish, and its succes
   expect(requestsTo('/elsewhere')).toHaveLength(0);
 });
 
-test('switched off and on twenty times in a row: one attempt more, and the retries are kept', async () => {
+test('switched off and on twenty times in a row: the wait that is due, one attempt more, and the retries are kept', async () => {
   const own = await startDeliveryStack('toggled', {
-    policy: { initialIntervalMs: 15_000, windowMs: 3_600_000 },
+    policy: { initialIntervalMs: 600_000, windowMs: 36_000_000 },
   });
   try {
-    receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
+    receiver.respond({ status: 503, headers: { 'retry-after': '3600' } });
     const webhook = await own.createWebhook(`${receiver.url}/toggled`);
     const id = await own.fireOne('10012');
     await own.untilState(id, 'retrying');
@@ -156,14 +157,13 @@ test('switched off and on twenty times in a row: one attempt more, and the retri
       await own.changeWebhook(webhook.id, { active: false });
       await own.changeWebhook(webhook.id, { active: true });
     }
-    await own.until('the attempt that follows', async () => (await own.delivery(id)).attemptsMade === 2);
-    const [first, second] = await own.attempts(id);
-    // All changes were made before the first wait was over: none of them asks for another attempt.
-    expect(Number(second?.startedAt) - Number(first?.finishedAt)).toBeGreaterThanOrEqual(15_000);
     await own.until(
       'every change to be told',
       async () => (await own.sql`select 1 from outbox`).length === 0,
     );
+    // All changes were made before the first wait was over: none of them asks for another attempt.
+    await skipWait(own, id);
+    await own.until('the attempt that follows', async () => (await own.delivery(id)).attemptsMade === 2);
     expect(requestsTo('/toggled')).toHaveLength(2);
   } finally {
     await own.stop();
