@@ -2,6 +2,9 @@
  * Orders over the API: how many go through, and how long a delivery takes at a tenth, half and nine tenths of that.
  */
 
+import { type Stretch, stretches } from '../../src/attempt/stretches.ts';
+import { freePort } from '../../src/embedded/ports.ts';
+import { sampleOf, samplesOf } from '../../test/support/metrics.ts';
 import { parts } from '../measure.ts';
 import { firstDelivery, flatOutRound, openLine, steadyRound } from '../rounds.ts';
 import { startRunner } from '../runners/runner.ts';
@@ -26,6 +29,7 @@ export const easyName = (percent: number) =>
   `request to first byte at ${EASY_PER_SECOND} orders per second, p${percent}, ms`;
 /** What the e-shop itself waits for at that pace: the least that a delivery can take. */
 export const answerName = `request to its answer at ${EASY_PER_SECOND} orders per second, p50, ms`;
+const stretchName = (stretch: Stretch) => `  of that ${stretch}, mean, ms`;
 export const capacityName = `orders delivered per second, ${CLIENTS} clients`;
 
 export const calm: Section = {
@@ -38,7 +42,8 @@ export const calm: Section = {
     for (let run = 0; run < bench.runs; run += 1) {
       await floor(bench, stack);
       for (const setting of bench.settings) {
-        await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
+        const metricsPort = await freePort();
+        await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting, METRICS_PORT: String(metricsPort) } });
         await firstDelivery(line);
         const easy = {
           perSecond: EASY_PER_SECOND,
@@ -46,7 +51,18 @@ export const calm: Section = {
           patienceMs: bench.patience(PATIENCE_MS),
         };
         await feel(stack, line, { ...easy, seconds: Math.min(5, easy.seconds) });
+        const sumsBefore = await sumsOfStretches(metricsPort);
         const { fromRequest, answers } = await feel(stack, line, easy);
+        const sumsAfter = await sumsOfStretches(metricsPort);
+        for (const [index, stretch] of stretches.entries()) {
+          const [before, after] = [sumsBefore[index], sumsAfter[index]];
+          if (before !== undefined && after !== undefined)
+            bench.note(
+              stretchName(stretch),
+              setting,
+              (1_000 * (after.sum - before.sum)) / (after.count - before.count),
+            );
+        }
         for (const percent of PERCENTS)
           bench.note(easyName(percent), setting, percentile(fromRequest, percent));
         bench.note(answerName, setting, percentile(answers, 50));
@@ -78,6 +94,16 @@ export const calm: Section = {
     }
   },
 };
+
+/** What the worker has measured of each stretch: seconds in all, and of how many first attempts. */
+async function sumsOfStretches(metricsPort: number) {
+  const samples = samplesOf(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text());
+  const name = 'waybill_commit_to_first_byte_stretch_seconds';
+  return stretches.map((stretch) => ({
+    sum: sampleOf(samples, `${name}_sum`, { stretch }) ?? 0,
+    count: sampleOf(samples, `${name}_count`, { stretch }) ?? 0,
+  }));
+}
 
 /** The engine alone, at an easy pace. */
 async function floor(bench: Bench, stack: Stack): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import type { AttemptRecord, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { NewSpan, OpenSpan, Traces } from '../traces/traces.ts';
+import { stretches, type ToFirstByte } from './stretches.ts';
 
 /**
  * Begins it.
@@ -57,11 +58,15 @@ export function linkToDeliveries(
   span.link(deliveries.flatMap(({ traceparent }) => traceparent ?? []));
 }
 
-export function endAttemptSpan(span: OpenSpan, record: AttemptRecord): void {
+/** @param way where the time went before its request, of a first attempt */
+export function endAttemptSpan(span: OpenSpan, record: AttemptRecord, way: ToFirstByte | null): void {
   const { outcome, status, error, nextAttemptAt } = record;
   span.set({
     'waybill.attempt.outcome': outcome,
     ...(status === null ? {} : { 'http.response.status_code': status }),
+    ...(way === null
+      ? {}
+      : Object.fromEntries(stretches.map((one) => [`waybill.first_byte.${one}_ms`, way[one]]))),
     ...(nextAttemptAt === null ? {} : { 'waybill.attempt.next_at': nextAttemptAt.toISOString() }),
   });
   if (error === null) span.end();

@@ -42,6 +42,9 @@ export interface ReadyAttempt {
   readonly owner: string;
   /** Until then its request may leave, on a clock that does not jump. */
   readonly leavesBy: number;
+  /** When its number was asked for, and when it was there, on that clock. */
+  readonly beginAt: number;
+  readonly begunAt: number;
   /** The database's, carried on from the beginning of the attempt. */
   readonly clock: Clock;
   readonly request: AttemptRequest;
@@ -99,9 +102,10 @@ export async function begin(
     number,
     generation,
   }));
-  const leavesBy = performance.now() + LEAVES_WITHIN_MS;
+  const beginAt = performance.now();
   const owner = uuidv7();
   const begun = await beginAttempts(sql, wanted, batch, { owner, ms: ownedMs(terms.policy) });
+  const times = { beginAt, begunAt: performance.now(), leavesBy: beginAt + LEAVES_WITHIN_MS };
   const ready: ReadyAttempt[] = [];
   const outdated: DeliveryForAttempt[] = [];
   for (const { delivery, number, request } of prepared) {
@@ -112,7 +116,7 @@ export async function begin(
     }
     const clock = clockFrom(one.startedAt);
     const span = beginAttemptSpan(traces, delivery, number, batch?.span);
-    const attempt = { delivery, number, begun: one, owner, leavesBy, clock, span };
+    const attempt = { delivery, number, begun: one, owner, ...times, clock, span };
     ready.push({ ...attempt, request: { ...request, at: one.startedAt } });
   }
   return { ready, refused, unprepared, outdated };

@@ -16,11 +16,13 @@ import { endAttemptSpan, endInterrupted } from './attempt-span.ts';
 import type { AttemptDeps, ReadyAttempt } from './begin-attempts.ts';
 import { failureMessage, recordOf } from './decisions.ts';
 import { Crowded, InternalFailure } from './internal-failure.ts';
-import { latenessMs } from './lateness.ts';
 import type { AttemptTerms } from './outcome.ts';
+import { toFirstByte } from './stretches.ts';
 
 /** An attempt that has its result. */
 export interface AnsweredAttempt extends ReadyAttempt {
+  /** When this process took its delivery in hand, on a clock that does not jump. */
+  readonly takenAt: number;
   readonly finishedAt: Date;
   readonly result: AttemptResult;
 }
@@ -41,7 +43,7 @@ const RECORD_RETRY_WAITS_MS = [100, 200, 400, 800, 1_600, 3_200, 3_200, 3_200];
  */
 export async function send(
   { sql, sender }: Pick<AttemptDeps, 'sql' | 'sender'>,
-  attempt: ReadyAttempt,
+  attempt: ReadyAttempt & Pick<AnsweredAttempt, 'takenAt'>,
   signal: AbortSignal | undefined,
 ): Promise<AnsweredAttempt> {
   const { span } = attempt;
@@ -100,8 +102,9 @@ async function recordAll(
     const { delivery, span } = attempt;
     const recorded = records[index];
     if (recorded === undefined) continue;
-    span.within(() => watch.attempted({ ...recorded, delivery, firstByteMs: firstByteMs(attempt) }));
-    endAttemptSpan(span, recorded);
+    const way = toFirstByte(attempt);
+    span.within(() => watch.attempted({ ...recorded, delivery, toFirstByte: way }));
+    endAttemptSpan(span, recorded, way);
     if (states.get(delivery.id) === 'delivered') watch.ended(delivery.eventType, 'delivered');
   }
   // What waits behind them goes at once. Where this fails, the reconciler sees to it.
@@ -113,13 +116,6 @@ async function recordAll(
     for (const kind of await settleOrder(sql, { records }).catch(() => [])) watch.ended(kind, 'superseded');
   }
   return records.map((each) => ({ record: each, changed: states.has(each.deliveryId) }));
-}
-
-/** See `WatchedAttempt`. While the webhook was inactive nobody waited for it. */
-function firstByteMs({ delivery, number, begun, result }: AnsweredAttempt): number | null {
-  if (number !== 1 || delivery.recoveryId !== null || result.sentMs === undefined) return null;
-  const waited = latenessMs([delivery.createdAt, delivery.generationAt], begun.startedAt) ?? 0;
-  return Math.max(0, waited) + result.sentMs;
 }
 
 /** Tries a step on our own database again for some seconds. */

@@ -51,6 +51,7 @@ async function makeOrDefer(
   signals?: AttemptSignals,
 ): Promise<AttemptOutcome> {
   const { sql } = deps;
+  const takenAt = performance.now();
   const delivery = await loadForAttempt(sql, order.deliveryId);
   if (delivery === undefined) return { kind: 'notAttempted', reason: 'closed' };
   const refusal = refusalOf(delivery, order);
@@ -62,7 +63,7 @@ async function makeOrDefer(
   signals?.onPermit?.('isThere');
   let accepted: boolean | null = null;
   try {
-    const outcome = await attempt(deps, order, delivery, signals?.abort);
+    const outcome = await attempt(deps, order, { delivery, takenAt }, signals?.abort);
     if (outcome.kind === 'delivered' || outcome.kind === 'failed') accepted = outcome.kind === 'delivered';
     return outcome;
   } catch (error) {
@@ -88,7 +89,7 @@ async function defer(
 async function attempt(
   deps: AttemptDeps,
   order: AttemptOrder,
-  delivery: DeliveryForAttempt,
+  { delivery, takenAt }: { readonly delivery: DeliveryForAttempt; readonly takenAt: number },
   signal: AbortSignal | undefined,
 ): Promise<AttemptOutcome> {
   const { sql } = deps;
@@ -103,7 +104,7 @@ async function attempt(
   if (unprepared !== undefined) return await cannotBePrepared(deps, order, unprepared.error);
   if (ready === undefined) throw new InternalFailure('This attempt already has its result.');
 
-  const answered = await send(deps, ready, signal);
+  const answered = await send(deps, { ...ready, takenAt }, signal);
   const [recorded] = await record(deps, [answered], order, null);
   // Ended elsewhere in the meantime: the caller reads its state again.
   return recorded?.changed === true ? answerTo(recorded.record) : { kind: 'notAttempted', reason: 'closed' };

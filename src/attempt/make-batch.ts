@@ -93,6 +93,7 @@ async function makeAttempts(
 
   async function attempt(delivery: BatchedDelivery): Promise<void> {
     const deliveryId = delivery.id;
+    const takenAt = performance.now();
     const permit = await deps.limits.acquire(delivery, signal);
     if (typeof permit === 'number') recorder.defer(deliveryId);
     if (typeof permit !== 'object') return;
@@ -100,7 +101,7 @@ async function makeAttempts(
     const ready = await beginTogether(deliveryId);
     try {
       if (ready === undefined) return;
-      const answered = await send(deps, ready, abort);
+      const answered = await send(deps, { ...ready, takenAt }, abort);
       accepted = answered.result.outcome === 'success';
       recorder.answered(answered);
     } catch (error) {

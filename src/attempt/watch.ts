@@ -5,6 +5,7 @@
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { StoredState } from '../domain/delivery-state.ts';
 import type { EventType } from '../domain/event-types.ts';
+import type { ToFirstByte } from './stretches.ts';
 
 /** An attempt whose result has been recorded. */
 export interface WatchedAttempt {
@@ -19,10 +20,10 @@ export interface WatchedAttempt {
   /** null after a success, or when no attempt is left. */
   readonly nextAttemptAt: Date | null;
   /**
-   * From the event's transaction to the first byte of its first request, in milliseconds. null for any other attempt, for
-   * what a recovery created, which waits on purpose, and where no connection came about.
+   * From the event's transaction to the first byte of its first request. null for any other attempt, for what a recovery
+   * created, which waits on purpose, and where no connection came about.
    */
-  readonly firstByteMs: number | null;
+  readonly toFirstByte: ToFirstByte | null;
 }
 
 /** How a delivery ended. */

@@ -1,13 +1,20 @@
 /** What becomes of attempts and deliveries, counted. */
+import { stretches } from '../attempt/stretches.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import { type Metrics, statusClass } from './metrics.ts';
 
 export function countDeliveries(metrics: Metrics): DeliveryWatch {
   return {
-    attempted({ status, durationMs, firstByteMs }) {
+    attempted({ status, durationMs, toFirstByte }) {
       metrics.attempts.inc({ status: statusClass(status) });
       metrics.attemptDuration.observe(durationMs / 1_000);
-      if (firstByteMs !== null) metrics.firstByte.observe(firstByteMs / 1_000);
+      if (toFirstByte === null) return;
+      let ms = 0;
+      for (const stretch of stretches) {
+        ms += toFirstByte[stretch];
+        metrics.firstByteStretch.observe({ stretch }, toFirstByte[stretch] / 1_000);
+      }
+      metrics.firstByte.observe(ms / 1_000);
     },
     interrupted: () => metrics.interrupted.inc(),
     ended: (kind, outcome, count = 1) => metrics.deliveries.inc({ kind, outcome }, count),

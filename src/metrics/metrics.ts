@@ -14,6 +14,7 @@ const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 const FIRST_BYTE_BUCKETS = [
   0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 21_600, 86_400,
 ];
+const STRETCH_BUCKETS = [0.001, 0.0025, 0.005, ...FIRST_BYTE_BUCKETS];
 const REQUEST_BUCKETS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
 /** Node measures the delay of its event loop so often, in milliseconds. */
 const EVENT_LOOP_PRECISION_MS = 20;
@@ -75,6 +76,12 @@ export function createMetrics() {
       'waybill_commit_to_first_byte_seconds',
       'From the commit of the event to the first byte of the first request, not counting recoveries and the time for which a webhook was inactive.',
       FIRST_BYTE_BUCKETS,
+    ),
+    firstByteStretch: histogram(
+      'waybill_commit_to_first_byte_stretch_seconds',
+      'Where that time goes: `queue`, until a process has the delivery in hand; `prepare`, until its attempt may begin; `begin`, its number; `send`, until the first byte leaves.',
+      STRETCH_BUCKETS,
+      'stretch',
     ),
     deactivations: counter(
       'waybill_deactivations_total',

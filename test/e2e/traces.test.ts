@@ -125,6 +125,8 @@ it('a client’s trace goes on through API, outbox, relay and attempts, over a r
         attributes: {
           'waybill.attempt.number': 1,
           'waybill.attempt.outcome': 'failure',
+          'waybill.first_byte.queue_ms': expect.any(Number),
+          'waybill.first_byte.send_ms': expect.any(Number),
           'http.response.status_code': 503,
         },
         status: { code: 2 },

@@ -37,7 +37,7 @@ const failed: WatchedAttempt = {
   durationMs: 212,
   error: 'HTTP 503 from shop.example after 212 ms',
   nextAttemptAt: new Date('2026-11-20T12:00:25.000Z'),
-  firstByteMs: null,
+  toFirstByte: null,
 };
 
 describe('for machines', () => {

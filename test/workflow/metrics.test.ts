@@ -88,14 +88,18 @@ test('what a delivery waited for us is in the time to its first byte, and only o
   const series = [
     ['waybill_commit_to_first_byte_seconds_bucket', { le: '60' }],
     ['waybill_commit_to_first_byte_seconds_bucket', { le: '300' }],
+    ['waybill_commit_to_first_byte_stretch_seconds_bucket', { stretch: 'queue', le: '60' }],
+    ['waybill_commit_to_first_byte_stretch_seconds_bucket', { stretch: 'queue', le: '300' }],
+    ['waybill_commit_to_first_byte_stretch_seconds_bucket', { stretch: 'prepare', le: '60' }],
+    ['waybill_commit_to_first_byte_stretch_seconds_bucket', { stretch: 'send', le: '60' }],
     attempts('5xx'),
   ] as const;
   const rise = await risen(series, async () => {
     await stack.startWorker();
     await stack.untilClosed(id);
   });
-  expect(rise.slice(0, 2)).toEqual([0, 1]);
-  expect(rise[2]).toBeGreaterThanOrEqual(2);
+  expect(rise.slice(0, 6)).toEqual([0, 1, 0, 1, 1, 1]);
+  expect(rise[6]).toBeGreaterThanOrEqual(2);
 });
 
 test('a failure of our own is no attempt', async () => {

@@ -1,0 +1,42 @@
+/** Where the time goes from the COMMIT of an event to the first byte of its first request. Pure. */
+import type { BegunAttempt, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
+import { latenessMs } from './lateness.ts';
+
+/**
+ * `queue`: until a process has the delivery in hand, or its batch has begun; `prepare`: reading it, its permit, its request; `begin`:
+ * the number of the attempt; `send`: name, connection, TLS, until the first byte leaves.
+ */
+export const stretches = ['queue', 'prepare', 'begin', 'send'] as const;
+export type Stretch = (typeof stretches)[number];
+
+/** In milliseconds. */
+export type ToFirstByte = Readonly<Record<Stretch, number>>;
+
+/** Of an attempt that has its result; times of this process on a clock that does not jump. */
+interface Answered {
+  readonly delivery: Pick<DeliveryForAttempt, 'createdAt' | 'generationAt' | 'recoveryId'>;
+  readonly number: number;
+  readonly begun: Pick<BegunAttempt, 'startedAt'>;
+  readonly result: { readonly sentMs?: number };
+  readonly takenAt: number;
+  readonly beginAt: number;
+  readonly begunAt: number;
+}
+
+/** @returns null for any but a first attempt, for what a recovery created, which waits on purpose, and without a connection */
+export function toFirstByte({
+  delivery,
+  number,
+  begun,
+  result,
+  takenAt,
+  beginAt,
+  begunAt,
+}: Answered): ToFirstByte | null {
+  if (number !== 1 || delivery.recoveryId !== null || result.sentMs === undefined) return null;
+  // While the webhook was inactive nobody waited for it.
+  const waitedMs = latenessMs([delivery.createdAt, delivery.generationAt], begun.startedAt) ?? 0;
+  const prepare = beginAt - takenAt;
+  const begin = begunAt - beginAt;
+  return { queue: Math.max(0, waitedMs - prepare - begin), prepare, begin, send: result.sentMs };
+}
