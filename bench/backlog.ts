@@ -1,21 +1,25 @@
 /** A backlog of deliveries, written as the API writes them, and kept back until it is all there. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createEshop } from '../src/db/eshops.ts';
+import { type EventText, recordEvents } from '../src/db/outbox/events.ts';
 import { notifierOf } from '../src/db/outbox/notify.ts';
 import type { Pool } from '../src/db/pool.ts';
-import { transaction } from '../src/db/transaction.ts';
+import { type Transaction, transaction } from '../src/db/transaction.ts';
 import { createWebhook, deleteWebhook } from '../src/db/webhooks/webhooks.ts';
+import type { Ordering } from '../src/domain/webhook.ts';
 import { createKeys, newWebhookSecret } from '../src/secrets/keys.ts';
 import { sealing } from '../src/secrets/static-headers.ts';
-import { recordEvent } from '../test/support/record-event.ts';
 import { testWebhook } from '../test/support/test-webhook.ts';
 
 /** Deliveries that wait for their release. */
 export interface Backlog {
   /** How many of its deliveries go to a receiver that fails. */
   readonly failingShare: number;
+  readonly webhookIds: readonly number[];
   /** Writes so many, in turns over all webhooks. */
   write(deliveries: number): Promise<void>;
+  /** One more happens: it is not kept back. */
+  happen(): Promise<void>;
   /** Makes all that was written claimable at the same moment, and tells nobody. */
   release(): Promise<void>;
   /** Tells the relay, which would find out by itself soon. */
@@ -32,6 +36,11 @@ export interface BacklogShape {
   /** Of these, in per cent, answer late or fail. */
   readonly slow: number;
   readonly failing: number;
+  /** Their order, and of how many records the events are, by turns, each at one webhook; default: no order, each of a record of its own. */
+  readonly ordering?: Ordering;
+  readonly records?: number;
+  /** So many of these fail, wherever their webhook leads. */
+  readonly failingRecords?: number;
 }
 
 /** An e-shop's share of the webhooks: each event type has one, so that an event has one delivery. */
@@ -86,9 +95,10 @@ export async function createBacklog(
     const type = TYPES[index % TYPES.length] ?? TYPES[0];
     if (type === TYPES[0])
       ({ eshopId } = await createEshop(sql, { name: 'Bench', email: 'bench@shop.example' }));
-    const path = index < slow ? 'slow' : index < slow + failing ? 'failing' : 'prompt';
+    const prompt = shape.failingRecords === undefined ? 'prompt' : 'records';
+    const path = index < slow ? 'slow' : index < slow + failing ? 'failing' : prompt;
     const url = `${urlOf(Math.floor(index / TYPES.length))}/${path}`;
-    const input = testWebhook({ url, webhookType: type });
+    const input = testWebhook({ url, webhookType: type, ordering: shape.ordering ?? 'none' });
     const owner = eshopId;
     const seal = sealing(keys, owner, { secret: newWebhookSecret() });
     const row = await createWebhook(sql, owner, input, seal, 1_000);
@@ -97,24 +107,41 @@ export async function createBacklog(
   }
   let written = 0;
 
+  function nextEvent(): { readonly eshopId: number; readonly event: EventText } {
+    const { records = Number.POSITIVE_INFINITY, failingRecords = 0 } = shape;
+    const record = written % records;
+    const target = targets[record % targets.length];
+    if (target === undefined) throw new Error('There is no webhook.');
+    const entityId = `${record < failingRecords ? 'failing' : 'bench'}-${record + 1}`;
+    const sequence = Math.floor(written / records) + 1;
+    written += 1;
+    const snapshot = JSON.stringify(benchRecord(entityId));
+    const event = { type: target.type, entityId, sequence, happenedAt: null, snapshot };
+    return { eshopId: target.eshopId, event };
+  }
+
+  /** Those of an e-shop in one statement. */
+  async function writeNext(tx: Transaction, events: number): Promise<void> {
+    const byEshop = new Map<number, EventText[]>();
+    for (const { eshopId, event } of Array.from({ length: events }, nextEvent))
+      byEshop.set(eshopId, [...(byEshop.get(eshopId) ?? []), event]);
+    for (const [owner, own] of byEshop) await recordEvents(tx, owner, own);
+  }
+
   return {
     failingShare: failing / shape.webhooks,
+    webhookIds: targets.map(({ webhookId }) => webhookId),
     async write(deliveries) {
       for (const end = written + deliveries; written < end; ) {
         await transaction(sql, async (tx) => {
-          for (let count = 0; count < EVENTS_PER_TRANSACTION && written < end; count += 1) {
-            const target = targets[written % targets.length];
-            if (target === undefined) throw new Error('There is no webhook.');
-            written += 1;
-            const entityId = `bench-${written}`;
-            await recordEvent(tx, { ...target, entityId, record: benchRecord(entityId) });
-          }
+          await writeNext(tx, Math.min(EVENTS_PER_TRANSACTION, end - written));
           await tx`
             update deliveries set claimed_until = 'infinity' where dispatched_at is null and claimed_until is null
               and created_at = now()`;
         });
       }
     },
+    happen: () => transaction(sql, (tx) => writeNext(tx, 1)),
     async release() {
       await sql`update deliveries set claimed_until = null, created_at = now() where claimed_until = 'infinity'`;
     },

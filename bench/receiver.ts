@@ -2,7 +2,7 @@
  * The receiver, as a process of its own: notes when each delivery arrived first and when its second attempt did, and answers 200 at
  * once, or what the path says: `/failing` 503, `/later/<milliseconds since 1970>` 503 with that time as `Retry-After`, `/tired` 503
  * after almost two seconds, `/slow` after three seconds, `/silent` never; `/closing` closes the connection after the answer, which
- * promises to keep it.
+ * promises to keep it; and `/records` 503 to those of which the body says `failing-`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
@@ -59,10 +59,11 @@ function answerParent(inTime = true): void {
   repeats = 0;
 }
 
-function answer(path: string, response: ServerResponse): void {
+function answer(path: string, body: string, response: ServerResponse): void {
   if (path.startsWith('/silent')) return;
   // The next request on it may be under way already.
   if (path.startsWith('/closing')) response.once('finish', () => response.req.socket.end());
+  if (path.startsWith('/records') && body.includes('"failing-')) response.statusCode = 503;
   const [, later] = path.split('/later/');
   const tired = path.startsWith('/tired');
   if (path.startsWith('/failing') || tired || later !== undefined) response.statusCode = 503;
@@ -80,8 +81,10 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
   else if (attempt <= before) repeats += 1;
   else if (attempt === 2) second.push([id, at]);
   seen.set(id, Math.max(attempt, before));
-  request.resume();
-  request.on('end', () => answer(request.url ?? '', response));
+  let body = '';
+  if (request.url?.startsWith('/records')) request.setEncoding('utf8').on('data', (text) => (body += text));
+  else request.resume();
+  request.on('end', () => answer(request.url ?? '', body, response));
   if (wanted !== null) setImmediate(() => answerParent());
 }
 process.on('message', (message: ArrivalsWanted) => {

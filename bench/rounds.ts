@@ -3,6 +3,7 @@
  * fast as they are taken, for the most that goes through and what each delivery costs.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Ordering } from '../src/domain/webhook.ts';
 import type { Milliseconds } from './cpu.ts';
 import { startCpuClock } from './measure.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
@@ -31,9 +32,9 @@ export interface Round {
 }
 
 /** A shop with one webhook for created orders, whose first delivery has arrived. */
-export async function openLine(stack: Stack, receiver = stack.receiver): Promise<Line> {
+export async function openLine(stack: Stack, receiver = stack.receiver, ordering?: Ordering): Promise<Line> {
   const shop = await stack.openShop();
-  await shop.createWebhook('CREATE_ORDER', `${receiver.url}/prompt/orders`);
+  await shop.createWebhook('CREATE_ORDER', `${receiver.url}/prompt/orders`, ordering);
   return { shop, receiver };
 }
 

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import * as v from 'valibot';
+import type { Ordering } from '../src/domain/webhook.ts';
 
 /** What `waybill eshop create --json` prints. */
 export const credentialsSchema = v.object({
@@ -53,8 +54,8 @@ export interface Shop {
   readOrders(): Promise<void>;
   /** Sends an order that is no such thing, whatever becomes of it. @returns the status of the answer */
   sendNonsense(body: Uint8Array): Promise<number>;
-  /** @returns its id */
-  createWebhook(webhookType: string, url: string): Promise<number>;
+  /** @param ordering default: none. @returns its id */
+  createWebhook(webhookType: string, url: string, ordering?: Ordering): Promise<number>;
   deactivateWebhook(id: number): Promise<void>;
   deleteWebhook(id: number): Promise<void>;
   /** Recovers what failed since then. @returns its id, and how much there is */
@@ -135,8 +136,9 @@ export async function openShop(apiUrl: string, credentials: Credentials): Promis
       await answer.body.dump();
       return answer.statusCode;
     },
-    async createWebhook(webhookType, url) {
-      const body = { url, webhookType, active: true, method: 'POST' };
+    async createWebhook(webhookType, url, ordering) {
+      const ordered = ordering === undefined ? {} : { ordering };
+      const body = { url, webhookType, active: true, method: 'POST', ...ordered };
       return v.parse(webhookSchema, await ask('POST', '/webhooks', shop, body)).data.id;
     },
     async deactivateWebhook(id) {

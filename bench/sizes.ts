@@ -28,6 +28,9 @@ export interface Sizes {
   readonly recovered: number;
   /** Deliveries open in one worker. */
   readonly open: number;
+  /** Records in whose order deliveries go, where each has a workflow, and where they go in batches. */
+  readonly recordsEach: number;
+  readonly records: number;
 }
 
 const full: Sizes = {
@@ -46,6 +49,8 @@ const full: Sizes = {
   backlogGrown: 20_000,
   recovered: 20_000,
   open: 100_000,
+  recordsEach: 100,
+  records: 1_000,
 };
 
 const quick: Sizes = {
@@ -64,6 +69,8 @@ const quick: Sizes = {
   backlogGrown: 200,
   recovered: 200,
   open: 40,
+  recordsEach: 5,
+  records: 10,
 };
 
 /**
@@ -90,5 +97,7 @@ export function sizesOf(how: { readonly quick: boolean; readonly scale: number }
     backlogGrown: scaled('backlogGrown'),
     recovered: scaled('recovered'),
     open: scaled('open'),
+    recordsEach: scaled('recordsEach'),
+    records: scaled('records'),
   };
 }

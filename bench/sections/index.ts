@@ -6,6 +6,7 @@ import { hosts } from './hosts.ts';
 import { importing } from './import.ts';
 import { memory } from './memory.ts';
 import { neighbours } from './neighbours.ts';
+import { order } from './order.ts';
 import { pooler } from './pooler.ts';
 import { receivers } from './receivers.ts';
 import { recovery } from './recovery.ts';
@@ -20,6 +21,7 @@ export const sections: readonly Section[] = [
   importing,
   neighbours,
   hosts,
+  order,
   recovery,
   growth,
   memory,

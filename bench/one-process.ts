@@ -1,0 +1,61 @@
+/** All of Waybill in one process, as `npm start` runs it, on a database of its own beside those of the stack. */
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createDatabase } from '../src/db/create-database.ts';
+import { createPool } from '../src/db/pool.ts';
+import type { Ordering } from '../src/domain/webhook.ts';
+import { freePort } from '../src/embedded/ports.ts';
+import { startChild } from './children.ts';
+import { firstDelivery, type Line } from './rounds.ts';
+import { openShop } from './shop.ts';
+import { commitTimesIn, createEshop, type Stack } from './stack.ts';
+
+/** A running process. */
+export interface OneProcess extends Pick<Stack, 'commitTimes'> {
+  /** An e-shop with one webhook for created orders, whose first delivery has arrived. */
+  openLine(ordering?: Ordering): Promise<Line>;
+}
+
+/**
+ * Starts it, with its own Temporal.
+ * @param name of its database and its folder
+ * @param cwd this checkout or another one
+ */
+export async function startInOneProcess(
+  stack: Stack,
+  name: string,
+  cwd = process.cwd(),
+): Promise<OneProcess> {
+  await createDatabase(stack.env.DATABASE_URL ?? '', name);
+  const database = new URL(stack.env.DATABASE_URL ?? '');
+  database.pathname = `/${name}`;
+  const port = await freePort();
+  const directory = join(stack.directory, name);
+  await mkdir(directory);
+  const env = {
+    DATABASE_URL: database.href,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    DATA_DIR: join(directory, 'data'),
+    DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
+    LOG_LEVEL: 'warn',
+  };
+  const apiUrl = `http://127.0.0.1:${port}`;
+  const child = startChild('src/main.ts', { ...env, PORT: String(port) }, join(directory, 'log'), cwd);
+  await stack.add(() => child.stop());
+  await child.waitUntil(async () => (await fetch(`${apiUrl}/readyz`)).ok);
+  const sql = createPool(database.href, 1);
+  await stack.add(() => sql.end());
+  return {
+    commitTimes: commitTimesIn(sql),
+    async openLine(ordering) {
+      const receiver = await stack.startReceiver();
+      const shop = await openShop(apiUrl, await createEshop(env, cwd));
+      await stack.add(() => shop.close());
+      await shop.createWebhook('CREATE_ORDER', `${receiver.url}/prompt/orders`, ordering);
+      const line: Line = { shop, receiver };
+      await firstDelivery(line);
+      return line;
+    },
+  };
+}
