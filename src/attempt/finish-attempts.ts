@@ -113,7 +113,9 @@ async function recordAll(
   );
   if (ended.length > 0) {
     const records = ended.map(({ delivery }) => delivery.id);
-    for (const kind of await settleOrder(sql, { records }).catch(() => [])) watch.ended(kind, 'superseded');
+    const latest = ended.some(({ delivery }) => delivery.ordering === 'latest');
+    for (const kind of await settleOrder(sql, { records }, latest).catch(() => []))
+      watch.ended(kind, 'superseded');
   }
   return records.map((each) => ({ record: each, changed: states.has(each.deliveryId) }));
 }

@@ -2,7 +2,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
+import { recordEvents } from '../../src/db/outbox/events.ts';
 import { type LocalRelay, notifierOf, type RelayWork } from '../../src/db/outbox/notify.ts';
+import { keepOrder, settleOrder } from '../../src/db/outbox/order.ts';
 import { QUEUE, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -51,7 +53,7 @@ test('with room the relay of the process gets it as a claim would find it, and n
   await database.sql`update deliveries set claimed_until = now() - interval '1 second'`;
   const claimed = await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10 });
   expect(claimed.deliveries).toEqual(taken);
-  expect(taken[0]).toMatchObject({ eshopId, webhookId, state: 'pending', ordered: false });
+  expect(taken[0]).toMatchObject({ eshopId, webhookId, state: 'pending', mayNotGo: false });
 });
 
 test('what is rolled back nobody gets', async () => {
@@ -65,22 +67,48 @@ test('what is rolled back nobody gets', async () => {
   expect(taken).toEqual([]);
 });
 
-test.each([
-  [
-    'without room',
-    async () => {
-      room = false;
-    },
-  ],
-  ['of a webhook with an order', () => database.sql`update webhooks set ordering = 'record'`],
-])('%s it waits in the queue, and the relay is woken', async (_, prepare) => {
-  await prepare();
+test('without room it waits in the queue, and the relay is woken', async () => {
+  room = false;
   const detach = notifierOf(database.sql).attach(relay);
   await transaction(database.sql, event);
   await expect.poll(() => woken).toEqual(['deliveries']);
   detach();
   expect(taken).toEqual([]);
   expect(await claimable()).toHaveLength(1);
+});
+
+test('of a webhook with an order it gets the first of a record, and the next one when that has ended', async () => {
+  const { sql } = database;
+  await sql`update webhooks set ordering = 'record'`;
+  const detach = notifierOf(sql).attach(relay);
+  const happens = (sequence: number) => ({
+    type: 'CREATE_ORDER' as const,
+    entityId: '1',
+    sequence,
+    happenedAt: null,
+    snapshot: '{}',
+  });
+  await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(1), happens(2)]));
+  await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(3)]));
+  const [first] = taken;
+  expect(taken).toHaveLength(1);
+  const { deliveries } = await claimDeliveries(sql, { queue: QUEUE.fresh, limit: 10 });
+  expect(deliveries.map(({ mayNotGo }) => mayNotGo)).toEqual([true, true]);
+  expect(await keepOrder(sql, deliveries)).toEqual({ ready: [], superseded: [] });
+  await sql`update deliveries set state = 'delivered', finished_at = now() where id = ${first?.id ?? null}`;
+  await settleOrder(sql, { records: [String(first?.id)] });
+  expect(taken.map(({ id }) => id)).toEqual([first?.id, deliveries[0]?.id]);
+  expect(await claimable()).toEqual([]);
+
+  // Nobody here may have the third: it is woken for.
+  await sql`update deliveries set state = 'delivered', finished_at = now() where id = ${deliveries[0]?.id ?? null}`;
+  room = false;
+  woken.length = 0;
+  await settleOrder(sql, { records: [String(deliveries[0]?.id)] });
+  await expect.poll(() => woken).toContain('deliveries');
+  detach();
+  expect(taken).toHaveLength(2);
+  expect(await claimable()).toEqual([deliveries[1]?.id]);
 });
 
 test('without a relay in the process it waits in the queue', async () => {

@@ -103,7 +103,7 @@ test('where 5,000 deliveries wait for their order, the next one of a record is f
     eshopId,
     webhookId,
     eventType: 'CREATE_ORDER',
-    ordered: true,
+    mayNotGo: true,
   } as const;
   const { ready } = await keepOrder(one, [
     { ...claimed, id: newest, entityId: String(RECORDS - 1), receiverHost: null },

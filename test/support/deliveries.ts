@@ -103,5 +103,5 @@ export const neverAttempted = {
   lastStatus: null,
   lastError: null,
   nextAttemptAt: null,
-  ordered: false,
+  mayNotGo: false,
 } as const;

@@ -4,7 +4,8 @@
  */
 import type { Quotas } from '../../concurrency/limits.ts';
 import type { Sql } from '../pool.ts';
-import { leaseEnd, QUEUE, type Queue, type QueuedDelivery, receiverHost, unflushed } from './outbox.ts';
+import { mayNotGo } from './order.ts';
+import { leaseEnd, QUEUE, type Queue, type QueuedDelivery, queuedColumns, unflushed } from './outbox.ts';
 
 /** How much a claim may take. */
 export interface ClaimLimits {
@@ -104,9 +105,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       where d.id = any(array(select id from chosen)) and ${unflushed(sql)}
         and d.id between (select id from chosen order by id limit 1) and (select id from chosen order by id desc limit 1)
       returning d.*)
-    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id, d.traceparent, d.state, d.attempts_made, d.last_attempt_at,
-           d.last_status, d.last_error, d.next_attempt_at, ${receiverHost(sql, sql`d.webhook_id`)},
-           coalesce((select ordering <> 'none' from webhooks where id = d.webhook_id), false) as ordered,
+    select ${queuedColumns(sql, 'd')}, coalesce((select ${mayNotGo(sql)} from webhooks w where w.id = d.webhook_id), false) as may_not_go,
            (select count(*) from candidates) > (select count(*) from claimed) as more,
            greatest(0, extract(epoch from now() - (select min(due_at) from chosen)) * 1000)::float8 as waited_ms
     from claimed d join chosen on chosen.id = d.id

@@ -7,6 +7,7 @@ import { currentTrace } from '../../traces/context.ts';
 import { newId, ticks } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 import { sendAfter, type Transaction, wakeRelayAfter } from '../transaction.ts';
+import { openAheadOfNew } from './order.ts';
 import { leaseEnd, QUEUE, type Queue, type QueuedDelivery } from './outbox.ts';
 import { outgoingBytes } from './outgoing.ts';
 
@@ -67,14 +68,16 @@ export function insertEvents(sql: Sql, eshopId: number) {
 
 /**
  * What inserts the deliveries of the events in `fired`, as SQL: one for each webhook that is active and of the type.
- * @param claimed whether this process has them from the start, but for those of webhooks with an order
+ * @param claimed whether this process has them from the start, but for those that are behind others in the order of their record
  */
 export function insertDeliveries(sql: Sql, eshopId: number, queue: Queue = QUEUE.fresh, claimed = false) {
   return sql`
     insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, queue, traceparent, claimed_until)
     select ${deliveryId(sql, sql`f.id`, sql`row_number() over (partition by f.id order by w.id)`)},
            f.id, w.eshop_id, w.id, f.type, f.entity_id, f.sequence, ${queue}::smallint, f.traceparent,
-           case when ${claimed} and w.ordering = 'none' then ${leaseEnd(sql)} end
+           case when ${claimed} and (w.ordering = 'none'
+               or not (exists (select from fired g where g.entity_id = f.entity_id and g.sequence < f.sequence) or exists (select ${openAheadOfNew(sql)})))
+             then ${leaseEnd(sql)} end
     from fired f join webhooks w
       on w.eshop_id = ${eshopId} and w.webhook_type = f.type and w.active and w.deleted_at is null
     order by f.id, w.id`;
@@ -93,7 +96,7 @@ export function writtenDeliveries(sql: Sql) {
     select json_agg(json_build_object('id', d.id, 'eshopId', d.eshop_id, 'webhookId', d.webhook_id, 'eventType', d.event_type,
       'entityId', d.entity_id, 'receiverHost', (select host from webhooks where id = d.webhook_id), 'traceparent', d.traceparent,
       'batchId', null, 'state', d.state, 'attemptsMade', 0, 'lastAttemptAt', null, 'lastStatus', null, 'lastError', null,
-      'nextAttemptAt', null, 'ordered', false) order by d.id)
+      'nextAttemptAt', null, 'mayNotGo', false) order by d.id)
     from delivered d where d.claimed_until is not null), '[]') as claimed`;
 }
 

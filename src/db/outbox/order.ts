@@ -12,7 +12,7 @@ import { type EventType, eventTypes } from '../../domain/event-types.ts';
 import { anyOf } from '../ids.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { notifierOf } from './notify.ts';
-import { QUEUE, type QueuedDelivery } from './outbox.ts';
+import { leaseEnd, QUEUE, type QueuedDelivery, queuedColumns } from './outbox.ts';
 
 /** Kinds of records by type of event, as JSON. */
 const KINDS = JSON.stringify(
@@ -38,6 +38,24 @@ export const openAhead = (sql: Sql) => sql`
   where o.state in ('pending', 'retrying') and o.sequence < d.sequence and ${sameRecord(sql, 'o', 'd')}
     and ow.receiver = w.receiver and ow.active and ow.deleted_at is null and ow.ordering <> 'none'`;
 
+/** Older deliveries of the group of what is written now, of an event `f` at the webhook `w`, that are open. */
+export const openAheadOfNew = (sql: Sql) => sql`
+  from (select w.eshop_id, f.type as event_type, f.entity_id, f.sequence, null::uuid as recovery_id, null::uuid as id) d, lateral (
+    select ${openAhead(sql)}) ahead`;
+
+/** Newer ones `n` of the record of `d` at the webhook of `d` that are open. */
+const openBehind = (sql: Sql) => sql`
+  from deliveries n
+  where n.webhook_id = d.webhook_id and n.sequence > d.sequence and n.state in ('pending', 'retrying') and ${sameRecord(sql, 'n', 'd')}`;
+
+/**
+ * Whether `d`, to the webhook `w`, may have to wait or to end: `keepOrder` decides. Where it need not it never will, since what is
+ * older than it was committed before it.
+ */
+export const mayNotGo = (sql: Sql) => sql`
+  (w.ordering <> 'none' and (
+    not w.active or exists (select ${openAhead(sql)}) or (w.ordering = 'latest' and exists (select ${openBehind(sql)}))))`;
+
 /** It waits for its turn in its record. */
 const waits = (sql: Sql, alias: string) =>
   sql`${sql(alias)}.queue = ${QUEUE.inOrder} and ${sql(alias)}.dispatched_at is null and ${sql(alias)}.state = 'pending'`;
@@ -58,7 +76,7 @@ export async function keepOrder(
   sql: Pool,
   claimed: readonly QueuedDelivery[],
 ): Promise<{ readonly ready: readonly QueuedDelivery[]; readonly superseded: readonly EventType[] }> {
-  const ids = claimed.filter(({ ordered }) => ordered).map(({ id }) => id);
+  const ids = claimed.filter(({ mayNotGo }) => mayNotGo).map(({ id }) => id);
   if (ids.length === 0) return { ready: claimed, superseded: [] };
   const superseded = await supersede(sql, sql`deliveries d`, sql`${anyOf(sql, sql`d.id`, ids)}`);
   const aside = await sql<{ id: string }[]>`
@@ -74,18 +92,28 @@ export async function keepOrder(
 }
 
 /**
- * Releases what nothing is in front of any more, and ends what a newer event has replaced meanwhile.
+ * Releases what nothing is in front of any more, and ends what a newer event has replaced meanwhile. This process makes the first
+ * attempts of what it releases while nobody else waits.
+ * @param replaced whether to look for what was replaced; what is not seen here is when it is claimed
  * @returns the types of those that ended
  */
-export async function settleOrder(sql: Pool, scope: OrderScope): Promise<readonly EventType[]> {
+export async function settleOrder(
+  sql: Pool,
+  scope: OrderScope,
+  replaced = true,
+): Promise<readonly EventType[]> {
+  const notifier = notifierOf(sql);
   const waiting = waitingWithin(sql, scope);
-  const superseded = await supersede(sql, waiting, sql`${waits(sql, 'd')}`);
-  const released = await sql`
+  const superseded = replaced ? await supersede(sql, waiting, sql`${waits(sql, 'd')}`) : [];
+  const claims = 'records' in Object(scope) && notifier.hasRoom();
+  const released = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
     update deliveries s set due_at = now(),
       queue = case when s.recovery_id is null then ${QUEUE.fresh}::smallint else ${QUEUE.recovered}::smallint end,
       -- It goes on where the one before it was.
       state = case when s.attempts_made > 0 then 'retrying' else s.state end,
-      next_attempt_at = case when s.attempts_made > 0 then now() else s.next_attempt_at end
+      next_attempt_at = case when s.attempts_made > 0 then now() else s.next_attempt_at end,
+      claimed_until = case when ${claims} and s.recovery_id is null and s.attempts_made = 0 and not (
+        w.ordering = 'latest' and exists (select ${openBehind(sql)})) then ${leaseEnd(sql)} end
     from (
       -- The first of each group, and all of a webhook that has no order any more.
       select distinct on (each.eshop_id, each.receiver, each.entity_id, each.kind, each.recovery_id, each.alone) each.*
@@ -95,8 +123,10 @@ export async function settleOrder(sql: Pool, scope: OrderScope): Promise<readonl
         where ${waits(sql, 'd')} and w.active) each
       order by each.eshop_id, each.receiver, each.entity_id, each.kind, each.recovery_id, each.alone, each.sequence, each.id) d
     join webhooks w on w.id = d.webhook_id
-    where s.id = d.id and ${waits(sql, 's')} and (w.ordering = 'none' or not exists (select ${openAhead(sql)}))`;
-  if (released.count > 0) notifierOf(sql).notify(['deliveries', 'recovered']);
+    where s.id = d.id and ${waits(sql, 's')} and (w.ordering = 'none' or not exists (select ${openAhead(sql)}))
+    returning ${queuedColumns(sql, 's')}, false as may_not_go, s.claimed_until is not null as claimed`;
+  const taken = released.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
+  notifier.notify(released.length > taken.length ? ['deliveries', 'recovered'] : [], taken);
   return typesOf(superseded);
 }
 
@@ -131,9 +161,7 @@ async function supersede(
     from (
       select d.id, newest.id as newest from ${of} join webhooks w on w.id = d.webhook_id
       cross join lateral (
-        select n.id from deliveries n
-        where n.webhook_id = d.webhook_id and n.sequence > d.sequence and n.state in ('pending', 'retrying') and ${sameRecord(sql, 'n', 'd')}
-        order by n.sequence desc limit 1) newest
+        select n.id ${openBehind(sql)} order by n.sequence desc limit 1) newest
       where ${which} and w.ordering = 'latest' and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp') replaced
     where old.id = replaced.id and ${untouched(sql, 'old')} and old.dispatched_at is null
     returning old.id, old.event_type`;

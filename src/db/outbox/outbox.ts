@@ -57,8 +57,8 @@ export interface QueuedDelivery extends ClaimedDelivery {
   readonly lastStatus: number | null;
   readonly lastError: string | null;
   readonly nextAttemptAt: Date | null;
-  /** Its webhook has an order, which `keepOrder` looks after. */
-  readonly ordered: boolean;
+  /** Its webhook has an order, and another delivery of its record may be in its way: `keepOrder` decides. */
+  readonly mayNotGo: boolean;
 }
 
 /**
@@ -78,6 +78,14 @@ export function leaseEnd(sql: Sql) {
 /** The `receiverHost` of a delivery to this webhook, as SQL. */
 export function receiverHost(sql: Sql, webhookId: postgres.Fragment) {
   return sql`(select host from webhooks where id = ${webhookId}) as receiver_host`;
+}
+
+/** The columns of a `QueuedDelivery`, but for `mayNotGo`, as SQL. */
+export function queuedColumns(sql: Sql, alias: string) {
+  const d = sql(alias);
+  return sql`
+    ${d}.id, ${d}.eshop_id, ${d}.webhook_id, ${d}.event_type, ${d}.entity_id, ${d}.batch_id, ${d}.traceparent, ${d}.state, ${d}.attempts_made,
+    ${d}.last_attempt_at, ${d}.last_status, ${d}.last_error, ${d}.next_attempt_at, ${receiverHost(sql, sql`${d}.webhook_id`)}`;
 }
 
 /** Records that Temporal has these deliveries: the lasting guard against a second start. */
