@@ -14,6 +14,13 @@ import {
 import { importNames } from './sections/import.ts';
 import { freshName, restartsName } from './sections/memory.ts';
 import { besideNames, lastRetryName, lateName, timeoutsName } from './sections/neighbours.ts';
+import {
+  calmName,
+  rushName as orderRushName,
+  outOfOrderName,
+  singleName,
+  steadyP95Name,
+} from './sections/order.ts';
 import { calmName as pooledCalm, rushName as pooledRush } from './sections/pooler.ts';
 import { failingName, promptName, slowName } from './sections/receivers.ts';
 import {
@@ -225,6 +232,34 @@ const criteria: readonly Criterion[] = [
     'a receiver that closes its connections: failed first attempts',
     [failedFirstName, 'auto'],
     ['most', 0],
+  ),
+  ...(['apart', 'one process'] as const).map(
+    (place): Criterion => ({
+      section: 'order',
+      title: `p50 in a calm with an order, less that without, ms (${place})`,
+      bound: 'most',
+      target: 2,
+      value: (of) =>
+        of('order', calmName('record', place), 'auto') - of('order', calmName('none', place), 'auto'),
+    }),
+  ),
+  ratio(
+    'order',
+    'a backlog in order: throughput over that without',
+    [orderRushName('record'), 'auto'],
+    [orderRushName('none'), 'auto'],
+    ['least', 0.8],
+  ),
+  figure('order', 'a single record: events per second', [singleName, 'auto'], ['least', 15]),
+  ratio(
+    'order',
+    'p95 of other records beside those that fail, over that without',
+    [steadyP95Name(true), 'auto'],
+    [steadyP95Name(false), 'auto'],
+    ['most', 1.2],
+  ),
+  ...(['record', 'latest'] as const).map((ordering) =>
+    figure('order', `out of order, ${ordering}`, [outOfOrderName(ordering), 'auto'], ['most', 0]),
   ),
   ratio(
     'recovery',
