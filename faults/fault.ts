@@ -3,6 +3,7 @@ import type { Random } from '../demo/random.ts';
 import type { PoolMode } from '../test/support/pooler.ts';
 import type { InjectionPoint } from './injection-point.ts';
 import type { Ledger } from './ledger.ts';
+import type { OrderedSize } from './ordered-size.ts';
 import type { PolicyName } from './policies.ts';
 import type { Receivers } from './receivers.ts';
 import type { Shop } from './shop.ts';
@@ -39,6 +40,7 @@ export interface Scene<S extends BasicStack = Stack> {
   readonly receivers: Receivers;
   /** What must come of it; a fault adds what it changes. */
   readonly ledger: Ledger;
+  readonly ordered: OrderedSize;
 }
 
 /** One fault. */

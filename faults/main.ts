@@ -11,6 +11,7 @@ import { positiveInteger, wholeNumber } from '../bench/options.ts';
 import { stopOnInterruption } from '../src/lib/shutdown.ts';
 import { findPooler } from '../test/support/pooler.ts';
 import { groupNames } from './fault.ts';
+import { defaultOrdered, type OrderedSize, orderedSize } from './ordered-size.ts';
 import { type Round, roundOf, roundsOf } from './plan.ts';
 import { isClean, resultTable, roundLines, writeTable } from './report.ts';
 import type { Played } from './round.ts';
@@ -28,6 +29,7 @@ interface Options {
   readonly brief: boolean;
   readonly runners: number;
   readonly grace: number;
+  readonly ordered: OrderedSize;
   readonly firstAttempts: Setting | 'turns';
   readonly built: boolean;
   readonly json: boolean;
@@ -46,6 +48,12 @@ const options = new Command('faults')
   .option('--brief', 'under the policy of each fault whose rounds end soonest', false)
   .option('--runners <n>', 'stacks that play rounds side by side', positiveInteger, 1)
   .option('--grace <s>', 'how late an attempt may be beyond plan and outage, in seconds', wholeNumber, 5)
+  .option(
+    '--ordered <records>x<events>',
+    'how many records change in a round of the group order, and how many events each has',
+    orderedSize,
+    defaultOrdered,
+  )
   .addOption(
     new Option(
       '--first-attempts <setting>',
@@ -82,7 +90,7 @@ process.on('unhandledRejection', (error) => {
 
 /** Takes one round after the other from the list. */
 async function playAll(left: Round[], played: Played[]): Promise<void> {
-  const runner = createRunner(shutdown, { graceMs: options.grace * 1000 }, say);
+  const runner = createRunner(shutdown, { graceMs: options.grace * 1000, ordered: options.ordered }, say);
   for (let round = left.shift(); round !== undefined; round = left.shift()) {
     const result = await runner.play(round);
     if (shutdown.signal.aborted) return;

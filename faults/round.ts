@@ -11,11 +11,19 @@ import { type Evidence, readRows } from './evidence.ts';
 import type { Fault, Scene } from './fault.ts';
 import { newLedger } from './ledger.ts';
 import { busyMs, type MachineWatch, watchMachine } from './machine.ts';
+import type { OrderedSize } from './ordered-size.ts';
 import type { Round } from './plan.ts';
 import { policyOf } from './policies.ts';
 import { openReceivers } from './receivers.ts';
 import { openShop } from './shop.ts';
 import type { BasicStack } from './stack/stack.ts';
+
+/** What rounds have in common. */
+export interface RoundOptions {
+  /** How late an attempt may be beyond plan and outage, in milliseconds. */
+  readonly graceMs: number;
+  readonly ordered: OrderedSize;
+}
 
 /** What came of it. */
 export interface Played {
@@ -49,14 +57,13 @@ export class TooSlowError extends Error {
 
 /**
  * Plays a round on a stack, which is whole again afterwards.
- * @param graceMs how late an attempt may be beyond plan and outage, in milliseconds
  * @throws TooSlowError
  */
 export async function playRound<S extends BasicStack>(
   stack: S,
   round: Round,
   fault: Fault<S>,
-  graceMs: number,
+  { graceMs, ordered }: RoundOptions,
 ): Promise<Played> {
   const started = Date.now();
   const { policy } = round;
@@ -67,7 +74,7 @@ export async function playRound<S extends BasicStack>(
   const receivers = await openReceivers(policy, shop.subscribe);
   const random = randomFrom(`${round.seed}/${round.index}/fault`);
   const machine = watchMachine();
-  const scene: Scene<S> = { stack, shop, receivers, ledger, random };
+  const scene: Scene<S> = { stack, shop, receivers, ledger, random, ordered };
   try {
     await fault.prepare?.(scene);
     let halfway = () => {};

@@ -6,7 +6,7 @@ import { createShutdown, type Shutdown } from '../src/lib/shutdown.ts';
 import type { Verdict } from './check/check.ts';
 import { violation } from './check/violation.ts';
 import type { Round } from './plan.ts';
-import { type Played, playRound, TooSlowError } from './round.ts';
+import { type Played, playRound, type RoundOptions, TooSlowError } from './round.ts';
 import { type EmbeddedStack, startEmbeddedStack } from './stack/embedded.ts';
 import { type BasicStack, type Stack, startStack } from './stack/stack.ts';
 
@@ -16,12 +16,6 @@ export interface Runner {
   play(round: Round): Promise<Played>;
 }
 
-/** What the rounds of a runner have in common. */
-export interface RunnerOptions {
-  /** How late an attempt may be beyond plan and outage, in milliseconds. */
-  readonly graceMs: number;
-}
-
 /** How often a round is played at most that the machine is too slow for. */
 const PLAYS = 5;
 
@@ -29,11 +23,7 @@ const PLAYS = 5;
  * A runner whose stacks start when they are needed.
  * @param shutdown receives what stops them
  */
-export function createRunner(
-  shutdown: Shutdown,
-  { graceMs }: RunnerOptions,
-  say: (text: string) => void,
-): Runner {
+export function createRunner(shutdown: Shutdown, options: RoundOptions, say: (text: string) => void): Runner {
   const whole = onDemand<Stack>(shutdown, (own) => startStack(own, say));
   const embedded = onDemand<EmbeddedStack>(shutdown, (own) => startEmbeddedStack(own));
   const stackOf = ({ fault }: Round) => ('embedded' in fault ? embedded : whole);
@@ -42,8 +32,8 @@ export function createRunner(
     const { fault } = round;
     try {
       return 'embedded' in fault
-        ? await playRound(await embedded.get(), round, fault, graceMs)
-        : await playRound(await whole.get(), round, fault, graceMs);
+        ? await playRound(await embedded.get(), round, fault, options)
+        : await playRound(await whole.get(), round, fault, options);
     } catch (error) {
       if (!(error instanceof TooSlowError) || plays === PLAYS) throw error;
       say(`again  ${round.index}: the machine was too slow: ${error.message}`);

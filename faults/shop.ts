@@ -61,9 +61,15 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
     return { status: answer.status, ...v.parse(answerSchema, await answer.json()) };
   }
 
-  /** Sends a request of the setting-up, which nothing disturbs. */
+  /** Sends a request of the setting-up, which nothing disturbs: but the API may not have got over the round before. */
   async function must(method: string, path: string, token: string, body: object): Promise<unknown> {
-    const { status, message, data } = await send(method, path, token, body, SETTING_UP_MS);
+    const end = Date.now() + SETTING_UP_MS;
+    let answer = await send(method, path, token, body, SETTING_UP_MS);
+    while (answer.status === 503 && Date.now() < end) {
+      await sleep(API_RETRY_INTERVAL_MS);
+      answer = await send(method, path, token, body, SETTING_UP_MS);
+    }
+    const { status, message, data } = answer;
     if (status !== 200) throw new Error(`${method} ${path}: HTTP ${status} ${message}`);
     return data;
   }

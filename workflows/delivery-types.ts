@@ -135,6 +135,8 @@ export interface FailedAttempt {
   readonly at: string;
   /** ISO 8601 in UTC; null when no attempt is left. */
   readonly nextAttemptAt: string | null;
+  /** Deliveries of newer events of the record that waited behind it then; absent where there were none. */
+  readonly behind?: number;
 }
 
 /** Signal: something that matters to open deliveries changed on the webhook. Carries no command. */

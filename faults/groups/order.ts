@@ -16,9 +16,6 @@ import { temporal } from './operator.ts';
 import { standbyFaults } from './standby.ts';
 import { temporalFaults } from './temporal.ts';
 
-const RECORDS = 20;
-/** Of each record, one after the other. */
-const CHANGES = 9;
 /** Between two changes of a record, in milliseconds. */
 const PAUSE_MS = [20, 300] as const;
 /** There is much to do: whether the others are in time is seen in other groups. In milliseconds. */
@@ -79,15 +76,15 @@ async function openSide({ shop }: Scene, ordering: 'record' | 'latest', types: S
 }
 
 async function begin(scene: Scene): Promise<void> {
-  const { shop, random, ledger } = scene;
+  const { shop, random, ledger, ordered } = scene;
   ledger.graceMs = Math.max(ledger.graceMs, GRACE_MS);
   const sides = [
     await openSide(scene, 'record', ['CREATE_ORDER', 'UPDATE_ORDER']),
     await openSide(scene, 'latest', ['UPDATE_ORDER']),
   ];
-  const records = Array.from({ length: RECORDS }, (_, index) => `ordered-${shop.eshopId}-${index}`);
+  const records = Array.from({ length: ordered.records }, (_, index) => `ordered-${shop.eshopId}-${index}`);
   const pauses = records.map(() =>
-    Array.from({ length: CHANGES }, () => random.integer(PAUSE_MS[0], PAUSE_MS[1])),
+    Array.from({ length: ordered.events - 1 }, () => random.integer(PAUSE_MS[0], PAUSE_MS[1])),
   );
   const sent = Promise.all(
     records.map(async (id, index) => {

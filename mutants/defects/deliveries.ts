@@ -186,4 +186,34 @@ export const deliveryDefects: readonly Defect[] = [
       },
     ],
   },
+  {
+    name: 'order-of-one-statement-not-kept',
+    file: 'src/db/outbox/events.ts',
+    text: 'exists (select from fired g where g.entity_id = f.entity_id and g.sequence < f.sequence)',
+    replacement: 'false',
+    noticed: 'Of two events of one write the second may arrive first.',
+    caughtBy: [
+      {
+        file: 'test/db/claimed-at-write.test.ts',
+        tests: [
+          'of a webhook with an order it gets the first of a record, and the next one when that has ended',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'order-lost-at-a-claim',
+    file: 'src/db/outbox/order.ts',
+    text: `not w.active or exists (select \${openAhead(sql)}) or (`,
+    replacement: 'not w.active or (',
+    noticed: 'Two events of a record are at their receiver at the same time.',
+    caughtBy: [
+      {
+        file: 'test/workflow/in-order.test.ts',
+        tests: [
+          'nothing goes while the one before it is at its receiver; delivered: the next one goes at once',
+        ],
+      },
+    ],
+  },
 ];

@@ -5,6 +5,7 @@
  * Module attempt, which imports receiver, concurrency, db, delivery, domain, lib, secrets, traces. Begin: this file for one delivery,
  * `make-batch.ts` for a batch.
  */
+import { countBehind } from '../db/outbox/order.ts';
 import type { Pool } from '../db/pool.ts';
 import { type DeliveryForAttempt, loadForAttempt } from '../db/webhooks/attempts.ts';
 import { deferAttempt, spendRetries } from '../db/webhooks/deliveries.ts';
@@ -107,7 +108,11 @@ async function attempt(
   const answered = await send(deps, { ...ready, takenAt }, signal);
   const [recorded] = await record(deps, [answered], order, null);
   // Ended elsewhere in the meantime: the caller reads its state again.
-  return recorded?.changed === true ? answerTo(recorded.record) : { kind: 'notAttempted', reason: 'closed' };
+  if (recorded?.changed !== true) return { kind: 'notAttempted', reason: 'closed' };
+  const answer = answerTo(recorded.record);
+  if (answer.kind !== 'failed' || delivery.ordering === 'none') return answer;
+  // For operators alone.
+  return { ...answer, behind: await countBehind(sql, delivery.id).catch(() => 0) };
 }
 
 /** @returns undefined where there is no such delivery any more */

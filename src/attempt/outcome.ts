@@ -48,6 +48,8 @@ export interface AttemptFailure {
   readonly at: Date;
   /** null when no attempt is left. */
   readonly nextAttemptAt: Date | null;
+  /** Newer deliveries of its record that wait behind it at this moment, where its webhook has an order. */
+  readonly behind?: number;
 }
 
 /** No request was made; there is nothing to decide until then, unless the webhook changes. */

@@ -75,6 +75,7 @@ const fields: Readonly<Record<Field, true>> = {
   attemptsBefore: true,
   attemptsMade: true,
   batchId: true,
+  behind: true,
   by: true,
   claimed: true,
   coefficient: true,

@@ -243,9 +243,10 @@ function attemptOf(delivery: QueuedDelivery): Pick<DeliverEventInput, 'first' | 
 }
 
 function failedAttempt(failure: Omit<AttemptFailure, 'kind'>): FailedAttempt {
-  const { number, status, sentence, at, nextAttemptAt } = failure;
+  const { number, status, sentence, at, nextAttemptAt, behind = 0 } = failure;
   const next = nextAttemptAt?.toISOString() ?? null;
-  return { number, status, sentence, at: at.toISOString(), nextAttemptAt: next };
+  const failed = { number, status, sentence, at: at.toISOString(), nextAttemptAt: next };
+  return behind === 0 ? failed : { ...failed, behind };
 }
 
 /** How a workflow is started again: each only where Temporal still has what was found there. */

@@ -55,6 +55,7 @@ export interface DeliveryRow {
   readonly lastError: string | null;
   readonly nextAttemptAt: Date | null;
   readonly windowStartedAt: Date | null;
+  readonly lastAttemptAt: Date | null;
   readonly dispatchedAt: Date | null;
   readonly canceledBy: 'operator' | 'deletion' | null;
 }

@@ -2,9 +2,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { redeliver } from '../../src/db/outbox/redeliver.ts';
+import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import * as webhooks from '../../src/db/webhooks/webhooks.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
+import { isLastCall } from '../../src/domain/incident.ts';
+import { maxAttempts } from '../../src/domain/retry-policy.ts';
 import type { Ordering } from '../../src/domain/webhook.ts';
 import { createOperatorActions, type OperatorActions } from '../../src/temporal/operator-actions.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
@@ -276,12 +279,103 @@ test('superseded: the newest goes on with the count and the window, behind what 
   ]);
 });
 
-test('where only the latest counts, newer events give a broken receiver no attempt more: its webhook is deactivated all the same', async () => {
-  const [webhook] = await subscribe('latest', ['UPDATE_ORDER']);
-  const [first, second] = await group('broken', 'UPDATE_ORDER', 'UPDATE_ORDER');
-  answer('broken', refusing);
+test('within a recovery the events of each record go in their order', async () => {
+  const [webhook] = await subscribe('record', ['UPDATE_ORDER']);
+  await stack.changeWebhook(Number(webhook), { active: false });
+  const since = new Date();
+  for (const record of ['lost', 'other', 'lost', 'other', 'lost']) await happen(record, 'UPDATE_ORDER');
+  await stack.changeWebhook(Number(webhook), { active: true });
+  answer('lost', refusing);
+  const asked = { eshopId: stack.eshopId, webhookId: Number(webhook), webhookType: 'UPDATE_ORDER' } as const;
+  const begun = await beginRecovery(stack.sql, { ...asked, since, until: null, include: ['missed'] });
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  stack.notify();
+  const recovered = async (record: string) => {
+    const rows = await stack.sql<{ id: string }[]>`
+      select id from deliveries where recovery_id = ${begun.recoveryId} and entity_id = ${record} order by sequence`;
+    return rows.map(({ id }) => id);
+  };
+  await stack.until('those of the other record', async () => arrived('other').length === 2);
+  const [first, ...others] = await stack.until('all of them', async () => {
+    const ids = await recovered('lost');
+    return ids.length === 3 && ids;
+  });
+  await stack.untilState(String(first), 'retrying');
+  for (const id of others) await stack.until('it to wait', () => waits(id));
+  answer('lost', { status: 200 });
+  await tryNow(String(first));
+  await delivered(...others);
+  expect(arrived('lost')).toEqual([first, first, ...others]);
+  expect(arrived('other')).toEqual(await recovered('other'));
+});
+
+test('the details of its workflow say how many wait behind it', async () => {
+  await stack.stopWorker();
+  await stack.startWorker({ policy: { ...stack.policy, maxRetries: 2 } });
+  await subscribe('record');
+  const [first] = await group('seen', ...TYPES);
+  answer('seen', refusing);
   await tryNow(first);
-  await stack.untilState(String(second), 'failed');
-  expect(arrived('broken')).toEqual([first, second]);
-  expect(await stack.webhook(Number(webhook))).toMatchObject({ active: false });
+  const handle = await workflow(first);
+  await stack.until('its details', async () => {
+    const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    return currentDetails.includes('2 newer deliveries of its record waited behind it then.');
+  });
+});
+
+test('a broken receiver: where only the latest counts it gets the attempts of one event, and is warned of and deactivated with the same one', async () => {
+  const policy = { ...stack.policy, initialIntervalMs: 60_000, maxRetries: 4 };
+  await stack.stopWorker();
+  await stack.startWorker({ policy });
+  receiver.respond(refusing);
+  const [plain] = await subscribe('none', ['CREATE_ORDER']);
+  const [latest] = await subscribe('latest', ['UPDATE_ORDER']);
+  const [lonely] = await happen('lonely', 'CREATE_ORDER');
+  let [head] = await happen('broken', 'UPDATE_ORDER');
+  const warned = async () => {
+    const rows = await stack.sql<{ webhookId: number }[]>`
+      select webhook_id from warnings where webhook_id = any(${[Number(plain), Number(latest)]}) order by webhook_id`;
+    return rows.map(({ webhookId }) => webhookId);
+  };
+  /** What is known of a delivery after its attempt of this number, without the moment. */
+  async function after(id: string | undefined, attempt: number) {
+    const row = await stack.until(`attempt ${attempt}`, async () => {
+      const read = await stack.delivery(String(id));
+      const there =
+        read.attemptsMade === attempt && read.lastAttemptAt !== null && read.dispatchedAt !== null;
+      return there && (attempt < maxAttempts(policy) || read.state === 'failed') && read;
+    });
+    const { state, attemptsMade } = row;
+    const [nextAttemptAt, lastAttemptAt] = [
+      row.nextAttemptAt?.getTime() ?? null,
+      row.lastAttemptAt?.getTime() ?? 0,
+    ];
+    const times = { nextAttemptAt, lastAttemptAt, windowStartedAt: row.windowStartedAt?.getTime() ?? 0 };
+    const waitMs = nextAttemptAt === null ? null : nextAttemptAt - lastAttemptAt;
+    return {
+      state,
+      waitMs,
+      lastCall: state === 'retrying' && isLastCall(policy, { attemptsMade, ...times }),
+    };
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    const alone = await after(lonely, attempt);
+    expect(await after(head, attempt)).toEqual(alone);
+    // Each of its attempts is of another delivery: the newest one there was.
+    expect(arrived('broken')).toHaveLength(attempt);
+    if (alone.lastCall) await stack.until('both to be warned of', async () => (await warned()).length === 2);
+    else if (alone.state === 'retrying') expect(await warned()).toEqual([]);
+    if (attempt === maxAttempts(policy)) break;
+    const newer = await happen('broken', 'UPDATE_ORDER', 'UPDATE_ORDER');
+    stack.notify();
+    for (const id of newer.slice(0, -1)) await stack.untilState(id, 'superseded');
+    await stack.until('it to wait', () => waits(String(newer.at(-1))));
+    for (const id of [lonely, head]) await tryNow(String(id));
+    head = newer.at(-1);
+  }
+  expect(await warned()).toEqual([plain, latest]);
+  for (const id of [plain, latest]) expect(await stack.webhook(Number(id))).toMatchObject({ active: false });
+  expect(receiver.requests.map(({ headers }) => headers['x-service-attempt'])).toEqual(
+    [1, 2, 3, 4, 5].flatMap((attempt) => [`${attempt}`, `${attempt}`]),
+  );
 });

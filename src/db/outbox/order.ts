@@ -210,6 +210,18 @@ export async function supersedeRetries(
   return { ended, superseded: [...typesOf(rows), ...more] };
 }
 
+/** How many deliveries wait behind this one, in the order of its record. */
+export async function countBehind(sql: Sql, deliveryId: string): Promise<number> {
+  const [row] = await sql<{ behind: number }[]>`
+    select count(*)::int as behind from deliveries d join webhooks w on w.id = d.webhook_id
+    cross join lateral (
+      select from deliveries n join webhooks nw on nw.id = n.webhook_id
+      where ${waits(sql, 'n')} and n.sequence > d.sequence and ${sameRecord(sql, 'n', 'd')}
+        and nw.receiver = w.receiver and nw.ordering <> 'none') n
+    where d.id = ${deliveryId}`;
+  return row?.behind ?? 0;
+}
+
 /** What `d`, a delivery to the webhook `w` that is not held, waits for, beside its next attempt, as JSON (docs/interface.md, L14). */
 export const waitsFor = (sql: Sql) => sql`
   case when d.state = 'pending' and w.active and d.operator_stop is null then
