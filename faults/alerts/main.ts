@@ -174,7 +174,8 @@ async function tryOne(failure: Failure, prometheus: Prometheus, installation: In
   else if (alerts.length === 0) rows.push([name, 'none', '', '']);
   if (alerts.length > 0 || others.length === 0) return;
   for (const other of others) wrong.push(`${name}: ${other} fired.`);
-  for (const line of installation.log().split('\n')) if (/reconciled|repaired|"level":50/.test(line)) say(line);
+  for (const line of installation.log().split('\n'))
+    if (/reconciled|repaired|"level":50/.test(line)) say(line);
 }
 
 /** @returns after how many milliseconds it was so for each alert, and what else began to fire */

@@ -1,5 +1,6 @@
 /** Records that change while something fails, and webhooks that want their events in order. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eachLimited } from '../../src/lib/each-limited.ts';
 import { freePort } from '../../test/support/ports.ts';
 import { createReceiver, type Receiver } from '../../test/support/receiver.ts';
 import { workflowIdOf } from '../../test/support/workflow-ids.ts';
@@ -16,6 +17,8 @@ import { temporal } from './operator.ts';
 import { standbyFaults } from './standby.ts';
 import { temporalFaults } from './temporal.ts';
 
+/** Records that change at once: the other orders of the round need their turn, too. */
+const AT_ONCE = 20;
 /** Between two changes of a record, in milliseconds. */
 const PAUSE_MS = [20, 300] as const;
 /** There is much to do: whether the others are in time is seen in other groups. In milliseconds. */
@@ -86,15 +89,13 @@ async function begin(scene: Scene): Promise<void> {
   const pauses = records.map(() =>
     Array.from({ length: ordered.events - 1 }, () => random.integer(PAUSE_MS[0], PAUSE_MS[1])),
   );
-  const sent = Promise.all(
-    records.map(async (id, index) => {
-      await shop.createOrder(id);
-      for (const [change, pause] of (pauses[index] ?? []).entries()) {
-        await sleep(pause);
-        await shop.annotate(id, `change ${change}`);
-      }
-    }),
-  );
+  const sent = eachLimited([...records.entries()], AT_ONCE, async ([index, id]) => {
+    await shop.createOrder(id);
+    for (const [change, pause] of (pauses[index] ?? []).entries()) {
+      await sleep(pause);
+      await shop.annotate(id, `change ${change}`);
+    }
+  });
   // Looked at when everything settles.
   sent.catch(() => {});
   traffics.set(scene, { records, sides, sent, canceled: new Set() });

@@ -114,8 +114,12 @@ async function recordAll(
   if (ended.length > 0) {
     const records = ended.map(({ delivery }) => delivery.id);
     const latest = ended.some(({ delivery }) => delivery.ordering === 'latest');
-    for (const kind of await settleOrder(sql, { records }, latest).catch(() => []))
-      watch.ended(kind, 'superseded');
+    const [eshopId, another] = new Set(ended.map(({ delivery }) => delivery.eshopId));
+    const scope = {
+      records,
+      ...(eshopId === undefined || another !== undefined ? {} : { ofEshop: eshopId }),
+    };
+    for (const kind of await settleOrder(sql, scope, latest).catch(() => [])) watch.ended(kind, 'superseded');
   }
   return records.map((each) => ({ record: each, changed: states.has(each.deliveryId) }));
 }

@@ -96,7 +96,7 @@ test('of a webhook with an order it gets the first of a record, and the next one
   expect(deliveries.map(({ mayNotGo }) => mayNotGo)).toEqual([true, true]);
   expect(await keepOrder(sql, deliveries)).toEqual({ ready: [], superseded: [] });
   await sql`update deliveries set state = 'delivered', finished_at = now() where id = ${first?.id ?? null}`;
-  await settleOrder(sql, { records: [String(first?.id)] });
+  await settleOrder(sql, { records: [String(first?.id)], ofEshop: eshopId });
   expect(taken.map(({ id }) => id)).toEqual([first?.id, deliveries[0]?.id]);
   expect(await claimable()).toEqual([]);
 
@@ -104,7 +104,7 @@ test('of a webhook with an order it gets the first of a record, and the next one
   await sql`update deliveries set state = 'delivered', finished_at = now() where id = ${deliveries[0]?.id ?? null}`;
   room = false;
   woken.length = 0;
-  await settleOrder(sql, { records: [String(deliveries[0]?.id)] });
+  await settleOrder(sql, { records: [String(deliveries[0]?.id)], ofEshop: eshopId });
   await expect.poll(() => woken).toContain('deliveries');
   detach();
   expect(taken).toHaveLength(2);

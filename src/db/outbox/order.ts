@@ -65,7 +65,9 @@ const untouched = (sql: Sql, alias: string) =>
   sql`${sql(alias)}.state = 'pending' and ${sql(alias)}.window_started_at is null`;
 
 /** Of which records. */
-export type OrderScope = { readonly records: readonly string[] } | { readonly eshopId: number } | 'all';
+export type OrderScope =
+  /** Of deliveries; with their e-shop, where all are of one. */
+  { readonly records: readonly string[]; readonly ofEshop?: number } | { readonly eshopId: number } | 'all';
 
 /**
  * Keeps the order among what was just claimed: a newer event takes the place of an older one where only the latest counts, and what is
@@ -105,7 +107,8 @@ export async function settleOrder(
   const notifier = notifierOf(sql);
   const waiting = waitingWithin(sql, scope);
   const superseded = replaced ? await supersede(sql, waiting, sql`${waits(sql, 'd')}`) : [];
-  const claims = 'records' in Object(scope) && notifier.hasRoom();
+  const ofEshop = scope !== 'all' && 'records' in scope ? scope.ofEshop : undefined;
+  const claims = ofEshop !== undefined && notifier.hasRoom(ofEshop);
   const released = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
     update deliveries s set due_at = now(),
       queue = case when s.recovery_id is null then ${QUEUE.fresh}::smallint else ${QUEUE.recovered}::smallint end,
