@@ -94,6 +94,11 @@ test('25 deactivations at once: twenty mails, then one that tells the other five
   expect(owed).toHaveLength(0);
 });
 
+test('a clock that was set back by an hour puts off nothing', async () => {
+  await database.sql`update eshops set mails_until = now() + interval '3 hours' where id = ${eshopId}`;
+  expect(await mailOf(await deactivated())).toBeNull();
+});
+
 test('what the mail server did not take costs nothing of the budget', async () => {
   const webhookId = await deactivated();
   server.behaviour.refuseRecipient = 451;

@@ -12,13 +12,15 @@ const EACH_SECONDS = 360;
  */
 export async function takeMail(sql: Sql, eshopId: number): Promise<number | null> {
   const each = sql`make_interval(secs => ${EACH_SECONDS})`;
-  const ahead = sql`make_interval(secs => ${EACH_SECONDS * (AT_ONCE - 1)})`;
+  const most = sql`make_interval(secs => ${EACH_SECONDS * AT_ONCE})`;
+  // Further ahead than it can be, it is of a clock that was set back since.
+  const until = sql`greatest(now(), case when mails_until <= now() + ${most} then mails_until end)`;
   const taken = await sql`
-    update eshops set mails_until = greatest(mails_until, now()) + ${each}
-    where id = ${eshopId} and (mails_until is null or mails_until <= now() + ${ahead}) returning id`;
+    update eshops set mails_until = ${until} + ${each}
+    where id = ${eshopId} and ${until} + ${each} <= now() + ${most} returning id`;
   if (taken.length > 0) return null;
   const [row] = await sql<{ ms: number }[]>`
-    select extract(epoch from mails_until - now() - ${ahead})::float8 * 1000 as ms from eshops where id = ${eshopId}`;
+    select extract(epoch from ${until} + ${each} - now() - ${most})::float8 * 1000 as ms from eshops where id = ${eshopId}`;
   return Math.max(1_000, Math.ceil(row?.ms ?? 0));
 }
 
