@@ -107,7 +107,8 @@ export function Pages({ paging, path, query }: { paging: Paging; path: string; q
   );
 }
 
-export function Empty({ title, children }: { title: string; children?: Child }) {
+/** Where there is nothing to show. @param children what that means, or the next step */
+export function Empty({ title, children }: { title: string; children: Child }) {
   return (
     <div class="empty">
       <strong>{title}</strong>

@@ -174,7 +174,11 @@ function ListPage(props: {
               </p>
             </Empty>
           ) : (
-            <Empty title={`No ${title.toLowerCase()} found`} />
+            <Empty title={`No ${title.toLowerCase()} found`}>
+              <p>
+                None matches this filter. <a href={`${CONSOLE}${entry.path}`}>Show all of them</a>
+              </p>
+            </Empty>
           )
         ) : (
           <ul class="rows">
@@ -220,7 +224,9 @@ function RecordPage(props: {
           <section class="card flush" aria-labelledby="happened">
             <h2 id="happened">Events</h2>
             {events.length === 0 ? (
-              <Empty title="Events are no longer kept" />
+              <Empty title="Events are no longer kept">
+                <p>Events and deliveries are dropped after some weeks; the record stays.</p>
+              </Empty>
             ) : (
               <>
                 <EventRows events={events} now={viewer.now} />

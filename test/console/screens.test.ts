@@ -27,6 +27,7 @@ beforeAll(async () => {
     'webhook-inactive': `/console/webhooks/${seeded.inactive}`,
     'webhook-examine': `/console/webhooks/${seeded.failing}/examine`,
     'orders-by-status': '/console/orders?status=preReceived',
+    'orders-none': '/console/orders?status=lost',
     'movements-by-sku': '/console/stock-movements?sku=TEA-GREEN-100',
     'webhook-edit': `/console/webhooks/${seeded.failing}/edit`,
     'webhook-deactivate': `/console/webhooks/${seeded.failing}/deactivate`,
