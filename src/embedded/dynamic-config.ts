@@ -15,6 +15,8 @@ export const DYNAMIC_CONFIG: Readonly<Record<string, string | number | boolean>>
   // What waits is written into one partition of four, so that the turns are those of the whole task queue: each partition
   // takes turns of its own.
   'matching.numTaskqueueWritePartitions': 1,
+  // And read from it alone: asking the three that are always empty costs the server with every question.
+  'matching.numTaskqueueReadPartitions': 1,
   // Bytes of one search attribute, 2 KiB by default: a batch is found by the entity of each of its 500 deliveries. As much
   // as Temporal takes of all attributes together.
   'frontend.searchAttributesSizeOfValueLimit': 40_960,
