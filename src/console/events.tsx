@@ -37,6 +37,7 @@ function OutcomeList({ outcomes }: { outcomes: Outcomes }) {
               {lastError === null || state === 'delivered' ? null : (
                 <span class="wrap quiet">{lastError}</span>
               )}
+              {reason === null ? null : <span class="wrap quiet">{reason}</span>}
             </>
           )}
         </li>

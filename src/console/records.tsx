@@ -19,8 +19,9 @@ import { capital } from '../domain/words.ts';
 import { Paging, piece, queryText } from './api-client.ts';
 import { DeliveryList, DeliveryRows } from './deliveries/rows.tsx';
 import type { ConsoleDeps, ConsoleEnv, Viewer } from './deps.ts';
-import { EventList, EventRows } from './events.tsx';
+import { EventList } from './events.tsx';
 import { ChoiceFilter, Filters } from './filters.tsx';
+import { History } from './history.tsx';
 import { html, Page } from './layout.tsx';
 import { Code, Empty, Input, Live, More, Pages } from './parts.tsx';
 import { Fields, type Item, Lists, plain } from './record-parts.tsx';
@@ -221,16 +222,16 @@ function RecordPage(props: {
       </div>
       <Live id="history" path={`${CONSOLE}${entry.path}/${piece(id)}`}>
         <div class="two">
-          <section class="card flush" aria-labelledby="happened">
-            <h2 id="happened">Events</h2>
+          <section class="card" aria-labelledby="happened">
+            <h2 id="happened">History</h2>
             {events.length === 0 ? (
               <Empty title="Events are no longer kept">
                 <p>Events and deliveries are dropped after some weeks; the record stays.</p>
               </Empty>
             ) : (
               <>
-                <EventRows events={events} now={viewer.now} />
-                <p class="pages">
+                <History {...{ events, deliveries, now: viewer.now }} />
+                <p>
                   <a href={`${CONSOLE}/events${queryText({ entityId: id })}`}>All events</a>
                 </p>
               </>

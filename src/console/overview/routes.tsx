@@ -7,6 +7,7 @@ import {
   MAX_DELIVERIES_READ,
   readDeliveryCounts,
 } from '../../db/console/delivery-counts.ts';
+import { type InOrder, readInOrder } from '../../db/console/in-order.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
 import { Paging } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv, Viewer } from '../deps.ts';
@@ -14,7 +15,7 @@ import { html, Page } from '../layout.tsx';
 import { Code, Empty, Live } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
-import { duration } from '../times.tsx';
+import { Ago, duration } from '../times.tsx';
 import { Trouble } from '../webhooks/health.tsx';
 import { Chart } from './chart.tsx';
 import { type Range, rangeOf, ranges } from './ranges.ts';
@@ -65,6 +66,20 @@ function Incidents({ webhooks, now }: { webhooks: readonly WebhookRecord[]; now:
   );
 }
 
+/** What an order holds up: said only where there is something. */
+function Behind({ inOrder: { records, since }, now }: { inOrder: InOrder; now: Date }) {
+  if (since === null) return null;
+  return (
+    <p class="note">
+      <a href={`${CONSOLE}/deliveries?state=pending`}>
+        {records === 1 ? 'One record has' : `${count(records)} records have`} deliveries
+      </a>{' '}
+      that wait behind an older one, as their webhooks’ order asks; the longest since{' '}
+      <Ago at={since.toISOString()} now={now} />.
+    </p>
+  );
+}
+
 function count(total: number): string {
   return total >= 10_000 ? '10,000+' : total.toLocaleString('en-US');
 }
@@ -74,9 +89,10 @@ function OverviewPage(props: {
   range: Range;
   counts: DeliveryCounts;
   waiting: Waiting;
+  inOrder: InOrder;
   webhooks: readonly WebhookRecord[];
 }) {
-  const { viewer, range, counts, waiting, webhooks } = props;
+  const { viewer, range, counts, waiting, inOrder, webhooks } = props;
   const { steps, whole, p95Ms, medianMs, measured } = counts;
   const failing = webhooks.filter(({ incident }) => incident !== null).length;
   const speed = p95Ms === null ? '–' : duration(p95Ms);
@@ -126,6 +142,7 @@ function OverviewPage(props: {
             />
             <Count name="95th percentile of response times" value={speed} path="/deliveries" />
           </div>
+          <Behind inOrder={inOrder} now={viewer.now} />
           <section class="card" aria-labelledby="chart">
             <h2 id="chart">Deliveries {range.step}</h2>
             <Chart steps={steps} range={range} now={viewer.now} />
@@ -182,15 +199,21 @@ export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
     const range = rangeOf(c.req.query('range'));
     const inState = async (state: keyof Waiting) =>
       (await api.get(Counted, '/v21/deliveries', { state, items: '1' })).pagination.totalCount;
-    const [{ data: webhooks }, counts, pending, retrying, held] = await Promise.all([
+    const [{ data: webhooks }, counts, inOrder, pending, retrying, held] = await Promise.all([
       api.get(Webhooks, '/v21/webhooks'),
       countsOf(viewer.session.eshopId, range, viewer.now),
+      readInOrder(sql, viewer.session.eshopId),
       inState('pending'),
       inState('retrying'),
       inState('held'),
     ]);
     return c.html(
-      html(<OverviewPage {...{ viewer, range, counts, webhooks }} waiting={{ pending, retrying, held }} />),
+      html(
+        <OverviewPage
+          {...{ viewer, range, counts, inOrder, webhooks }}
+          waiting={{ pending, retrying, held }}
+        />,
+      ),
     );
   });
   return app;

@@ -1,0 +1,87 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/** The history of a record as one line, in its order: what happened, where it went, and what waits for what. */
+import type * as v from 'valibot';
+import type { Delivery } from '../api/deliveries/record.ts';
+import type { Event } from '../api/event-schemas.ts';
+import { State, type Tone } from './parts.tsx';
+import { CONSOLE } from './session.ts';
+import { Due, Time } from './times.tsx';
+
+type Happened = v.InferOutput<typeof Event>;
+type Outcome = Happened['webhooks'][number];
+type Deliveries = readonly v.InferOutput<typeof Delivery>[];
+
+/** The worst first: an event is as far as the one of its deliveries that is least far. */
+const TONES: readonly (readonly [Tone | 'next', readonly string[]])[] = [
+  ['bad', ['failed', 'expired']],
+  ['busy', ['retrying']],
+  ['next', ['pending', 'held']],
+  ['calm', ['superseded', 'canceled']],
+  ['good', ['delivered']],
+];
+
+function toneOf({ webhooks }: Happened): Tone | 'next' {
+  const states = webhooks.map(({ state }) => String(state));
+  return TONES.find(([, own]) => own.some((state) => states.includes(state)))?.[0] ?? 'calm';
+}
+
+/** Behind which other one it waits, or by which it was replaced; null where it is neither. */
+function Place(props: { outcome: Outcome; deliveries: Deliveries; now: Date }) {
+  const { outcome, deliveries, now } = props;
+  const { reason, deliveryId } = outcome;
+  const numberOf = (id: string) => deliveries.find((other) => other.id === id)?.sequence;
+  const own = deliveries.find(({ id }) => id === deliveryId);
+  const other = own?.supersededBy ?? own?.waitsFor?.deliveryId ?? null;
+  const number = other === null ? undefined : numberOf(other);
+  if (own === undefined || other === null || number === undefined)
+    return reason === null ? null : <span class="wrap quiet">{reason}</span>;
+  const link = <a href={`${CONSOLE}/deliveries/${other}`}>{number}</a>;
+  if (own.supersededBy !== null) return <span class="quiet">by {link}</span>;
+  const next = own.waitsFor?.nextAttemptAt ?? null;
+  return (
+    <span class="quiet">
+      waits for {link}
+      {next === null ? null : (
+        <>
+          , next attempt <Due at={next} now={now} />
+        </>
+      )}
+    </span>
+  );
+}
+
+/** @param deliveries those of the record that are known: of others an outcome's own words are shown */
+export function History(props: { events: readonly Happened[]; deliveries: Deliveries; now: Date }) {
+  const { events, deliveries, now } = props;
+  return (
+    <ol class="line">
+      {events
+        .toSorted((a, b) => a.sequence - b.sequence)
+        .map((event) => (
+          <li class={toneOf(event)}>
+            <header>
+              <strong>
+                {event.sequence} <a href={`${CONSOLE}/events/${event.id}`}>{event.webhookType}</a>
+              </strong>
+              <Time at={event.createdAt} />
+            </header>
+            {event.reason === null || event.webhooks.length > 0 ? null : <p>{event.reason}</p>}
+            {event.webhooks.map((outcome) => (
+              <p class="acts">
+                <a href={`${CONSOLE}/webhooks/${outcome.webhookId}`}>Webhook {outcome.webhookId}</a>
+                {outcome.deliveryId === null || outcome.state === null ? null : (
+                  <a
+                    href={`${CONSOLE}/deliveries/${outcome.deliveryId}`}
+                    aria-label={`Delivery: ${outcome.state}`}
+                  >
+                    <State state={outcome.state} />
+                  </a>
+                )}
+                <Place {...{ outcome, deliveries, now }} />
+              </p>
+            ))}
+          </li>
+        ))}
+    </ol>
+  );
+}

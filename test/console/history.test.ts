@@ -1,0 +1,52 @@
+/** A record's history is one line in its order, which says what waits for what; and the overview how much waits. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { claimDeliveries } from '../../src/db/outbox/claim.ts';
+import { keepOrder } from '../../src/db/outbox/order.ts';
+import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { consoleOf, newPerson } from '../support/console.ts';
+import { minimalOrder } from '../support/orders.ts';
+import { visitorOf } from '../support/visitor.ts';
+
+let api: TestApi;
+let ask: ReturnType<typeof visitorOf>['ask'];
+
+beforeAll(async () => {
+  api = await createTestApi();
+  const { eshopId, username, password } = await newPerson(api.sql, api.eshop.eshopId, 'shop');
+  ({ ask } = visitorOf(consoleOf(api.deps)));
+  const { csrf } = await ask('/console/sign-in');
+  await ask('/console/sign-in', { csrf, eshop: String(eshopId), username, password });
+});
+afterAll(() => api?.drop());
+
+/** The words of a page, as they follow one another. */
+async function words(path: string): Promise<string> {
+  const { text } = await ask(path);
+  return text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+}
+
+test('the events of a record stand in their order, each with what it waits for', async () => {
+  const { sql, shop } = api;
+  for (const webhookType of ['CREATE_ORDER', 'UPDATE_ORDER']) {
+    const webhook = { url: 'https://shop.example/hook', webhookType, method: 'POST', active: true };
+    expect(await shop('POST', '/v21/webhooks', { ...webhook, ordering: 'record' })).toMatchObject({
+      status: 200,
+    });
+  }
+  await shop('POST', '/v21/products', { sku: 'TEA', name: 'Tea' });
+  expect(await shop('POST', '/v21/orders', minimalOrder('10001'))).toMatchObject({ status: 200 });
+  expect(await words('/console')).not.toContain('wait behind an older one');
+  await shop('PATCH', '/v21/orders/10001', { note: 'changed' });
+  const { deliveries } = await claimDeliveries(sql, { queue: QUEUE.fresh, limit: 10 });
+  const { ready } = await keepOrder(sql, deliveries);
+  expect(ready).toHaveLength(1);
+  await sql`
+    update deliveries set state = 'retrying', attempts_made = 1, dispatched_at = now(), last_error = 'HTTP 503', next_attempt_at = now() + interval '125 minutes'
+    where id = ${ready[0]?.id ?? null}`;
+  const page = await words('/console/orders/10001');
+  expect(page).toMatch(
+    /History 1 CREATE_ORDER .* Webhook \d+ retrying 2 UPDATE_ORDER .* Webhook \d+ pending waits for 1 , next attempt in 2 h All events/,
+  );
+  expect(await words('/console')).toContain('One record has deliveries that wait behind an older one');
+});
