@@ -13,6 +13,7 @@ import { migrate } from '../../src/db/migrate.ts';
 import { startTemporal } from '../../src/embedded/temporal.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { build } from './build.ts';
+import { otherPostgres } from './other-postgres.ts';
 import { freePort } from './ports.ts';
 
 declare module 'vitest' {
@@ -51,23 +52,29 @@ export default async function setup(project: TestProject) {
   const pidFile = join(directory, 'temporal.pid');
   process.once('exit', () => clearAway(directory, pidFile));
   const port = await freePort();
-  const server = new EmbeddedPostgres({
-    databaseDir: join(directory, 'postgres'),
-    port,
-    user: 'waybill',
-    password: 'waybill',
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: [
-      // Tests lose nothing by a crash, and every commit is faster.
-      ...['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'],
-      // It comes when it wants: plans would change, and catalogs be locked, in the middle of a test.
-      ...['-c', 'autovacuum=off'],
-      ...['-c', 'max_connections=300'],
-    ],
-    initdbFlags: ['--encoding=UTF8', '--locale=C'],
-    onLog: () => {},
-    onError: () => {},
-  });
+  const databaseDir = join(directory, 'postgres');
+  const postgresFlags = [
+    // Tests lose nothing by a crash, and every commit is faster.
+    ...['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'],
+    // It comes when it wants: plans would change, and catalogs be locked, in the middle of a test.
+    ...['-c', 'autovacuum=off'],
+    ...['-c', 'max_connections=300'],
+  ];
+  const { POSTGRES_PROGRAMS } = process.env;
+  const server =
+    POSTGRES_PROGRAMS === undefined
+      ? new EmbeddedPostgres({
+          databaseDir,
+          port,
+          user: 'waybill',
+          password: 'waybill',
+          createPostgresUser: process.getuid?.() === 0,
+          postgresFlags,
+          initdbFlags: ['--encoding=UTF8', '--locale=C'],
+          onLog: () => {},
+          onError: () => {},
+        })
+      : otherPostgres(POSTGRES_PROGRAMS, { databaseDir, port, postgresFlags });
   // The server's own user must be able to enter the folder, which mkdtemp makes for its owner alone.
   await chmod(directory, 0o755);
   async function startPostgres(): Promise<void> {

@@ -1,0 +1,127 @@
+/**
+ * Every statement that Waybill's processes send while they do their work, as Postgres plans it among ten million deliveries: none reads a
+ * large table whole, and none is dear enough to be compiled (JIT). On other versions: POSTGRES_PROGRAMS, see the global set-up.
+ */
+import { afterEach, expect, test } from 'vitest';
+import { login } from '../support/client.ts';
+import { createInstallation } from '../support/installation.ts';
+import { seedLists } from '../support/lists/seed.ts';
+import { nightly } from '../support/nightly.ts';
+import { exaggerate, ROWS } from '../support/plans.ts';
+import { startProgram } from '../support/program.ts';
+import { createReceiver } from '../support/receiver.ts';
+import { watchPlans } from '../support/statement-plans.ts';
+import { until } from '../support/until.ts';
+
+/** `jit_above_cost` of every version. */
+const COMPILED_ABOVE = 100_000;
+/** Rows from which on a table is large: a plan may well read all of an empty partition. */
+const LARGE = 100_000;
+/** Characters of a statement that tell which one it is. */
+const SHOWN = 400;
+const ORDERS = 20;
+const LINES = 300;
+
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+const ways = [
+  { firstAttempts: 'batch', pooled: true },
+  { firstAttempts: 'each', pooled: false },
+  { firstAttempts: 'each', pooled: true },
+  { firstAttempts: 'batch', pooled: false },
+] as const;
+
+test.each(nightly ? ways : ways.slice(0, 1))(
+  'no statement reads a large table whole, or is dear enough to be compiled: $firstAttempts, through a pooler: $pooled',
+  async ({ firstAttempts, pooled }) => {
+    const installation = await createInstallation();
+    endings.push(installation.remove);
+    const { sql, credentials, database, env } = installation;
+    await seedLists(sql, ROWS);
+    // Nothing of it is to be delivered.
+    await sql`
+      update deliveries set state = 'delivered', dispatched_at = now(), next_attempt_at = null
+      where state not in ('delivered', 'failed', 'expired', 'canceled')`;
+    await sql`
+      insert into attempts (delivery_id, number, generation, started_at, finished_at, outcome, duration_ms, status)
+      select id, 1, 1, created_at, created_at, 'success', 100, 200 from deliveries`;
+    for (const table of ['deliveries', 'attempts']) await sql`vacuum analyze ${sql(table)}`;
+    await exaggerate(sql);
+    const rows = await sql<
+      { name: string }[]
+    >`select relname as name from pg_class where reltuples >= ${LARGE}`;
+    const large = new Set(rows.map(({ name }) => name));
+    expect([...large].join()).toMatch(/deliveries_.*events_|events_.*deliveries_/);
+    const watched = await watchPlans(sql, database.url, pooled);
+    endings.push(watched.close);
+    const program = await startProgram({
+      ...env,
+      DATABASE_URL: watched.url,
+      FIRST_ATTEMPTS: firstAttempts,
+    });
+    endings.push(() => program.stop());
+    const receiver = await createReceiver(({ count }) => ({ status: count % 10 === 0 ? 503 : 200 }));
+    endings.push(receiver.close);
+
+    const shop = await login(program.url, credentials);
+    const made = async (method: string, path: string, body?: unknown) => {
+      const answer = await shop.request(method, path, body);
+      if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${answer.message}`);
+      return answer.data;
+    };
+    const hook = { active: true, method: 'POST', url: `${receiver.url}/hook` };
+    const { id } = await made('POST', '/webhooks', { ...hook, webhookType: 'CREATE_ORDER' });
+    await made('POST', '/webhooks', { ...hook, webhookType: 'UPDATE_ORDER', ordering: 'record' });
+    await made('POST', '/webhooks', { ...hook, webhookType: 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION' });
+    for (let index = 0; index < ORDERS; index += 1) {
+      const { statusCode, message } = await shop.createOrder(`O-${index}`, { status: 'preOrder' });
+      if (statusCode !== 200) throw new Error(message);
+      await made('PATCH', `/orders/O-${index}`, { note: 'changed' });
+    }
+    const warehouse = await login(program.url, { ...credentials, ...credentials.warehouse });
+    const line = {
+      operation: 'stockMovement',
+      body: { type: 'stock_correction', sku: 'MUG-BLUE', count: 1 },
+    };
+    const imported = await fetch(`${program.url}/v21/warehouse/events/import`, {
+      method: 'POST',
+      headers: { ...warehouse.headers, 'content-type': 'application/x-ndjson' },
+      body: `${JSON.stringify(line)}\n`.repeat(LINES),
+    });
+    expect((await imported.text()).trim().split('\n')).toHaveLength(LINES);
+    const delivered = () =>
+      until('everything to be delivered', async () => {
+        const [row] = await sql<{ open: number }[]>`
+          select count(*)::int as open from deliveries where eshop_id = ${credentials.eshopId} and state <> 'delivered'`;
+        return row?.open === 0;
+      });
+    await delivered();
+    const [latest] = await made('GET', '/deliveries?items=5');
+    await made('GET', `/deliveries/${latest.id}`);
+    await made('GET', `/events?items=5&webhookType=CREATE_ORDER`);
+    await made('GET', `/webhooks/${id}/deliveries?items=5&state=delivered`);
+    await made('PUT', `/webhooks/${id}/deactivate`);
+    await shop.createOrder('missed');
+    await made('PUT', `/webhooks/${id}/activate`);
+    await made('POST', `/webhooks/${id}/recover`, { since: new Date(Date.now() - 60_000).toISOString() });
+    await made('POST', `/deliveries/${latest.id}/redeliver`);
+    await delivered();
+
+    const plans = watched.plans();
+    expect(plans.length).toBeGreaterThan(60);
+    const wrong = plans
+      .map(({ text, scanned, ...plan }) => ({
+        text: text.replaceAll(/\s+/g, ' ').slice(0, SHOWN),
+        ...plan,
+        scanned: scanned.filter((table) => large.has(table)),
+      }))
+      // Sessions of our own are without JIT, and a plan for all values is taken for dear where it is not.
+      .filter(
+        ({ scanned, cost, compiled }) => scanned.length > 0 || compiled || (pooled && cost > COMPILED_ABOVE),
+      );
+    expect(wrong).toEqual([]);
+  },
+);
