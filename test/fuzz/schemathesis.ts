@@ -65,6 +65,7 @@ const checks = [
   'response_schema_conformance',
   'unsupported_method',
   'allow_header_conformance',
+  'valid_is_accepted',
 ];
 
 /** Runs it; answers its exit code, 0 when every check held. */
