@@ -8,7 +8,7 @@ const attempts = maxAttempts(defaultRetryPolicy);
 
 export const conventions = `## Conventions
 
-- JSON in UTF-8, camelCase. Timestamps in responses are ISO 8601 in UTC with milliseconds (\`2026-11-20T19:33:00.000Z\`); requests may use any ISO 8601 date-time with an offset. An optional field that a request leaves out is \`null\` in the record.
+- JSON in UTF-8, camelCase. Timestamps in responses are ISO 8601 in UTC with milliseconds (\`2026-11-20T19:33:00.000Z\`); requests may use any ISO 8601 date-time with an offset. An optional field that a request leaves out is \`null\` in the record. No text may contain NUL or half of a surrogate pair.
 - Success is always HTTP 200, creation included, in the envelope \`{"statusCode": 200, "message": "Webhook created.", "data": …}\`.
 - Lists take \`page\` (from 1, default 1) and \`items\` (1–100, default 30); \`data\` is the plain array, with \`pagination: {page, items, totalCount, totalPages}\` beside it. Events and the list of all deliveries can also be read from a cursor (\`after\`). The list of webhooks returns everything if neither is sent.
 - Unknown fields in a body are rejected (400, naming them), and so are unknown query parameters of an operation that has any. The response-only fields of a record (\`id\`, \`registeredAt\`, …) are ignored, so that a record can be sent back as it was read.
