@@ -266,9 +266,16 @@ test('superseded: the newest goes on with the count and the window, behind what 
   await stack.untilState(String(second), 'superseded');
   await stack.until('it to wait', () => waits(String(between)));
   const { windowStartedAt } = await stack.delivery(first);
+  receiver.respond(({ headers }) => ({
+    status: headers['x-service-event'] === 'UPDATE_ORDER_STATUS' ? 503 : 200,
+  }));
   await tryNow(first);
+  await stack.untilState(String(between), 'retrying');
+  expect(await waits(String(newest))).toBe(true);
+  receiver.respond({ status: 200 });
+  await tryNow(String(between));
   await delivered(String(between), String(newest));
-  expect(arrived('latest')).toEqual([first, between, newest]);
+  expect(arrived('latest')).toEqual([first, between, between, newest]);
   expect(receiver.requests.at(-1)?.headers['x-service-attempt']).toBe('2');
   expect(await stack.delivery(String(newest))).toMatchObject({ attemptsMade: 2, windowStartedAt });
   const rows = await stack.sql`
