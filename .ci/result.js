@@ -29,7 +29,7 @@ function countTests() {
   }
   const code = read('tests.code');
   // An error outside the tests fails the run all the same.
-  if (code !== '0' && failures.length === before) fail(`npm run test:all ended with ${code}`);
+  if (code !== '0' && failures.length === before) fail(`npm test ended with ${code}`);
 }
 
 function countRounds() {
@@ -47,7 +47,7 @@ function countFuzz() {
 }
 
 for (const [step, count] of [
-  ['test:all', countTests],
+  ['test', countTests],
   ['faults', countRounds],
   ['fuzz', countFuzz],
 ]) {

@@ -22,7 +22,7 @@ const round = (...texts: string[]) => ({
 const GREEN = { testResults: [file('test/a.test.ts', 'passed', [passing, passing])] };
 
 interface Left {
-  /** The report of `npm run test:all`. */
+  /** The report of `npm test`. */
   readonly tests?: object;
   readonly code?: number;
   readonly fuzz?: number;
