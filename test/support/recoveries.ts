@@ -40,7 +40,7 @@ export async function loseEvents(
 ): Promise<string[]> {
   return await transaction(lost.sql, async (tx) => {
     // Nobody attempts them before they have ended.
-    const unclaimed = Object.assign(tx, { claims: false });
+    const unclaimed = Object.assign(tx, { claims: () => false });
     const ids: string[] = [];
     for (const entityId of entityIds)
       ids.push(await fireWithin(unclaimed, lost.eshopId, entityId, 'CREATE_ORDER'));

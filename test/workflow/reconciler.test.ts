@@ -163,6 +163,11 @@ test('it sleeps past its time, as one restored from an older copy does: woken', 
     const changes = await stack.sql`select from outbox where kind = 'webhookChanged' limit 1`;
     return changes.length === 0;
   });
+  // It has looked at the webhook for the last time.
+  await stack.until('its workflow to sleep', async () => {
+    const last = (await stack.workflow(id).fetchHistory()).events?.at(-1);
+    return Boolean(last?.timerStartedEventAttributes ?? last?.workflowTaskCompletedEventAttributes);
+  });
   receiver.respond({ status: 200 });
   // Activated, and the workflow was told: only that this copy of it is from before.
   await stack.sql`update webhooks set active = true, generation = generation + 1 where id = ${webhook.id}`;
