@@ -9,7 +9,7 @@ const tests = (names: string) => `test/${names}.test.ts`;
 /** `npm run test:system`: what starts programs, browsers or the tools of other languages. */
 const SYSTEM = [
   tests('{documentation,faults}/**/*'),
-  tests('e2e/**/!(bench|main-job|temporal-lost)'),
+  tests('e2e/**/!(bench|hot-statements|main-job|pruned|temporal-lost)'),
   tests('cli/{act-on-deliveries,console,listen,loads,output,top,which-program}'),
   tests('console/{journey,operator,screens,stored}'),
   tests('contract/openapi-lint'),
@@ -19,7 +19,7 @@ const SYSTEM = [
   tests('workflow/embedded-temporal'),
 ];
 /** Likewise, for `.ci/nightly` alone. Of other files it runs more tests: those of `test.runIf(nightly)`. */
-const NIGHTLY = [tests('contract/{generated-client,other-generators}'), tests('e2e/{bench,temporal-lost}')];
+const NIGHTLY = [tests('contract/{generated-client,other-generators}'), tests('e2e/{bench,hot-statements,pruned,temporal-lost}')];
 const UNIT = [tests('unit/**/*')];
 
 /** An interrupted run leaves its workers to themselves. */
