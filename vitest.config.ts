@@ -19,7 +19,10 @@ const SYSTEM = [
   tests('workflow/embedded-temporal'),
 ];
 /** Likewise, for `.ci/nightly` alone. Of other files it runs more tests: those of `test.runIf(nightly)`. */
-const NIGHTLY = [tests('contract/{generated-client,other-generators}'), tests('e2e/{bench,hot-statements,pruned,temporal-lost}')];
+const NIGHTLY = [
+  tests('contract/{generated-client,other-generators}'),
+  tests('e2e/{bench,hot-statements,pruned,temporal-lost}'),
+];
 const UNIT = [tests('unit/**/*')];
 
 /** An interrupted run leaves its workers to themselves. */
