@@ -61,9 +61,11 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
   const few = background === null && allowed === 'auto' ? options.fewOfEshop : 0;
   const lastBatch = createLastBatch(load.waits, options, few);
 
-  /** What is open in the worker's batches is bounded, but for a few of others. */
-  const batchLimit = () =>
-    Math.min(options.batchSize, Math.max(options.window, 2 * options.batchSize - limits.open()));
+  /** One batch at a time is on its way; what is open in the worker is bounded, but for a few of others. */
+  function batchLimit(): number {
+    if (lastBatch.isFresh()) return 0;
+    return Math.min(options.batchSize, Math.max(options.window, 2 * options.batchSize - limits.open()));
+  }
   const ownLimit = () =>
     background === null
       ? Math.min(options.window - inHand.count(), 2 * options.attempts - limits.open())
@@ -94,7 +96,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
     const batches = mode.batches() && !(background === null && silence.lasts());
     const crowd = lastBatch.crowd();
     if (batches && lastBatch.isFresh() && crowd !== null) return await passBeside(crowd);
-    const limit = batches ? (lastBatch.isFresh() ? 0 : batchLimit()) : ownLimit();
+    const limit = batches ? batchLimit() : ownLimit();
     if (limit < 1) {
       precedence.full(name);
       return background !== null && !batches ? options.tickMs : AGAIN_MS;
@@ -114,8 +116,8 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
       budget.spend(background, deliveries.filter((delivery) => delivery.batchId === null).length);
     await pass(deliveries);
     if (deliveries.length === 0) return 'idle';
-    if (batches && background === null) return lastBatch.crowd() === null ? options.tickMs : BESIDE_MS;
     if (background !== null) return options.tickMs;
+    if (batches) return lastBatch.crowd() === null ? options.tickMs : BESIDE_MS;
     return more ? 'more' : 'idle';
   }
 
