@@ -3,8 +3,8 @@
  * that nothing is sent, mailed or deactivated once nobody looks any more.
  */
 import * as v from 'valibot';
+import { settled } from '../src/lib/settled.ts';
 import type { Client } from './client.ts';
-import { pause } from './pause.ts';
 import type { DemoReceiver } from './receiver.ts';
 import type { SceneResult } from './sights.ts';
 import type { SceneSubscription, Subscription } from './subscriptions.ts';
@@ -12,8 +12,7 @@ import type { SceneSubscription, Subscription } from './subscriptions.ts';
 /** Requests that the receiver of what waits turns away before its webhook is deactivated. */
 const TURNED_AWAY = 3;
 /** How long nothing may come before a scene is taken as it is, and how often it is looked at, in milliseconds. */
-const PATIENCE_MS = 60_000;
-const LOOK_EVERY_MS = 100;
+const LOOKS = { patienceMs: 60_000, everyMs: 100 };
 
 const recoverySchema = v.object({ recoveryId: v.string() });
 const deliveriesSchema = v.array(v.object({ id: v.string() }));
@@ -21,16 +20,6 @@ const stateSchema = v.object({ state: v.string() });
 
 const change = (client: Client, { id }: Pick<Subscription, 'id'>, what: 'activate' | 'deactivate') =>
   client.send({ by: 'shop', method: 'PUT', path: `/v21/webhooks/${id}/${what}` });
-
-/** Looks until it is so, or until what it sees has not changed for too long. */
-async function settled<T>(look: () => T | Promise<T>, enough: (seen: T) => boolean, signal: AbortSignal) {
-  let last: T | undefined;
-  for (let since = Date.now(); ; await pause(LOOK_EVERY_MS, signal)) {
-    const seen = await look();
-    if (enough(seen) || Date.now() - since > PATIENCE_MS) return;
-    if (seen !== last) [last, since] = [seen, Date.now()];
-  }
-}
 
 /**
  * Deactivates what is to wait, once its receiver has turned some of it away: the deliveries under way are held.
@@ -44,7 +33,10 @@ export async function holdBack(
   const waiting = scenes.find(({ scene }) => scene.name === 'waiting');
   if (waiting === undefined) return;
   const turnedAway = () => receiver.turnedAway(waiting.id);
-  await settled(turnedAway, (seen) => seen >= TURNED_AWAY || (dayEnded.aborted && seen > 0), signal);
+  await settled(turnedAway, (seen) => seen >= TURNED_AWAY || (dayEnded.aborted && seen > 0), {
+    ...LOOKS,
+    signal,
+  });
   await change(client, waiting, 'deactivate');
 }
 
@@ -61,7 +53,7 @@ export async function comeBack(
     await settled(
       () => receiver.delivered(id),
       (seen) => seen >= wanted,
-      signal,
+      { ...LOOKS, signal },
     );
   }
 }
@@ -86,7 +78,7 @@ export async function recoverMissed(
     );
     return v.parse(stateSchema, answer.data).state;
   };
-  await settled(look, (state) => state === 'completed', signal);
+  await settled(look, (state) => state === 'completed', { ...LOOKS, signal });
 }
 
 /** Gives up what was on its way when its receiver said that it is gone: only what waits is to be held. */

@@ -6,9 +6,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import * as v from 'valibot';
+import { pause, settled } from '../src/lib/settled.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import type { Client } from './client.ts';
-import { pause } from './pause.ts';
 
 /** How it is measured. */
 export interface MeasureOptions {
@@ -105,19 +105,14 @@ export async function measure(
         signal,
       );
 
-    const arrived = async (count: number) => {
-      const patienceMs = options.patience * 1_000;
-      let before = receiver.arrivals.size;
-      for (let end = Date.now() + patienceMs; receiver.arrivals.size < count; ) {
-        if (receiver.arrivals.size > before) end = Date.now() + patienceMs;
-        before = receiver.arrivals.size;
-        if (Date.now() > end) return;
-        await pause(LOOK_EVERY_MS, signal);
-      }
-    };
+    const arrived = (count: number) =>
+      settled(
+        () => receiver.arrivals.size,
+        (came) => came >= count,
+        { signal, everyMs: LOOK_EVERY_MS, patienceMs: options.patience * 1_000 },
+      );
     for (let index = 0; index < WARM_UP; index += 1) await change(-1 - index);
-    await arrived(WARM_UP);
-    if (receiver.arrivals.size === 0)
+    if ((await arrived(WARM_UP)) === 0)
       throw new UserError(
         `No delivery reached ${options.receiverUrl ?? receiver.url}: are workers running, may they reach it (DELIVERY_ALLOW_CIDRS), and is it this machine?`,
       );

@@ -2,9 +2,9 @@
 import pLimit from 'p-limit';
 import pThrottle from 'p-throttle';
 import * as v from 'valibot';
+import { pause } from '../src/lib/settled.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import type { Answer, ApiRequest, Client } from './client.ts';
-import { pause } from './pause.ts';
 import type { Phase, Step, Wait } from './steps.ts';
 
 /** Stories that go on at the same time. */

@@ -3,7 +3,7 @@
  * that fails is neither.
  */
 import type { EventType } from '../src/domain/event-types.ts';
-import { pause } from './pause.ts';
+import { pause } from '../src/lib/settled.ts';
 
 /** Deliveries that are open. */
 export interface Open {

@@ -6,8 +6,9 @@ import { controlRecovery, type RecoveryRow, readRecovery } from '../db/recoverie
 import { isUnderWay, type RecoveryAction } from '../domain/recovery.ts';
 import { counted } from '../domain/words.ts';
 import type { CommandContext } from '../lib/command-line.ts';
+import { pause } from '../lib/settled.ts';
 import { UserError } from '../lib/user-error.ts';
-import { pause, untilInterrupted } from './interruption.ts';
+import { untilInterrupted } from './interruption.ts';
 import { minute } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { recoveryLine, recoveryRecord, recoveryStatus } from './recovery-record.ts';

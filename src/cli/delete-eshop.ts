@@ -17,8 +17,9 @@ import { findEshop, setDisabled } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { settled } from '../lib/settled.ts';
 import { UserError } from '../lib/user-error.ts';
-import { pause, untilInterrupted } from './interruption.ts';
+import { untilInterrupted } from './interruption.ts';
 import { PATIENT, withDatabase } from './open-database.ts';
 import { eshopSchema, onlyLooks, sureEntries, sureOptions } from './options.ts';
 
@@ -29,10 +30,11 @@ const deleteSchema = v.object({
   export: v.optional(v.pipe(v.string(), v.minLength(1, '--export must be a file.'))),
 });
 
-/** Between two looks, in milliseconds. */
-const POLL_MS = 500;
-/** As long as nothing ends, in milliseconds, somebody has to look. */
-const PATIENCE_MS = 60_000;
+/**
+ * How what is under way is looked at, and for how long none of it may end before somebody has to look. Shorter: a worker that is
+ * being restarted looks like none. Longer: people wait for one that is not there.
+ */
+const LOOKS = { everyMs: 500, patienceMs: 60_000 };
 
 const HELP = `
 The API is closed to the e-shop, its webhooks are deleted, and what waits for them ends as canceled, with its workflows: that needs a
@@ -101,24 +103,21 @@ async function ended(sql: Pool, eshopId: number, silent: boolean): Promise<void>
   await endWork(sql, eshopId);
   const progress = createProgress(silent);
   await untilInterrupted('Nothing was deleted but its webhooks: run it again.', async (signal) => {
+    let most = 0;
+    let least = Number.POSITIVE_INFINITY;
+    async function look(): Promise<number> {
+      const left = await countUnderWay(sql, eshopId);
+      most = Math.max(most, left);
+      if (left > 0) progress.show(most - left, most, 'ended');
+      least = Math.min(least, left);
+      return least;
+    }
     try {
-      let most = 0;
-      let least = Number.POSITIVE_INFINITY;
-      let since = performance.now();
-      for (;;) {
-        const left = await countUnderWay(sql, eshopId);
-        if (left === 0) return;
-        most = Math.max(most, left);
-        if (left < least) since = performance.now();
-        least = Math.min(least, left);
-        if (performance.now() - since > PATIENCE_MS) {
-          throw new UserError(
-            `${counted(left, 'delivery or change', 'deliveries and changes')} of e-shop ${eshopId} are still under way: are workers running? Then run it again.`,
-          );
-        }
-        progress.show(most - left, most, 'ended');
-        await pause(POLL_MS, signal);
-      }
+      const left = await settled(look, (left) => left === 0, { ...LOOKS, signal });
+      if (left === 0) return;
+      throw new UserError(
+        `${counted(left, 'delivery or change', 'deliveries and changes')} of e-shop ${eshopId} are still under way: are workers running? Then run it again.`,
+      );
     } finally {
       progress.stop();
     }

@@ -16,9 +16,10 @@ import type { Pool } from '../db/pool.ts';
 import { orderTransitions } from '../domain/order/status.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { settled } from '../lib/settled.ts';
 import { UserError } from '../lib/user-error.ts';
 import { actOnDeliveries } from './act-on-deliveries.ts';
-import { pause, untilInterrupted } from './interruption.ts';
+import { untilInterrupted } from './interruption.ts';
 import { PATIENT, withDatabase } from './open-database.ts';
 import { account, eshopOption, eshopSchema, onlyLooks, sureEntries, sureOptions } from './options.ts';
 
@@ -36,10 +37,8 @@ const eraseSchema = v.pipe(
   ),
 );
 
-/** Between two looks, in milliseconds. */
-const POLL_MS = 250;
-/** As long as nothing ends, in milliseconds, somebody has to look. */
-const PATIENCE_MS = 60_000;
+/** How open deliveries are looked at, and for how long none may end before somebody has to look, as in `delete-eshop.ts`. */
+const LOOKS = { everyMs: 250, patienceMs: 60_000 };
 
 const HELP = `
 Name, addresses, e-mail, telephone, pickup point, notes and files of the orders become null, in the snapshots of their events and in the
@@ -122,24 +121,24 @@ async function erase(
 ): Promise<Erased> {
   return await untilInterrupted('It was interrupted; run it again.', async (signal) => {
     const asked = new Set<string>();
-    let since = performance.now();
+    let open: readonly string[] = [];
     let least = Number.POSITIVE_INFINITY;
-    for (;;) {
-      const open = await openDeliveriesOf(sql, eshopId, customer);
+    /** What was erased, or how many are open. */
+    async function look(): Promise<Erased | number> {
+      open = await openDeliveriesOf(sql, eshopId, customer);
       const erased = open.length === 0 ? await eraseCustomer(sql, eshopId, customer) : null;
       if (erased !== null) return erased;
       const ids = open.filter((id) => !asked.has(id));
       for (const id of ids) asked.add(id);
       const reason = 'personal data are erased';
       await actOnDeliveries(settings, { action: 'giveUp', ids, by: account(), reason }, () => {});
-      if (open.length < least) since = performance.now();
       least = Math.min(least, open.length);
-      if (performance.now() - since > PATIENCE_MS) {
-        throw new UserError(
-          `${counted(open.length, 'delivery is', 'deliveries are')} still open, such as ${open[0]}: is a worker running? Nothing was erased; run it again.`,
-        );
-      }
-      await pause(POLL_MS, signal);
+      return least;
     }
+    const erased = await settled(look, (seen) => typeof seen !== 'number', { ...LOOKS, signal });
+    if (typeof erased !== 'number') return erased;
+    throw new UserError(
+      `${counted(open.length, 'delivery is', 'deliveries are')} still open, such as ${open[0]}: is a worker running? Nothing was erased; run it again.`,
+    );
   });
 }

@@ -1,5 +1,4 @@
 /** Ctrl-C in a command that lasts: it ends in order. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { INTERRUPTED, onInterruption } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 
@@ -22,10 +21,4 @@ export async function untilInterrupted<T>(
   } finally {
     done();
   }
-}
-
-/** @throws the signal's reason as soon as it is aborted */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => {});
-  signal.throwIfAborted();
 }

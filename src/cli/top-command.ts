@@ -5,7 +5,8 @@ import type { Settings } from '../config/variables.ts';
 import { type FlowOverview, readFlow } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
-import { pause, untilInterrupted } from './interruption.ts';
+import { pause } from '../lib/settled.ts';
+import { untilInterrupted } from './interruption.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import {

@@ -1,0 +1,41 @@
+/** Looking until it is so, or until nothing changes any more. */
+import { expect, test } from 'vitest';
+import { settled } from '../../src/lib/settled.ts';
+
+const looks = { everyMs: 1, patienceMs: 30, signal: new AbortController().signal };
+
+test('it ends with what was wanted', async () => {
+  let seen = 0;
+  expect(
+    await settled(
+      () => ++seen,
+      (count) => count === 5,
+      looks,
+    ),
+  ).toBe(5);
+});
+
+test('what goes on changing is waited for beyond the patience, and what does not is left as it is', async () => {
+  const began = performance.now();
+  let left = 100;
+  const look = () => {
+    // Slower than the patience in all, and never in one step.
+    if (performance.now() - began < 5 * looks.patienceMs) left -= 1;
+    return left;
+  };
+  const last = await settled(look, (seen) => seen === -1_000, looks);
+  expect(last).toBe(left);
+  expect(performance.now() - began).toBeGreaterThanOrEqual(5 * looks.patienceMs);
+});
+
+test('interrupted it throws the reason', async () => {
+  const interruption = new AbortController();
+  const reason = new Error('interrupted');
+  const waiting = settled(
+    () => 1,
+    () => false,
+    { ...looks, patienceMs: 60_000, signal: interruption.signal },
+  );
+  interruption.abort(reason);
+  await expect(waiting).rejects.toBe(reason);
+});
