@@ -8,7 +8,7 @@ import type { Pool } from '../db/pool.ts';
 import { readSetting, writeSetting } from '../db/settings.ts';
 import { resealBatch } from '../db/webhooks/secrets.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
-import type { Keys } from '../secrets/keys.ts';
+import type { Keys, SecretOwner } from '../secrets/keys.ts';
 import {
   CHECK_VALUE,
   configuredKeys,
@@ -30,6 +30,17 @@ export type Rotation =
   /** The database has this key already, and nothing was sealed under another. */
   | { readonly state: 'nothingToDo' };
 
+/** Seals what was sealed for an owner under the present key; null for nothing, and for what no key opens. */
+export function resealing(keys: Keys, owner: SecretOwner): (sealed: Buffer | null) => Buffer | null {
+  return (sealed) => {
+    try {
+      return sealed === null ? null : keys.encryptSecret(keys.decryptSecret(sealed, owner), owner);
+    } catch {
+      return null;
+    }
+  };
+}
+
 export async function resealAll(
   sql: Pool,
   keys: Keys,
@@ -42,14 +53,7 @@ export async function resealAll(
       const { id, eshopId, secret, headers, previousSecret, deleted } = sealed;
       if ([secret, headers, previousSecret].every((each) => each === null || keys.isCurrent(each)))
         return null;
-      const owner = { eshopId, webhookId: id };
-      const anew = (bytes: Buffer | null) => {
-        try {
-          return bytes === null ? null : keys.encryptSecret(keys.decryptSecret(bytes, owner), owner);
-        } catch {
-          return null;
-        }
-      };
+      const anew = resealing(keys, { eshopId, webhookId: id });
       const made = { secret: anew(secret), headers: anew(headers), previousSecret: anew(previousSecret) };
       if (made.secret === null || (headers !== null && made.headers === null)) {
         if (!deleted) unreadable.push(id);

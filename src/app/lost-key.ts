@@ -5,6 +5,7 @@ import { readSetting } from '../db/settings.ts';
 import { type LostSecrets, replaceSecrets, type StoredSecrets } from '../db/webhooks/secrets.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
 import { newWebhookSecret } from '../secrets/keys.ts';
+import { resealing } from './key-rotation.ts';
 import { CHECK_VALUE, configuredKeys, PREVIOUS_KEY_FILE } from './master-key.ts';
 
 /**
@@ -25,13 +26,7 @@ export async function replaceLostKey(
 
   function replace({ id, eshopId, secret, headers, previousSecret, headerNames }: StoredSecrets) {
     const owner = { eshopId, webhookId: id };
-    const anew = (sealed: Buffer | null) => {
-      try {
-        return sealed === null ? null : keys.encryptSecret(keys.decryptSecret(sealed, owner), owner);
-      } catch {
-        return null;
-      }
-    };
+    const anew = resealing(keys, owner);
     const kept = { secret: anew(secret), headers: anew(headers) };
     const lostHeaders = headers !== null && kept.headers === null ? (headerNames ?? []) : [];
     return {
