@@ -11,7 +11,7 @@ import { webAddress, whole } from './option-schemas.ts';
 import { createProgress } from './progress.ts';
 import { cleanSentence, sights } from './sights.ts';
 import { closingSentence, summaryTable } from './summary.ts';
-import { instanceUrl, loginOf } from './target.ts';
+import { instanceUrl, loginOf, urlOption } from './target.ts';
 
 const optionsSchema = v.pipe(
   v.object({
@@ -62,7 +62,7 @@ export function demoCommand({ env, print }: CommandContext): Command {
     .option('--orders <n>', 'number of orders', '50')
     .option('--rate <n>', 'requests per second', '20')
     .option('--seed <text>', 'seed; the same seed repeats the same day')
-    .option('--url <url>', 'URL of the instance; default: the one in DATA_DIR, else the one at HOST and PORT')
+    .addOption(urlOption())
     .option(
       '--credentials <file>',
       'file with the output of waybill eshop create --json; default: the demonstration e-shop',

@@ -9,7 +9,7 @@ import { interruption } from './interruption.ts';
 import { type Measured, measure, type Percentiles } from './measure.ts';
 import { webAddress, whole } from './option-schemas.ts';
 import { createProgress } from './progress.ts';
-import { instanceUrl, loginOf } from './target.ts';
+import { instanceUrl, loginOf, urlOption } from './target.ts';
 
 const optionsSchema = v.object({
   ...jsonSchema.entries,
@@ -32,7 +32,7 @@ export function measureCommand({ env, print }: CommandContext): Command {
     .option('--host <address>', 'of this machine, where deliveries are received', '127.0.0.1')
     .option('--port <n>', 'of the same; 0: any that is free', '0')
     .option('--receiver-url <url>', 'how the workers reach it; default: by that host and port')
-    .option('--url <url>', 'URL of the instance; default: the one in DATA_DIR, else the one at HOST and PORT')
+    .addOption(urlOption())
     .option(
       '--credentials <file>',
       'file with the output of waybill eshop create --json, best of an e-shop for this alone; default: the demonstration e-shop',

@@ -1,6 +1,7 @@
 /** Which instance the day is played against, and as whom. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { Option } from 'commander';
 import { parseCredentials } from '../src/app/accounts.ts';
 import type { Settings } from '../src/config/variables.ts';
 import { openDataDir } from '../src/embedded/data-dir.ts';
@@ -17,6 +18,13 @@ export interface TargetOptions {
   readonly warehouseUsername?: string | undefined;
   readonly warehousePassword?: string | undefined;
 }
+
+/** Of a command that asks an instance: see {@link instanceUrl}. */
+export const urlOption = () =>
+  new Option(
+    '--url <url>',
+    'URL of the instance; default: the one in DATA_DIR, else the one at HOST and PORT',
+  );
 
 /** A file of the instance's folder, which asking must not make. */
 async function dataDirOf({ DATA_DIR }: Settings) {

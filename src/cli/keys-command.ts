@@ -13,7 +13,7 @@ import { UserError } from '../lib/user-error.ts';
 import { withDatabase, withStoppedDatabase } from './open-database.ts';
 import { onlyLooks, sureEntries, sureOptions } from './options.ts';
 
-const webhooks = (count: number) => (count === 1 ? '1 webhook' : `${count} webhooks`);
+const webhooks = (count: number) => counted(count, 'webhook');
 
 /** Why to restart once all is resealed: a process keeps the keys that it was started with. */
 const tokensBefore = 'Restart Waybill now: until then, tokens signed with the key before are still accepted.';
