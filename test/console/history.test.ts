@@ -4,7 +4,7 @@ import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { keepOrder } from '../../src/db/outbox/order.ts';
 import { QUEUE } from '../../src/db/outbox/outbox.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
-import { consoleOf, newPerson } from '../support/console.ts';
+import { consoleOf, newPerson, signIn } from '../support/console.ts';
 import { minimalOrder } from '../support/orders.ts';
 import { visitorOf } from '../support/visitor.ts';
 
@@ -13,10 +13,8 @@ let ask: ReturnType<typeof visitorOf>['ask'];
 
 beforeAll(async () => {
   api = await createTestApi();
-  const { eshopId, username, password } = await newPerson(api.sql, api.eshop.eshopId, 'shop');
   ({ ask } = visitorOf(consoleOf(api.deps)));
-  const { csrf } = await ask('/console/sign-in');
-  await ask('/console/sign-in', { csrf, eshop: String(eshopId), username, password });
+  await signIn(ask, await newPerson(api.sql, api.eshop.eshopId, 'shop'));
 });
 afterAll(() => api?.drop());
 

@@ -10,7 +10,7 @@ import type { ApiEnv } from '../../src/api/deps.ts';
 import { deleteUser, replacePassword } from '../../src/db/users.ts';
 import { hashPassword } from '../../src/secrets/passwords.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
-import { consoleOf, newPerson, type Person, serveConsole } from '../support/console.ts';
+import { consoleOf, newPerson, type Person, serveConsole, signIn } from '../support/console.ts';
 import { seedConsole } from '../support/console-data.ts';
 import { visitorOf } from '../support/visitor.ts';
 
@@ -33,11 +33,7 @@ function browser(cookies = new Map<string, string>()) {
   const { ask } = visitor;
   return {
     ...visitor,
-    async signIn(as: Person, more: Record<string, string> = {}) {
-      const { csrf } = await ask('/console/sign-in');
-      const { eshopId, username, password } = as;
-      return await ask('/console/sign-in', { csrf, eshop: String(eshopId), username, password, ...more });
-    },
+    signIn: (as: Person, more: Record<string, string> = {}) => signIn(ask, as, more),
   };
 }
 

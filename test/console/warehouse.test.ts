@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createUiLinks } from '../../src/temporal/ui-links.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
-import { consoleOf, newPerson, type Person } from '../support/console.ts';
+import { consoleOf, newPerson, type Person, signIn } from '../support/console.ts';
 import { minimalOrder } from '../support/orders.ts';
 import { visitorOf } from '../support/visitor.ts';
 import { runWaybill, triedWaybill } from '../support/waybill-command.ts';
@@ -60,9 +60,7 @@ beforeEach(async () => {
 
 async function signedIn(as: Person = worker) {
   const mine = visitorOf(site);
-  const { csrf } = await mine.ask('/console/sign-in');
-  const { eshopId, username, password } = as;
-  const answer = await mine.ask('/console/sign-in', { csrf, eshop: String(eshopId), username, password });
+  const answer = await signIn(mine.ask, as);
   expect(answer.status).toBe(303);
   return mine;
 }

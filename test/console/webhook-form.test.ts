@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { settingsOf, type WebhookInput, webhookFields } from '../../src/domain/webhook.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
-import { consoleOf, newPerson } from '../support/console.ts';
+import { consoleOf, newPerson, signIn } from '../support/console.ts';
 import { testWebhook } from '../support/test-webhook.ts';
 import { visitorOf } from '../support/visitor.ts';
 
@@ -23,10 +23,8 @@ let ask: ReturnType<typeof visitorOf>['ask'];
 
 beforeAll(async () => {
   api = await createTestApi();
-  const { eshopId, username, password } = await newPerson(api.sql, api.eshop.eshopId, 'shop');
   ({ ask } = visitorOf(consoleOf(api.deps)));
-  const { csrf } = await ask('/console/sign-in');
-  await ask('/console/sign-in', { csrf, eshop: String(eshopId), username, password });
+  await signIn(ask, await newPerson(api.sql, api.eshop.eshopId, 'shop'));
 });
 afterAll(() => api?.drop());
 

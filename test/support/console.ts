@@ -12,6 +12,7 @@ import type { RequestAction } from '../../src/domain/operator-action.ts';
 import type { Role } from '../../src/domain/role.ts';
 import { listen } from '../../src/http/http-server.ts';
 import { cheapHash } from './passwords.ts';
+import type { visitorOf } from './visitor.ts';
 
 /** Somebody who can sign in. */
 export interface Person {
@@ -26,6 +27,16 @@ export async function newPerson(sql: Pool, eshopId: number, role: Role): Promise
   const username = `${role}-of-the-console`;
   await createUser(sql, { eshopId, username, role, passwordHash: await cheapHash(password) });
   return { eshopId, username, password };
+}
+
+/** Signs somebody in with a browser's forms. @returns what the console answered */
+export async function signIn(
+  ask: ReturnType<typeof visitorOf>['ask'],
+  { eshopId, username, password }: Person,
+  more: Readonly<Record<string, string>> = {},
+) {
+  const { csrf } = await ask('/console/sign-in');
+  return await ask('/console/sign-in', { csrf, eshop: String(eshopId), username, password, ...more });
 }
 
 /** What of the console's surroundings a test makes. */

@@ -399,12 +399,18 @@ test('claimed for a batch by a relay that died: the same batch is started again,
   expect(receiver.requests).toHaveLength(3);
 });
 
-test('auto: beside a burst of one e-shop the deliveries of others are attempted one by one', async () => {
+/** 600 deliveries have waited for a worker. */
+async function startWithBacklog() {
   const stack = await start({ worker: false, firstAttempts: 'auto' });
   const receiver = await startReceiver();
   await stack.createWebhook(receiver.url);
   await fireMany(stack, 600);
   await stack.sql`update deliveries set due_at = due_at - interval '2 seconds'`;
+  return { stack, receiver };
+}
+
+test('auto: beside a burst of one e-shop the deliveries of others are attempted one by one', async () => {
+  const { stack, receiver } = await startWithBacklog();
   const { eshopId } = await createEshop(stack.sql, { name: 'Other', email: 'other@example.test' });
   await stack.createWebhook(receiver.url, { of: eshopId });
   await stack.startWorker();
@@ -423,11 +429,7 @@ test('auto: beside a burst of one e-shop the deliveries of others are attempted 
 });
 
 test('auto: a backlog that has waited is drained in batches, and a single delivery has its own workflow', async () => {
-  const stack = await start({ worker: false, firstAttempts: 'auto' });
-  const receiver = await startReceiver();
-  await stack.createWebhook(receiver.url);
-  await fireMany(stack, 600);
-  await stack.sql`update deliveries set due_at = due_at - interval '2 seconds'`;
+  const { stack, receiver } = await startWithBacklog();
   await stack.startWorker();
   await untilDelivered(stack);
   const [sum] = await stack.sql<
