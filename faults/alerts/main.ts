@@ -40,6 +40,7 @@ interface Failure {
 
 /** How long a failure that raises nothing is watched, in milliseconds. */
 const QUIET_MS = 120_000;
+/** Between two looks, in milliseconds. More: the times in the table are as coarse. */
 const POLL_MS = 500;
 
 const failures: readonly Failure[] = [
@@ -104,8 +105,6 @@ const say = (text: string) => console.error(`${Math.round((performance.now() - s
 const shutdown = stopOnInterruption();
 const rows: string[][] = [];
 const wrong: string[] = [];
-/** What has fired by the delivered rules too, for as long as they ask for. */
-const asDelivered = new Set<string>();
 
 try {
   say('building …');
@@ -147,7 +146,6 @@ async function stayHealthy(prometheus: Prometheus, { orders }: Installation): Pr
 async function tryOne(failure: Failure, prometheus: Prometheus, installation: Installation): Promise<void> {
   const { name, alerts } = failure;
   say(`${name} …`);
-  asDelivered.clear();
   const before = new Set((await prometheus.firing()).shortened);
   const beganAt = Date.now();
   await failure.begin(installation);
@@ -169,6 +167,7 @@ async function tryOne(failure: Failure, prometheus: Prometheus, installation: In
     else if (until === undefined) wrong.push(`${name}: ${alert} did not resolve.`);
   }
   const others = [...new Set([...fired.others, ...resolved.others])].filter((each) => !alerts.includes(each));
+  const asDelivered = new Set([...fired.asDelivered, ...resolved.asDelivered]);
   const also = others.map((other) => (asDelivered.has(other) ? `${other} (delivered too)` : other));
   if (also.length > 0) rows.push([name, `also: ${also.join(', ')}`, '', '']);
   else if (alerts.length === 0) rows.push([name, 'none', '', '']);
@@ -178,7 +177,7 @@ async function tryOne(failure: Failure, prometheus: Prometheus, installation: In
     if (/reconciled|repaired|"level":50/.test(line)) say(line);
 }
 
-/** @returns after how many milliseconds it was so for each alert, and what else began to fire */
+/** @returns after how many milliseconds it was so for each alert, what else began to fire, and what fired by the delivered rules too */
 async function watch(
   prometheus: Prometheus,
   since: number,
@@ -188,6 +187,7 @@ async function watch(
 ) {
   const times = new Map<string, number>();
   const others = new Set<string>();
+  const asDelivered = new Set<string>();
   const patienceMs = alerts.length === 0 ? QUIET_MS : options.patience * 60_000;
   for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(POLL_MS)) {
     const { shortened: firing, delivered } = await prometheus.firing();
@@ -200,7 +200,7 @@ async function watch(
       }
     if (alerts.length > 0 && times.size === alerts.length) break;
   }
-  return { times, others };
+  return { times, others, asDelivered };
 }
 
 function inSeconds(ms: number | undefined): string {
