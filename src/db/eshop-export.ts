@@ -18,7 +18,7 @@ export interface ExportedRow {
   readonly data: object;
 }
 
-/** Rows read at once. */
+/** Rows read at once. Fewer: more round trips. More: memory, as a row may be an order or a snapshot of a megabyte. */
 const SLICE = 200;
 
 const recordsOf = <Rec extends object>(sql: Sql, mapping: TableMapping<Rec>, eshopId: number) => sql`

@@ -94,7 +94,10 @@ const OF_ESHOP = [
   'import_keys',
   'users',
 ];
-/** Rows of one statement, each with its lines or attempts. */
+/**
+ * Rows of one statement, each with its lines or attempts: fewer than those of the retention, whose rows are alone. Fewer: more
+ * statements. More: locks that others wait for.
+ */
 const PAGE = 2_000;
 
 /**

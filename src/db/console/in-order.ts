@@ -8,7 +8,10 @@ export interface InOrder {
   readonly since: Date | null;
 }
 
-/** So many deliveries that wait are looked at. */
+/**
+ * So many deliveries that wait are looked at. Fewer: the count is too low where many wait. More: each look at the overview reads as
+ * many rows.
+ */
 const MOST = 10_000;
 
 export async function readInOrder(sql: Sql, eshopId: number): Promise<InOrder> {

@@ -1,7 +1,10 @@
 /** The budget of mails of an e-shop (docs/interface.md, N3): so many at once, then one at a time. */
 import type { Sql } from '../pool.ts';
 
-/** How many at once: a server that is gone takes all its webhooks along, and each of an e-shop's 18 types has one. */
+/**
+ * How many at once: a server that is gone takes all its webhooks along, and each of an e-shop's 18 types has one. Fewer: these are put
+ * off. More: a loop that switches webhooks on and off fills a mailbox.
+ */
 const AT_ONCE = 20;
 /** Then one in this time, in seconds. Longer than a conversation with a mail server: what is joined is sent by one at a time. */
 const EACH_SECONDS = 360;
