@@ -121,6 +121,11 @@ export function answerTo(action: ActionName, delivery: ActionTarget): ActionResu
   return { accepted: true, sentence: whatFollows(action, delivery) };
 }
 
+/** What would be accepted now, in the order of {@link actionNames}: what a page offers cannot differ from what is then answered. */
+export function acceptedActions(delivery: ActionTarget): readonly ActionName[] {
+  return actionNames.filter((action) => refusalOf(action, delivery) === null);
+}
+
 /** What follows from it, where it is not refused. */
 export function whatFollows(action: ActionName, delivery: ActionTarget): string {
   return FOLLOWS[action](delivery);

@@ -197,4 +197,5 @@ test('the warehouse holds a delivery, resumes it, and has it tried at once', asy
   await page.getByRole('button', { name: 'Try now' }).click();
   await page.getByText('Attempt 2: HTTP 200').waitFor();
   await page.getByText('delivered', { exact: true }).first().waitFor();
+  await page.getByText('Control this delivery').waitFor({ state: 'hidden' });
 });

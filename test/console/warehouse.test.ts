@@ -221,6 +221,11 @@ describe('all together', () => {
     const { text } = await mine.ask('/console/all/deliveries');
     expect(text).toContain(`<span class="eshop">${second.eshopId} · Test shop</span>`);
     expect(await found('')).toEqual([true, true]);
+    // None has been attempted, and none is held: the one is done anyhow, the other would be refused.
+    expect([...text.matchAll(/name="action" value="(\w+)"/g)].map(([, action]) => action)).toEqual([
+      'hold',
+      'giveUp',
+    ]);
     expect(await found(`among=${second.eshopId}`)).toEqual([false, true]);
     expect(await found(`webhookId=${of(webhooks, api.eshop)}`)).toEqual([true, false]);
     expect(await found(`receiver=shop-${second.eshopId}.example`)).toEqual([false, true]);

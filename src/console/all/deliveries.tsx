@@ -2,11 +2,11 @@
 /** The deliveries of all e-shops of somebody, to be found and acted on together. */
 import { recordOf } from '../../api/deliveries/record.ts';
 import type { OperatorsDelivery } from '../../db/webhooks/deliveries-of-eshops.ts';
-import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
+import { type ActionName, MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { counted } from '../../domain/words.ts';
 import { type Query, queryText } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
-import { ACTIONS, isUnderWay } from '../deliveries/actions.ts';
+import { ACTIONS } from '../deliveries/actions.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';
 import { EntityFilter, Filters, ReceiverFilter, StateFilter } from '../filters.tsx';
@@ -50,7 +50,9 @@ function Results({ results }: { results: readonly Asked[] }) {
   );
 }
 
-function ActionsCard({ viewer, asked }: { viewer: Viewer; asked: Query }) {
+/** @param offered what at least one of those listed would accept */
+function ActionsCard(props: { viewer: Viewer; asked: Query; offered: ReadonlySet<ActionName> }) {
+  const { viewer, asked, offered } = props;
   return (
     <form method="post" action={`${CONSOLE}${PATH}/act`} class="card" id={FORM} aria-labelledby="act">
       <h2 id="act">Selected deliveries</h2>
@@ -63,7 +65,7 @@ function ActionsCard({ viewer, asked }: { viewer: Viewer; asked: Query }) {
         <input id="reason" name="reason" maxlength={MAX_REASON_CHARS} />
       </div>
       <div class="acts">
-        {ACTIONS.map(([action, name]) => (
+        {ACTIONS.filter(([action]) => offered.has(action)).map(([action, name]) => (
           <button type="submit" name="action" value={action}>
             {name}
           </button>
@@ -109,17 +111,18 @@ export function AllDeliveriesPage(props: {
   asked: Query;
   deliveries: readonly OperatorsDelivery[];
   most: number;
-  mayAct: boolean;
+  /** What can be asked of each now. */
+  accepted: ReadonlyMap<string, readonly ActionName[]>;
   results?: readonly Asked[];
   refused?: string | undefined;
 }) {
-  const { viewer, asked, deliveries, most, mayAct, results = [], refused } = props;
+  const { viewer, asked, deliveries, most, accepted, results = [], refused } = props;
   const titles = titlesOf(viewer);
   const byId = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
-  const open = deliveries.some(({ state }) => isUnderWay(state));
+  const offered = new Set([...accepted.values()].flat());
   const choose = (id: string) => {
     const found = byId.get(id);
-    if (!mayAct || found === undefined || !isUnderWay(found.state)) return null;
+    if (found === undefined || (accepted.get(id) ?? []).length === 0) return null;
     const label = `Select ${found.eventType} ${found.entityId}`;
     return (
       <input
@@ -150,7 +153,7 @@ export function AllDeliveriesPage(props: {
         <EntityFilter value={asked.entityId} />
         <ReceiverFilter value={asked.receiver} />
       </Filters>
-      {mayAct && open ? <ActionsCard viewer={viewer} asked={asked} /> : null}
+      {offered.size === 0 ? null : <ActionsCard {...{ viewer, asked, offered }} />}
       <Live id="deliveries" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
         <section class="card flush" aria-label="Deliveries found">
           {deliveries.length === 0 ? (

@@ -5,11 +5,12 @@ import * as v from 'valibot';
 import { eshopOf } from '../../db/console/eshops.ts';
 import { listAllWebhooks } from '../../db/webhooks/all-webhooks.ts';
 import { findDeliveries } from '../../db/webhooks/deliveries-of-eshops.ts';
+import { actionsAccepted } from '../../db/webhooks/operator-actions.ts';
 import { deliveryStates } from '../../domain/delivery-state.ts';
 import { eventTypeNames } from '../../domain/event-types.ts';
 import { notFound } from '../../domain/problem.ts';
 import type { Query } from '../api-client.ts';
-import { ActionForm } from '../deliveries/actions.ts';
+import { ActionForm, isUnderWay } from '../deliveries/actions.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { installationParts } from '../operator/installation.tsx';
@@ -94,7 +95,9 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
     const deliveries = query.success ? await findDeliveries(sql, wanted, MAX_ROWS) : [];
     const refused = query.success ? undefined : 'Enter the number of the webhook or e-shop, such as 7.';
     const mayAct = requestAction !== null && viewer.session.role === 'warehouse';
-    const page = { viewer, asked, deliveries, results, refused, mayAct };
+    const under = mayAct ? deliveries.filter(({ state }) => isUnderWay(state)).map(({ id }) => id) : [];
+    const accepted = await actionsAccepted(sql, under, policy);
+    const page = { viewer, asked, deliveries, results, refused, accepted };
     return c.html(html(<AllDeliveriesPage {...page} most={MAX_ROWS} />), query.success ? 200 : 400);
   }
 

@@ -5,7 +5,7 @@ import { type ActionName, actionNames, MAX_REASON_CHARS } from '../../domain/ope
 import type { Role } from '../../domain/role.ts';
 import { oneLine } from '../../domain/words.ts';
 
-/** In the order of the buttons. Before one is given up, it is asked about. */
+/** In the order of the buttons; giving up, which is asked about first, follows. */
 export const ACTIONS: readonly (readonly [Exclude<ActionName, 'giveUp'>, string])[] = [
   ['tryNow', 'Try now'],
   ['hold', 'Hold'],

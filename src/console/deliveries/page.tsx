@@ -2,7 +2,7 @@
 /** One delivery: its story, its request, and what can be done. */
 import type * as v from 'valibot';
 import type { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
-import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
+import { type ActionName, MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { MASK } from '../../domain/static-headers.ts';
 import { queryText } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
@@ -23,7 +23,7 @@ import {
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, Time } from '../times.tsx';
-import { ACTIONS, actionsOf, isUnderWay } from './actions.ts';
+import { ACTIONS, isUnderWay } from './actions.ts';
 import { curlOf } from './curl.ts';
 import { Timeline } from './timeline.tsx';
 
@@ -54,28 +54,27 @@ function Actions({ delivery, viewer }: { delivery: Shown; viewer: Viewer }) {
   );
 }
 
-function ActionsCard({ delivery, viewer }: { delivery: Shown; viewer: Viewer }) {
-  const held = delivery.heldBy !== null;
-  const may = actionsOf(viewer.session.role);
-  const offered = ACTIONS.filter(
-    ([action]) => may.includes(action) && (held ? action === 'resume' : action !== 'resume'),
-  );
+/** @param offered what would be accepted, of what the viewer may ask */
+function ActionsCard(props: { delivery: Shown; viewer: Viewer; offered: readonly ActionName[] }) {
+  const { delivery, viewer, offered } = props;
   const path = `${CONSOLE}/deliveries/${delivery.id}`;
   return (
     <form method="post" action={`${path}/act`} class="card" aria-labelledby="act">
       <h2 id="act">Control this delivery</h2>
       <Csrf token={viewer.csrf} />
       <Reason />
-      <div class="acts">
-        {offered.map(([action, name]) => (
-          <button type="submit" name="action" value={action}>
-            {name}
-          </button>
-        ))}
-        <a class="button danger" href={`${path}/give-up`}>
-          Give up
-        </a>
-      </div>
+      <LivePart id="offered">
+        <div class="acts">
+          {ACTIONS.filter(([action]) => offered.includes(action)).map(([action, name]) => (
+            <button type="submit" name="action" value={action}>
+              {name}
+            </button>
+          ))}
+          <a class="button danger" href={`${path}/give-up`}>
+            Give up
+          </a>
+        </div>
+      </LivePart>
     </form>
   );
 }
@@ -148,14 +147,15 @@ export function DeliveryPage(props: {
   viewer: Viewer;
   delivery: Shown;
   request: SignedRequest | null;
-  mayAct: boolean;
+  /** What can be asked of it now. */
+  offered: readonly ActionName[];
   /** Its workflow in Temporal's UI; null for who is of an e-shop. */
   workflow: string | null;
   mostAttempts: number;
   notice?: string | undefined;
   refused?: string | undefined;
 }) {
-  const { viewer, delivery, request, mayAct, workflow, mostAttempts, notice, refused } = props;
+  const { viewer, delivery, request, offered, workflow, mostAttempts, notice, refused } = props;
   const {
     id,
     webhookType,
@@ -168,7 +168,6 @@ export function DeliveryPage(props: {
     createdAt,
     finishedAt,
   } = delivery;
-  const open = isUnderWay(state);
   return (
     <Page
       title={`${webhookType} ${entityId}`}
@@ -177,7 +176,11 @@ export function DeliveryPage(props: {
       notice={notice}
       refused={refused}
     >
-      <Live id="delivery" path={`${CONSOLE}/deliveries/${id}`} also={['acts', 'timeline', 'facts']}>
+      <Live
+        id="delivery"
+        path={`${CONSOLE}/deliveries/${id}`}
+        also={['acts', 'timeline', 'facts', 'offered']}
+      >
         <div class="top">
           <div>
             <h1>
@@ -216,7 +219,11 @@ export function DeliveryPage(props: {
               />
             </LivePart>
           </section>
-          {mayAct && open ? <ActionsCard delivery={delivery} viewer={viewer} /> : null}
+          {offered.length === 0 ? (
+            <LivePart id="offered">{null}</LivePart>
+          ) : (
+            <ActionsCard {...{ delivery, viewer, offered }} />
+          )}
           {workflow === null ? null : (
             <TemporalLinkList
               links={[

@@ -4,6 +4,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
 import { findSentForm } from '../../db/webhooks/forms.ts';
+import { actionsAccepted } from '../../db/webhooks/operator-actions.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { askedBy } from '../../domain/operator-action.ts';
 import { maxAttempts } from '../../domain/retry-policy.ts';
@@ -46,10 +47,14 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
   async function shown(c: Asking, id: string, words: { notice?: string | undefined; refused?: string }) {
     const { data: delivery } = await c.var.api.get(One, `/v21/deliveries/${piece(id)}`);
     const { viewer } = c.var;
-    const request = await requestOf(viewer.session.eshopId, delivery);
-    const mayAct = requestAction !== null;
+    const [request, accepted] = await Promise.all([
+      requestOf(viewer.session.eshopId, delivery),
+      requestAction === null ? undefined : actionsAccepted(sql, [delivery.id], policy),
+    ]);
+    const may = actionsOf(viewer.session.role);
+    const offered = (accepted?.get(delivery.id) ?? []).filter((action) => may.includes(action));
     const workflow = (await viewer.temporal?.delivery(delivery.id)) ?? null;
-    const page = { viewer, delivery, request, mayAct, workflow, mostAttempts };
+    const page = { viewer, delivery, request, offered, workflow, mostAttempts };
     return html(<DeliveryPage {...words} {...page} />);
   }
 

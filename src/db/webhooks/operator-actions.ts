@@ -7,6 +7,7 @@ import {
   type ActionName,
   type ActionResult,
   type ActionTarget,
+  acceptedActions,
   answerTo,
   type OperatorAction,
   type OperatorStop,
@@ -17,8 +18,8 @@ import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-pol
 import { notifierOf } from '../outbox/notify.ts';
 import { waitsFor } from '../outbox/order.ts';
 import { QUEUE } from '../outbox/outbox.ts';
-import type { Pool } from '../pool.ts';
-import { type Transaction, transaction } from '../transaction.ts';
+import type { Pool, Sql } from '../pool.ts';
+import { transaction } from '../transaction.ts';
 import type { WaitsFor } from './delivery-log.ts';
 
 /** What is asked of a delivery: `at` is the database's. */
@@ -31,6 +32,7 @@ export interface RecordedActionResult extends ActionResult {
 }
 
 interface ActionTargetRow {
+  readonly id: string;
   readonly state: StoredState;
   readonly webhookId: number;
   readonly active: boolean;
@@ -42,6 +44,8 @@ interface ActionTargetRow {
   readonly windowStartedAt: Date | null;
   readonly operatorStop: OperatorStop | null;
   readonly operatorActions: readonly OperatorAction[] | null;
+  /** The attempt whose request is out. */
+  readonly underWay: number | null;
   readonly now: Date;
 }
 
@@ -64,15 +68,11 @@ export async function recordOperatorAction(
   const result = await transaction(sql, async (tx) => {
     // Locked by a statement of its own: the next one sees all that was done under the lock before.
     await tx`select from deliveries where id = ${deliveryId} for update`;
-    const [row] = await tx<ActionTargetRow[]>`
-      select d.state, d.webhook_id, w.active, w.deleted_at is not null as deleted, d.attempts_made, d.next_attempt_at,
-             d.dispatched_at is null or d.batch_id is not null as queued, ${waitsFor(tx)} as waits_for, d.window_started_at, d.operator_stop, d.operator_actions,
-             clock_timestamp() as now
-      from deliveries d join webhooks w on w.id = d.webhook_id where d.id = ${deliveryId}`;
+    const [row] = await targetRows(tx, [deliveryId], policy);
     if (row === undefined) return null;
     const before = row.operatorActions ?? [];
     const known = before.find(({ id }) => id === asked.id);
-    const delivery = await actionTarget(tx, deliveryId, row, policy);
+    const delivery = actionTarget(row, policy);
     if (known !== undefined) {
       return { accepted: true, sentence: whatFollows(known.action, delivery), at: known.at };
     }
@@ -107,25 +107,41 @@ const STOP_AFTER: Readonly<Record<ActionName, OperatorStop | null>> = {
   giveUp: 'giveUp',
 };
 
-async function actionTarget(
-  tx: Transaction,
-  deliveryId: string,
-  row: ActionTargetRow,
+/**
+ * What may be asked of deliveries at this moment, of each by its id. Those that do not exist are left out.
+ * @param policy as configured; a delivery under way has the one of its start
+ */
+export async function actionsAccepted(
+  sql: Sql,
+  deliveryIds: readonly string[],
   policy: RetryPolicy,
-): Promise<ActionTarget> {
-  const { state, webhookId, attemptsMade, queued, waitsFor, nextAttemptAt, windowStartedAt, now } = row;
+): Promise<ReadonlyMap<string, readonly ActionName[]>> {
+  if (deliveryIds.length === 0) return new Map();
+  const rows = await targetRows(sql, deliveryIds, policy);
+  return new Map(rows.map((row) => [row.id, acceptedActions(actionTarget(row, policy))]));
+}
+
+function targetRows(sql: Sql, deliveryIds: readonly string[], policy: RetryPolicy) {
   const underWaySeconds = (policy.attemptTimeoutMs + ATTEMPT_SLACK_MS) / 1_000;
-  const [underWay] = await tx<{ number: number }[]>`
-    select number from attempts
-    where delivery_id = ${deliveryId} and number = ${attemptsMade + 1} and finished_at is null
-      and started_at > clock_timestamp() - make_interval(secs => ${underWaySeconds})`;
+  return sql<ActionTargetRow[]>`
+    select d.id, d.state, d.webhook_id, w.active, w.deleted_at is not null as deleted, d.attempts_made, d.next_attempt_at,
+           d.dispatched_at is null or d.batch_id is not null as queued, ${waitsFor(sql)} as waits_for, d.window_started_at, d.operator_stop, d.operator_actions,
+           (select a.number from attempts a
+            where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null
+              and a.started_at > clock_timestamp() - make_interval(secs => ${underWaySeconds})) as under_way,
+           clock_timestamp() as now
+    from deliveries d join webhooks w on w.id = d.webhook_id where d.id = any(${[...deliveryIds]}::uuid[])`;
+}
+
+function actionTarget(row: ActionTargetRow, policy: RetryPolicy): ActionTarget {
+  const { state, webhookId, attemptsMade, queued, waitsFor, nextAttemptAt, windowStartedAt, now } = row;
   return {
     state,
     webhookId,
     webhook: row.deleted ? 'deleted' : row.active ? 'active' : 'inactive',
     attemptsMade,
     mostAttempts: maxAttempts(policy),
-    underWay: underWay?.number ?? null,
+    underWay: row.underWay,
     queued,
     behind: waitsFor?.reason === 'order' ? (waitsFor.deliveryId ?? null) : null,
     nextAttemptAt,

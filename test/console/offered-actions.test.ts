@@ -1,0 +1,98 @@
+/** What a page offers to do with a delivery is what would be accepted: in each situation of one, button by button. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
+import { type ActionName, type ActionOrder, actionNames } from '../../src/domain/operator-action.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { consoleOf, newPerson, signIn } from '../support/console.ts';
+import { type Seeded, seedConsole } from '../support/console-data.ts';
+import { visitorOf } from '../support/visitor.ts';
+
+let api: TestApi;
+let seeded: Seeded;
+let warehouse: ReturnType<typeof visitorOf>;
+let shop: ReturnType<typeof visitorOf>;
+
+/** Decides as the API does. */
+const ask = (action: ActionName, id: string, order: ActionOrder) =>
+  recordOperatorAction(api.sql, id, { id: randomUUID(), action, ...order }, api.deps.policy);
+
+beforeAll(async () => {
+  api = await createTestApi();
+  seeded = await seedConsole(api);
+  const site = consoleOf(api.deps, {
+    requestAction: async (...asked) =>
+      (await ask(...asked)) ?? { accepted: false, sentence: 'There is no such delivery.' },
+  });
+  const visitor = async (role: 'warehouse' | 'shop') => {
+    const mine = visitorOf(site);
+    await signIn(mine.ask, await newPerson(api.sql, api.eshop.eshopId, role));
+    return mine;
+  };
+  warehouse = await visitor('warehouse');
+  shop = await visitor('shop');
+});
+afterAll(() => api?.drop());
+
+/** As it was seeded: three attempts made, the next one planned, its webhook active. */
+async function reset() {
+  const { sql } = api;
+  await sql`update webhooks set active = true where id = ${seeded.failing}`;
+  await sql`delete from attempts where delivery_id = ${seeded.retrying} and number = 4`;
+  await sql`
+    update deliveries set state = 'retrying', finished_at = null, operator_stop = null, operator_actions = null,
+      next_attempt_at = now() + interval '1 hour' where id = ${seeded.retrying}`;
+}
+const holdIt = () => ask('hold', seeded.retrying, { by: 'anna', reason: 'stock-taking' });
+const switchOff = () => api.sql`update webhooks set active = false where id = ${seeded.failing}`;
+
+const NAMES: ReadonlyMap<string, ActionName> = new Map([
+  ['Try now', 'tryNow'],
+  ['Hold', 'hold'],
+  ['Resume', 'resume'],
+  ['Give up', 'giveUp'],
+]);
+/** The buttons of a page that ask something of a delivery. */
+const offeredOn = (text: string) =>
+  [...text.matchAll(/>\s*(Try now|Hold|Resume|Give up)\s*</g)].map(([, name = '']) => NAMES.get(name));
+
+test.each<[string, () => Promise<unknown>, readonly ActionName[]]>([
+  ['waiting for its next attempt', async () => {}, ['tryNow', 'hold', 'giveUp']],
+  ['held by an operator', holdIt, ['resume', 'giveUp']],
+  ['held by its inactive webhook', switchOff, ['hold', 'giveUp']],
+  ['held by both', () => holdIt().then(switchOff), ['resume', 'giveUp']],
+  [
+    'being attempted',
+    () => api.sql`
+      insert into attempts (delivery_id, number, generation, started_at) values (${seeded.retrying}, 4, 1, now())`,
+    ['hold', 'giveUp'],
+  ],
+  [
+    'given up, and not ended yet',
+    () => ask('giveUp', seeded.retrying, { by: 'anna', reason: 'too late' }),
+    [],
+  ],
+  [
+    'ended',
+    () =>
+      api.sql`update deliveries set state = 'canceled', finished_at = now() where id = ${seeded.retrying}`,
+    [],
+  ],
+])('of a delivery that is %s', async (_, arrange, offered) => {
+  const path = `/console/deliveries/${seeded.retrying}`;
+  await reset();
+  await arrange();
+  expect(offeredOn((await warehouse.ask(path)).text)).toEqual(offered);
+  expect(offeredOn((await shop.ask(path)).text)).toEqual(
+    offered.filter((action) => action === 'tryNow' || action === 'giveUp'),
+  );
+  const accepted: ActionName[] = [];
+  for (const action of actionNames) {
+    await reset();
+    await arrange();
+    const { csrf } = await warehouse.ask(path);
+    const { status } = await warehouse.ask(`${path}/act`, { csrf, action, reason: '' });
+    if (status === 200) accepted.push(action);
+  }
+  expect(accepted).toEqual(offered);
+});
