@@ -81,7 +81,10 @@ export async function recoverMissed(
   await settled(look, (state) => state === 'completed', { ...LOOKS, signal });
 }
 
-/** Gives up what was on its way when its receiver said that it is gone: only what waits is to be held. */
+/**
+ * Gives up what was on its way when its receiver said that it is gone, until all of it has ended: only what waits is to be held. What was
+ * being attempted at that moment is held a little later.
+ */
 export async function letGo(
   client: Client,
   scenes: readonly SceneSubscription[],
@@ -89,10 +92,21 @@ export async function letGo(
 ): Promise<void> {
   const gone = scenes.find(({ scene }) => scene.name === 'gone');
   if (gone === undefined) return;
-  const path = `/v21/webhooks/${gone.id}/deliveries?state=held&items=100`;
-  const { data } = await client.send({ by: 'shop', method: 'GET', path }, signal);
-  for (const { id } of v.parse(deliveriesSchema, data))
-    await client.send({ by: 'shop', method: 'POST', path: `/v21/deliveries/${id}/give-up` }, signal);
+  const inState = (state: string, items: number) =>
+    client.send(
+      { by: 'shop', method: 'GET', path: `/v21/webhooks/${gone.id}/deliveries?state=${state}&items=${items}` },
+      signal,
+    );
+  const look = async () => {
+    const held = v.parse(deliveriesSchema, (await inState('held', 100)).data);
+    for (const { id } of held)
+      await client.send({ by: 'shop', method: 'POST', path: `/v21/deliveries/${id}/give-up` }, signal);
+    let open = held.length;
+    for (const state of ['pending', 'retrying'])
+      open += (await inState(state, 1)).pagination?.totalCount ?? 0;
+    return open;
+  };
+  await settled(look, (open) => open === 0, { ...LOOKS, signal });
 }
 
 /** Deactivates every webhook; one that is inactive stays as it is. */

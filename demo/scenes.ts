@@ -34,7 +34,7 @@ export const scenes: readonly Scene[] = [
     kind: 'CREATE_PRODUCT',
     title: 'the receiver was down and came back',
     active: true,
-    conduct: (attempt) => (attempt === 1 ? { refuses: 503 } : {}),
+    conduct: (attempt) => (attempt <= 2 ? { refuses: 503 } : {}),
   },
   {
     name: 'slow',

@@ -381,6 +381,12 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
 
     workflow: (id: string) => client.workflow.getHandle(stack.workflowId(id)),
 
+    /** Sends a signal to its workflow, which is started beside its first attempt: that is waited for. */
+    async signal(id: string, name: string, ...args: readonly unknown[]): Promise<void> {
+      await stack.untilBegun(id);
+      await stack.workflow(id).signal(name, ...args);
+    },
+
     /** Resets a workflow to its first task, as the UI's button does. */
     async resetWorkflow(id: string): Promise<void> {
       const { events } = await stack.workflow(id).fetchHistory();

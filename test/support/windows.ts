@@ -29,5 +29,5 @@ export async function endWindowIn(
 /** Lets the time pass until the next attempt of a delivery is due. */
 export async function skipWait(stack: DeliveryStack, id: string): Promise<void> {
   await move(stack, id, stack.sql`now() - next_attempt_at`);
-  await stack.workflow(id).signal(webhookChangedSignal);
+  await stack.signal(id, webhookChangedSignal);
 }

@@ -82,7 +82,7 @@ test('between two attempts it goes on in a fresh history too, and sends nothing 
   await stack.untilState(id, 'retrying');
   const first = (await stack.describe(id))?.runId;
   await stack.until('a fresh history', async () => {
-    await stack.workflow(id).signal(webhookChangedSignal);
+    await stack.signal(id, webhookChangedSignal);
     return (await stack.describe(id))?.runId !== first;
   });
   await stack.until('its wait', async () => {

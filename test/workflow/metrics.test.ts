@@ -206,7 +206,7 @@ test('a window that an outage used up: expired', async () => {
     await stack.stopWorker();
     await stack.sql`update deliveries set window_started_at = now() - interval '1 day' where id = ${id}`;
     await stack.startWorker();
-    await stack.workflow(id).signal('webhookChanged');
+    await stack.signal(id, 'webhookChanged');
     await stack.untilState(id, 'expired');
     await stack.untilEnded(stack.workflowId(id));
   });

@@ -55,7 +55,7 @@ const actionsOf = async (stack: DeliveryStack, id: string) => {
 const attempts = ({ requests }: Receiver) => requests.map(({ headers }) => headers['x-service-attempt']);
 /** Lets its workflow look at its situation, and waits until it says that it is held. */
 async function looksAndHolds(stack: DeliveryStack, id: string): Promise<void> {
-  await stack.workflow(id).signal(webhookChangedSignal);
+  await stack.signal(id, webhookChangedSignal);
   await stack.untilHeld(id);
 }
 
@@ -114,8 +114,8 @@ test('workers that stop between the order and what follows: the next one goes on
   const { id } = await waitingDelivery(stack, receiver);
   await actions.hold(id, byAnna);
   await stack.stopWorker();
-  await stack.workflow(id).signal('resume', byAnna);
-  await stack.workflow(id).signal('tryNow', byAnna);
+  await stack.signal(id, 'resume', byAnna);
+  await stack.signal(id, 'tryNow', byAnna);
   receiver.respond({ status: 200 });
   await stack.startWorker();
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
@@ -169,7 +169,7 @@ test('held to the end of its window: expired, no alarm, no mail, and the webhook
   const { id, webhook } = await waitingDelivery(stack, receiver);
   await actions.hold(id, byAnna);
   await endWindowIn(stack, id, 2_000);
-  await stack.workflow(id).signal(webhookChangedSignal);
+  await stack.signal(id, webhookChangedSignal);
   expect(await stack.untilClosed(id)).toBe('FAILED');
   expect(await stack.delivery(id)).toMatchObject({ state: 'expired', attemptsMade: 1 });
   await expect(stack.workflow(id).result()).rejects.toMatchObject({

@@ -207,16 +207,16 @@ test('what nobody can mean is refused without a trace, and says what is taken', 
 
 test('as signals of the same names: done as the updates are, and a refused one changes nothing', async () => {
   const { id } = await waitingDelivery('/signals');
-  await stack.workflow(id).signal('hold', { reason: 'by query', by });
+  await stack.signal(id, 'hold', { reason: 'by query', by });
   await stack.untilHeld(id);
-  await stack.workflow(id).signal('hold', { by: 'ben' });
-  await stack.workflow(id).signal('tryNow');
-  await stack.workflow(id).signal('resume', 'nonsense');
+  await stack.signal(id, 'hold', { by: 'ben' });
+  await stack.signal(id, 'tryNow');
+  await stack.signal(id, 'resume', 'nonsense');
   // Signals and updates are done in the order in which they came.
   expect(await ask(id, 'hold')).toMatch(/^Refused: It is already held by anna at .*: by query\.$/);
   receiver.respond({ status: 200 });
-  await stack.workflow(id).signal('resume');
-  await stack.workflow(id).signal('tryNow');
+  await stack.signal(id, 'resume');
+  await stack.signal(id, 'tryNow');
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(await actionsOf(id)).toMatchObject([
     { action: 'hold', by },

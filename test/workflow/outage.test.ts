@@ -224,7 +224,7 @@ test('time that we were away shortens the waits that are left, not the number of
   // An hour is left, and the plan goes on for four.
   await endWindowIn(stack, id, 3_600_000);
   await stack.startWorker();
-  await stack.workflow(id).signal(webhookChangedSignal);
+  await stack.signal(id, webhookChangedSignal);
   for (let made = 6; made < 9; made += 1) {
     await attempted(made);
     await skipWait(stack, id);

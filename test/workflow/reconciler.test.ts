@@ -84,7 +84,7 @@ test('its history lost: started again with the count it had, and the wait still 
   // Ten minutes, made shorter only now.
   const [row] = await stack.sql<{ nextAttemptAt: Date }[]>`
     update deliveries set next_attempt_at = now() + interval '2 s' where id = ${id} returning next_attempt_at`;
-  await stack.workflow(id).signal(webhookChangedSignal);
+  await stack.signal(id, webhookChangedSignal);
   await untilState(id, 'delivered');
   expect(numbers(receiver)).toEqual(['1', '2']);
   expect(receiver.requests[1]?.at).toBeGreaterThanOrEqual((row?.nextAttemptAt.getTime() ?? 0) - 5);

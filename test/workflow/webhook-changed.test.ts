@@ -79,7 +79,7 @@ test('another URL during the wait: the next attempt goes there at once', async (
 test('a signal without a change leaves the wait as it is', async () => {
   const { id, webhook } = await waitingDelivery('/unchanged');
   const due = (await stack.delivery(id)).nextAttemptAt;
-  await stack.workflow(id).signal(webhookChangedSignal);
+  await stack.signal(id, webhookChangedSignal);
   await stack.until('the workflow to wait by a timer of its own', async () => {
     const { events } = await stack.workflow(id).fetchHistory();
     return events?.some((event) => event.timerStartedEventAttributes);

@@ -103,7 +103,7 @@ test('its webhook switched off until the window ends: expired, and the webhook i
   await stack.changeWebhook(webhook.id, { active: false });
   await stack.untilHeld(id);
   await endWindowIn(stack, id, 2_000);
-  await stack.workflow(id).signal(webhookChangedSignal);
+  await stack.signal(id, webhookChangedSignal);
   await expectBlameless(id, webhook.id);
 });
 
@@ -120,7 +120,7 @@ test('likewise where only its next attempt finds that its webhook is inactive', 
     (await stack.describe(id))?.raw.pendingActivities?.[0]?.lastFailure?.message?.startsWith('Held: '),
   );
   await endWindowIn(stack, id, -1);
-  await stack.workflow(id).signal(webhookChangedSignal);
+  await stack.signal(id, webhookChangedSignal);
   await expectBlameless(id, webhook.id, 2);
 });
 
