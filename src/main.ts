@@ -107,16 +107,17 @@ async function main(): Promise<void> {
     shutdown,
   );
   if (settings.ROLE !== 'api') {
+    const directory = embedded.dataDir.join('mail');
     const mailer = createMailer({
       from: settings.MAIL_FROM,
-      directory: embedded.dataDir.join('mail'),
+      directory,
       ...(settings.SMTP_URL === undefined ? {} : { smtpUrl: settings.SMTP_URL }),
     });
     // With the embedded database it is a trial, and the banner shows the folder.
-    const lost = settings.SMTP_URL === undefined && settings.DATABASE_URL !== undefined;
-    const folder = lost ? embedded.dataDir.join('mail') : null;
-    await noteMailFolder(sql, folder);
-    if (folder !== null)
+    const trial = settings.DATABASE_URL === undefined;
+    const folder = settings.SMTP_URL === undefined ? directory : null;
+    await noteMailFolder(sql, folder, trial);
+    if (folder !== null && !trial)
       print(`Mails: SMTP_URL is not set, so nobody gets them: they are written to ${folder}.`);
     const temporal = await temporalTarget(settings, embedded.temporalAddress);
     const starting = startWorker({

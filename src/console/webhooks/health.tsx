@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** How a webhook is doing. */
+import type { DeactivationMail } from '../../db/webhooks/deactivations.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { Badge } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
@@ -16,8 +17,44 @@ const REASONS = {
   gone: 'because its receiver responded with 410 Gone',
 } as const;
 
-/** What is wrong, in sentences; nothing where nothing is. */
-export function Trouble({ webhook, now }: { webhook: WebhookRecord; now: Date }) {
+/** What became of the e-mail about a deactivation. */
+function Mailed({ mail, now }: { mail: DeactivationMail; now: Date }) {
+  const { email, mailedAt, toFile, putOff, refusedAt, failedAt } = mail;
+  const to = <span class="wrap">{email}</span>;
+  if (mailedAt !== null) {
+    const at = <Ago at={mailedAt.toISOString()} now={now} />;
+    return toFile ? (
+      <p>
+        The e-mail about it to {to} was written to a file {at}: this instance has no mail server.
+      </p>
+    ) : (
+      <p>
+        An e-mail about it was sent to {to} {at}.
+      </p>
+    );
+  }
+  if (failedAt !== null)
+    return (
+      <p>
+        The e-mail about it to {to} was given up <Ago at={failedAt.toISOString()} now={now} />: the mail
+        server had refused it for a day.
+      </p>
+    );
+  if (refusedAt !== null)
+    return <p>The e-mail about it to {to} has not been sent yet: the mail server refuses it.</p>;
+  return putOff ? (
+    <p>
+      The e-mail about it to {to} is put off: too many were sent in a short time. The next one will include
+      it.
+    </p>
+  ) : (
+    <p>The e-mail about it to {to} has not been sent yet.</p>
+  );
+}
+
+/** What is wrong, in sentences; nothing where nothing is. @param mail null: none is sent about it, or it is not told here */
+export function Trouble(props: { webhook: WebhookRecord; mail?: DeactivationMail | null; now: Date }) {
+  const { webhook, mail = null, now } = props;
   const { active, incident, lastDeactivation } = webhook;
   if (incident !== null) {
     const { since, failures, lastError, deactivationAt } = incident;
@@ -48,6 +85,7 @@ export function Trouble({ webhook, now }: { webhook: WebhookRecord; now: Date })
         {lastError === null ? '.' : `: “${lastError}”.`}{' '}
         {deliveryId === null ? null : <a href={`${CONSOLE}/deliveries/${deliveryId}`}>View the delivery</a>}
       </p>
+      {mail === null ? null : <Mailed mail={mail} now={now} />}
       <p>
         While it is inactive, open deliveries are held and new events are not delivered. Activate it, then
         recover what it missed.

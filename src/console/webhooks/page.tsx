@@ -4,6 +4,7 @@ import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
 import type { TestResult } from '../../api/webhooks/test-delivery.ts';
+import type { DeactivationMail } from '../../db/webhooks/deactivations.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';
@@ -19,6 +20,8 @@ export interface WebhookPageProps {
   readonly viewer: Viewer;
   readonly webhook: WebhookRecord;
   readonly accepted: string | undefined;
+  /** About its last deactivation. */
+  readonly mail: DeactivationMail | null;
   readonly deliveries: readonly v.InferOutput<typeof Delivery>[];
   readonly recoveries: readonly v.InferOutput<typeof recoveryRecord>[];
   /** Until when the former secret signs too; null where none does. */
@@ -126,7 +129,8 @@ function Recoveries({ recoveries, viewer }: Pick<WebhookPageProps, 'recoveries' 
 }
 
 export function WebhookPage(props: WebhookPageProps) {
-  const { viewer, webhook, accepted, deliveries, recoveries, secret, testResult, notice, refused } = props;
+  const { viewer, webhook, accepted, mail, deliveries, recoveries, secret, testResult, notice, refused } =
+    props;
   const { id, url, webhookType, active, method, payloadVersion, ordering, parameters, description, headers } =
     webhook;
   const path = `/webhooks/${id}`;
@@ -145,7 +149,7 @@ export function WebhookPage(props: WebhookPageProps) {
             </div>
             <Health webhook={webhook} />
           </div>
-          <Trouble webhook={webhook} now={viewer.now} />
+          <Trouble webhook={webhook} mail={mail} now={viewer.now} />
         </div>
       </Live>
       <div class="acts">

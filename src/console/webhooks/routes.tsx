@@ -7,6 +7,7 @@ import { Examination } from '../../api/webhooks/examination.ts';
 import { recoverAnswer, recoveryRecord } from '../../api/webhooks/recovery-record.ts';
 import { TestResult } from '../../api/webhooks/test-delivery.ts';
 import { lastAccepted } from '../../db/console/health.ts';
+import { mailOfLastDeactivation } from '../../db/webhooks/deactivations.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { recoverable, usuallyRecovered } from '../../domain/recovery.ts';
 import { type WebhookRecord, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
@@ -75,16 +76,17 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
     const { api, viewer } = c.var;
     const at = `/v21/webhooks/${piece(id)}`;
     const { data: webhook } = await api.get(One, at);
-    const [accepted, deliveries, recoveries, overlapUntil] = await Promise.all([
+    const [accepted, deliveries, recoveries, overlapUntil, mail] = await Promise.all([
       lastAccepted(sql, viewer.session.eshopId),
       api.get(Latest, `${at}/deliveries`, { items: '8' }),
       api.get(Recoveries, `${at}/recoveries`, { items: '5' }),
       overlapOf(c, webhook.id),
+      mailOfLastDeactivation(sql, viewer.session.eshopId, webhook.id),
     ]);
     return html(
       <WebhookPage
         {...extra}
-        {...{ viewer, webhook, overlapUntil }}
+        {...{ viewer, webhook, overlapUntil, mail }}
         secret={secrets.take(c, webhook.id)}
         accepted={accepted.get(webhook.id)}
         deliveries={deliveries.data}

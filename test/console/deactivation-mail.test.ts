@@ -1,0 +1,78 @@
+/** The page of a webhook that was deactivated says what became of the e-mail about it. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { noteMailFolder } from '../../src/db/mail-folder.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { consoleOf, newPerson, signIn } from '../support/console.ts';
+import { type Seeded, seedConsole } from '../support/console-data.ts';
+import { visitorOf } from '../support/visitor.ts';
+
+let api: TestApi;
+let seeded: Seeded;
+let ask: ReturnType<typeof visitorOf>['ask'];
+
+beforeAll(async () => {
+  api = await createTestApi();
+  seeded = await seedConsole(api);
+  ({ ask } = visitorOf(consoleOf(api.deps)));
+  await signIn(ask, await newPerson(api.sql, api.eshop.eshopId, 'shop'));
+});
+afterAll(() => api?.drop());
+
+/** The words of the page, without its marks. */
+async function wordsOf(webhook: number) {
+  const { text } = await ask(`/console/webhooks/${webhook}`);
+  return text
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .replace(/\d+ s ago/g, 'just now');
+}
+const unsent = {
+  reason: 'gone',
+  mailedAt: null as Date | null,
+  putOff: false,
+  mailRefusedAt: null as Date | null,
+  mailFailedAt: null as Date | null,
+};
+const TO = 'The e-mail about it to shop@example.test';
+
+test.each<[string, Partial<typeof unsent>, string]>([
+  ['sent', { mailedAt: new Date() }, 'An e-mail about it was sent to shop@example.test just now .'],
+  [
+    'sent after the retries',
+    { mailedAt: new Date(), reason: 'retriesExhausted' },
+    'An e-mail about it was sent to shop@example.test just now .',
+  ],
+  ['owed', {}, `${TO} has not been sent yet.`],
+  [
+    'put off',
+    { putOff: true },
+    `${TO} is put off: too many were sent in a short time. The next one will include it.`,
+  ],
+  ['refused', { mailRefusedAt: new Date() }, `${TO} has not been sent yet: the mail server refuses it.`],
+  [
+    'given up',
+    { mailRefusedAt: new Date(), mailFailedAt: new Date() },
+    `${TO} was given up just now : the mail server had refused it for a day.`,
+  ],
+])('%s', async (_, change, sentence) => {
+  await api.sql`
+    update deactivations set ${api.sql({ ...unsent, ...change })} where webhook_id = ${seeded.inactive}`;
+  expect(await wordsOf(seeded.inactive)).toContain(sentence);
+});
+
+test.each([true, false])('written to a file, as in a trial: %s', async (trial) => {
+  await api.sql`update deactivations set mailed_at = now() where webhook_id = ${seeded.inactive}`;
+  await noteMailFolder(api.sql, '/data/mail', trial);
+  expect(await wordsOf(seeded.inactive)).toContain(
+    `${TO} was written to a file just now : this instance has no mail server.`,
+  );
+  await noteMailFolder(api.sql, null, trial);
+  expect(await wordsOf(seeded.inactive)).toContain('was sent to shop@example.test');
+});
+
+test('none was sent about what a user has switched off, or what is active', async () => {
+  await api.sql`
+    insert into deactivations (webhook_id, generation, reason, at) values (${seeded.inactive}, 2, 'user', now())`;
+  for (const webhook of [seeded.inactive, seeded.failing])
+    expect(await wordsOf(webhook)).not.toContain('shop@example.test');
+});
