@@ -3,8 +3,8 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
+import { actionsAccepted } from '../../db/console/accepted-actions.ts';
 import { findSentForm } from '../../db/webhooks/forms.ts';
-import { actionsAccepted } from '../../db/webhooks/operator-actions.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { askedBy } from '../../domain/operator-action.ts';
 import { maxAttempts } from '../../domain/retry-policy.ts';

@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** How a webhook is doing. */
-import type { DeactivationMail } from '../../db/webhooks/deactivations.ts';
+import type { DeactivationMail } from '../../db/console/deactivation-mail.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { Badge } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';

@@ -4,7 +4,7 @@ import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
 import type { TestResult } from '../../api/webhooks/test-delivery.ts';
-import type { DeactivationMail } from '../../db/webhooks/deactivations.ts';
+import type { DeactivationMail } from '../../db/console/deactivation-mail.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';

@@ -1,5 +1,4 @@
 import type { EventType } from '../../domain/event-types.ts';
-import { mailsAreFiles } from '../mail-folder.ts';
 import type { Sql } from '../pool.ts';
 
 export interface DeactivationNotice {
@@ -34,35 +33,6 @@ export async function readDeactivation(
   const [row] = await sql<DeactivationNotice[]>`
     ${selectNotices(sql)} where x.webhook_id = ${webhookId} and x.generation = ${generation}`;
   return row;
-}
-
-/** What became of the mail about a deactivation. */
-export interface DeactivationMail {
-  /** Whom it is for: the e-shop. */
-  readonly email: string;
-  readonly mailedAt: Date | null;
-  /** Without a mail server it is written to a file. */
-  readonly toFile: boolean;
-  readonly putOff: boolean;
-  /** When the mail server first refused it for good, and when it was given up. */
-  readonly refusedAt: Date | null;
-  readonly failedAt: Date | null;
-}
-
-/** @returns null where the webhook's last deactivation was asked for by somebody, or there was none */
-export async function mailOfLastDeactivation(
-  sql: Sql,
-  eshopId: number,
-  webhookId: number,
-): Promise<DeactivationMail | null> {
-  const [row] = await sql<DeactivationMail[]>`
-    select s.email, x.mailed_at, ${mailsAreFiles(sql)} as to_file, x.put_off, x.mail_refused_at as refused_at,
-           x.mail_failed_at as failed_at
-    from webhooks w join eshops s on s.id = w.eshop_id
-    cross join lateral (
-      select * from deactivations where webhook_id = w.id order by generation desc limit 1) x
-    where w.id = ${webhookId} and w.eshop_id = ${eshopId} and x.delivery_id is not null`;
-  return row ?? null;
 }
 
 /** Others of the e-shop that were put off, the oldest first, up to `limit`. */

@@ -7,7 +7,6 @@ import {
   type ActionName,
   type ActionResult,
   type ActionTarget,
-  acceptedActions,
   answerTo,
   type OperatorAction,
   type OperatorStop,
@@ -107,18 +106,15 @@ const STOP_AFTER: Readonly<Record<ActionName, OperatorStop | null>> = {
   giveUp: 'giveUp',
 };
 
-/**
- * What may be asked of deliveries at this moment, of each by its id. Those that do not exist are left out.
- * @param policy as configured; a delivery under way has the one of its start
- */
-export async function actionsAccepted(
+/** How deliveries are at this moment, by their ids. Those that do not exist are left out. */
+export async function readActionTargets(
   sql: Sql,
   deliveryIds: readonly string[],
   policy: RetryPolicy,
-): Promise<ReadonlyMap<string, readonly ActionName[]>> {
+): Promise<ReadonlyMap<string, ActionTarget>> {
   if (deliveryIds.length === 0) return new Map();
   const rows = await targetRows(sql, deliveryIds, policy);
-  return new Map(rows.map((row) => [row.id, acceptedActions(actionTarget(row, policy))]));
+  return new Map(rows.map((row) => [row.id, actionTarget(row, policy)]));
 }
 
 function targetRows(sql: Sql, deliveryIds: readonly string[], policy: RetryPolicy) {
