@@ -103,7 +103,7 @@ async function expectAllToLookAt(scenes: readonly Scene[]): Promise<void> {
 
   expect(of('down')).toMatchObject({ failed: 0, held: 0 });
   expect(of('down').delivered).toBeGreaterThan(0);
-  for (const { attemptsMade } of await deliveries('down')) expect(attemptsMade).toBe(2);
+  for (const { attemptsMade } of await deliveries('down')) expect(attemptsMade).toBe(3);
   expect(of('slow')).toMatchObject({ failed: 0, held: 0 });
   expect(of('slow').delivered).toBeGreaterThan(0);
   expect(of('missed')).toMatchObject({ failed: 0, held: 0 });
