@@ -8,7 +8,7 @@ const tests = (names: string) => `test/${names}.test.ts`;
 
 /** `npm run test:system`: what starts programs, browsers or the tools of other languages. */
 const SYSTEM = [
-  tests('{documentation,faults}/**/*'),
+  tests('{documentation,faults}/**/!(restored|temporal-power-cut)'),
   tests('e2e/**/!(bench|hot-statements|main-job|pruned|temporal-lost)'),
   tests('cli/{act-on-deliveries,console,listen,loads,output,top,which-program}'),
   tests('console/{journey,operator,screens,stored}'),
@@ -21,6 +21,8 @@ const SYSTEM = [
 /** Likewise, for `.ci/nightly` alone. Of other files it runs more tests: those of `test.runIf(nightly)`. */
 const NIGHTLY = [
   tests('contract/{generated-client,other-generators}'),
+  // The faults' group `temporal` sets it back in every run.
+  tests('faults/{restored,temporal-power-cut}'),
   tests('e2e/{bench,hot-statements,pruned,temporal-lost}'),
 ];
 const UNIT = [tests('unit/**/*')];
