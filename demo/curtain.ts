@@ -94,7 +94,11 @@ export async function letGo(
   if (gone === undefined) return;
   const inState = (state: string, items: number) =>
     client.send(
-      { by: 'shop', method: 'GET', path: `/v21/webhooks/${gone.id}/deliveries?state=${state}&items=${items}` },
+      {
+        by: 'shop',
+        method: 'GET',
+        path: `/v21/webhooks/${gone.id}/deliveries?state=${state}&items=${items}`,
+      },
       signal,
     );
   const look = async () => {

@@ -36,7 +36,7 @@ export function instanceEndpoints(
   });
   const consoles = watchedFile(embedded.dataDir.join(OPERATOR_CONSOLES), parseConsoles);
   const own = createOwnEndpoints(announced, () => portsOf(consoles()));
-  own.addUrl(embedded.databaseUrl, POSTGRES_PORT);
+  if (embedded.databaseUrl !== '') own.addUrl(embedded.databaseUrl, POSTGRES_PORT);
   if (embedded.temporalAddress !== '') own.addUrl(`http://${embedded.temporalAddress}`, HTTP_PORT);
   for (const port of embedded.temporalPorts) own.add('127.0.0.1', port);
   const { SMTP_URL, HOST, PORT, METRICS_PORT = 0, OTEL_EXPORTER_OTLP_ENDPOINT: collector } = settings;

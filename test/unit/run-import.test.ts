@@ -1,0 +1,63 @@
+/** However an import ends, everything that it has made has been told: keys and secrets are told nowhere else. */
+import { expect, test } from 'vitest';
+import { type Outcome, runImport } from '../../src/cli/imports/run-import.ts';
+import { triedWaybill } from '../support/waybill-command.ts';
+
+interface Made {
+  readonly outcome: Outcome;
+  readonly key: string;
+}
+
+/** Imports the lines as a table; answers what was printed, and how it ended. */
+async function imported(lines: AsyncIterable<{ readonly line: number; readonly value: unknown }>) {
+  const printed: string[] = [];
+  const ended = await runImport<Made>({
+    noun: 'e-shop',
+    lines,
+    progress: () => null,
+    importOne: async (value) => ({ outcome: 'created', key: `key-${value}` }),
+    unread: (key, outcome) => ({ outcome, key }),
+    titles: ['key'],
+    cells: ({ key }) => [key],
+    dryRun: false,
+    json: false,
+    print: (line) => printed.push(line),
+  }).then(
+    () => 'done',
+    (error: unknown) => String(error),
+  );
+  return { printed: printed.join('\n'), ended };
+}
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s while it waits for the next line', async (name) => {
+  async function* lines() {
+    for (const value of ['a', 'b', 'c']) yield { line: 1, value };
+    process.emit(name);
+    await new Promise(() => {});
+  }
+  const { printed, ended } = await imported(lines());
+  for (const key of ['key-a', 'key-b', 'key-c']) expect(printed).toContain(key);
+  expect(ended).toContain('Stopped.');
+});
+
+test('a failure in the middle', async () => {
+  async function* lines() {
+    yield { line: 1, value: 'a' };
+    throw new Error('the database is away');
+  }
+  expect(await imported(lines())).toMatchObject({
+    printed: expect.stringContaining('key-a'),
+    ended: expect.stringContaining('the database is away'),
+  });
+});
+
+test.each([
+  ['import-webhooks', '-', '--dry-run'],
+  ['examine', '1'],
+])('%s without an instance is one sentence', async (...args) => {
+  expect(await triedWaybill(args, {})).toEqual({
+    code: 1,
+    printed: '',
+    error: expect.stringMatching(/^No Waybill instance has run with DATA_DIR=.+\.$/),
+  });
+});
