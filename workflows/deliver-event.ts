@@ -130,11 +130,13 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       maxAttempts: maxAttempts(policy),
     };
     const askedAt = Date.now();
+    const seen = changes;
     let situation = await own.readDelivery(query);
     if (Date.now() - askedAt > STALE_MS) situation = await own.readDelivery(query);
     if (nextStep(situation).step === 'beginHolding') situation = await own.holdDelivery(query);
     if (situation.open) {
-      handlers.holdIs(situation.operator);
+      // What was read before an operator's request is older than what its answer said.
+      if (changes === seen) handlers.holdIs(situation.operator);
       view.receiver(situation.receiverHost);
     }
     return situation;
