@@ -29,8 +29,7 @@ export function importEshopsCommand({ env, print }: CommandContext): Command {
       await withDatabase(readSettings(env), (sql) =>
         runImport({
           noun: 'e-shop',
-          lines: source.lines,
-          progress: () => source.progress(),
+          source,
           importOne: eshopImport(sql, dryRun),
           unread: (problem) => refusedEshop(null, problem),
           titles: ['e-shop', 'name', 'users', 'note'],

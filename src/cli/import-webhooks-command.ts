@@ -56,8 +56,7 @@ export function importWebhooksCommand({ env, print }: CommandContext): Command {
       await withDatabase(config.settings, async (sql) =>
         runImport({
           noun: 'webhook',
-          lines,
-          progress: () => source.progress(),
+          source: { ...source, lines },
           importOne: webhookImport({
             sql,
             keys: await keys(sql),

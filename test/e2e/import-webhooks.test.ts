@@ -2,11 +2,14 @@
  * Webhooks of another system against the program as it is started (docs/interface.md, W4, W16 and W19): their receivers
  * go on with the secrets that they know, and headers for a gateway arrive and are in no file.
  */
+import { spawn } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { builtCli } from '../support/built.ts';
 import { type ApiClient, login } from '../support/client.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
 import { type Program, startProgram } from '../support/program.ts';
@@ -271,4 +274,34 @@ test('CSV, generated secrets, numbers that are used, and what Svix, Convoy and O
     ['created', 'UPDATE_ORDER_STATUS'],
     ['refused', expect.stringContaining('is no webhook')],
   ]);
+});
+
+test('interrupted while it waits for standard input: it ends, and tells the secrets that it has made', async () => {
+  const child = spawn(process.execPath, [builtCli, 'import-webhooks', '-'], {
+    env: { PATH: process.env.PATH ?? '', ...installation.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'close');
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const { eshopId } = installation.credentials;
+  const waiting = { ...webhook('waiting', { active: false }), eshop: eshopId };
+  // Standard input stays open.
+  child.stdin.write(`${JSON.stringify(waiting)}\n`);
+  await until('the webhook', async () => {
+    const { data } = await shop.request('GET', '/webhooks');
+    return data.some(({ url }: { url: string }) => url === waiting.url);
+  });
+  child.kill('SIGINT');
+  await ended;
+  expect({ code: child.exitCode, stderr }).toEqual({
+    code: 130,
+    stderr: expect.stringMatching(/^Stopped\. /),
+  });
+  expect(stdout).toMatch(/ created .* secret whsec_/);
 });

@@ -1,5 +1,7 @@
 /** However an import ends, everything that it has made has been told: keys and secrets are told nowhere else. */
+import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
+import type { ImportSource } from '../../src/cli/imports/import-lines.ts';
 import { type Outcome, runImport } from '../../src/cli/imports/run-import.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
@@ -9,12 +11,11 @@ interface Made {
 }
 
 /** Imports the lines as a table; answers what was printed, and how it ended. */
-async function imported(lines: AsyncIterable<{ readonly line: number; readonly value: unknown }>) {
+async function imported(lines: ImportSource['lines'], stop: ImportSource['stop'] = () => {}) {
   const printed: string[] = [];
   const ended = await runImport<Made>({
     noun: 'e-shop',
-    lines,
-    progress: () => null,
+    source: { lines, progress: () => null, stop },
     importOne: async (value) => ({ outcome: 'created', key: `key-${value}` }),
     unread: (key, outcome) => ({ outcome, key }),
     titles: ['key'],
@@ -30,12 +31,15 @@ async function imported(lines: AsyncIterable<{ readonly line: number; readonly v
 }
 
 test.each(['SIGINT', 'SIGTERM'] as const)('%s while it waits for the next line', async (name) => {
+  const read = new PassThrough({ objectMode: true });
+  for (const value of ['a', 'b', 'c']) read.write({ line: 1, value });
   async function* lines() {
-    for (const value of ['a', 'b', 'c']) yield { line: 1, value };
-    process.emit(name);
-    await new Promise(() => {});
+    for await (const each of read) {
+      if (each.value === 'c') setImmediate(() => process.emit(name));
+      yield each;
+    }
   }
-  const { printed, ended } = await imported(lines());
+  const { printed, ended } = await imported(lines(), (reason) => void read.destroy(reason));
   for (const key of ['key-a', 'key-b', 'key-c']) expect(printed).toContain(key);
   expect(ended).toContain('Stopped.');
 });

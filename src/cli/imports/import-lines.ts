@@ -14,6 +14,8 @@ export interface ImportSource {
   readonly lines: AsyncIterable<ImportLine>;
   /** How much has been read, from 0 to 1; null where nobody knows. */
   progress(): number | null;
+  /** Reads no further; whatever waits for a line gets this error. */
+  stop(reason: Error): void;
 }
 
 /** The most characters of a line: a webhook has a hundredth of that. */
@@ -41,6 +43,7 @@ export async function openImport(file: string, jsonFields: readonly string[]): P
   return {
     lines: linesOf(pieces(), jsonFields),
     progress: () => (size === null ? null : size === 0 ? 1 : read / size),
+    stop: (reason) => void stream.destroy(reason),
   };
 }
 
