@@ -7,7 +7,7 @@ import { settled } from '../src/lib/settled.ts';
 import type { Client } from './client.ts';
 import type { DemoReceiver } from './receiver.ts';
 import type { SceneResult } from './sights.ts';
-import type { SceneSubscription, Subscription } from './subscriptions.ts';
+import { countOf, deliveriesOf, type SceneSubscription, type Subscription } from './subscriptions.ts';
 
 /** Requests that the receiver of what waits turns away before its webhook is deactivated. */
 const TURNED_AWAY = 3;
@@ -92,22 +92,13 @@ export async function letGo(
 ): Promise<void> {
   const gone = scenes.find(({ scene }) => scene.name === 'gone');
   if (gone === undefined) return;
-  const inState = (state: string, items: number) =>
-    client.send(
-      {
-        by: 'shop',
-        method: 'GET',
-        path: `/v21/webhooks/${gone.id}/deliveries?state=${state}&items=${items}`,
-      },
-      signal,
-    );
   const look = async () => {
-    const held = v.parse(deliveriesSchema, (await inState('held', 100)).data);
+    const { data } = await deliveriesOf(client, gone, 'held', { items: 100, signal });
+    const held = v.parse(deliveriesSchema, data);
     for (const { id } of held)
       await client.send({ by: 'shop', method: 'POST', path: `/v21/deliveries/${id}/give-up` }, signal);
     let open = held.length;
-    for (const state of ['pending', 'retrying'])
-      open += (await inState(state, 1)).pagination?.totalCount ?? 0;
+    for (const state of ['pending', 'retrying']) open += await countOf(client, gone, state, signal);
     return open;
   };
   await settled(look, (open) => open === 0, { ...LOOKS, signal });
@@ -125,12 +116,9 @@ export async function resultsOf(
   signal: AbortSignal,
 ): Promise<SceneResult[]> {
   const results: SceneResult[] = [];
-  for (const { id, scene } of scenes) {
-    const inState = async (state: string) => {
-      const path = `/v21/webhooks/${id}/deliveries?items=1&state=${state}`;
-      const { pagination } = await client.send({ by: 'shop', method: 'GET', path }, signal);
-      return pagination?.totalCount ?? 0;
-    };
+  for (const subscription of scenes) {
+    const { id, scene } = subscription;
+    const inState = (state: string) => countOf(client, subscription, state, signal);
     results.push({
       scene: scene.name,
       webhookId: id,

@@ -127,11 +127,27 @@ export async function unsubscribe(
   };
 }
 
-const deliveriesOf = (client: Client, { id }: Subscription, state: string, signal?: AbortSignal) =>
-  client.send(
-    { by: 'shop', method: 'GET', path: `/v21/webhooks/${id}/deliveries?items=1&state=${state}` },
-    signal,
-  );
+/** The latest deliveries of a webhook in a state. @param items at most so many */
+export function deliveriesOf(
+  client: Client,
+  { id }: Pick<Subscription, 'id'>,
+  state: string,
+  { items = 1, signal }: { readonly items?: number; readonly signal?: AbortSignal | undefined },
+) {
+  const path = `/v21/webhooks/${id}/deliveries?items=${items}&state=${state}`;
+  return client.send({ by: 'shop', method: 'GET', path }, signal);
+}
+
+/** How many deliveries of a webhook are in a state. */
+export async function countOf(
+  client: Client,
+  subscription: Pick<Subscription, 'id'>,
+  state: string,
+  signal?: AbortSignal,
+): Promise<number> {
+  const { pagination } = await deliveriesOf(client, subscription, state, { signal });
+  return pagination?.totalCount ?? 0;
+}
 
 /** How many deliveries of each kind the delivery log says have been delivered. */
 export async function deliveredByLog(
@@ -141,8 +157,7 @@ export async function deliveredByLog(
 ): Promise<Map<EventType, number>> {
   const counts = new Map<EventType, number>();
   for (const subscription of subscriptions) {
-    const { pagination } = await deliveriesOf(client, subscription, 'delivered', signal);
-    counts.set(subscription.kind, pagination?.totalCount ?? 0);
+    counts.set(subscription.kind, await countOf(client, subscription, 'delivered', signal));
   }
   return counts;
 }
@@ -156,9 +171,8 @@ export async function openByLog(
   let waiting = 0;
   let lastError: string | null = null;
   for (const subscription of subscriptions) {
-    const { pagination } = await deliveriesOf(client, subscription, 'pending', signal);
-    waiting += pagination?.totalCount ?? 0;
-    const { data } = await deliveriesOf(client, subscription, 'retrying', signal);
+    waiting += await countOf(client, subscription, 'pending', signal);
+    const { data } = await deliveriesOf(client, subscription, 'retrying', { signal });
     lastError ??= v.parse(deliverySchema, data)[0]?.lastError ?? null;
   }
   return { waiting, lastError };
