@@ -14,7 +14,7 @@ import type { ConsoleDeps, ConsoleEnv, SignedRequest } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
-import { ActionForm, actionsOf } from './actions.ts';
+import { ActionForm, actionsOf, isUnderWay } from './actions.ts';
 import { DeliveriesPage } from './list.tsx';
 import { DeliveryPage, GiveUpPage } from './page.tsx';
 import { DeliveryList } from './rows.tsx';
@@ -49,7 +49,9 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     const { viewer } = c.var;
     const [request, accepted] = await Promise.all([
       requestOf(viewer.session.eshopId, delivery),
-      requestAction === null ? undefined : actionsAccepted(sql, [delivery.id], policy),
+      requestAction === null || !isUnderWay(delivery.state)
+        ? undefined
+        : actionsAccepted(sql, [delivery.id], policy),
     ]);
     const may = actionsOf(viewer.session.role);
     const offered = (accepted?.get(delivery.id) ?? []).filter((action) => may.includes(action));

@@ -81,7 +81,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       api.get(Latest, `${at}/deliveries`, { items: '8' }),
       api.get(Recoveries, `${at}/recoveries`, { items: '5' }),
       overlapOf(c, webhook.id),
-      mailOfLastDeactivation(sql, viewer.session.eshopId, webhook.id),
+      webhook.active ? null : mailOfLastDeactivation(sql, viewer.session.eshopId, webhook.id),
     ]);
     return html(
       <WebhookPage
