@@ -120,8 +120,11 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     }
   }
 
-  /** The current situation. Read again if the response took long: its times would be out of date. */
-  async function readSituation(): Promise<DeliverySituation> {
+  /**
+   * The current situation. Read again if the response took long: its times would be out of date.
+   * @param seen how many changes there had been before
+   */
+  async function readSituation(seen: number): Promise<DeliverySituation> {
     const { deliveryId, policy } = input;
     const query = {
       deliveryId,
@@ -130,7 +133,6 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       maxAttempts: maxAttempts(policy),
     };
     const askedAt = Date.now();
-    const seen = changes;
     let situation = await own.readDelivery(query);
     if (Date.now() - askedAt > STALE_MS) situation = await own.readDelivery(query);
     if (nextStep(situation).step === 'beginHolding') situation = await own.holdDelivery(query);
@@ -164,7 +166,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
         return { state: 'delivered' };
       }
       const seen = changes;
-      const situation = await readSituation();
+      const situation = await readSituation(seen);
       const pause = situation.open ? outage.pauseAfter(last, situation.attemptsMade) : 0;
       last = null;
       if (pause > 0) {
