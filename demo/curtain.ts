@@ -95,8 +95,11 @@ export async function letGo(
   const look = async () => {
     const { data } = await deliveriesOf(client, gone, 'held', { items: 100, signal });
     const held = v.parse(deliveriesSchema, data);
-    for (const { id } of held)
-      await client.send({ by: 'shop', method: 'POST', path: `/v21/deliveries/${id}/give-up` }, signal);
+    for (const { id } of held) {
+      const giveUp = { by: 'shop', method: 'POST', path: `/v21/deliveries/${id}/give-up` } as const;
+      // Refused where it has just ended, unanswered where the worker is busy: the next look tells.
+      await client.send(giveUp, signal).catch(() => signal.throwIfAborted());
+    }
     let open = held.length;
     for (const state of ['pending', 'retrying']) open += await countOf(client, gone, state, signal);
     return open;
