@@ -59,7 +59,7 @@ test('a test sends them, says their names, and hides them where they are echoed'
   const [, word = ''] = sent.Authorization.split(' ');
   receiver.respond({
     status: 403,
-    headers: { location: `/denied?key=${word}` },
+    headers: { location: `/denied?key=${word}&of=${encodeURIComponent(sent['X-Gateway-Key'])}` },
     body: JSON.stringify({ you: sent, cut: 'x'.repeat(890) + sent['X-Gateway-Key'] }),
   });
   const { data, text } = await api.shop('POST', `/v21/webhooks/${id}/test`);
@@ -69,7 +69,7 @@ test('a test sends them, says their names, and hides them where they are echoed'
     authorization: 'Basic dXNlcjpwYXNz',
   });
   expect(data.request.headers).toMatchObject(shown);
-  expect(data.response.headers.location).toBe('/denied?key=•••');
+  expect(data.response.headers.location).toBe('/denied?key=•••&of=•••');
   expect(data.response.excerpt).toContain('{"you":{"X-Gateway-Key":"•••","Authorization":"•••"}');
   expect(text).not.toMatch(/the key|dXNlc/);
 });

@@ -1,0 +1,48 @@
+/** Values of static headers in what a receiver answers (docs/interface.md, W16): masked however it writes them. */
+import { expect, test } from 'vitest';
+import { withoutEchoes } from '../../src/delivery/echo.ts';
+
+const KEY = `k<&>"'/\\+ 42%e`;
+const encoded = encodeURIComponent(KEY);
+const base64 = Buffer.from(KEY).toString('base64');
+
+test.each([
+  ['as it is', KEY],
+  ['in JSON', JSON.stringify(KEY).slice(1, -1)],
+  [
+    'in JSON that spares HTML',
+    JSON.stringify(KEY).slice(1, -1).replace('<', '\\u003c').replace('>', '\\u003E').replace('&', '\\u0026'),
+  ],
+  ['in JSON that escapes slashes', JSON.stringify(KEY).slice(1, -1).replace('/', '\\/')],
+  ['in a URL', encoded],
+  ['in a URL, in small letters', encoded.replaceAll(/%../g, (code) => code.toLowerCase())],
+  ['in a form', encoded.replaceAll('%20', '+')],
+  ['in HTML', 'k&lt;&amp;&gt;&quot;&apos;/\\+ 42%e'],
+  ['in HTML by numbers', 'k&#60;&#x26;&gt;&#34;&#39;/\\+ 42%e'],
+  ['in Base64', base64],
+  ['in Base64 in a URL', encodeURIComponent(base64)],
+])('%s', (_, written) => {
+  const hide = withoutEchoes({ a: KEY });
+  expect(hide(`before ${written} after`)).toBe('before ••• after');
+  for (let length = 36; length < written.length; length += 1)
+    expect(hide(written.slice(0, length)), written.slice(0, length)).toBe('•••');
+});
+
+test('its words are masked, from six characters on, and the beginning of one at the end', () => {
+  const hide = withoutEchoes({ authorization: 'Basic dXNlcjpwYXNz', twice: 'a\\\\b-c' });
+  expect(hide('/login?key=dXNlcjpwYXNz#Basic')).toBe('/login?key=•••#Basic');
+  expect(hide('cut dXNlcj')).toBe('cut •••');
+  expect(hide('cut dXNlc')).toBe('cut dXNlc');
+  expect(hide('twice a\\\\b-c')).toBe('twice •••');
+});
+
+test('a short value is masked where it stands alone, one of two characters nowhere', () => {
+  const hide = withoutEchoes({ a: 'abc', b: '42' });
+  expect(hide('{"a":"abc","b":"42"} abcd xabc abc')).toBe('{"a":"•••","b":"42"} abcd xabc •••');
+});
+
+test('nothing else is touched', () => {
+  expect(withoutEchoes({})('abc')).toBe('abc');
+  const text = '50% of &amp; \\u0041bc \\ % & &#1; kůň';
+  expect(withoutEchoes({ a: 'something else' })(text)).toBe(text);
+});
