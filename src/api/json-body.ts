@@ -5,11 +5,11 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type * as v from 'valibot';
 import { badRequest, invalid, Problem } from '../domain/problem.ts';
+import { findRefused } from '../domain/refused-values.ts';
 import { fieldsOf } from '../domain/validation.ts';
 import { charged } from './budget/charged.ts';
 import type { ApiEnv } from './deps.ts';
 import { type Described, describeSchema, documents, refTo } from './json-schema.ts';
-import { findRefused } from './refused-values.ts';
 import { hasWideObject, MAX_FIELDS } from './wide-objects.ts';
 
 export interface BodyOptions {

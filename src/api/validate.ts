@@ -4,12 +4,12 @@
 import type { MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
 import { invalid } from '../domain/problem.ts';
+import { findRefused, isInherited } from '../domain/refused-values.ts';
 import { fieldsOf, validate, without } from '../domain/validation.ts';
 import { charged } from './budget/charged.ts';
 import type { ApiEnv } from './deps.ts';
 import { type BodyOptions, describeBody, hasNoBody, readJson } from './json-body.ts';
 import { describeSchema, documents } from './json-schema.ts';
-import { findRefused, isInherited } from './refused-values.ts';
 
 type Validated<Target extends string, Schema extends v.GenericSchema> = MiddlewareHandler<
   ApiEnv,

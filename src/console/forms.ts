@@ -1,8 +1,8 @@
 /** What a form sends: small, of our own page, and with the token of its session. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { findRefused } from '../api/refused-values.ts';
 import { forbidden, Problem } from '../domain/problem.ts';
+import { findRefused } from '../domain/refused-values.ts';
 import type { Authenticator, ConsoleEnv, Viewer } from './deps.ts';
 import { ALL, CONSOLE, eshopOfToken, isCsrfToken, pageOfToken } from './session.ts';
 

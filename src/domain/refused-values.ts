@@ -1,5 +1,5 @@
 /** What no body may contain, whatever its schema: checked before the schema is. */
-import type { FieldProblem } from '../domain/problem.ts';
+import type { FieldProblem } from './problem.ts';
 
 /** No body here is nested deeper; one that is would only exhaust the stack. */
 const MAX_DEPTH = 32;
