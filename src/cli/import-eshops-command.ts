@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
-import { eshopImport, refusedEshop } from './imports/eshop-import.ts';
+import { eshopFields, eshopImport, refusedEshop } from './imports/eshop-import.ts';
 import { openImport } from './imports/import-lines.ts';
 import { runImport } from './imports/run-import.ts';
 import { withDatabase } from './open-database.ts';
@@ -25,7 +25,7 @@ export function importEshopsCommand({ env, print }: CommandContext): Command {
     .action(async (file: string, given: unknown) => {
       const options = checked(optionsSchema, given);
       const dryRun = options.dryRun === true;
-      const source = await openImport(file, JSON_FIELDS);
+      const source = await openImport(file, { known: eshopFields, json: JSON_FIELDS });
       await withDatabase(readSettings(env), (sql) =>
         runImport({
           noun: 'e-shop',

@@ -9,7 +9,7 @@ import { foreignLines, foreignSystems } from './imports/foreign.ts';
 import { type ImportLine, openImport } from './imports/import-lines.ts';
 import { type Mapping, readMapping } from './imports/mapping.ts';
 import { runImport } from './imports/run-import.ts';
-import { refused, webhookImport } from './imports/webhook-import.ts';
+import { refused, webhookFields, webhookImport } from './imports/webhook-import.ts';
 import { withDatabase } from './open-database.ts';
 import { eshopSchema } from './options.ts';
 import { ownParts } from './own-parts.ts';
@@ -48,7 +48,7 @@ export function importWebhooksCommand({ env, print }: CommandContext): Command {
       const mapping: Mapping | null = options.map === undefined ? null : await readMapping(options.map);
       const { config, own, keys } = await ownParts(env);
       const guard = createAddressGuard(config.deliveryAllowCidrs, own);
-      const source = await openImport(file, JSON_FIELDS);
+      const source = await openImport(file, { known: webhookFields, json: JSON_FIELDS });
       const lines: AsyncIterable<ImportLine> =
         options.from === undefined || mapping === null
           ? source.lines

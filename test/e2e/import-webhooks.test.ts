@@ -276,6 +276,48 @@ test('CSV, generated secrets, numbers that are used, and what Svix, Convoy and O
   ]);
 });
 
+test('a line that is wrong is told so by a dry run as by the run, and nothing secret of it', async () => {
+  const eshop = installation.credentials.eshopId;
+  const file = join(installation.env.DATA_DIR, '..', `wrong-${randomBytes(4).toString('hex')}.ndjson`);
+  const lines = [
+    [JSON.stringify(webhook('nul', { description: 'a\0b' })), 'description: must not contain NUL'],
+    [JSON.stringify(webhook('half', { description: '\ud800' })), 'description: must not contain NUL'],
+    [JSON.stringify(webhook('id')).replace('{', '{"id":1e400,'), /^id: must be an integer from 1 to \d+$/],
+    [JSON.stringify([webhook('list')]), 'is a list: write one object a line, as jq -c'],
+    [JSON.stringify(webhook('user', { url: 'https://eva:hunter2@shop.example/x' })), 'url: '],
+  ] as const;
+  await writeFile(file, lines.map(([line]) => line).join('\n'));
+  for (const more of [['--dry-run'], []]) {
+    const { printed, code } = await triedWaybill(
+      ['import-webhooks', file, '--json', '--eshop', String(eshop), ...more],
+      installation.env,
+    );
+    const results = printed.split('\n').map((line) => JSON.parse(line));
+    expect(results.map(({ outcome }) => outcome)).toEqual(lines.map(() => 'refused'));
+    for (const [index, [, note]] of lines.entries())
+      expect(results[index].note).toEqual(expect.stringMatching(note));
+    expect(code).toBe(2);
+    expect(printed).not.toContain('hunter2');
+  }
+  // A map that is another file by mistake is not repeated.
+  const wrong = ['import-webhooks', file, '--from', 'svix', '--map', file];
+  expect(await triedWaybill(wrong, installation.env)).toMatchObject({
+    error: `${file} is not JSON.`,
+    code: 1,
+  });
+});
+
+test('whoever reads no further ends it, and that is no success', async () => {
+  const file = join(installation.env.DATA_DIR, '..', `many-${randomBytes(4).toString('hex')}.ndjson`);
+  await writeFile(file, `${JSON.stringify({ nothing: true })}\n`.repeat(5_000));
+  const child = spawn(process.execPath, [builtCli, 'import-webhooks', file, '--json'], {
+    env: { PATH: process.env.PATH ?? '', ...installation.env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  child.stdout.once('data', () => child.stdout.destroy());
+  expect(await once(child, 'close')).toEqual([141, null]);
+});
+
 test('interrupted while it waits for standard input: it ends, and tells the secrets that it has made', async () => {
   const child = spawn(process.execPath, [builtCli, 'import-webhooks', '-'], {
     env: { PATH: process.env.PATH ?? '', ...installation.env },

@@ -1,17 +1,28 @@
 /** What Svix, Convoy and Outpost answer, with every field of their documents: what has no counterpart is named, and nothing else. */
 import { expect, test } from 'vitest';
 import { type ForeignSystem, foreignLines } from '../../src/cli/imports/foreign.ts';
+import type { ImportLine } from '../../src/cli/imports/import-lines.ts';
+import type { Mapping } from '../../src/cli/imports/mapping.ts';
 
 const mapping = { types: { 'order.created': ['CREATE_ORDER' as const] }, eshops: {} };
 
-async function read(system: ForeignSystem, record: object): Promise<unknown[]> {
+async function linesOf(
+  system: ForeignSystem,
+  answers: readonly object[],
+  map: Mapping,
+): Promise<ImportLine[]> {
   async function* lines() {
-    yield { line: 1, value: { data: [record] } };
+    for (const [index, value] of answers.entries()) yield { line: index + 1, value };
   }
-  const found: unknown[] = [];
-  for await (const each of foreignLines(system, lines(), mapping))
-    found.push('problem' in each ? each.problem.replace('https://a.example: ', '') : each.value);
+  const found: ImportLine[] = [];
+  for await (const each of foreignLines(system, lines(), map)) found.push(each);
   return found;
+}
+
+async function read(system: ForeignSystem, record: object): Promise<unknown[]> {
+  return (await linesOf(system, [{ data: [record] }], mapping)).map((each) =>
+    'problem' in each ? each.problem.replace('https://a.example: ', '') : each.value,
+  );
 }
 
 const webhook = {
@@ -117,4 +128,47 @@ test.each([
     ...names.map((name) => `${name} has no counterpart`),
     expect.objectContaining(webhook),
   ]);
+});
+
+test.each([
+  ['svix', { ...svix, filterTypes: [] }, 'an endpoint without event types has no counterpart'],
+  ['outpost', { ...outpost, topics: ['order.paid'] }, '"order.paid" has no counterpart in the map'],
+] as const)('%s: one of which nothing is left is named', async (system, record, problem) => {
+  expect(await read(system, record)).toEqual([problem]);
+});
+
+test('a type that the map turns into nothing is named', async () => {
+  const record = { ...svix, url: 'https://user:pass@a.example' };
+  expect(await linesOf('svix', [record], { types: { 'order.created': [] }, eshops: {} })).toEqual([
+    {
+      line: 1,
+      problem: 'https://•••@a.example: "order.created" has no counterpart in the map',
+      outcome: 'unmapped',
+    },
+  ]);
+});
+
+test('a page that is not the last of its list is named, unless the next one follows', async () => {
+  const eshops = { a: 1, b: 2 };
+  const page = (appId: string, done: boolean) => ({ data: [{ ...svix, appId }], iterator: 'ep_1', done });
+  const cutOff = 'is not the last page of its list: put the next one behind it';
+  const problems = async (system: ForeignSystem, pages: readonly object[]) =>
+    (await linesOf(system, pages, { ...mapping, eshops }))
+      .filter((each) => 'problem' in each)
+      .map(({ line, problem }) => [line, problem]);
+  expect(await problems('svix', [page('a', false), page('a', true), page('b', true)])).toEqual([]);
+  expect(await problems('svix', [page('a', false), page('b', true)])).toEqual([[1, cutOff]]);
+  expect(await problems('svix', [page('a', true), page('b', false)])).toEqual([[2, cutOff]]);
+  const subscriptions = (more: boolean) => ({
+    data: { content: [convoy], pagination: { has_next_page: more, next_page_cursor: 'x' } },
+  });
+  expect(await problems('convoy', [subscriptions(true), subscriptions(false)])).toEqual([]);
+  expect(await problems('convoy', [subscriptions(true)])).toEqual([[1, cutOff]]);
+});
+
+test('a header that Svix does not tell is named in a whole sentence', async () => {
+  const headers = { headers: {}, sensitive: ['X-Key'] };
+  expect((await read('svix', { ...svix, headers }))[0]).toBe(
+    'the value of X-Key, which Svix does not tell, has no counterpart',
+  );
 });

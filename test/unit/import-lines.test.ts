@@ -14,11 +14,12 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 async function read(text: string): Promise<unknown[]> {
   const file = join(folder, 'file');
   await writeFile(file, text);
-  const { lines } = await openImport(file, ['active']);
+  const { lines } = await openImport(file, { known: ['url', 'note', 'active'], json: ['active'] });
   const found: unknown[] = [];
   for await (const each of lines) found.push([each.line, 'problem' in each ? each.problem : each.value]);
   return found;
 }
+const NOT_JSON = 'is not JSON: write one whole object a line, as jq -c . does';
 const UNCLOSED = 'has a quote that is not closed, or text behind one that is';
 
 test('CSV: quotes, line breaks and commas within them, JSON, empty fields and lines, a mark of its encoding', async () => {
@@ -54,6 +55,16 @@ test('CSV: a quote that is not closed costs its line, whether another follows or
 test.each([
   ['two titles of one name', 'url,note,url\na,b,c\n', 'has the title "url" twice'],
   ['titles that cannot be read', 'url,"note\na,b\n', UNCLOSED],
+  [
+    'titles that are unknown',
+    'url,secert,nte\na,b,c\n',
+    'has titles that are unknown: "secert", "nte"; titles are url, note, active',
+  ],
+  [
+    'lines without titles',
+    'https://a.example,whsec_a\nc,d\n',
+    'is neither JSON nor a line of titles: titles are url, note, active',
+  ],
 ])('CSV: %s are refused, and with them the file', async (_, text, problem) => {
   expect(await read(text)).toEqual([[1, problem]]);
 });
@@ -61,9 +72,24 @@ test.each([
 test('NDJSON: what is no JSON, not UTF-8 or too long costs its line', async () => {
   expect(await read(`{"a":1}\n{\n"${'x'.repeat(1024 * 1024)}"\n\n{"b":"\ufffd"}\n{"c":2}`)).toEqual([
     [1, { a: 1 }],
-    [2, 'is not JSON'],
+    [2, NOT_JSON],
     [3, 'is longer than 1048576 characters'],
     [5, 'has bytes that are not UTF-8'],
     [6, { c: 2 }],
+  ]);
+});
+
+test.each(['', '\n \r\n', '\ufeff'])(
+  'a file with nothing in it (%j) is not taken for one that is done',
+  async (text) => {
+    await expect(read(text)).rejects.toThrow('There is nothing to import: no line has anything in it.');
+  },
+);
+
+test('JSON over several lines says how it is to be written', async () => {
+  expect(await read('{\n"url":1\n}')).toEqual([
+    [1, NOT_JSON],
+    [2, NOT_JSON],
+    [3, NOT_JSON],
   ]);
 });

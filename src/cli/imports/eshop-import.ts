@@ -7,7 +7,7 @@ import { email, text } from '../../domain/fields.ts';
 import { type Role, roles } from '../../domain/role.ts';
 import { validate } from '../../domain/validation.ts';
 import { foreignHashProblem } from '../../secrets/passwords.ts';
-import { problemOf, wordOf } from './refusal.ts';
+import { lineFields, problemOf, wordOf } from './refusal.ts';
 import type { Outcome } from './run-import.ts';
 
 const user = v.strictObject({
@@ -47,6 +47,9 @@ const eshopSchema = v.strictObject({
   ),
 });
 
+/** The titles that a CSV may have. */
+export const eshopFields = Object.keys(eshopSchema.entries);
+
 /** What became of a line, or would. */
 export interface EshopResult {
   readonly outcome: Outcome;
@@ -71,7 +74,7 @@ export function eshopImport(sql: Pool, dryRun: boolean): (value: unknown) => Pro
   const planned = new Set<string>();
 
   async function create(value: unknown): Promise<EshopResult> {
-    const eshop = validate(eshopSchema, value);
+    const eshop = validate(eshopSchema, lineFields(value));
     const { name } = eshop;
     const users = eshop.users.map(({ username, role }) => ({ username, role }));
     const there = (id: number): EshopResult => ({

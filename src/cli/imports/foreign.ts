@@ -6,6 +6,7 @@
 import * as v from 'valibot';
 import type { ImportLine } from './import-lines.ts';
 import type { Mapping } from './mapping.ts';
+import { withoutUser } from './refusal.ts';
 
 export const foreignSystems = ['svix', 'convoy', 'outpost'] as const;
 export type ForeignSystem = (typeof foreignSystems)[number];
@@ -52,7 +53,7 @@ const svix = v.pipe(
       headers: each.headers?.headers ?? null,
       lost: [
         ...filled(each, ['channels', 'throttleRate', 'rateLimit', 'metadata']),
-        ...(each.headers?.sensitive ?? []).map((name) => `the value of ${name}, which Svix does not tell`),
+        ...(each.headers?.sensitive ?? []).map((name) => `the value of ${name}, which Svix does not tell,`),
       ],
     }),
   ),
@@ -185,16 +186,43 @@ function recordsIn(value: unknown): readonly unknown[] {
   return Array.isArray(content) ? content : [value];
 }
 
-/** One webhook for each event type that has a counterpart, a problem for each that has none. */
+/** Of an application's list, as Svix pages it. */
+const customerOf = (record: unknown): unknown =>
+  typeof record === 'object' && record !== null ? Reflect.get(record, 'appId') : undefined;
+
+/** Svix says `done`, Convoy `has_next_page`: whether the list goes on with another page. */
+const pageSchema = v.union([
+  v.object({ done: v.literal(false) }),
+  v.object({ data: v.object({ pagination: v.object({ has_next_page: v.literal(true) }) }) }),
+]);
+
+/**
+ * One webhook for each event type that has a counterpart, a problem for each that has none, and one for a page that goes on where
+ * no other follows.
+ */
 export async function* foreignLines(
   system: ForeignSystem,
   lines: AsyncIterable<ImportLine>,
   mapping: Mapping,
 ): AsyncGenerator<ImportLine, void> {
+  /** The page before, if its list goes on. */
+  let before: { readonly line: number; readonly customer: unknown } | null = null;
+  const cutOff = (line: number) => ({
+    line,
+    problem: 'is not the last page of its list: put the next one behind it',
+  });
   for await (const each of lines) {
-    if ('problem' in each) yield each;
-    else for (const record of recordsIn(each.value)) yield* webhooksOf(system, each.line, record, mapping);
+    if ('problem' in each) {
+      yield each;
+      continue;
+    }
+    const records = recordsIn(each.value);
+    const customer = customerOf(records[0]);
+    if (before !== null && before.customer !== customer) yield cutOff(before.line);
+    for (const record of records) yield* webhooksOf(system, each.line, record, mapping);
+    before = v.is(pageSchema, each.value) ? { line: each.line, customer } : null;
   }
+  if (before !== null) yield cutOff(before.line);
 }
 
 function* webhooksOf(
@@ -216,14 +244,15 @@ function* webhooksOf(
   if (customer !== null && eshop === undefined)
     return yield { line, problem: `"${customer}" is no e-shop in the map` };
   const found = new Set<string>();
-  for (const name of wanted ?? Object.keys(types)) {
-    const counterparts = Object.hasOwn(types, name) ? types[name] : undefined;
-    if (counterparts === undefined)
-      yield { line, problem: `${webhook.url}: "${name}" has no counterpart in the map`, outcome: 'unmapped' };
-    for (const counterpart of counterparts ?? []) found.add(counterpart);
+  const names = wanted ?? Object.keys(types);
+  const without = names.length === 0 ? ['an endpoint without event types has no counterpart'] : [];
+  for (const name of names) {
+    const counterparts = (Object.hasOwn(types, name) ? types[name] : undefined) ?? [];
+    if (counterparts.length === 0) without.push(`"${name}" has no counterpart in the map`);
+    for (const counterpart of counterparts) found.add(counterpart);
   }
-  for (const without of lost)
-    yield { line, problem: `${webhook.url}: ${without} has no counterpart`, outcome: 'unmapped' };
+  for (const each of [...without, ...lost.map((part) => `${part} has no counterpart`)])
+    yield { line, problem: `${withoutUser(webhook.url)}: ${each}`, outcome: 'unmapped' };
   for (const webhookType of found) {
     yield {
       line,

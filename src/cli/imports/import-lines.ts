@@ -18,16 +18,23 @@ export interface ImportSource {
   stop(reason: Error): void;
 }
 
+/** The titles of a CSV. */
+export interface Titles {
+  readonly known: readonly string[];
+  /** Whose fields are written as JSON; the others are text, and empty ones are left out. */
+  readonly json: readonly string[];
+}
+
 /** The most characters of a line: a webhook has a hundredth of that. */
 const MAX_LINE = 1024 * 1024;
 
 /**
  * Opens a file.
  * @param file `-` for standard input
- * @param jsonFields fields that a CSV writes as JSON; the others are text there, empty ones left out
- * @throws UserError when it cannot be read
+ * @param titles those that a CSV may have
+ * @throws UserError when it cannot be read; `lines` do where there is nothing in it
  */
-export async function openImport(file: string, jsonFields: readonly string[]): Promise<ImportSource> {
+export async function openImport(file: string, titles: Titles): Promise<ImportSource> {
   const size = file === '-' ? null : await sizeOf(file);
   const stream = file === '-' ? process.stdin : createReadStream(file);
   let read = 0;
@@ -41,7 +48,7 @@ export async function openImport(file: string, jsonFields: readonly string[]): P
     yield decoder.decode();
   }
   return {
-    lines: linesOf(pieces(), jsonFields),
+    lines: linesOf(pieces(), titles),
     progress: () => (size === null ? null : size === 0 ? 1 : read / size),
     stop: (reason) => void stream.destroy(reason),
   };
@@ -60,19 +67,20 @@ async function sizeOf(file: string): Promise<number> {
 
 async function* linesOf(
   pieces: AsyncGenerator<string, void>,
-  jsonFields: readonly string[],
+  titles: Titles,
 ): AsyncGenerator<ImportLine, void> {
   let start = '';
   for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
     start += next.value;
     if (start.trim() !== '') break;
   }
+  if (start.trim() === '') throw new UserError('There is nothing to import: no line has anything in it.');
   async function* all(): AsyncGenerator<string, void> {
     yield start;
     yield* pieces;
   }
   const lines = textLines(all());
-  yield* /^\s*[[{]/.test(start) ? ndjson(lines) : csv(lines, jsonFields);
+  yield* /^\s*[[{]/.test(start) ? ndjson(lines) : csv(lines, titles);
 }
 
 async function* ndjson(lines: AsyncIterable<TextLine>): AsyncGenerator<ImportLine, void> {
@@ -115,13 +123,13 @@ function parsed(line: number, text: string): ImportLine {
     return { line, value: JSON.parse(text) };
   } catch {
     // What the parser says repeats the text, which may have a secret in it.
-    return { line, problem: 'is not JSON' };
+    return { line, problem: 'is not JSON: write one whole object a line, as jq -c . does' };
   }
 }
 
 async function* csv(
   lines: AsyncIterable<TextLine>,
-  jsonFields: readonly string[],
+  { known, json }: Titles,
 ): AsyncGenerator<ImportLine, void> {
   let titles: readonly string[] | null = null;
   for await (const record of csvRecords(lines, MAX_LINE)) {
@@ -134,8 +142,21 @@ async function* csv(
       titles = record.fields.map((field) => field.trim());
       const twice = titles.find((title, index) => title !== '' && titles?.indexOf(title) !== index);
       if (twice !== undefined) return yield { line, problem: `has the title "${twice}" twice` };
-    } else yield recordOf(line, titles, record.fields, jsonFields);
+      const unknown = titles.filter((title) => title !== '' && !known.includes(title));
+      if (unknown.length > 0) return yield { line, problem: unknownTitles(unknown, titles, known) };
+    } else yield recordOf(line, titles, record.fields, json);
   }
+}
+
+function unknownTitles(
+  unknown: readonly string[],
+  titles: readonly string[],
+  known: readonly string[],
+): string {
+  const may = `titles are ${known.join(', ')}`;
+  // Not repeated where none is known: it is the first line of a file without titles, and may have a secret in it.
+  if (unknown.length === titles.length) return `is neither JSON nor a line of titles: ${may}`;
+  return `has titles that are unknown: ${unknown.map((title) => `"${title}"`).join(', ')}; ${may}`;
 }
 
 function recordOf(

@@ -34,13 +34,15 @@ export type Mapping = v.InferOutput<typeof mappingSchema>;
 
 /** @throws UserError saying what is wrong with the file */
 export async function readMapping(file: string): Promise<Mapping> {
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new UserError(`${file} cannot be read: ${error.message}.`);
+  });
   let read: unknown;
   try {
-    read = JSON.parse(await readFile(file, 'utf8'));
-  } catch (error) {
-    throw new UserError(
-      `${file} cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    read = JSON.parse(text);
+  } catch {
+    // What the parser says repeats the text, which may be of a file with secrets.
+    throw new UserError(`${file} is not JSON.`);
   }
   return checked(mappingSchema, read);
 }

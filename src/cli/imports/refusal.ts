@@ -1,18 +1,29 @@
-/** What can be said of a line that stays out: nothing of its secrets. */
-import postgres from 'postgres';
-import { Problem } from '../../domain/problem.ts';
+/** A line of an import: its fields, and what can be said of one that stays out, which is nothing of its secrets. */
+import { badRequest, invalid, Problem } from '../../domain/problem.ts';
+import { findRefused } from '../../domain/refused-values.ts';
+import { isObject } from '../../domain/validation.ts';
+
+/** @throws Problem when it is no object, or has text that cannot be stored */
+export function lineFields(value: unknown): Record<string, unknown> {
+  if (Array.isArray(value)) throw badRequest("is a list: write one object a line, as jq -c '.[]' does");
+  if (!isObject(value)) throw badRequest('is no JSON object');
+  const refused = findRefused(value);
+  if (refused !== null) throw invalid([refused]);
+  return value;
+}
 
 /** Why; null where the line is not to blame. */
 export function problemOf(error: unknown): string | null {
-  if (error instanceof Problem) return error.message;
-  // Class 22: characters that Postgres cannot store.
-  if (error instanceof postgres.PostgresError && error.code.startsWith('22'))
-    return 'has characters that cannot be stored';
-  return null;
+  return error instanceof Problem ? error.message : null;
 }
 
 /** The beginning of one of its fields; null where that is neither text nor a number. */
 export function wordOf(value: unknown, name: string): string | null {
   const given: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : null;
   return typeof given === 'string' || typeof given === 'number' ? String(given).slice(0, 200) : null;
+}
+
+/** A URL without the user and password that it may have. */
+export function withoutUser(url: string): string {
+  return url.replace(/\/\/[^/?#]*@/, '//•••@');
 }

@@ -7,24 +7,35 @@ import { countWebhooks, findTwin, importWebhook, isWebhookIdUsed } from '../../d
 import { contractOf, contractProblems } from '../../domain/contract.ts';
 import { badRequest, invalid } from '../../domain/problem.ts';
 import { newHeaders } from '../../domain/static-headers.ts';
-import { fieldsOf, isObject, validate, without } from '../../domain/validation.ts';
+import { isObject, validate, without } from '../../domain/validation.ts';
 import { webhookCreationSchema } from '../../domain/webhook.ts';
 import { counted } from '../../domain/words.ts';
 import { type Keys, newWebhookSecret } from '../../secrets/keys.ts';
 import { sealing } from '../../secrets/static-headers.ts';
-import { problemOf, wordOf } from './refusal.ts';
+import { lineFields, problemOf, withoutUser, wordOf } from './refusal.ts';
 import type { Outcome } from './run-import.ts';
 
 /** Keeps what the generator makes after it within what commands take as a number. */
 const MAX_ID = 900_000_000;
 
 const number = (max: number, message: string) =>
-  v.optional(v.pipe(v.number(message), v.integer(message), v.minValue(1, message), v.maxValue(max, message)));
+  v.optional(
+    v.pipe(
+      v.number(message),
+      v.check((given) => Number.isInteger(given) && given >= 1 && given <= max, message),
+    ),
+  );
 
 const placeSchema = v.object({
   eshop: number(999_999_999, 'must be the number of an e-shop'),
   id: number(MAX_ID, `must be an integer from 1 to ${MAX_ID}`),
 });
+
+/** The titles that a CSV may have. */
+export const webhookFields = [
+  ...Object.keys(placeSchema.entries),
+  ...Object.keys(webhookCreationSchema.entries),
+];
 
 /** What became of a line, or would. */
 export interface ImportResult {
@@ -57,7 +68,7 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
   const planned = { counts: new Map<number, number>(), webhooks: new Set<string>(), ids: new Set<number>() };
 
   async function create(value: unknown): Promise<ImportResult> {
-    const fields = fieldsOf(value);
+    const fields = lineFields(value);
     const { eshop = deps.eshop, id } = validate(
       placeSchema,
       Object.fromEntries(
@@ -149,7 +160,7 @@ export function refused(
     outcome,
     eshop: typeof eshop === 'number' ? eshop : null,
     id: null,
-    url: wordOf(value, 'url'),
+    url: withoutUser(wordOf(value, 'url') ?? '') || null,
     webhookType: wordOf(value, 'webhookType'),
     method: wordOf(value, 'method'),
     note,
