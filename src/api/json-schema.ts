@@ -32,8 +32,20 @@ export function refTo(name: string): { $ref: string } {
   return { $ref: `#/components/schemas/${name}` };
 }
 
+/** Of schemas that have been described: every app of a process has the same ones. */
+const known: Record<Side, WeakMap<v.GenericSchema, Described>> = {
+  input: new WeakMap(),
+  output: new WeakMap(),
+};
+
 /** Describes one schema. Checks that JSON Schema cannot say are left to the descriptions. */
 export function describeSchema(schema: v.GenericSchema, side: Side): Described {
+  const described = known[side].get(schema) ?? describedAnew(schema, side);
+  known[side].set(schema, described);
+  return described;
+}
+
+function describedAnew(schema: v.GenericSchema, side: Side): Described {
   const components: Record<string, JsonSchema> = {};
   const { $schema: _, ...converted } = toJsonSchema(schema, {
     target: 'draft-2020-12',
