@@ -1,0 +1,46 @@
+/** The end of a demonstration: what is refused at one moment is looked at again at the next. */
+import { expect, test } from 'vitest';
+import type { Answer, ApiRequest } from '../../demo/client.ts';
+import { letGo } from '../../demo/curtain.ts';
+import { scenes } from '../../demo/scenes.ts';
+import { UserError } from '../../src/lib/user-error.ts';
+
+const gone = scenes.filter(({ name }) => name === 'gone');
+const subscriptions = gone.map((scene) => ({
+  id: 5,
+  kind: scene.kind,
+  secret: '',
+  scene,
+  registeredAt: '2026-11-26T08:00:00Z',
+}));
+
+/** An API with two held deliveries, the first of which is refused once. */
+function twoHeld() {
+  const held = new Set(['a', 'b']);
+  const asked: string[] = [];
+  async function send({ path }: ApiRequest): Promise<Answer> {
+    if (path.endsWith('state=held'))
+      return { message: '', data: [...held].map((id) => ({ id })), pagination: { totalCount: held.size } };
+    if (!path.endsWith('/give-up')) return { message: '', data: [], pagination: { totalCount: 0 } };
+    const id = path.split('/').at(-2) ?? '';
+    asked.push(id);
+    if (asked.length === 1) throw new UserError(`POST ${path}: 503 No worker answered within 10 seconds.`);
+    held.delete(id);
+    return { message: '' };
+  }
+  return { client: { send }, held, asked };
+}
+
+test('a delivery that is not given up at once is asked for again', async () => {
+  const { client, held, asked } = twoHeld();
+  await letGo(client, subscriptions, new AbortController().signal);
+  expect({ held: held.size, asked }).toEqual({ held: 0, asked: ['a', 'b', 'a'] });
+});
+
+test('Ctrl-C ends it all the same', async () => {
+  const { client, asked } = twoHeld();
+  await expect(letGo(client, subscriptions, AbortSignal.abort(new UserError('Stopped.')))).rejects.toThrow(
+    'Stopped.',
+  );
+  expect(asked).toEqual(['a']);
+});
