@@ -5,11 +5,21 @@ import { MASK } from '../domain/static-headers.ts';
 const MIN_PART = 6;
 /** In characters: a value that is shorter is no secret, and to mask it would make a text unreadable. */
 const MIN_VALUE = 3;
+/** Names of schemes stand before what is secret, and are words of many error messages (RFC 9110, 11.1). */
+const SCHEME = /^(?:bearer|digest|apikey)$/i;
 /** A character as URLs, JSON and HTML write it. */
 const ESCAPE =
-  /%([\da-f]{2})|\\u00([\da-f]{2})|&#x([\da-f]{1,4});|&#(\d{1,5});|\\(["\\/])|&(amp|lt|gt|quot|apos);/iy;
-const LONGEST_ESCAPE = '\\u0000'.length;
+  /%([\da-f]{2})|\\u00([\da-f]{2})|&#x([\da-f]{1,4});|&#(\d{1,5});|\\(["\\/])|\\(t)|&(amp|lt|gt|quot|apos);/gi;
+/** The beginning of one at the end of a text. */
+const CUT_ESCAPE = /(?:%[\da-f]?|\\(?:u0{0,2}[\da-f]?)?|&[#\w]{0,5})$/i;
 const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+/** A text in one of the ways in which it can be read. */
+interface Reading {
+  readonly text: string;
+  /** Where each of its characters begins in the text as it is; and where that ends. */
+  readonly starts: readonly number[];
+}
 
 /**
  * Makes what a receiver answered free of the values of the static headers that it was sent, and of the words in them: as they are,
@@ -19,60 +29,81 @@ const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', qu
 export function withoutEchoes(headers: Readonly<Record<string, string>>): (text: string) => string {
   const values = Object.values(headers).filter(({ length }) => length >= MIN_VALUE);
   const parts = values
-    .flatMap((value) => [...value.split(/\s+/), Buffer.from(value).toString('base64')])
+    .flatMap((value) => [...value.split(/\s+/).filter((word) => !SCHEME.test(word)), ...inBase64(value)])
     .filter(({ length }) => length >= MIN_PART);
-  const secrets = [...new Set([...values, ...parts])].toSorted((a, b) => b.length - a.length);
+  const secrets = [...new Set([...values, ...parts])];
   if (secrets.length === 0) return (text) => text;
   return (text) => {
+    const echoed = new Uint8Array(text.length);
+    for (const reading of readingsOf(text))
+      for (const secret of secrets)
+        for (const [from, to] of placesOf(reading.text, secret))
+          echoed.fill(1, reading.starts[from], reading.starts[to]);
     let shown = '';
-    for (let at = 0; at < text.length; ) {
-      const length = Math.max(...secrets.map((secret) => echoed(text, at, secret)));
-      shown += length > 0 ? MASK : text[at];
-      at += length || 1;
+    for (let at = 0; at < text.length; at += 1) {
+      if (echoed[at] === 0) shown += text[at];
+      else if (at === 0 || echoed[at - 1] === 0) shown += MASK;
     }
     return shown;
   };
 }
 
-/** How much of a text from here on is a secret, or the beginning of one at its end; 0: nothing. */
-function echoed(text: string, at: number, secret: string): number {
-  const length = literal(text, at, secret) || escaped(text, at, secret);
-  const alone = secret.length >= MIN_PART || !(isWord(text[at - 1]) || isWord(text[at + length]));
-  return alone ? length : 0;
+/** With and without padding, in both alphabets (RFC 4648, 4 and 5). */
+function inBase64(value: string): string[] {
+  const bytes = Buffer.from(value);
+  const padded = bytes.toString('base64');
+  return [padded, padded.replace(/=+$/, ''), bytes.toString('base64url')];
+}
+
+/** As it is, and with its escapes read, also those within escapes; each with a plus sign for a space, too, as forms write it. */
+function readingsOf(text: string): Reading[] {
+  const starts = Array.from({ length: text.length + 1 }, (_, at) => at);
+  return [text, text.replaceAll('+', ' ')].flatMap((each) => {
+    const asItIs = { text: each, starts };
+    const once = unescaped(asItIs);
+    return [asItIs, once, unescaped(once)];
+  });
+}
+
+function unescaped({ text, starts }: Reading): Reading {
+  // An escape that is cut off says nothing, and belongs to what is before it.
+  const whole = text.replace(CUT_ESCAPE, '');
+  let read = '';
+  const begins: number[] = [];
+  const add = (characters: string, at: number, length: number) => {
+    for (let each = 0; each < length; each += 1) begins.push(starts[at + each] ?? 0);
+    read += characters;
+  };
+  let at = 0;
+  for (const found of whole.matchAll(ESCAPE)) {
+    add(whole.slice(at, found.index), at, found.index - at);
+    add(characterOf(found), found.index, 1);
+    at = found.index + found[0].length;
+  }
+  add(whole.slice(at), at, whole.length - at);
+  return { text: read, starts: [...begins, starts.at(-1) ?? 0] };
+}
+
+function characterOf([, url, json, hex, decimal, quoted, tab, named]: RegExpExecArray): string {
+  const code = url ?? json ?? hex;
+  if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
+  if (decimal !== undefined) return String.fromCharCode(Number(decimal));
+  if (tab !== undefined) return '\t';
+  return quoted ?? NAMED[named?.toLowerCase() ?? ''] ?? '';
+}
+
+/** Where a secret stands in a text, and where it begins at its end. */
+function* placesOf(text: string, secret: string): Generator<readonly [number, number]> {
+  const { length } = secret;
+  for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + length)) {
+    const alone = length >= MIN_PART || !(isWord(text[at - 1]) || isWord(text[at + length]));
+    if (alone) yield [at, at + length];
+  }
+  for (let cut = Math.min(length - 1, text.length); cut >= MIN_PART; cut -= 1) {
+    if (!text.endsWith(secret.slice(0, cut))) continue;
+    yield [text.length - cut, text.length];
+    return;
+  }
 }
 
 const isWord = (character: string | undefined) => character !== undefined && /\w/.test(character);
-
-function literal(text: string, at: number, secret: string): number {
-  if (text.startsWith(secret, at)) return secret.length;
-  const left = text.length - at;
-  return left >= MIN_PART && left < secret.length && secret.startsWith(text.slice(at)) ? left : 0;
-}
-
-function escaped(text: string, at: number, secret: string): number {
-  let end = at;
-  for (let matched = 0; matched < secret.length; matched += 1) {
-    const [character, length] = characterAt(text, end);
-    if (character !== secret[matched] && !(secret[matched] === ' ' && character === '+'))
-      return matched >= MIN_PART && isCutOff(text, end) ? text.length - at : 0;
-    end += length;
-  }
-  return end - at;
-}
-
-/** The character that is written here, and how long it is written. */
-function characterAt(text: string, at: number): readonly [string | undefined, number] {
-  ESCAPE.lastIndex = at;
-  const found = ESCAPE.exec(text);
-  if (found === null) return [text[at], 1];
-  const [whole, url, json, hex, decimal, quoted, named] = found;
-  const code = url ?? json ?? hex;
-  if (code !== undefined) return [String.fromCharCode(Number.parseInt(code, 16)), whole.length];
-  if (decimal !== undefined) return [String.fromCharCode(Number(decimal)), whole.length];
-  return [quoted ?? NAMED[named?.toLowerCase() ?? ''], whole.length];
-}
-
-/** Whether the text ends here, or within an escape that begins here. */
-function isCutOff(text: string, at: number): boolean {
-  return at >= text.length || (text.length - at < LONGEST_ESCAPE && /[%\\&]/.test(text[at] ?? ''));
-}

@@ -21,6 +21,8 @@ test.each([
   ['in HTML by numbers', 'k&#60;&#x26;&gt;&#34;&#39;/\\+ 42%e'],
   ['in Base64', base64],
   ['in Base64 in a URL', encodeURIComponent(base64)],
+  ['in Base64 for URLs', Buffer.from(KEY).toString('base64url')],
+  ['in JSON within JSON', JSON.stringify(JSON.stringify(KEY).slice(1, -1)).slice(1, -1)],
 ])('%s', (_, written) => {
   const hide = withoutEchoes({ a: KEY });
   expect(hide(`before ${written} after`)).toBe('before ••• after');
@@ -39,6 +41,11 @@ test('its words are masked, from six characters on, and the beginning of one at 
 test('a short value is masked where it stands alone, one of two characters nowhere', () => {
   const hide = withoutEchoes({ a: 'abc', b: '42' });
   expect(hide('{"a":"abc","b":"42"} abcd xabc abc')).toBe('{"a":"•••","b":"42"} abcd xabc •••');
+});
+
+test('a tab is found as JSON writes it; the name of a scheme stays', () => {
+  const hide = withoutEchoes({ a: 'k1\tx9Z2q', authorization: 'Bearer dXNlcjpwYXNz' });
+  expect(hide('{"a":"k1\\tx9Z2q"} Bearer token dXNlcjpwYXNz')).toBe('{"a":"•••"} Bearer token •••');
 });
 
 test('nothing else is touched', () => {
