@@ -79,6 +79,13 @@ test('NDJSON: what is no JSON, not UTF-8 or too long costs its line', async () =
   ]);
 });
 
+test('CSV: a line that is cut off is not taken for one whose last fields are empty', async () => {
+  expect(await read('url,note,active\na,b,\nc,d')).toEqual([
+    [2, { url: 'a', note: 'b' }],
+    [3, 'has fewer fields than the first line has titles'],
+  ]);
+});
+
 test.each(['', '\n \r\n', '\ufeff'])(
   'a file with nothing in it (%j) is not taken for one that is done',
   async (text) => {

@@ -168,6 +168,8 @@ function recordOf(
   if ([...titles, ...fields].some((field) => field.includes(UNDECODED))) return { line, problem: NOT_UTF8 };
   if (fields.length > titles.length)
     return { line, problem: 'has more fields than the first line has titles' };
+  if (fields.length < titles.length)
+    return { line, problem: 'has fewer fields than the first line has titles' };
   const given: [string, unknown][] = [];
   for (const [index, title] of titles.entries()) {
     const text = fields[index] ?? '';
