@@ -2,9 +2,9 @@
 import { MASK } from '../domain/static-headers.ts';
 
 /** In characters: shorter parts of a value are found by chance in any text. */
-const MIN_PART = 6;
+const MIN_PART_LENGTH = 6;
 /** In characters: a value that is shorter is no secret, and to mask it would make a text unreadable. */
-const MIN_VALUE = 3;
+const MIN_VALUE_LENGTH = 3;
 /** Names of schemes stand before what is secret, and are words of many error messages (RFC 9110, 11.1). */
 const SCHEME = /^(?:bearer|digest|apikey)$/i;
 /** A character as URLs, JSON and HTML write it. */
@@ -27,10 +27,10 @@ interface Reading {
  * @returns takes a text, whose end may have been cut off
  */
 export function withoutEchoes(headers: Readonly<Record<string, string>>): (text: string) => string {
-  const values = Object.values(headers).filter(({ length }) => length >= MIN_VALUE);
+  const values = Object.values(headers).filter(({ length }) => length >= MIN_VALUE_LENGTH);
   const parts = values
     .flatMap((value) => [...value.split(/\s+/).filter((word) => !SCHEME.test(word)), ...inBase64(value)])
-    .filter(({ length }) => length >= MIN_PART);
+    .filter(({ length }) => length >= MIN_PART_LENGTH);
   const secrets = [...new Set([...values, ...parts])];
   if (secrets.length === 0) return (text) => text;
   return (text) => {
@@ -58,11 +58,13 @@ function inBase64(value: string): string[] {
 /** As it is, and with its escapes read, also those within escapes; each with a plus sign for a space, too, as forms write it. */
 function readingsOf(text: string): Reading[] {
   const starts = Array.from({ length: text.length + 1 }, (_, at) => at);
-  return [text, text.replaceAll('+', ' ')].flatMap((each) => {
+  const readings = [...new Set([text, text.replaceAll('+', ' ')])].flatMap((each) => {
     const asItIs = { text: each, starts };
     const once = unescaped(asItIs);
     return [asItIs, once, unescaped(once)];
   });
+  // Most texts have no escapes: one reading is enough.
+  return readings.filter((reading, index) => reading.text !== readings[index - 1]?.text);
 }
 
 function unescaped({ text, starts }: Reading): Reading {
@@ -96,10 +98,10 @@ function characterOf([, url, json, hex, decimal, quoted, tab, named]: RegExpExec
 function* placesOf(text: string, secret: string): Generator<readonly [number, number]> {
   const { length } = secret;
   for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + length)) {
-    const alone = length >= MIN_PART || !(isWord(text[at - 1]) || isWord(text[at + length]));
+    const alone = length >= MIN_PART_LENGTH || !(isWord(text[at - 1]) || isWord(text[at + length]));
     if (alone) yield [at, at + length];
   }
-  for (let cut = Math.min(length - 1, text.length); cut >= MIN_PART; cut -= 1) {
+  for (let cut = Math.min(length - 1, text.length); cut >= MIN_PART_LENGTH; cut -= 1) {
     if (!text.endsWith(secret.slice(0, cut))) continue;
     yield [text.length - cut, text.length];
     return;
