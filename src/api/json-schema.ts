@@ -7,6 +7,7 @@ import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import type { MiddlewareHandler } from 'hono';
 import { type resolver, uniqueSymbol } from 'hono-openapi';
 import type * as v from 'valibot';
+import { isObject } from '../domain/validation.ts';
 import type { ApiEnv } from './deps.ts';
 
 /** Which side of a transformation is described: what a request sends or what an answer holds. */
@@ -15,10 +16,6 @@ export type Side = 'input' | 'output';
 export interface Described {
   readonly schema: JsonSchema;
   readonly components: Readonly<Record<string, JsonSchema>>;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Keys of `v.metadata` that are no part of the description. */
