@@ -6,7 +6,7 @@
 import * as v from 'valibot';
 import type { ImportLine } from './import-lines.ts';
 import type { Mapping } from './mapping.ts';
-import { withoutUser } from './refusal.ts';
+import { fieldOf, withoutUser } from './refusal.ts';
 
 export const foreignSystems = ['svix', 'convoy', 'outpost'] as const;
 export type ForeignSystem = (typeof foreignSystems)[number];
@@ -179,16 +179,11 @@ function headersOf(json: string | null): Record<string, string> | null {
 /** The lists that these systems answer, taken apart; anything else is one record. */
 function recordsIn(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  if (typeof value !== 'object' || value === null) return [value];
-  const data: unknown = Reflect.get(value, 'data');
+  const data = fieldOf(value, 'data');
   if (Array.isArray(data)) return data;
-  const content: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'content') : null;
+  const content = fieldOf(data, 'content');
   return Array.isArray(content) ? content : [value];
 }
-
-/** Of an application's list, as Svix pages it. */
-const customerOf = (record: unknown): unknown =>
-  typeof record === 'object' && record !== null ? Reflect.get(record, 'appId') : undefined;
 
 /** Svix says `done`, Convoy `has_next_page`: whether the list goes on with another page. */
 const pageSchema = v.union([
@@ -217,7 +212,8 @@ export async function* foreignLines(
       continue;
     }
     const records = recordsIn(each.value);
-    const customer = customerOf(records[0]);
+    // Svix pages the list of each application.
+    const customer = fieldOf(records[0], 'appId');
     if (before !== null && before.customer !== customer) yield cutOff(before.line);
     for (const record of records) yield* webhooksOf(system, each.line, record, mapping);
     before = v.is(pageSchema, each.value) ? { line: each.line, customer } : null;

@@ -17,9 +17,14 @@ export function problemOf(error: unknown): string | null {
   return error instanceof Problem ? error.message : null;
 }
 
+/** One of its fields; undefined where it has none. */
+export function fieldOf(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined;
+}
+
 /** The beginning of one of its fields; null where that is neither text nor a number. */
 export function wordOf(value: unknown, name: string): string | null {
-  const given: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : null;
+  const given = fieldOf(value, name);
   return typeof given === 'string' || typeof given === 'number' ? String(given).slice(0, 200) : null;
 }
 

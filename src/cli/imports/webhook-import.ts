@@ -7,12 +7,12 @@ import { countWebhooks, findTwin, importWebhook, isWebhookIdUsed } from '../../d
 import { contractOf, contractProblems } from '../../domain/contract.ts';
 import { badRequest, invalid } from '../../domain/problem.ts';
 import { newHeaders } from '../../domain/static-headers.ts';
-import { isObject, validate, without } from '../../domain/validation.ts';
+import { validate, without } from '../../domain/validation.ts';
 import { webhookCreationSchema } from '../../domain/webhook.ts';
 import { counted } from '../../domain/words.ts';
 import { type Keys, newWebhookSecret } from '../../secrets/keys.ts';
 import { sealing } from '../../secrets/static-headers.ts';
-import { lineFields, problemOf, withoutUser, wordOf } from './refusal.ts';
+import { fieldOf, lineFields, problemOf, withoutUser, wordOf } from './refusal.ts';
 import type { Outcome } from './run-import.ts';
 
 /** Keeps what the generator makes after it within what commands take as a number. */
@@ -155,7 +155,7 @@ export function refused(
   note: string,
   outcome: 'refused' | 'unmapped' = 'refused',
 ): ImportResult {
-  const eshop: unknown = isObject(value) ? value.eshop : null;
+  const eshop = fieldOf(value, 'eshop');
   return {
     outcome,
     eshop: typeof eshop === 'number' ? eshop : null,
