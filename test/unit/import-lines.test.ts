@@ -79,6 +79,10 @@ test('NDJSON: what is no JSON, not UTF-8 or too long costs its line', async () =
   ]);
 });
 
+test('CSV: a field that is no JSON is told so, and nothing of lines of JSON', async () => {
+  expect(await read('url,active\na,FALSE')).toEqual([[2, 'active: is not JSON']]);
+});
+
 test('CSV: a line that is cut off is not taken for one whose last fields are empty', async () => {
   expect(await read('url,note,active\na,b,\nc,d')).toEqual([
     [2, { url: 'a', note: 'b' }],

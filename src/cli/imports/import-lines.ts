@@ -87,10 +87,14 @@ async function* ndjson(lines: AsyncIterable<TextLine>): AsyncGenerator<ImportLin
   for await (const { line, text } of lines) {
     if (text === null) yield { line, problem: `is longer than ${MAX_LINE} characters` };
     else if (text.includes(UNDECODED)) yield { line, problem: NOT_UTF8 };
-    else if (text.trim() !== '') yield parsed(line, text);
+    else if (text.trim() !== '') {
+      const read = parsed(line, text);
+      yield 'problem' in read ? { line, problem: `${read.problem}: ${ONE_A_LINE}` } : read;
+    }
   }
 }
 
+const ONE_A_LINE = 'write one whole object a line, as jq -c . does';
 /** What the decoder puts in the place of bytes that are not UTF-8. */
 const UNDECODED = '\ufffd';
 const NOT_UTF8 = 'has bytes that are not UTF-8';
@@ -123,7 +127,7 @@ function parsed(line: number, text: string): ImportLine {
     return { line, value: JSON.parse(text) };
   } catch {
     // What the parser says repeats the text, which may have a secret in it.
-    return { line, problem: 'is not JSON: write one whole object a line, as jq -c . does' };
+    return { line, problem: 'is not JSON' };
   }
 }
 
