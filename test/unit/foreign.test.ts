@@ -1,6 +1,7 @@
 /** What Svix, Convoy and Outpost answer, with every field of their documents: what has no counterpart is named, and nothing else. */
 import { expect, test } from 'vitest';
-import { type ForeignSystem, foreignLines } from '../../src/cli/imports/foreign.ts';
+import { foreignLines } from '../../src/cli/imports/foreign.ts';
+import type { ForeignSystem } from '../../src/cli/imports/foreign-records.ts';
 import type { ImportLine } from '../../src/cli/imports/import-lines.ts';
 import type { Mapping } from '../../src/cli/imports/mapping.ts';
 
@@ -159,11 +160,39 @@ test('a page that is not the last of its list is named, unless the next one foll
   expect(await problems('svix', [page('a', false), page('a', true), page('b', true)])).toEqual([]);
   expect(await problems('svix', [page('a', false), page('b', true)])).toEqual([[1, cutOff]]);
   expect(await problems('svix', [page('a', true), page('b', false)])).toEqual([[2, cutOff]]);
-  const subscriptions = (more: boolean) => ({
-    data: { content: [convoy], pagination: { has_next_page: more, next_page_cursor: 'x' } },
+  const subscriptions = (more: boolean, earlier: boolean) => ({
+    data: {
+      content: [convoy],
+      pagination: { has_next_page: more, has_prev_page: earlier, next_page_cursor: 'x' },
+    },
   });
-  expect(await problems('convoy', [subscriptions(true), subscriptions(false)])).toEqual([]);
-  expect(await problems('convoy', [subscriptions(true)])).toEqual([[1, cutOff]]);
+  expect(await problems('convoy', [subscriptions(true, false), subscriptions(false, true)])).toEqual([]);
+  expect(await problems('convoy', [subscriptions(true, false)])).toEqual([[1, cutOff]]);
+  const anotherProject = subscriptions(false, false);
+  expect(await problems('convoy', [subscriptions(true, false), anotherProject])).toEqual([[1, cutOff]]);
+});
+
+test('a record of a page that is refused is named: by its URL, or by its number there', async () => {
+  const records = [
+    { ...svix, appId: 'a' },
+    { ...svix, url: 'https://b.example', appId: 'b' },
+    { ...svix, url: 'https://user:pass@c.example', disabled: 'no', appId: 'a' },
+    { ...svix, url: undefined, appId: 'a' },
+  ];
+  const lines = await linesOf('svix', [{ data: records }], { ...mapping, eshops: { a: 1 } });
+  expect(lines.map((each) => ('problem' in each ? each.problem : 'a webhook'))).toEqual([
+    'a webhook',
+    'https://b.example: "b" is no e-shop in the map',
+    'https://•••@c.example: disabled: Invalid type: Expected boolean',
+    'ep_1: url: Invalid type: Expected string',
+  ]);
+});
+
+test('an endpoint without its secret is named: its receiver would refuse what comes', async () => {
+  expect(await read('svix', { ...svix, secret: undefined })).toEqual([
+    'comes without its secret: each of its webhooks gets a new one',
+    expect.objectContaining({ ...webhook, secret: null }),
+  ]);
 });
 
 test('a header that Svix does not tell is named in a whole sentence', async () => {

@@ -79,8 +79,11 @@ test('NDJSON: what is no JSON, not UTF-8 or too long costs its line', async () =
   ]);
 });
 
-test('CSV: a field that is no JSON is told so, and nothing of lines of JSON', async () => {
-  expect(await read('url,active\na,FALSE')).toEqual([[2, 'active: is not JSON']]);
+test('CSV: a field that is no JSON is told so, and nothing of lines of JSON; a spreadsheet writes FALSE', async () => {
+  expect(await read('url,active\na,FALSE\nb,no')).toEqual([
+    [2, { url: 'a', active: false }],
+    [3, 'active: is not JSON'],
+  ]);
 });
 
 test('CSV: a line that is cut off is not taken for one whose last fields are empty', async () => {

@@ -180,7 +180,8 @@ function recordOf(
     if (text === '') continue;
     if (!jsonFields.includes(title)) given.push([title, text]);
     else {
-      const field = parsed(line, text);
+      // Spreadsheets write TRUE.
+      const field = parsed(line, /^(true|false)$/i.test(text) ? text.toLowerCase() : text);
       if ('problem' in field) return { line, problem: `${title}: ${field.problem}` };
       given.push([title, field.value]);
     }

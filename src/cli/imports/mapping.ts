@@ -9,6 +9,7 @@ const type = v.picklist(
   eventTypeNames,
   'The map: each event type must stand for one of Waybill, such as CREATE_ORDER, or for a list of them.',
 );
+const EACH_ESHOP = 'The map: each customer must stand for the number of an e-shop.';
 const mappingSchema = v.strictObject(
   {
     /** Its event types, each with one of Waybill's or several; what is not there has no counterpart. */
@@ -26,7 +27,10 @@ const mappingSchema = v.strictObject(
       ),
     ),
     /** Its customers (application, owner, tenant), each with an e-shop's number. */
-    eshops: v.optional(v.record(v.string(), v.pipe(v.number(), v.integer())), {}),
+    eshops: v.optional(
+      v.record(v.string(), v.pipe(v.number(EACH_ESHOP), v.integer(EACH_ESHOP)), EACH_ESHOP),
+      {},
+    ),
   },
   'The map must be {"types": {"order.created": "CREATE_ORDER"}, "eshops": {"tenant": 1}}.',
 );
@@ -39,7 +43,8 @@ export async function readMapping(file: string): Promise<Mapping> {
   });
   let read: unknown;
   try {
-    read = JSON.parse(text);
+    // Some editors begin a file with a byte order mark.
+    read = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
     // What the parser says repeats the text, which may be of a file with secrets.
     throw new UserError(`${file} is not JSON.`);

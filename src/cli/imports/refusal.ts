@@ -3,6 +3,9 @@ import { badRequest, invalid, Problem } from '../../domain/problem.ts';
 import { findRefused } from '../../domain/refused-values.ts';
 import { isObject } from '../../domain/validation.ts';
 
+/** Of what is repeated. */
+const MOST_CHARS = 200;
+
 /** @throws Problem when it is no object, or has text that cannot be stored */
 export function lineFields(value: unknown): Record<string, unknown> {
   if (Array.isArray(value)) throw badRequest("is a list: write one object a line, as jq -c '.[]' does");
@@ -25,10 +28,23 @@ export function fieldOf(value: unknown, name: string): unknown {
 /** The beginning of one of its fields; null where that is neither text nor a number. */
 export function wordOf(value: unknown, name: string): string | null {
   const given = fieldOf(value, name);
-  return typeof given === 'string' || typeof given === 'number' ? String(given).slice(0, 200) : null;
+  return typeof given === 'string' || typeof given === 'number' ? String(given).slice(0, MOST_CHARS) : null;
 }
 
-/** A URL without the user and password that it may have. */
-export function withoutUser(url: string): string {
-  return url.replace(/\/\/[^/?#]*@/, '//•••@');
+/**
+ * The beginning of its URL, without the user and password that may stand in it; null where it has none. In one that is
+ * written wrongly, all before the last `@` may be these.
+ */
+export function urlOf(value: unknown): string | null {
+  const given = fieldOf(value, 'url');
+  if (typeof given !== 'string' || given === '') return null;
+  const scheme = /^(?:[a-z][a-z\d+.-]*:[\\/]+)?/i.exec(given)?.[0] ?? '';
+  const shown = isWithoutUser(given) ? given : given.replace(/^.*@/s, `${scheme}•••@`);
+  return shown.slice(0, MOST_CHARS);
+}
+
+function isWithoutUser(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, username, password } = new URL(url);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
 }

@@ -12,7 +12,7 @@ import { webhookCreationSchema } from '../../domain/webhook.ts';
 import { counted } from '../../domain/words.ts';
 import { type Keys, newWebhookSecret } from '../../secrets/keys.ts';
 import { sealing } from '../../secrets/static-headers.ts';
-import { fieldOf, lineFields, problemOf, withoutUser, wordOf } from './refusal.ts';
+import { fieldOf, lineFields, problemOf, urlOf, wordOf } from './refusal.ts';
 import type { Outcome } from './run-import.ts';
 
 /** Keeps what the generator makes after it within what commands take as a number. */
@@ -160,7 +160,7 @@ export function refused(
     outcome,
     eshop: typeof eshop === 'number' ? eshop : null,
     id: null,
-    url: withoutUser(wordOf(value, 'url') ?? '') || null,
+    url: urlOf(value),
     webhookType: wordOf(value, 'webhookType'),
     method: wordOf(value, 'method'),
     note,

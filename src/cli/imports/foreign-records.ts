@@ -1,0 +1,179 @@
+/**
+ * What other systems answer of one receiver. Written after their public API documents: Svix's `EndpointOut`,
+ * `EndpointSecretOut` and `EndpointHeadersOut` (api.svix.com/docs), Convoy's `models.EndpointResponse` and
+ * `models.SubscriptionResponse` (docs/swagger.json, version 26.3.5), Outpost's `DestinationWebhook` (docs/apis/openapi.yaml).
+ */
+import * as v from 'valibot';
+
+export const foreignSystems = ['svix', 'convoy', 'outpost'] as const;
+export type ForeignSystem = (typeof foreignSystems)[number];
+
+/** One receiver of theirs. */
+interface Foreign {
+  readonly url: string;
+  readonly active: boolean;
+  /** Null: all. */
+  readonly types: readonly string[] | null;
+  readonly customer: string | null;
+  readonly description: string | null;
+  readonly secret: string | null;
+  readonly headers: Readonly<Record<string, string>> | null;
+  /** What has no counterpart here. */
+  readonly lost: readonly string[];
+}
+
+const text = v.nullish(v.string(), null);
+
+const svix = v.pipe(
+  v.looseObject({
+    url: v.string(),
+    description: text,
+    disabled: v.nullish(v.boolean(), false),
+    filterTypes: v.nullish(v.array(v.string()), null),
+    // Of the application whose list it is, as whoever asks for the list knows it.
+    appId: text,
+    // What GET …/secret/ and GET …/headers/ answer.
+    secret: v.nullish(v.union([v.string(), v.object({ key: v.string() })]), null),
+    headers: v.nullish(
+      v.object({ headers: v.record(v.string(), v.string()), sensitive: v.nullish(v.array(v.string()), []) }),
+      null,
+    ),
+  }),
+  v.transform(
+    (each): Foreign => ({
+      url: each.url,
+      active: each.disabled !== true,
+      types: each.filterTypes,
+      customer: each.appId,
+      description: each.description,
+      secret: typeof each.secret === 'object' ? (each.secret?.key ?? null) : each.secret,
+      headers: each.headers?.headers ?? null,
+      lost: [
+        ...filled(each, ['channels', 'throttleRate', 'rateLimit', 'metadata']),
+        ...(each.headers?.sensitive ?? []).map((name) => `the value of ${name}, which Svix does not tell,`),
+      ],
+    }),
+  ),
+);
+
+const convoyEndpoint = v.looseObject({
+  uid: v.string(),
+  url: v.string(),
+  name: text,
+  description: text,
+  status: text,
+  owner_id: text,
+  secrets: v.nullish(v.array(v.object({ value: v.string(), expires_at: text, deleted_at: text })), []),
+  authentication: v.nullish(
+    v.object({
+      type: text,
+      api_key: v.nullish(v.object({ header_name: text, header_value: text }), null),
+      basic_auth: v.nullish(v.object({ username: text, password: text }), null),
+    }),
+    null,
+  ),
+});
+
+/** Where Convoy tells of an endpoint's failures, beside its e-mails. */
+const CHATS = ['slack_webhook_url', 'teams_webhook_url'];
+
+/** A subscription has its endpoint within it. */
+const convoy = v.pipe(
+  v.looseObject({
+    endpoint_metadata: convoyEndpoint,
+    filter_config: v.nullish(
+      v.object({ event_types: v.nullish(v.array(v.string()), null), filter: v.nullish(v.unknown(), null) }),
+      null,
+    ),
+    delivery_mode: text,
+  }),
+  v.transform((each): Foreign => {
+    const { endpoint_metadata: endpoint, filter_config: filter } = each;
+    const { api_key: key = null, basic_auth: basic = null, type = null } = endpoint.authentication ?? {};
+    const types = filter?.event_types ?? null;
+    const named = typeof key?.header_name === 'string' && key.header_name !== '';
+    const signedIn = typeof basic?.username === 'string' && basic.username !== '';
+    const headers = {
+      ...(named ? { [key?.header_name ?? '']: key?.header_value ?? '' } : {}),
+      ...(signedIn
+        ? {
+            Authorization: `Basic ${Buffer.from(`${basic?.username}:${basic?.password ?? ''}`).toString('base64')}`,
+          }
+        : {}),
+    };
+    const present =
+      endpoint.secrets?.filter(({ expires_at, deleted_at }) => expires_at === null && deleted_at === null) ??
+      [];
+    return {
+      url: endpoint.url,
+      active: endpoint.status === null || endpoint.status === 'active',
+      types: types === null || types.length === 0 || types.includes('*') ? null : types,
+      customer: endpoint.owner_id,
+      description: endpoint.description ?? endpoint.name,
+      secret: present.at(-1)?.value ?? null,
+      headers: Object.keys(headers).length === 0 ? null : headers,
+      lost: [
+        ...filled(filter ?? {}, ['filter']),
+        ...filled(each, ['function', 'retry_config', 'rate_limit_config', 'alert_config']),
+        ...(each.delivery_mode === 'at_most_once' ? ['delivery_mode'] : []),
+        ...filled(endpoint, ['rate_limit', 'mtls_client_cert', 'support_email', ...CHATS]),
+        ...(type === 'oauth2' ? ['oauth2'] : []),
+      ],
+    };
+  }),
+);
+
+const outpost = v.pipe(
+  v.looseObject({
+    type: v.string(),
+    topics: v.union([v.string(), v.array(v.string())]),
+    disabled_at: text,
+    // Of the tenant whose list it is, as whoever asks for the list knows it.
+    tenant_id: text,
+    config: v.object({ url: text, custom_headers: text }),
+    credentials: v.nullish(v.looseObject({ secret: text }), null),
+  }),
+  v.check(({ type }) => type === 'webhook', 'is no webhook: Waybill delivers over HTTP only'),
+  v.transform((each): Foreign => {
+    const topics = typeof each.topics === 'string' ? [each.topics] : each.topics;
+    const headers = headersOf(each.config.custom_headers);
+    return {
+      url: each.config.url ?? '',
+      active: each.disabled_at === null,
+      types: topics.includes('*') ? null : topics,
+      customer: each.tenant_id,
+      description: null,
+      secret: each.credentials?.secret ?? null,
+      headers,
+      lost: [
+        ...(headers === null ? filled(each.config, ['custom_headers']) : []),
+        ...filled(each, ['filter', 'delivery_metadata', 'metadata']),
+        ...filled(each.credentials ?? {}, ['previous_secret']),
+      ],
+    };
+  }),
+);
+
+/** Of each system. */
+export const readers: Readonly<Record<ForeignSystem, v.GenericSchema<unknown, Foreign>>> = {
+  svix,
+  convoy,
+  outpost,
+};
+
+/** Which of these fields say something. */
+function filled(record: object, names: readonly string[]): string[] {
+  return names.filter((name) => says(Reflect.get(record, name)));
+}
+
+/** Whether there is anything in it: their systems answer whole objects of nothing, too. */
+function says(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(says);
+  return value !== undefined && value !== null && value !== '' && value !== 0 && value !== false;
+}
+
+function headersOf(json: string | null): Record<string, string> | null {
+  if (json === null || json === '') return null;
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.string())), json);
+  return read.success ? read.output : null;
+}

@@ -1,0 +1,50 @@
+/** What is said of lines that stay out, and of a map that is wrong, tells nothing that may be a secret. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readMapping } from '../../src/cli/imports/mapping.ts';
+import { urlOf } from '../../src/cli/imports/refusal.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'waybill-map-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+test.each([
+  ['https://a.example/x', 'https://a.example/x'],
+  ['https://a.example/@team?mail=a@b.example', 'https://a.example/@team?mail=a@b.example'],
+  ['https://u:p@a.example/x', 'https://•••@a.example/x'],
+  ['https:/u:p@a.example', 'https:/•••@a.example'],
+  ['https:\\\\u:p@a.example', 'https:\\\\•••@a.example'],
+  ['https://me:to/k7n@a.example', 'https://•••@a.example'],
+  ['https://me:a@b@a.example', 'https://•••@a.example'],
+  ['u:p@a.example', '•••@a.example'],
+  ['ftp://u:p@a.example', 'ftp://•••@a.example'],
+  ['u:p\n@a.example', '•••@a.example'],
+  [`https://${'u'.repeat(300)}@a.example`, 'https://•••@a.example'],
+  ['', null],
+  [7, null],
+])('the URL %j is repeated as %j', (url, shown) => {
+  expect(urlOf({ url })).toBe(shown);
+});
+
+async function mapping(text: string) {
+  const file = join(folder, 'map.json');
+  await writeFile(file, text);
+  return await readMapping(file);
+}
+
+test('a map may begin with a byte order mark', async () => {
+  expect(await mapping('\ufeff{"types":{"a":"CREATE_ORDER"}}')).toEqual({
+    types: { a: ['CREATE_ORDER'] },
+    eshops: {},
+  });
+});
+
+test.each(['"k7n-secret"', '1.5', 'null'])('a map whose e-shop is %s is named as such', async (eshop) => {
+  await expect(mapping(`{"types":{},"eshops":{"a":${eshop}}}`)).rejects.toThrow(
+    /^The map: each customer must stand for the number of an e-shop\.$/,
+  );
+});
