@@ -31,7 +31,7 @@ export function eshopCommand(context: CommandContext): Command {
     .action(async (options: unknown) => {
       const eshop = checked(newEshopSchema, options);
       const made = await withDatabase(readSettings(env), (sql) => createEshopWithUsers(sql, eshop));
-      if (eshop.json) return print(JSON.stringify(made));
+      if (eshop.json) return print(JSON.stringify(made), true);
       print(
         pairs([
           ['E-shop', made.eshopId],
@@ -39,6 +39,7 @@ export function eshopCommand(context: CommandContext): Command {
           ['Shop user', `${made.username} / ${made.password}`],
           ['Warehouse user', `${made.warehouse.username} / ${made.warehouse.password}`],
         ]),
+        true,
       );
       print('Keep these credentials: they are not shown again.');
     });
@@ -72,12 +73,13 @@ export function eshopCommand(context: CommandContext): Command {
       const { eshop, ...rest } = checked(oneEshopSchema, options);
       const apiKey = await withDatabase(readSettings(env), (sql) => rotateApiKey(sql, eshop));
       if (apiKey === null) throw noSuchEshop(eshop);
-      if (rest.json) return print(JSON.stringify({ eshopId: eshop, apiKey }));
+      if (rest.json) return print(JSON.stringify({ eshopId: eshop, apiKey }), true);
       print(
         pairs([
           ['E-shop', eshop],
           ['x-api-key', apiKey],
         ]),
+        true,
       );
       print('Keep the key: it is not shown again. The old one no longer works.');
     });

@@ -6,10 +6,15 @@ import { waybill } from './commands.ts';
 /** What a shell says of a process that SIGPIPE ended, which Node ignores: what it had to do may not be done. */
 const BROKEN_PIPE = 141;
 
-// Whoever reads the output may have read enough of it: `waybill deliveries list | head`.
+/** What is shown once, and has not been written yet. */
+const unwritten = new Set<string>();
+
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(BROKEN_PIPE);
+  for (const text of unwritten) process.stderr.write(text);
+  // Whoever reads the output may have read enough of it: `waybill deliveries list | head`.
+  if (error.code === 'EPIPE') process.exit(BROKEN_PIPE);
+  process.stderr.write(`The output cannot be written: ${error.message}.\n`);
+  process.exit(1);
 });
 
 /** What others have written reaches no terminal as a command; as JSON writes it, so that programs read it as it was. */
@@ -19,7 +24,13 @@ const seen = (text: string) =>
 try {
   await waybill(process.argv.slice(2), {
     env: process.env,
-    print: (line) => process.stdout.write(`${seen(line)}\n`),
+    print: (line, shownOnce = false) => {
+      const text = `${seen(line)}\n`;
+      if (shownOnce) unwritten.add(text);
+      process.stdout.write(text, (error) => {
+        if (!error) unwritten.delete(text);
+      });
+    },
   });
 } catch (error) {
   process.stderr.write(`${seen(shownError(error))}\n`);

@@ -50,13 +50,15 @@ function addCreate(command: Command, { env, print }: CommandContext): void {
       const { userId, password } = await withDatabase(readSettings(env), (sql) =>
         createUser(sql, { eshopId: eshop, username: name, role }),
       );
-      if (rest.json) return print(JSON.stringify({ eshopId: eshop, userId, username: name, role, password }));
+      if (rest.json)
+        return print(JSON.stringify({ eshopId: eshop, userId, username: name, role, password }), true);
       print(
         pairs([
           ['E-shop', eshop],
           ['Role', role],
           ['User', `${name} / ${password}`],
         ]),
+        true,
       );
       print('Keep the password: it is not shown again.');
     });
@@ -109,12 +111,13 @@ function addPassword(command: Command, { env, print }: CommandContext): void {
     .action(async (options: unknown) => {
       const { eshop, username: name, ...rest } = checked(oneUserSchema, options);
       const password = await withDatabase(readSettings(env), (sql) => replacePassword(sql, eshop, name));
-      if (rest.json) return print(JSON.stringify({ eshopId: eshop, username: name, password }));
+      if (rest.json) return print(JSON.stringify({ eshopId: eshop, username: name, password }), true);
       print(
         pairs([
           ['E-shop', eshop],
           ['User', `${name} / ${password}`],
         ]),
+        true,
       );
       print('Keep the password: it is not shown again. Earlier tokens no longer work.');
     });

@@ -5,8 +5,12 @@ import { UserError } from './user-error.ts';
 
 export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Receives what the command prints, line by line. */
-  readonly print: (line: string) => void;
+  /**
+   * Receives what the command prints, line by line.
+   * @param shownOnce it has a key, password or secret that is told nowhere else: where standard output takes no more, as on a
+   * full disk, it is told on standard error
+   */
+  readonly print: (line: string, shownOnce?: boolean) => void;
 }
 
 /** The option of every command whose result a program may want to read. */

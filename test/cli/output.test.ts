@@ -1,9 +1,17 @@
 /** What `waybill` writes, and does when nobody reads on. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { open } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { builtCli } from '../support/built.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database?.drop());
 
 it('ends as a broken pipe ends others when whoever reads its output has read enough', async () => {
   const child = spawn(process.execPath, [builtCli, 'variables'], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -11,6 +19,26 @@ it('ends as a broken pipe ends others when whoever reads its output has read eno
   child.stdout.destroy();
   const [[code], complaints] = await Promise.all([once(child, 'close'), text(child.stderr)]);
   expect({ code, complaints }).toEqual({ code: 141, complaints: '' });
+});
+
+it('tells on standard error what is shown once, where its output takes no more', async () => {
+  const full = await open('/dev/full', 'w');
+  try {
+    const args = ['eshop', 'create', '--name', 'A', '--email', 'a@a.example'];
+    const { status: code, stderr: complaints } = spawnSync(process.execPath, [builtCli, ...args], {
+      stdio: ['ignore', full.fd, 'pipe'],
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, DATABASE_URL: database.url },
+    });
+    expect({ code, complaints }).toEqual({
+      code: 1,
+      complaints: expect.stringMatching(
+        /^E-shop +\d+\nx-api-key +\S+\nShop user +shop \/ \S+\nWarehouse user +\S+ \/ \S+\nThe output cannot be written: ENOSPC: .+\.\n$/,
+      ),
+    });
+  } finally {
+    await full.close();
+  }
 });
 
 it('an error that repeats what was given acts on no terminal, and turns no text', async () => {

@@ -1,5 +1,6 @@
 /** The run of an import: each line is done and said for itself. */
 import { counted } from '../../domain/words.ts';
+import type { CommandContext } from '../../lib/command-line.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { table } from '../layout.ts';
@@ -21,7 +22,7 @@ interface Import<Result extends { readonly outcome: Outcome }> {
   readonly cells: (result: Result) => readonly (string | number)[];
   readonly dryRun: boolean;
   readonly json: boolean;
-  readonly print: (line: string) => void;
+  readonly print: CommandContext['print'];
 }
 
 /** Exit code where a line was refused. */
@@ -50,7 +51,7 @@ async function imported<Result extends { readonly outcome: Outcome }>(
   const flush = () => {
     const rows = held;
     held = [];
-    if (rows.length > 0) bar.aside(() => print(table(['line', 'result', ...run.titles], rows)));
+    if (rows.length > 0) bar.aside(() => print(table(['line', 'result', ...run.titles], rows), !dryRun));
   };
   try {
     for await (const each of run.source.lines) {
@@ -61,7 +62,7 @@ async function imported<Result extends { readonly outcome: Outcome }>(
           ? run.unread(each.problem, each.outcome ?? 'refused')
           : await run.importOne(each.value);
       counts[result.outcome] += 1;
-      if (run.json) bar.aside(() => print(JSON.stringify({ line: each.line, ...result, dryRun })));
+      if (run.json) bar.aside(() => print(JSON.stringify({ line: each.line, ...result, dryRun }), !dryRun));
       else if (held.push([each.line, words[result.outcome], ...run.cells(result)]) >= PAGE) flush();
       bar.moved();
     }
