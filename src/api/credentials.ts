@@ -2,7 +2,7 @@
 import { createLoginLimits, type LoginAttempt } from '../db/login-limits.ts';
 import { findUser, passwordKinds, rehashPassword, type UserRow } from '../db/users.ts';
 import { tooManyRequests } from '../domain/problem.ts';
-import { hashPassword, isBcrypt, verifyAmong } from '../secrets/passwords.ts';
+import { hashPassword, isReplaced, verifyAmong } from '../secrets/passwords.ts';
 import type { ApiDeps } from './deps.ts';
 
 /**
@@ -33,7 +33,8 @@ export function credentialCheck({
     const right = await verifyAmong(kinds, user, password);
     if (user === null || !right) return null;
     await limits.succeeded(attempt);
-    if (isBcrypt(user.passwordHash)) await rehashPassword(sql, user, await hashPassword(password));
+    if (isReplaced(user.passwordHash, password))
+      await rehashPassword(sql, user, await hashPassword(password));
     return user;
   };
 }

@@ -15,7 +15,17 @@ export function hashPassword(password: string): Promise<string> {
   return hash(password, OPTIONS);
 }
 
-export const isBcrypt = (passwordHash: string) => passwordHash.startsWith('$2');
+/** What bcrypt takes of a password, in bytes; it looks at nothing behind them. */
+const BCRYPT_BYTES = 72;
+
+/**
+ * Whether the hash of a password that was right is to be replaced by one of ours. Not where bcrypt has seen its beginning alone:
+ * another one that begins alike would become the password.
+ */
+export const isReplaced = (passwordHash: string, password: string) =>
+  isBcrypt(passwordHash) && Buffer.byteLength(password) <= BCRYPT_BYTES;
+
+const isBcrypt = (passwordHash: string) => passwordHash.startsWith('$2');
 
 /** True when the password is the one that was hashed; false for anything else, a damaged hash included. */
 export async function verifyPassword(passwordHash: string, password: string): Promise<boolean> {

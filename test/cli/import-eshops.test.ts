@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hash } from '@node-rs/bcrypt';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { listEshops } from '../../src/db/eshops.ts';
 import { hashApiKey } from '../../src/secrets/keys.ts';
@@ -96,6 +97,20 @@ test('old keys and passwords open the new API, and a bcrypt hash is replaced at 
       { outcome: 'skipped', eshop: made[0].eshop, note: `e-shop ${made[0].eshop} is there already` },
     ]);
   }
+});
+
+test('bcrypt looks at 72 bytes: a longer password that begins alike does not become the password', async () => {
+  const long = 'p'.repeat(100);
+  const apiKey = `the key of another system ${key}`;
+  const shop = {
+    name: 'Long',
+    email: 'long@example.com',
+    apiKeyHash: hashApiKey(apiKey).toString('hex'),
+    users: [{ username: 'eva', role: 'shop', passwordHash: await hash(long, 4) }],
+  };
+  expect(await results(lines(shop))).toMatchObject({ code: 0 });
+  expect(await login(apiKey, 'eva', `${'p'.repeat(72)}other`)).toMatchObject({ status: 200 });
+  expect(await login(apiKey, 'eva', long)).toMatchObject({ status: 200 });
 });
 
 test('a bad line harms nobody, says what is wrong with it, and repeats no hash', async () => {
