@@ -4,7 +4,7 @@ import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isKind } from './delivery.ts';
-import { type Examination, examine } from './examination/examine.ts';
+import { type Examination, examine, exitCodeOf } from './examination/examine.ts';
 import { createRequester } from './examination/request.ts';
 import { table } from './examination/table.ts';
 import { kinds } from './kinds.ts';
@@ -24,7 +24,7 @@ const USAGE = `Usage:
   waybill-receiver vectors [FOLDER]
                                  prints requests to accept and to refuse as JSON, or writes them into a folder
 
-Exit code: 0 nothing failed, 1 the command was wrong, 2 something failed.
+Exit code: 0 nothing failed, 1 the command was wrong, 2 something failed, 3 the time was over.
 `;
 
 /** A mistake of who typed the command, as a sentence. */
@@ -129,7 +129,7 @@ async function main(): Promise<void> {
   if (command !== 'examine') throw new Mistake(USAGE);
   const found = await examined(operand, values);
   process.stdout.write(`${values.json ? JSON.stringify(found) : table(found)}\n`);
-  if (found.rows.some(({ verdict }) => verdict === 'fail')) process.exitCode = 2;
+  process.exitCode = exitCodeOf(found);
 }
 
 // Whoever reads it, such as `head`, has seen enough.

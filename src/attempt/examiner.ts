@@ -22,7 +22,7 @@ export interface ExaminerDeps extends Omit<TestSenderDeps, 'version'> {
 const SLACK_MS = 250;
 
 export function createExaminer({ sender, keys, timeoutMs }: ExaminerDeps): Examine {
-  return async (webhook) => {
+  return async (webhook, signal) => {
     const { eshopId, webhookId, url, method, webhookType: eventType, now } = webhook;
     const snapshot = sampleOf(eventType);
     const { idField } = entryOf(eventType);
@@ -39,7 +39,8 @@ export function createExaminer({ sender, keys, timeoutMs }: ExaminerDeps): Exami
     };
     const send = async (request: TestRequest, ms: number): Promise<Answer> => {
       const at = new Date(clock.now().getTime() - request.age * 1_000);
-      return await answerOf(sender, { ...fixed, ...wireOf(request), happenedAt: now, at }, ms + SLACK_MS);
+      const sent = { ...fixed, ...wireOf(request), happenedAt: now, at };
+      return await answerOf(sender, sent, ms + SLACK_MS, signal);
     };
     const certificateEnd = async () => (await sender.certificateEnd?.({ eshopId, url })) ?? null;
     return await examine({ subject, send, certificateEnd, timeoutMs });
@@ -55,11 +56,20 @@ function wireOf({ age: _, signedAs, unsigned, ...request }: TestRequest) {
   };
 }
 
-/** @throws Problem (503) */
-async function answerOf(sender: Sender, request: AttemptRequest, ms: number): Promise<Answer> {
+/** @throws Problem (503); the reason of `stop` */
+async function answerOf(
+  sender: Sender,
+  request: AttemptRequest,
+  ms: number,
+  stop?: AbortSignal,
+): Promise<Answer> {
   const start = performance.now();
+  const timeIsUp = AbortSignal.timeout(Math.ceil(ms));
   try {
-    const result = await sender.send(request, AbortSignal.timeout(Math.ceil(ms)));
+    const result = await sender.send(
+      request,
+      stop === undefined ? timeIsUp : AbortSignal.any([timeIsUp, stop]),
+    );
     const { outcome, status, error, durationMs, responseHeaders: headers = {} } = result;
     if (outcome === 'internal')
       throw new Problem(
@@ -68,6 +78,7 @@ async function answerOf(sender: Sender, request: AttemptRequest, ms: number): Pr
       );
     return { status, error: status === null ? error : null, durationMs, headers };
   } catch (error) {
+    stop?.throwIfAborted();
     if (!(error instanceof DOMException && error.name === 'AbortError')) throw error;
     const durationMs = Math.round(performance.now() - start);
     return { status: null, error: 'no answer in time', durationMs, headers: {} };

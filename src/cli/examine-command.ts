@@ -1,13 +1,12 @@
 /** `waybill examine`: the receiver of a webhook examined, as the API does it. */
 import { Command } from 'commander';
+import { exitCodeOf } from '../../receiver/src/examination/examine.ts';
 import { table } from '../../receiver/src/examination/table.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
+import { untilInterrupted } from './interruption.ts';
 import { webhookNumber } from './options.ts';
-
-/** Exit code where something failed. */
-const FAILED = 2;
 
 export function examineCommand({ env, print }: CommandContext): Command {
   return new Command('examine')
@@ -23,10 +22,17 @@ export function examineCommand({ env, print }: CommandContext): Command {
       const options = checked(jsonSchema, given);
       // What sends the requests takes longer to load than the other commands.
       const { examineReceiverOf } = await import('./send-test.ts');
-      const found = await examineReceiverOf(env, id);
+      const found = await untilInterrupted(`Stopped. Webhook ${id} can be examined again.`, (signal) =>
+        examineReceiverOf(env, id, signal),
+      );
       print(options.json ? JSON.stringify(found) : table(found));
+      const exitCode = exitCodeOf(found);
+      if (exitCode === 0) return;
       const failed = found.rows.filter(({ verdict }) => verdict === 'fail').length;
-      if (failed > 0)
-        throw new UserError(`The receiver of webhook ${id} has ${counted(failed, 'fault')}.`, FAILED);
+      const problem =
+        failed > 0
+          ? `The receiver of webhook ${id} has ${counted(failed, 'fault')}.`
+          : `The time was over before all of webhook ${id} was examined.`;
+      throw new UserError(problem, exitCode);
     });
 }

@@ -73,13 +73,13 @@ function checkSecrets({ keys, webhook }: Pick<Parts, 'keys' | 'webhook'>): void 
 export const sendTestTo = (env: Env, id: number): Promise<TestDeliveryResult> =>
   toWebhook(env, id, ({ sender, keys, webhook }) => createTestSender({ sender, keys, version })(webhook));
 
-/** @throws UserError likewise, and where one is under way, or too many were lately */
-export const examineReceiverOf = (env: Env, id: number): Promise<Examination> =>
+/** @throws UserError likewise, and where one is under way, or too many were lately; the reason of `signal` */
+export const examineReceiverOf = (env: Env, id: number, signal: AbortSignal): Promise<Examination> =>
   toWebhook(env, id, async ({ sql, webhook, ...parts }) => {
     const begun = await beginExamination(sql, id, EXAMINATIONS_PER_HOUR);
     if (begun.kind !== 'begun') throw new UserError(examinationRefusals[begun.kind](id));
     try {
-      return await createExaminer(parts)(webhook);
+      return await createExaminer(parts)(webhook, signal);
     } catch (error) {
       throw error instanceof Problem ? new UserError(error.message, INCONCLUSIVE) : error;
     } finally {

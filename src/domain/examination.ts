@@ -34,7 +34,8 @@ export const examinationRefusals = {
 
 /**
  * Examines the receiver of a webhook. Touches no state, incident or limit.
+ * @param signal ends it
  * @throws Problem (503) where the service itself failed, which says nothing about the receiver
- * @throws Error where a secret cannot be opened
+ * @throws Error where a secret cannot be opened; the reason of `signal`
  */
-export type Examine = (webhook: WebhookWithSecrets) => Promise<Examination>;
+export type Examine = (webhook: WebhookWithSecrets, signal?: AbortSignal) => Promise<Examination>;

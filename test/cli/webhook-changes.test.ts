@@ -78,6 +78,21 @@ describe('examine', () => {
   });
 });
 
+it('an examination that is interrupted claims its webhook no longer', async () => {
+  const { id } = await stack.createWebhook(receiver.url);
+  receiver.respond({ hang: 'headers' });
+  const running = triedWaybill(['examine', String(id)], env);
+  await receiver.waitFor(1);
+  process.emit('SIGINT');
+  expect(await running).toEqual({
+    code: 130,
+    printed: '',
+    error: `Stopped. Webhook ${id} can be examined again.`,
+  });
+  const [row] = await stack.database.sql`select busy_until from examinations where webhook_id = ${id}`;
+  expect(row).toEqual({ busyUntil: null });
+});
+
 describe('webhooks test', () => {
   it('shows what was sent and what came back, also for one that is inactive', async () => {
     const { id } = await stack.createWebhook(`${receiver.url}/hook`, { active: false });

@@ -3,7 +3,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Answer, type Examination, examine } from '../../receiver/src/examination/examine.ts';
+import {
+  type Answer,
+  type Examination,
+  examine,
+  exitCodeOf,
+} from '../../receiver/src/examination/examine.ts';
 import { createRequester } from '../../receiver/src/examination/request.ts';
 import type { Subject } from '../../receiver/src/examination/series.ts';
 import { table } from '../../receiver/src/examination/table.ts';
@@ -262,6 +267,46 @@ describe('what makes trouble later is a warning', () => {
     expect(await found('2026-10-31T12:00:00Z')).toMatchObject({ verdict: 'ok', remedy: null });
     expect(await found(null)).toBeUndefined();
   });
+
+  const untold = {
+    'wrong signature': 'warning',
+    'no signature': 'warning',
+    'signature of another body': 'warning',
+    'old timestamp': 'warning',
+    'only v1 matches': 'warning',
+  };
+  it('a refusal that is none of the signature: too many requests', async () => {
+    let count = 0;
+    const found = await examined(
+      answering(async () => {
+        count += 1;
+        return count > 10 ? 429 : 204;
+      }),
+    );
+    expect(faults(found)).toEqual(untold);
+    expect(rowOf(found, 'no signature')?.remedy).toMatch(
+      /^Answer 401 to what is wrongly signed, and examine/,
+    );
+  });
+
+  it('a connection that is closed instead of an answer', async () => {
+    const careful = byHand();
+    const found = await examined(async (incoming, outgoing) => {
+      if ((await careful(incoming)) === 200) outgoing.end();
+      else incoming.socket.destroy();
+    });
+    expect(faults(found)).toEqual(untold);
+  });
+});
+
+it.each([
+  [['ok', 'warning'], true, 0],
+  [['ok', 'fail'], true, 2],
+  [['ok', 'fail'], false, 2],
+  [['ok', 'warning'], false, 3],
+  [[], false, 3],
+] as const)('a command whose rows say %j, complete: %j, ends with %i', (verdicts, complete, code) => {
+  expect(exitCodeOf({ rows: verdicts.map((verdict) => ({ verdict })), complete })).toBe(code);
 });
 
 it('it ends where nobody answers, and when its time is over', async () => {

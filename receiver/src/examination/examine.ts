@@ -2,7 +2,7 @@
  * Examines a receiver: a series of marked test requests, of which some have to be accepted and the others refused. It is told
  * how to make a request, so that the server and the kit's command examine alike.
  */
-import { type Language, languageOf, remedyOf, UNANSWERED } from './remedies.ts';
+import { type Language, languageOf, remedyOf, UNANSWERED, UNTOLD } from './remedies.ts';
 import { type RowName, type Step, type Subject, seriesOf, type TestRequest } from './series.ts';
 
 /** What came back for one request. */
@@ -37,6 +37,10 @@ export interface Examination {
   readonly answerMs: number | null;
   /** False where it was ended early: the receiver did not answer, or the time was over. */
   readonly complete: boolean;
+}
+
+interface Verdicts {
+  readonly rows: readonly { readonly verdict: Verdict }[];
 }
 
 export interface ExaminationOptions {
@@ -95,6 +99,16 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
   return { rows, answerMs, complete };
 }
 
+/** What a command ends with: 0 nothing failed, 2 something failed, 3 the time was over before all was looked at. */
+export function exitCodeOf({ rows, complete }: Pick<Examination, 'complete'> & Verdicts): 0 | 2 | 3 {
+  if (rows.some(({ verdict }) => verdict === 'fail')) return 2;
+  return complete ? 0 : 3;
+}
+
+/** Too many requests, or too much to do: answers to whatever comes. */
+const UNTELLING = [429, 503];
+const tells = ({ status }: Answer) => status !== null && !UNTELLING.includes(status);
+
 const isAccepted = ({ status }: Answer) => status !== null && status >= 200 && status < 300;
 
 /** What came back, in a few words: each different one once. */
@@ -116,11 +130,18 @@ function judged(step: Step, answers: readonly Answer[], language: Language | nul
     sent,
     received: received(answers),
     verdict,
-    remedy: verdict === 'ok' ? null : remedyOf(name, language),
+    remedy: verdict === 'ok' ? null : isUntold(step, answers) ? UNTOLD : remedyOf(name, language),
   };
 }
 
-function verdictOf({ expected, handled }: Step, answers: readonly Answer[]): Verdict {
+/** Whether something was refused that must be, but perhaps not because of its signature. */
+function isUntold({ expected }: Step, answers: readonly Answer[]): boolean {
+  return expected !== 'accepted' && !answers.some(isAccepted) && !answers.every(tells);
+}
+
+function verdictOf(step: Step, answers: readonly Answer[]): Verdict {
+  const { expected, handled } = step;
+  if (isUntold(step, answers)) return 'warning';
   if (expected !== 'accepted') {
     if (!answers.some(isAccepted)) return 'ok';
     return expected === 'v2' ? 'warning' : 'fail';

@@ -77,6 +77,10 @@ const EXAMPLES: Readonly<Partial<Record<RowName, Readonly<Record<Language, strin
 export const UNANSWERED =
   'Let the receiver run, and see that the URL leads to it: without an answer there is nothing to examine.';
 
+/** Where what must be refused got no answer, or one that right requests may get as well. */
+export const UNTOLD =
+  'Answer 401 to what is wrongly signed, and examine the receiver again: this answer does not tell that the signature was checked.';
+
 /** One sentence. */
 export function remedyOf(name: RowName, language: Language | null): string {
   const general = GENERAL[name];

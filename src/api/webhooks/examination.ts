@@ -90,7 +90,7 @@ export function examinationRoutes(
       description:
         'Makes about twenty requests to the URL of the webhook, right and wrong ones, all marked with `X-Service-Test: true`, and returns a row for each thing that it looks at, with a remedy for what is wrong.\n\n' +
         '`fail`: a wrong signature, none, the signature of another body (GET: of another target) or a timestamp six minutes old is accepted; or what is right is refused: a valid request, its repeat, an older sequence, ' +
-        'the greatest payload, unknown fields, the two signatures of a rotation, three requests at once. `warning`: only `v1` is checked; responses that are slow for the time limit of an attempt; a redirect; a certificate that ends within 30 days. ' +
+        'the greatest payload, unknown fields, the two signatures of a rotation, three requests at once. `warning`: only `v1` is checked; responses that are slow for the time limit of an attempt; a redirect; a certificate that ends within 30 days; no response, 429 or 503 to what must be refused, which tells nothing of its signature. ' +
         'Whether a repeat was handled once is judged only if the receiver says so with `X-Waybill-Handled: new`, `repeat` or `stale`, as the receiver’s kit does.\n\n' +
         'Works on an inactive webhook too, and has no consequences, as a test has none. The receiver gets records that do not exist, each with an identifier of its own. ' +
         `The response takes up to 120 s. One examination of a webhook runs at a time, at most ${EXAMINATIONS_PER_HOUR} an hour, and at most ${AT_ONCE.perKey} of an e-shop run at the same time. No body.`,
