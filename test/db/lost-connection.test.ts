@@ -93,6 +93,22 @@ test('what a lost transaction still wants to do never reaches the connection tha
   expect(await marks()).toBe(0);
 });
 
+test('a statement that reaches a connection which is being given up fails: it is not answered by its successor', async () => {
+  const pool = single();
+  const wrote = failure(pool, (tx) =>
+    tx`set transaction read only`.then(() => tx`insert into marks values ('no')`),
+  );
+  expect(await wrote).toMatchObject({ code: '25006' });
+  // The connection is destroyed in this turn of the event loop, and tells so at its end.
+  await new Promise(setImmediate);
+  const told = pool<{ one: number }[]>`select 1 as one`.then(
+    ([row]) => row?.one,
+    (error: { readonly code: string }) => error.code,
+  );
+  expect(await Promise.race([told, sleep(5_000)])).toBe('CONNECTION_CLOSED');
+  expect(await pidOf(pool)).toBeGreaterThan(0);
+});
+
 test('a connection that is ended while it asks for the types of the database costs nothing but its statement', async () => {
   const holder = createPool(database.url, 1);
   pools.push(holder);
