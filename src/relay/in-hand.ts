@@ -170,12 +170,14 @@ export function createInHand(deps: InHandDeps): InHand {
   return {
     count: () => (silence.lasts() ? 0 : hands.size),
     take(deliveries) {
-      const ids = deliveries.map(({ id }) => id);
+      // Whatever became of one, its lease is not ours any more.
+      const left = new Set(deliveries.map(({ id }) => id));
+      const taken = (delivery: QueuedDelivery) => take(delivery).finally(() => left.delete(delivery.id));
       keep(
         handing,
         whileLeased(
-          () => renewDeliveries(sql, ids),
-          () => Promise.all(deliveries.map(take)),
+          () => renewDeliveries(sql, [...left]),
+          () => Promise.all(deliveries.map(taken)),
         ),
       );
     },

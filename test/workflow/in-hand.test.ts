@@ -42,6 +42,7 @@ const delivered: AttemptOutcome = { kind: 'delivered', number: 1, status: 200 };
 const noRoom: AttemptOutcome = { kind: 'notAttempted', reason: 'noRoom' };
 /** A workflow waits for the result, however long that takes. */
 const startsLate = { startAfterMs: 600_000 };
+const INVALID_ARGUMENT = { code: 3, details: '', metadata: {} };
 const away = () => new Error('14 UNAVAILABLE');
 
 /** The activities that the workflow of a delivery ordered, and the signals that it got. */
@@ -189,6 +190,43 @@ test('it is dispatched once Temporal has its workflow, and keeps its claim until
   expect(await queueOf(stack, id)).toMatchObject({ dispatched: false, claimed: true });
   answer();
   await stack.until('its record', async () => (await queueOf(stack, id))?.dispatched === true);
+});
+
+test('what Temporal refuses is left alone, though others of its claim are still in hand', async () => {
+  const stack = await start({ worker: false });
+  await stack.createWebhook('http://127.0.0.1:9/');
+  await fireMany(stack, 2);
+  const [refused, other] = (await stack.sql<{ id: string }[]>`select id from deliveries order by id`).map(
+    ({ id }) => id,
+  );
+  const { answered, answer } = later<void>();
+  const made = relayTo(
+    stack,
+    {
+      async startDelivery({ id }) {
+        if (id === refused) throw Object.assign(new Error('3 INVALID_ARGUMENT'), INVALID_ARGUMENT);
+        await answered;
+      },
+    },
+    { makeFirstAttempt: async () => delivered, scheduler: { silentMs: 600_000 } },
+  );
+  cleanups.push(async () => answer());
+  const leaseOf = async (id: string | undefined) => {
+    const [row] = await stack.sql<{ ms: number }[]>`
+      select coalesce(extract(epoch from claimed_until - now()), 0)::float8 * 1000 as ms, claimed_until from deliveries where id = ${id ?? ''}`;
+    return row?.ms ?? 0;
+  };
+  await stack.until('the refusal', async () => (await leaseOf(refused)) > 20_000);
+  let before = await leaseOf(other);
+  await stack.until('a renewal', async () => {
+    const now = await leaseOf(other);
+    const renewed = now > before;
+    before = now;
+    return renewed;
+  });
+  expect(await leaseOf(refused)).toBeGreaterThan(20_000);
+  answer();
+  await stack.until('the other', async () => made.started.includes(other ?? ''));
 });
 
 test('what gets no permit is deferred, and no workflow is started for it', async () => {
