@@ -1,4 +1,4 @@
-/** The activity that makes every attempt: `makeAttempt` in the terms of Temporal's retry policy. */
+/** The activity that makes the attempts of a delivery's own workflow: `makeAttempt` in the terms of Temporal's retry policy. */
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory, type ApplicationFailureOptions } from '@temporalio/common';
 import type { AttemptDeps } from '../src/attempt/begin-attempts.ts';

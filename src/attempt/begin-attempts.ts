@@ -64,7 +64,7 @@ export interface Beginnings {
 
 /**
  * Decides about each delivery, prepares the requests, and allocates the numbers of those that may leave in one statement.
- * @param batch the one that holds the deliveries; null: the workflow of one
+ * @param batch the one that holds the deliveries; null: the relay, or the workflow of one
  */
 export async function begin(
   { sql, keys, traces, watch }: Pick<AttemptDeps, 'sql' | 'keys' | 'traces' | 'watch'>,

@@ -66,7 +66,7 @@ export async function send(
 
 /**
  * Records results in one statement, and tries that for some seconds.
- * @param batch the batch that made the attempts; null: their own workflows did
+ * @param batch the batch that made the attempts; null: the relay, or their own workflows, did
  */
 export async function record(
   deps: Pick<AttemptDeps, 'sql' | 'watch'>,

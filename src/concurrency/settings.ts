@@ -14,16 +14,16 @@ export interface SchedulerOptions {
   /** How much waits for places in the worker instead of in the database: what begins within this, ms. Less: idle places. More: unfair waits. */
   readonly claimAheadMs: number;
 
-  /** Deliveries that are claimed one by one, and whose workflows are not yet started. Fewer: idle workers. More: others wait behind them. */
+  /** Deliveries in hand, but for those that wait for a permit or for a slow receiver. Fewer: idle workers. More: others wait behind them. */
   readonly window: number;
   /**
    * How long a workflow waits to be started with the result of the first attempt, ms. Less: more workflows have to be told it. More: a
-   * slow receiver holds a place of the window for as long, and its delivery is not in Temporal.
+   * slow receiver holds a place of the window until then, and its delivery is not in Temporal.
    */
   readonly startAfterMs: number;
   /** Temporal has answered none of its starts for this long, ms: first attempts go on without it. Less: a busy moment looks like that. */
   readonly silentMs: number;
-  /** Calls to Temporal under way at once, of each kind of background work. */
+  /** Starts of workflows under way at once, of each class in the background and of slow receivers. Fewer: they lag. More: fresh starts wait. */
   readonly backgroundConcurrency: number;
   /** Between two claims for batches, or of background work, ms. Less: batches of few deliveries cost Temporal more. More: latency in a burst. */
   readonly tickMs: number;

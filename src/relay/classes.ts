@@ -32,7 +32,7 @@ export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
     urgency: 'fresh',
     aheadMs: 0,
   },
-  /** Requeued by a batch, the next attempt due within a minute. */
+  /** Requeued by a batch, or with its workflow owed; the next attempt due within a minute. */
   retries: {
     queue: QUEUE.retry,
     after: [],
@@ -42,7 +42,7 @@ export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
     // More than passes between two looks.
     aheadMs: 2_000,
   },
-  /** Requeued by a batch without one. */
+  /** Requeued likewise without one. */
   workflows: {
     queue: QUEUE.workflow,
     after: [],

@@ -5,12 +5,7 @@
  * Two gates stand on its way. The quota, in Postgres: a claim takes no more of a webhook than begins soon, and leaves the rest in the
  * queue; that is no burst, which is what could be attempted and has nobody who starts it. The permit, in the worker: who asks for one
  * waits where its receiver is prompt, and is deferred otherwise. So a full receiver costs a claim and a start at most, and nobody
- * else anything. The ways back, one verb each:
- *
- * - released: claimed and not started; claimed again at once.
- * - set aside: refused by Temporal; claimed again half a minute later.
- * - deferred: without a permit; planned anew under the same number, from a batch in the queue, otherwise in its own workflow.
- * - requeued: not delivered by its batch; it waits for its next attempt in the queue, or gets its own workflow.
+ * else anything. The ways back (released, set aside, deferred, requeued, owed) stand in docs/glossary.md.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { Quotas } from '../concurrency/limits.ts';

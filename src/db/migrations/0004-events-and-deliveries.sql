@@ -59,9 +59,9 @@ create table deliveries (
   due_at timestamptz not null default now(),
   -- Nobody else claims it until then.
   claimed_until timestamptz,
-  -- When a workflow of its own or a batch took it; null while it waits in the queue.
+  -- When its workflow was started, or a batch began its attempt, or it ended without either; null while it waits in the queue.
   dispatched_at timestamptz,
-  -- The batch that makes its first attempt, or made it.
+  -- The batch that holds it, or that made its first attempt.
   batch_id uuid,
   -- The recovery that created it.
   recovery_id uuid,

@@ -22,7 +22,7 @@ create index outbox_releases_by_eshop on outbox (eshop_id, due_at, id) where kin
 -- Whether a pre-order has a change that is still to be passed on.
 create index outbox_releases_by_order on outbox (eshop_id, eshop_order_id) where kind = 'orderReleaseChanged';
 
--- First attempts of many deliveries, made together by one workflow. A row is there once its batch has begun, and is kept
+-- Attempts of many deliveries, one of each, made together by one workflow. A row is there once its batch has begun, and is kept
 -- for a while after the end: the counts are told to its workflow.
 create table batches (
   id uuid primary key,

@@ -19,13 +19,13 @@ const REFUSED_SECONDS = 30;
 export const QUEUE = {
   /** Its first attempt is due. */
   fresh: 0,
-  /** Requeued by a batch: its next attempt is due within a minute, whichever class it was of before. */
+  /** Requeued, by a batch or with its workflow owed: its next attempt is due within a minute, whichever class it was of before. */
   retry: 1,
   /** Written by an import. */
   bulk: 2,
   /** Created by a recovery. */
   recovered: 3,
-  /** Requeued by a batch, and no attempt is due within a minute: it needs its workflow. */
+  /** Requeued likewise, and no attempt is due within a minute: it needs its workflow. */
   workflow: 4,
   /** Behind an older event of its record, or held, where the webhook has an order: no claim takes it. */
   inOrder: 5,
