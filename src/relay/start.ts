@@ -10,7 +10,7 @@ import {
   renewDeliveries,
   setAsideDeliveries,
 } from '../db/outbox/outbox.ts';
-import { requeueAll } from '../db/webhooks/batch-returns.ts';
+import { disband, requeueAll } from '../db/webhooks/batch-returns.ts';
 import type { Dispatcher, Urgency } from '../temporal/dispatcher.ts';
 import type { RelayDeps } from './deps.ts';
 import { callEach } from './pass-on.ts';
@@ -35,7 +35,7 @@ const idsOf = (deliveries: readonly QueuedDelivery[]) => deliveries.map(({ id })
 /**
  * Starts what attempts the claimed deliveries, and records what became of each. Those that belong to a batch are left to it: it may
  * have begun and requeued some already.
- * @throws what Temporal threw when it is away; what was not started is released, and stays in its batch
+ * @throws what Temporal threw when it is away; what was not started is released, and belongs to no batch any more
  */
 export async function startClaimed(
   deps: StartDeps,
@@ -51,11 +51,9 @@ export async function startClaimed(
   await markDispatched(sql, idsOf(own.taken));
   await setAsideDeliveries(sql, idsOf(own.refused));
   for (const batchId of batches.refused) await requeueAll(sql, batchId);
-  const batchesLeft = new Set<string | null>(batches.left);
-  await releaseDeliveries(
-    sql,
-    idsOf([...own.left, ...claimed.filter(({ batchId }) => batchesLeft.has(batchId))]),
-  );
+  await releaseDeliveries(sql, idsOf(own.left));
+  // Without Temporal no batch is made: whoever claims them next decides anew.
+  for (const batchId of batches.left) await disband(sql, batchId);
   own.throwFailure();
   batches.throwFailure();
   deps.onTaken();

@@ -1,4 +1,5 @@
 /** The first attempt begins at the claim, and its workflow beside it: one request and one workflow, whatever dies between. */
+import { randomUUID } from 'node:crypto';
 import { afterEach, expect, inject, test } from 'vitest';
 import type { AttemptOutcome } from '../../src/attempt/outcome.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
@@ -339,6 +340,27 @@ test.for(['refuses connections', 'is silent'])(
     expect(new Set(asked).size).toBe(100);
   },
 );
+
+test('what a batch had claimed that cannot be started goes on one by one', async () => {
+  const stack = await start({ worker: false });
+  await stack.createWebhook('http://127.0.0.1:9/');
+  await fireMany(stack, 3);
+  await claimDeliveries(stack.sql, { queue: QUEUE.fresh, limit: 3, batchId: randomUUID() });
+  await stack.sql`update deliveries set claimed_until = null`;
+  const attempted = new Set<string>();
+  relayTo(
+    stack,
+    { startDelivery: () => Promise.reject(away()) },
+    {
+      async makeFirstAttempt(id) {
+        attempted.add(id);
+        return delivered;
+      },
+      startBatch: () => Promise.reject(away()),
+    },
+  );
+  await stack.until('all of them', async () => attempted.size === 3);
+});
 
 test('a worker that no longer reaches Temporal: first attempts arrive, and their workflows come, as do the retries', async () => {
   const [host = '', port] = inject('temporalAddress').split(':');

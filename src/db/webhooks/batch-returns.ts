@@ -71,6 +71,13 @@ export async function requeueAll(sql: Sql, batchId: string, underWayMs = 0): Pro
   return rows.length;
 }
 
+/** Releases what has not begun of a batch that could not be started. Was it started all the same, it finds nothing left. */
+export async function disband(sql: Sql, batchId: string): Promise<void> {
+  await sql`
+    update deliveries set batch_id = null, claimed_until = null
+    where batch_id = ${batchId} and dispatched_at is null and state in ('pending', 'retrying')`;
+}
+
 /** `changed`: what is requeued, counted in the batch's row. */
 function changedBy(sql: Sql, batch: Pick<BatchRun, 'id'>, condition: ReturnType<typeof sql>) {
   return sql`changed as (
