@@ -22,6 +22,8 @@ export interface Outage {
   readonly to: number;
   /** We were stopped gracefully: what was in flight was finished, and nothing has to be repeated. */
   readonly inOrder?: boolean;
+  /** The machine had no time for anybody, receivers included. */
+  readonly busy?: boolean;
 }
 
 /** The books of a round. */

@@ -98,7 +98,7 @@ export async function playRound<S extends BasicStack>(
     await fault.settle?.(scene);
     // Nothing more came of it meanwhile, or it is seen.
     const evidence = await gathered(scene);
-    ledger.outages.push(...machine.busy);
+    ledger.outages.push(...machine.busy.map((each) => ({ ...each, busy: true })));
     if (stack.forbidden.requests.length > 0) ledger.complaints.push('a private address was reached');
     stack.forbidden.clear();
     for (const part of stack.programs)

@@ -69,6 +69,21 @@ function windowTakenAway(
   return outages.some(({ from, to }) => from < endsAt && to + graceMs >= endsAt);
 }
 
+/** Whether an attempt got no response while the machine was busy: its receiver may have read it too late, or never. */
+function metBusyMachine(
+  { attemptTimeoutMs }: RetryPolicy,
+  { outages }: Ledger,
+  arrivals: readonly Arrival[],
+  { lastError }: DeliveryRow,
+): boolean {
+  if (lastError?.startsWith('no response') !== true) return false;
+  const busy = outages.filter((each) => each.busy === true);
+  if (arrivals.length === 0) return busy.length > 0;
+  return busy.some(({ from, to }) =>
+    arrivals.some(({ at }) => from <= at + attemptTimeoutMs && at - attemptTimeoutMs <= to),
+  );
+}
+
 function checkDelivery(
   policy: RetryPolicy,
   ledger: Ledger,
@@ -78,7 +93,9 @@ function checkDelivery(
   const arrivals = arrivalsOf(receiver, row.id);
   const name = title(receiver, row);
   // Too slow through no fault of Waybill, on a machine that had no time for us: then the attempt failed as it must.
-  const timedOut = arrivals.some(({ at, endedAt }) => endedAt - at >= policy.attemptTimeoutMs);
+  const timedOut =
+    arrivals.some(({ at, endedAt }) => endedAt - at >= policy.attemptTimeoutMs) ||
+    metBusyMachine(policy, ledger, arrivals, row);
   if (timedOut && receiver.outcome === 'delivered' && row.attemptsMade > 0) return [];
   if (row.state === 'pending' || row.state === 'retrying') {
     const plan =

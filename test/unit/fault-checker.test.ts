@@ -274,3 +274,19 @@ function some<T>(found: T | undefined): T {
 function at(index: number) {
   return some(twoInOrder.arrivals[index]);
 }
+
+test('a healthy receiver that answers too late on a busy machine is not ours', () => {
+  const unanswered = (outage: object, lastError = 'no response from 127.0.0.1:1 within 2 s') =>
+    kinds({
+      ...deactivatedNot,
+      outcome: 'delivered',
+      arrivals: [arrival(1, 50, 200)],
+      row: { state: 'retrying', attemptsMade: 1, overdueMs: -9_000, lastError },
+      ledger: { outages: [{ from: START - 500, to: START + 500, ...outage }] },
+    });
+  const stuck = ['stuck'];
+  expect(unanswered({ busy: true })).toEqual([]);
+  expect(unanswered({})).toEqual(stuck);
+  expect(unanswered({ busy: true }, 'HTTP 503')).toEqual(stuck);
+  expect(unanswered({ busy: true, from: START + 5_000, to: START + 6_000 })).toEqual(stuck);
+});
