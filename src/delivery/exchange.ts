@@ -134,8 +134,11 @@ export function exchange(
         onRequestStart(controller) {
           connection = controller;
           sent = { sentMs: performance.now() - start };
-          // Timed out while it still waited for its connection, perhaps with this process stopped: then it must no longer be sent.
-          if (settled || elapsed() > timeoutMs) controller.abort(GIVEN_UP);
+          // Timed out while it still waited for its connection: it must no longer be sent.
+          if (settled) return controller.abort(GIVEN_UP);
+          // And nobody has noticed: this process was stopped, or busy with something else.
+          const late = elapsed() - timeoutMs;
+          if (late > 0) cut(() => resolve(failure(stallSentence(host, late), 'internal')));
         },
         onResponseStart(_controller, status, headers) {
           if (settled) return;

@@ -1,8 +1,9 @@
 /** One request by itself. */
-import { Agent } from 'undici';
+import { Agent, buildConnector } from 'undici';
 import { expect, test } from 'vitest';
 import { exchange } from '../../src/delivery/exchange.ts';
 import { freePort } from '../support/ports.ts';
+import { createReceiver } from '../support/receiver.ts';
 import { attempt } from './support.ts';
 
 test('whose failure it was cannot be found out: it has failed', async () => {
@@ -17,4 +18,35 @@ test('whose failure it was cannot be found out: it has failed', async () => {
   const request = attempt(`http://127.0.0.1:${await freePort()}`);
   expect(await exchange(settings, request, undefined)).toMatchObject({ outcome: 'failure', status: null });
   await agent.close();
+});
+
+test('its time was over before it could be sent, and this process had not noticed: that is no failure of the receiver', async () => {
+  const receiver = await createReceiver();
+  const connect = buildConnector({});
+  const agent = new Agent({
+    connect(options, connected) {
+      connect(options, (...came) => {
+        const until = performance.now() + 700;
+        while (performance.now() < until);
+        connected(...came);
+      });
+    },
+  });
+  const settings = {
+    connectionsTo: () => agent,
+    timeoutMs: 500,
+    connectTimeoutMs: 5_000,
+    version: '1.2.3',
+    isInternal: async () => false,
+  };
+  try {
+    expect(await exchange(settings, attempt(receiver.url), undefined)).toMatchObject({
+      outcome: 'internal',
+      error: expect.stringContaining('this process was stalled for'),
+    });
+    expect(receiver.requests).toEqual([]);
+  } finally {
+    await agent.destroy();
+    await receiver.close();
+  }
 });
