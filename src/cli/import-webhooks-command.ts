@@ -20,6 +20,7 @@ const optionsSchema = v.object({
   eshop: v.optional(eshopSchema.entries.eshop),
   from: v.optional(v.picklist(foreignSystems, `--from must be ${foreignSystems.join(', ')}.`)),
   map: v.optional(v.string()),
+  inactive: v.optional(v.literal(true), undefined),
   dryRun: v.optional(v.literal(true), undefined),
 });
 
@@ -34,6 +35,7 @@ export function importWebhooksCommand({ env, print }: CommandContext): Command {
       new Option('--from <system>', `what ${foreignSystems.join(', ')} answers`).choices([...foreignSystems]),
     )
     .addOption(new Option('--map <file>', "JSON with this system's event types and customers (with --from)"))
+    .addOption(new Option('--inactive', 'make all of them inactive: nothing is sent until each is activated'))
     .addOption(new Option('--dry-run', 'say what would happen, and change nothing'))
     .addOption(json())
     .addHelpText(
@@ -63,6 +65,7 @@ export function importWebhooksCommand({ env, print }: CommandContext): Command {
             keys: await keys(sql),
             destinationProblem: (url) => destinationProblem(guard, url),
             eshop: options.eshop,
+            inactive: options.inactive === true,
             dryRun,
           }),
           unread: (problem, outcome) => refused(null, problem, outcome),

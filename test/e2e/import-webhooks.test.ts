@@ -256,12 +256,12 @@ test('CSV, generated secrets, numbers that are used, and what Svix, Convoy and O
       },
     ]),
   );
-  const told = async (system: string, path: string) =>
-    (await run('--from', system, '--map', map, path)).map(({ outcome, webhookType, note }) => [
+  const told = async (system: string, path: string, ...more: string[]) =>
+    (await run('--from', system, '--map', map, path, ...more)).map(({ outcome, webhookType, note }) => [
       outcome,
       webhookType ?? note,
     ]);
-  expect(await told('svix', svix)).toEqual([
+  expect(await told('svix', svix, '--inactive')).toEqual([
     ['unmapped', `${url('svix')}: "user.created" has no counterpart in the map`],
     ['unmapped', `${url('svix')}: channels has no counterpart`],
     ['created', 'UPDATE_ORDER'],
@@ -273,6 +273,15 @@ test('CSV, generated secrets, numbers that are used, and what Svix, Convoy and O
     ['created', 'UPDATE_ORDER'],
     ['created', 'UPDATE_ORDER_STATUS'],
     ['refused', expect.stringContaining('is no webhook')],
+  ]);
+  const { data: all } = await shop.request('GET', '/webhooks');
+  const activeOf = (name: string) =>
+    all
+      .filter((each: { url: string }) => each.url === url(name))
+      .map((each: { active: boolean }) => each.active);
+  expect([activeOf('svix'), activeOf('outpost')]).toEqual([
+    [false, false],
+    [true, true, true],
   ]);
 });
 

@@ -58,6 +58,8 @@ export interface WebhookImportDeps {
   readonly destinationProblem: (url: string) => string | null;
   /** Of lines that name none. */
   readonly eshop: number | undefined;
+  /** All of them, whatever their lines say: nothing is sent until each is activated. */
+  readonly inactive: boolean;
   readonly dryRun: boolean;
 }
 
@@ -81,8 +83,9 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
     const {
       secret: own,
       headers: sent,
-      ...input
+      ...given
     } = validate(webhookCreationSchema, without(fields, ['eshop', 'id']));
+    const input = deps.inactive ? { ...given, active: false } : given;
     const stored = await readContract(sql, eshop);
     if (stored === null) throw badRequest(`eshop: there is no e-shop ${eshop}`);
     const contract = contractOf(stored);
