@@ -139,8 +139,8 @@ test('a workflow that has ended while its delivery is open (the database restore
   await stack.startWorker();
   await untilState(id, 'delivered');
   expect(numbers(receiver)).toEqual(['1', '2', '2']);
-  await stack.until('the log', async () => repairsOf(id).length > 0);
-  expect(repairsOf(id)).toEqual(['startedAgain: ended']);
+  // On a busy machine its retry may have been late, and woken, before.
+  await stack.until('the log', async () => repairsOf(id).includes('startedAgain: ended'));
 });
 
 test('canceled in Temporal, and the database does not know (restored): canceled', async () => {
