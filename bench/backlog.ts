@@ -145,7 +145,7 @@ export async function createBacklog(
     async release() {
       await sql`update deliveries set claimed_until = null, created_at = now() where claimed_until = 'infinity'`;
     },
-    wake: () => notifierOf(sql).notify(['deliveries']),
+    wake: () => notifierOf(sql).notify(['fresh']),
     async healthy(deliveryIds) {
       const rows = await sql<{ id: string }[]>`
         select d.id from deliveries d join webhooks w on w.id = d.webhook_id

@@ -74,11 +74,11 @@ const dispatch = dispatchOf(
     inHand: { count: () => 0, take() {} },
     onTaken: silence.answered,
   },
-  'deliveries',
+  'fresh',
   createPrecedence(options.patienceMs),
 );
 const loop = startLoop({
-  what: 'deliveries',
+  what: 'fresh',
   step: dispatch.step,
   onFailure() {},
   onRound() {},

@@ -1,15 +1,14 @@
 /** The classes of deliveries that wait, and which of them goes first. */
-import { QUEUE, type Queue } from '../db/outbox/outbox.ts';
 import type { Urgency } from '../temporal/dispatcher.ts';
 import type { BackgroundWork } from './budget.ts';
 import type { FirstAttempts } from './mode.ts';
 
-/** The classes of deliveries that wait, each the name of a loop. */
-export type ClassName = 'deliveries' | 'retries' | 'workflows' | 'bulk' | 'recovered';
+/** The classes of deliveries that can be claimed, as `QUEUE` has them; each has a loop of its name. */
+export const classNames = ['fresh', 'retry', 'workflow', 'bulk', 'recovered'] as const;
+export type ClassName = (typeof classNames)[number];
 
 /** How a class is dispatched. */
 export interface DeliveryClass {
-  readonly queue: Queue;
   /** The classes of which nothing may be left when this one is claimed, but for once in a while. */
   readonly after: readonly ClassName[];
   /** What bounds its own workflows: the window of those in hand, whose first attempts are made here, or a share of the background budget. */
@@ -24,8 +23,7 @@ export interface DeliveryClass {
 
 export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
   /** Written with its event, or asked for again. */
-  deliveries: {
-    queue: QUEUE.fresh,
+  fresh: {
     after: [],
     bound: 'window',
     mode: 'setting',
@@ -33,8 +31,7 @@ export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
     aheadMs: 0,
   },
   /** Requeued by a batch, or with its workflow owed; the next attempt due within a minute. */
-  retries: {
-    queue: QUEUE.retry,
+  retry: {
     after: [],
     bound: 'retries',
     mode: 'auto',
@@ -43,8 +40,7 @@ export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
     aheadMs: 2_000,
   },
   /** Requeued likewise without one. */
-  workflows: {
-    queue: QUEUE.workflow,
+  workflow: {
     after: [],
     bound: 'retries',
     mode: 'each',
@@ -53,8 +49,7 @@ export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
   },
   /** Written by an import. */
   bulk: {
-    queue: QUEUE.bulk,
-    after: ['deliveries'],
+    after: ['fresh'],
     bound: 'window',
     mode: 'setting',
     urgency: 'fresh',
@@ -62,8 +57,7 @@ export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
   },
   /** Created by a recovery; requeued, it is a retry like any other. */
   recovered: {
-    queue: QUEUE.recovered,
-    after: ['deliveries', 'bulk'],
+    after: ['fresh', 'bulk'],
     bound: 'recovered',
     mode: 'batch',
     urgency: 'recovery',

@@ -11,7 +11,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Quotas } from '../concurrency/limits.ts';
 import { claimDeliveries } from '../db/outbox/claim.ts';
 import { keepOrder } from '../db/outbox/order.ts';
-import { type QueuedDelivery, releaseDeliveries } from '../db/outbox/outbox.ts';
+import { QUEUE, type QueuedDelivery, releaseDeliveries } from '../db/outbox/outbox.ts';
 import { type ClassName, deliveryClasses, type Precedence } from './classes.ts';
 import type { RelayDeps } from './deps.ts';
 import type { InHand } from './in-hand.ts';
@@ -49,7 +49,8 @@ export interface Dispatch {
  */
 export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Precedence): Dispatch {
   const { sql, limits, load, budget, options, firstAttempts, inHand, silence, stopping } = deps;
-  const { queue, bound, urgency, aheadMs, ...of } = deliveryClasses[name];
+  const { bound, urgency, aheadMs, ...of } = deliveryClasses[name];
+  const queue = QUEUE[name];
   const allowed = of.mode === 'setting' ? firstAttempts : of.mode;
   const mode = createMode(firstAttempts === 'each' ? 'each' : allowed, options);
   const background = bound === 'window' ? null : bound;

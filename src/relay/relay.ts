@@ -10,7 +10,7 @@ import { notifierOf, OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
 import { createBudget } from './budget.ts';
 import { dispatchChanges, dispatchRecoveries, dispatchReleases } from './changes.ts';
-import { type ClassName, createPrecedence } from './classes.ts';
+import { type ClassName, classNames, createPrecedence } from './classes.ts';
 import { dispatchOf } from './deliveries.ts';
 import type { RelayDeps } from './deps.ts';
 import { createInHand, type InHandDeps } from './in-hand.ts';
@@ -32,17 +32,7 @@ export interface RelayOptions
 }
 
 /** What is passed on, each in a loop of its own. */
-export const relayLoops = [
-  'deliveries',
-  'retries',
-  'workflows',
-  'bulk',
-  'recovered',
-  'webhooks',
-  'releases',
-  'recoveries',
-  'warnings',
-] as const;
+export const relayLoops = [...classNames, 'webhooks', 'releases', 'recoveries', 'warnings'] as const;
 export type RelayLoop = (typeof relayLoops)[number];
 
 /** A running relay. */
@@ -80,13 +70,13 @@ export function startRelay(relay: RelayOptions): Relay {
       onFailure: onAway,
       onRound: (round) => relay.onRound(what, round),
     });
-  const fresh = dispatchOf(deps, 'deliveries', precedence);
+  const fresh = dispatchOf(deps, 'fresh', precedence);
   const ofClass = (name: ClassName) => loop(name, dispatchOf(deps, name, precedence).step);
   // Nothing wakes retries, workflows and warnings: little of them is due at once, and polling is enough.
   const loops = {
-    deliveries: loop('deliveries', fresh.step),
-    retries: ofClass('retries'),
-    workflows: ofClass('workflows'),
+    fresh: loop('fresh', fresh.step),
+    retry: ofClass('retry'),
+    workflow: ofClass('workflow'),
     bulk: ofClass('bulk'),
     recovered: ofClass('recovered'),
     webhooks: loop('webhooks', () => dispatchChanges(deps)),
@@ -100,7 +90,7 @@ export function startRelay(relay: RelayOptions): Relay {
     hasRoom: fresh.hasRoom,
     take(claimed) {
       fresh.take(claimed).then(
-        (released) => released > 0 && loops.deliveries.wake(),
+        (released) => released > 0 && loops.fresh.wake(),
         // They are claimed again when their lease is over.
         (error: unknown) => log.warn({ err: error }, 'new deliveries could not be released'),
       );

@@ -71,7 +71,7 @@ test('without room it waits in the queue, and the relay is woken', async () => {
   room = false;
   const detach = notifierOf(database.sql).attach(relay);
   await transaction(database.sql, event);
-  await expect.poll(() => woken).toEqual(['deliveries']);
+  await expect.poll(() => woken).toEqual(['fresh']);
   detach();
   expect(taken).toEqual([]);
   expect(await claimable()).toHaveLength(1);
@@ -105,7 +105,7 @@ test('of a webhook with an order it gets the first of a record, and the next one
   room = false;
   woken.length = 0;
   await settleOrder(sql, { records: [String(deliveries[0]?.id)], ofEshop: eshopId });
-  await expect.poll(() => woken).toContain('deliveries');
+  await expect.poll(() => woken).toContain('fresh');
   detach();
   expect(taken).toHaveLength(2);
   expect(await claimable()).toEqual([deliveries[1]?.id]);

@@ -49,10 +49,10 @@ test('a notification names all that waits, each once', async () => {
   const notifier = notifierOf(listener);
   // The first is sent at once, the other two together 20 ms later.
   notifier.notify(['recovered']);
-  notifier.notify(['deliveries']);
-  notifier.notify(['recoveries', 'deliveries']);
+  notifier.notify(['fresh']);
+  notifier.notify(['recoveries', 'fresh']);
   await expect.poll(() => heard).toHaveLength(2);
-  expect(heard.map(workNamed)).toEqual([['recovered'], ['deliveries', 'recoveries']]);
+  expect(heard.map(workNamed)).toEqual([['recovered'], ['fresh', 'recoveries']]);
   notifier.notify(['webhooks']);
   notifier.notify(['releases']);
   await notifier.close();
@@ -65,7 +65,7 @@ test('each of what the relay works on wakes it, once for a whole transaction', a
   await transaction(database.sql, (tx) => enqueueWebhookChange(tx, eshopId, webhookId));
   await transaction(database.sql, (tx) => enqueueReleaseChange(tx, eshopId, '1'));
   expect(woken.mock.calls).toEqual([
-    [new Set(['deliveries']), []],
+    [new Set(['fresh']), []],
     [new Set(['webhooks']), []],
     [new Set(['releases']), []],
   ]);

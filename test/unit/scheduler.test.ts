@@ -206,12 +206,12 @@ describe('precedence', () => {
     const precedence = createPrecedence(options.patienceMs, now);
     // Nobody has looked yet.
     expect(precedence.mayClaim('bulk')).toBe(false);
-    precedence.claimed('deliveries', false);
+    precedence.claimed('fresh', false);
     expect(precedence.mayClaim('bulk')).toBe(true);
     precedence.claimed('bulk', true);
     expect(precedence.mayClaim('recovered')).toBe(false);
-    precedence.claimed('deliveries', true);
-    expect([precedence.mayClaim('deliveries'), precedence.mayClaim('bulk')]).toEqual([true, false]);
+    precedence.claimed('fresh', true);
+    expect([precedence.mayClaim('fresh'), precedence.mayClaim('bulk')]).toEqual([true, false]);
     pass(options.patienceMs + 1);
     expect(precedence.mayClaim('bulk')).toBe(true);
     precedence.claimed('bulk', true);
@@ -221,7 +221,7 @@ describe('precedence', () => {
   test('whoever has waited long enough and finds no place has not had its turn', () => {
     const { now, pass } = clock();
     const precedence = createPrecedence(options.patienceMs, now);
-    precedence.claimed('deliveries', true);
+    precedence.claimed('fresh', true);
     expect(precedence.mayClaim('bulk')).toBe(false);
     pass(options.patienceMs + 1);
     precedence.full('bulk');

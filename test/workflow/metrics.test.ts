@@ -214,7 +214,7 @@ test('a window that an outage used up: expired', async () => {
 });
 
 test('the rounds of the relay: with something to do, without, and while the database is away', async () => {
-  const rounds = (result: string) => ['waybill_relay_rounds_total', { loop: 'deliveries', result }] as const;
+  const rounds = (result: string) => ['waybill_relay_rounds_total', { loop: 'fresh', result }] as const;
   const before = await value(...rounds('idle'));
   await stack.until('an idle round', async () => (await value(...rounds('idle'))) > before);
   expect(await value(...rounds('failed'))).toBe(0);

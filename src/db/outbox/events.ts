@@ -140,6 +140,6 @@ export function owesDeliveries(
 ): void {
   if (deliveries === 0) return;
   tx.claimed.push(...claimed);
-  if (deliveries > claimed.length) wakeRelayAfter(tx, queue === QUEUE.bulk ? 'bulk' : 'deliveries');
+  if (deliveries > claimed.length) wakeRelayAfter(tx, queue === QUEUE.bulk ? 'bulk' : 'fresh');
   sendAfter(tx, eshopId, outgoingBytes(events, deliveries));
 }

@@ -13,7 +13,7 @@ export const OUTBOX_CHANNEL = 'waybill_outbox';
 const MIN_INTERVAL_MS = 20;
 
 /** What a transaction leaves for the relays to pass on. */
-export const relayWork = ['deliveries', 'bulk', 'webhooks', 'releases', 'recoveries', 'recovered'] as const;
+export const relayWork = ['fresh', 'bulk', 'recovered', 'webhooks', 'releases', 'recoveries'] as const;
 export type RelayWork = (typeof relayWork)[number];
 
 /** The work that a notification names. */

@@ -129,7 +129,7 @@ export async function settleOrder(
     where s.id = d.id and ${waits(sql, 's')} and (w.ordering = 'none' or not exists (select ${openAhead(sql)}))
     returning ${queuedColumns(sql, 's')}, false as may_not_go, s.claimed_until is not null as claimed`;
   const taken = released.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
-  notifier.notify(released.length > taken.length ? ['deliveries', 'recovered'] : [], taken);
+  notifier.notify(released.length > taken.length ? ['fresh', 'recovered'] : [], taken);
   return typesOf(superseded);
 }
 

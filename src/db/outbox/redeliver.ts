@@ -67,6 +67,6 @@ export async function redeliverWithin(
     select id, event_id, eshop_id, webhook_id, entity_id, ${deliveryId} from made returning delivery_id as id`;
   // What is older than the retention goes at any time.
   if (made === undefined) return { kind: 'notFound' };
-  wakeRelayAfter(tx, 'deliveries');
+  wakeRelayAfter(tx, 'fresh');
   return { kind: 'created', id: made.id };
 }

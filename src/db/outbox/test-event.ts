@@ -32,7 +32,7 @@ export async function recordTestEvent(
       ${insertDeliveries(tx, eshopId)} returning event_id, id, webhook_id`;
     const [first] = rows;
     if (first === undefined) return null;
-    wakeRelayAfter(tx, 'deliveries');
+    wakeRelayAfter(tx, 'fresh');
     return {
       eventId: first.eventId,
       deliveries: rows.map(({ id, webhookId }) => ({ id, webhookId })),

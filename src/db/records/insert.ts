@@ -141,7 +141,7 @@ function createInserter(sql: Pool) {
     const eshopId = records[0]?.eshopId ?? 0;
     const { made, written } = await insertRecords(sql, records, notifier.hasRoom(eshopId));
     const { deliveries, claimed } = written;
-    if (deliveries > 0) notifier.notify(deliveries > claimed.length ? ['deliveries'] : [], claimed);
+    if (deliveries > 0) notifier.notify(deliveries > claimed.length ? ['fresh'] : [], claimed);
     const events = records.flatMap((record) => record.events);
     tellOutgoing(sql, eshopId, outgoingBytes(events, deliveries));
     return made;

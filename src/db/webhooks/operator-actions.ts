@@ -95,7 +95,7 @@ export async function recordOperatorAction(
       where id = ${deliveryId}`;
     return { ...answer, at };
   });
-  if (asked.action === 'giveUp' && result?.accepted === true) notifierOf(sql).notify(['deliveries']);
+  if (asked.action === 'giveUp' && result?.accepted === true) notifierOf(sql).notify(['fresh']);
   return result;
 }
 
