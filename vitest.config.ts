@@ -6,15 +6,16 @@ import { PATIENCE_MS } from './test/support/until.ts';
 
 const tests = (names: string) => `test/${names}.test.ts`;
 
-/** `npm run test:system`: what starts programs, browsers or the tools of other languages. */
+/** `npm run test:system`: what starts programs, browsers or the tools of other languages, or bundles workflow code again. */
 const SYSTEM = [
   tests('{documentation,faults}/**/!(restored|temporal-power-cut)'),
   tests('e2e/**/!(bench|hot-statements|main-job|pruned|temporal-lost)'),
-  tests('cli/{act-on-deliveries,console,listen,loads,output,top,which-program}'),
+  tests('cli/{act-on-deliveries,console,listen,loads,output,replay,top,which-program}'),
   tests('console/{journey,operator,screens,stored}'),
   tests('contract/openapi-lint'),
   tests('db/lists-by-index'),
   tests('receiver/{package,postgres-store,recipe-servers,recipes,shown}'),
+  tests('replay/example'),
   tests('unit/{guide-code,temporal-binary}'),
   tests('workflow/embedded-temporal'),
 ];
