@@ -25,7 +25,7 @@ interface Options {
   readonly perGroup?: number;
   readonly seed: string;
   readonly round?: number;
-  readonly only?: string;
+  readonly only?: readonly string[];
   readonly brief: boolean;
   readonly runners: number;
   readonly grace: number;
@@ -41,10 +41,14 @@ const options = new Command('faults')
     'Injects faults into a running Waybill and checks that nothing accepted is lost, stuck or wrong.',
   )
   .option('--rounds <n>', 'how many rounds', positiveInteger, 30)
-  .option('--per-group <n>', 'this many rounds of every group instead', positiveInteger)
+  .option(
+    '--per-group <n>',
+    'this many rounds of every group instead, or of those that --only names',
+    positiveInteger,
+  )
   .option('--seed <s>', 'seed of all random choices', String(Date.now() % 1_000_000))
   .option('--round <i>', 'play only this round of the seed', wholeNumber)
-  .option('--only <name>', 'only rounds of this group or this fault')
+  .option('--only <names...>', 'only rounds of these groups or faults')
   .option('--brief', 'under the policy of each fault whose rounds end soonest', false)
   .option('--runners <n>', 'stacks that play rounds side by side', positiveInteger, 1)
   .option('--grace <s>', 'how late an attempt may be beyond plan and outage, in seconds', wholeNumber, 5)
@@ -74,9 +78,11 @@ function chosenRounds({ seed, round, rounds, perGroup, firstAttempts, only, brie
   }
   if (perGroup === undefined) return roundsOf(seed, rounds, firstAttempts, only, brief);
   const turns = firstAttempts === 'turns';
-  return groupNames.flatMap((group, index) =>
+  const groups = groupNames.filter((group) => only?.includes(group) ?? true);
+  if (groups.length < (only?.length ?? 1)) throw new Error('With --per-group, --only names groups.');
+  return groups.flatMap((group, index) =>
     // One of each group: the groups take turns.
-    roundsOf(seed, perGroup, turns && perGroup === 1 ? turnOf(index) : firstAttempts, group, brief),
+    roundsOf(seed, perGroup, turns && perGroup === 1 ? turnOf(index) : firstAttempts, [group], brief),
   );
 }
 

@@ -61,18 +61,19 @@ export function roundOf(seed: string, index: number, firstAttempts: Setting, bri
 /**
  * The first `count` rounds.
  * @param firstAttempts of all rounds; `turns`: one after the other in each setting
- * @param only the name of a group or of a fault: rounds of others are left out, and keep their indexes
+ * @param only names of groups or of faults: rounds of others are left out, and keep their indexes
  */
 export function roundsOf(
   seed: string,
   count: number,
   firstAttempts: Setting | 'turns',
-  only: string | undefined,
+  only: readonly string[] | undefined,
   brief: boolean,
 ): Round[] {
   const wanted = ({ group, name }: Pick<Fault, 'group' | 'name'>) =>
-    only === undefined || group === only || name === only;
-  if (!faults.some(wanted)) throw new Error(`There is no group or fault "${only}".`);
+    only === undefined || only.includes(group) || only.includes(name);
+  const unknown = only?.find((each) => !faults.some(({ group, name }) => group === each || name === each));
+  if (unknown !== undefined) throw new Error(`There is no group or fault "${unknown}".`);
   const rounds: Round[] = [];
   for (let index = 0; rounds.length < count; index += 1) {
     const setting = firstAttempts === 'turns' ? turnOf(rounds.length) : firstAttempts;
