@@ -9,6 +9,7 @@ import { unwatched } from '../src/attempt/watch.ts';
 import { createLimits } from '../src/concurrency/limits.ts';
 import { createLoad } from '../src/concurrency/load.ts';
 import { schedulerDefaults as options } from '../src/concurrency/settings.ts';
+import { claimDeliveries } from '../src/db/outbox/claim.ts';
 import { createPool } from '../src/db/pool.ts';
 import { createSender } from '../src/delivery/sender.ts';
 import { defaultRetryPolicy as policy } from '../src/domain/retry-policy.ts';
@@ -70,6 +71,7 @@ const dispatch = dispatchOf(
     options,
     firstAttempts: 'batch',
     silence,
+    claim: (limits) => claimDeliveries(sql, limits),
     // Only batches are made.
     inHand: { count: () => 0, take() {} },
     onTaken: silence.answered,

@@ -14,7 +14,7 @@ import { noteMailFolder } from './db/mail-folder.ts';
 import { migrate } from './db/migrate.ts';
 import { notifierOf } from './db/outbox/notify.ts';
 import { createPool, type Pool } from './db/pool.ts';
-import { createListeningPool, inspectServer } from './db/server.ts';
+import { createSessionPool, inspectServer } from './db/server.ts';
 import { createSender } from './delivery/sender.ts';
 import { tracedSender } from './delivery/traced-sender.ts';
 import { counted } from './domain/words.ts';
@@ -75,8 +75,8 @@ async function main(): Promise<void> {
   const session = !pooled;
   const sql = createPool(databaseUrl, POOL_SIZE, { session });
   await shutdown.add(() => sql.end({ timeout: 5 }));
-  const listenSql = await listeningPool(sql, pooled, settings.DATABASE_DIRECT_URL);
-  await shutdown.add(async () => listenSql?.end({ timeout: 5 }));
+  const sessionSql = await sessionPool(sql, pooled, settings.DATABASE_DIRECT_URL);
+  await shutdown.add(async () => sessionSql?.end({ timeout: 5 }));
   // After weeks without a worker the present week may have no partitions; without them nothing is lost either.
   await makeAhead(sql).catch((error: unknown) =>
     log.warn({ err: error }, 'partitions could not be made ahead'),
@@ -123,7 +123,7 @@ async function main(): Promise<void> {
     const starting = startWorker({
       retention: { periodMs: settings.RETENTION, scheduled: true },
       sql,
-      listenSql,
+      sessionSql,
       temporal,
       policy: config.retryPolicy,
       firstAttempts: settings.FIRST_ATTEMPTS,
@@ -188,13 +188,9 @@ async function prepareDatabase(url: string) {
   return { pooled, applied: await migrate(url, { say: print }) };
 }
 
-/** Where notifications are heard; null: nowhere, and work is looked for. */
-async function listeningPool(
-  sql: Pool,
-  pooled: boolean,
-  directUrl: string | undefined,
-): Promise<Pool | null> {
-  if (directUrl !== undefined) return await createListeningPool(sql, directUrl);
+/** Sessions with the server itself; null: there are none, and work is looked for. */
+async function sessionPool(sql: Pool, pooled: boolean, directUrl: string | undefined): Promise<Pool | null> {
+  if (directUrl !== undefined) return await createSessionPool(sql, directUrl);
   if (!pooled) return sql;
   print(
     'Database: a pooler is in front of it, and DATABASE_DIRECT_URL is not set: work is looked for once a second.',

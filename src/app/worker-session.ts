@@ -51,8 +51,8 @@ export interface Timings extends MailTimes {
 
 export interface SessionOptions {
   readonly sql: Pool;
-  /** Where notifications are heard; null: nowhere, and work is looked for. Default: the pool. */
-  readonly listenSql?: Pool | null;
+  /** As `RelayOptions` has it. */
+  readonly sessionSql?: Pool | null;
   readonly temporal: TemporalTarget;
   readonly policy: RetryPolicy;
   readonly firstAttempts: FirstAttempts;
@@ -208,7 +208,7 @@ export async function runSession(
       policy,
       makeFirstAttempt: (deliveryId, signals) =>
         makeAttempt(attemptDeps, { deliveryId, policy, lastChance: false, expectedNumber: 1 }, signals),
-      ...(deps.listenSql === undefined ? {} : { listenSql: deps.listenSql }),
+      ...(deps.sessionSql === undefined ? {} : { sessionSql: deps.sessionSql }),
       dispatcher,
       recoveries,
       warnings: createWarningStarter(client, temporal.taskQueue, mailTimes),

@@ -79,7 +79,9 @@ export async function begin(
     [];
   const { ended, superseded } = await supersedeRetries(
     sql,
-    deliveries.filter((each) => each.replaced && refusalOf(each, terms) === null).map(({ id }) => id),
+    deliveries
+      .filter((each) => each.ordering === 'latest' && refusalOf(each, terms) === null)
+      .map(({ id }) => id),
   );
   for (const kind of superseded) watch.ended(kind, 'superseded');
   const pause = yieldToEventLoop();

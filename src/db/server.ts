@@ -65,17 +65,20 @@ function problemOf(
   return null;
 }
 
+/** Beside the one that listens: claims of two classes may coincide. More: connections past the pooler that hardly anything uses. */
+const SESSIONS = 2;
+
 /**
- * A pool whose session can listen to what is notified at `sql`.
- * @param url of the server itself
+ * Sessions with the server itself, which can listen to what is notified at `sql`.
+ * @param url of the server
  * @throws UserError where that leads to another database, or to a pooler
  */
-export async function createListeningPool(sql: Pool, url: string): Promise<Pool> {
-  const listening = createPool(url, 1);
+export async function createSessionPool(sql: Pool, url: string): Promise<Pool> {
+  const sessions = createPool(url, SESSIONS);
   try {
     const channel = `waybill_${randomUUID()}`;
     const heard = new Promise<true>((resolve, reject) => {
-      listening
+      sessions
         .listen(
           channel,
           () => resolve(true),
@@ -87,9 +90,9 @@ export async function createListeningPool(sql: Pool, url: string): Promise<Pool>
       throw new UserError(
         'A notification sent at DATABASE_URL does not arrive at DATABASE_DIRECT_URL: it has to lead to the same database, without a pooler.',
       );
-    return listening;
+    return sessions;
   } catch (error) {
-    await listening.end({ timeout: 1 });
+    await sessions.end({ timeout: 1 });
     throw error;
   }
 }

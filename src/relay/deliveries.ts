@@ -9,7 +9,6 @@
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { Quotas } from '../concurrency/limits.ts';
-import { claimDeliveries } from '../db/outbox/claim.ts';
 import { keepOrder } from '../db/outbox/order.ts';
 import { QUEUE, type QueuedDelivery, releaseDeliveries } from '../db/outbox/outbox.ts';
 import { type ClassName, deliveryClasses, type Precedence } from './classes.ts';
@@ -21,7 +20,7 @@ import { createMode } from './mode.ts';
 import { type StartDeps, startClaimed } from './start.ts';
 
 export type DeliveriesDeps = StartDeps &
-  Pick<RelayDeps, 'options' | 'firstAttempts' | 'limits' | 'budget' | 'watch'> & {
+  Pick<RelayDeps, 'claim' | 'options' | 'firstAttempts' | 'limits' | 'budget' | 'watch'> & {
     readonly inHand: Pick<InHand, 'count' | 'take'>;
   };
 
@@ -48,7 +47,7 @@ export interface Dispatch {
  * whoever claimed it died, starts that batch again.
  */
 export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Precedence): Dispatch {
-  const { sql, limits, load, budget, options, firstAttempts, inHand, silence, stopping } = deps;
+  const { sql, claim, limits, load, budget, options, firstAttempts, inHand, silence, stopping } = deps;
   const { bound, urgency, aheadMs, ...of } = deliveryClasses[name];
   const queue = QUEUE[name];
   const allowed = of.mode === 'setting' ? firstAttempts : of.mode;
@@ -81,7 +80,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
   async function passBeside(crowd: ReadonlySet<number>): Promise<Next> {
     const limit = ownLimit();
     if (limit < 1) return AGAIN_MS;
-    const { deliveries } = await claimDeliveries(sql, { queue, limit, quotas: limits.quotas(1, crowd) });
+    const { deliveries } = await claim({ queue, limit, quotas: limits.quotas(1, crowd) });
     await pass(deliveries);
     return BESIDE_MS;
   }
@@ -98,7 +97,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
       return background !== null && !batches ? options.tickMs : AGAIN_MS;
     }
     const batchId = uuidv7();
-    const { deliveries, more, waitedMs } = await claimDeliveries(sql, {
+    const { deliveries, more, waitedMs } = await claim({
       queue,
       limit,
       // Half is left to what is fresh.

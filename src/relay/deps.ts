@@ -5,6 +5,7 @@ import type { Limits } from '../concurrency/limits.ts';
 import type { Load } from '../concurrency/load.ts';
 import type { SchedulerOptions } from '../concurrency/settings.ts';
 import type { WarningTerms } from '../db/incidents/decide.ts';
+import type { Claim, ClaimLimits } from '../db/outbox/claim.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Dispatcher } from '../temporal/dispatcher.ts';
 import type { BatchStarter } from '../temporal/start-batch.ts';
@@ -16,6 +17,8 @@ import type { Silence } from './silence.ts';
 
 export interface RelayDeps {
   readonly sql: Pool;
+  /** Claims deliveries. */
+  readonly claim: (limits: ClaimLimits) => Promise<Claim>;
   readonly log: Logger;
   readonly options: SchedulerOptions;
   readonly firstAttempts: FirstAttempts;

@@ -6,6 +6,7 @@
  * first.
  */
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
+import { claimsOf } from '../db/outbox/claim.ts';
 import { notifierOf, OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
 import { createBudget } from './budget.ts';
@@ -19,10 +20,13 @@ import { createSilence } from './silence.ts';
 import { dispatchWarnings } from './warnings.ts';
 
 export interface RelayOptions
-  extends Omit<RelayDeps, 'budget' | 'silence' | 'options' | 'stopping' | 'onTaken' | 'onAway'>,
+  extends Omit<RelayDeps, 'claim' | 'budget' | 'silence' | 'options' | 'stopping' | 'onTaken' | 'onAway'>,
     Pick<InHandDeps, 'makeFirstAttempt' | 'policy'> {
-  /** Where notifications are heard; null: nowhere, and work is looked for. Default: the pool. */
-  readonly listenSql?: Pool | null;
+  /**
+   * Sessions with the server itself, where notifications are heard and deliveries are claimed; null: there are none behind a pooler, and
+   * work is looked for. Default: the pool.
+   */
+  readonly sessionSql?: Pool | null;
   /** Left out: the defaults. */
   readonly scheduler?: SchedulerOptions;
   /** Told whether Temporal took what it was given. */
@@ -48,7 +52,7 @@ export interface Relay {
 
 /** Starts relaying at once. */
 export function startRelay(relay: RelayOptions): Relay {
-  const { sql, listenSql = sql, log, onTemporal, load, scheduler: options = schedulerDefaults } = relay;
+  const { sql, sessionSql = sql, log, onTemporal, load, scheduler: options = schedulerDefaults } = relay;
   const stopping = new AbortController();
   const budget = createBudget(load.overloaded, options);
   const silence = createSilence(options.silentMs);
@@ -58,7 +62,16 @@ export function startRelay(relay: RelayOptions): Relay {
     silence.answered();
     onTemporal('up');
   }
-  const common = { ...relay, options, budget, silence, stopping: stopping.signal, onTaken, onAway };
+  const common = {
+    ...relay,
+    claim: claimsOf(sql, sessionSql),
+    options,
+    budget,
+    silence,
+    stopping: stopping.signal,
+    onTaken,
+    onAway,
+  };
   const inHand = createInHand(common);
   const deps = { ...common, inHand };
   const loop = (what: RelayLoop, step: () => Promise<Next>) =>
@@ -97,7 +110,7 @@ export function startRelay(relay: RelayOptions): Relay {
     },
   });
   // Without it polling goes on.
-  const listening = listenSql
+  const listening = sessionSql
     ?.listen(OUTBOX_CHANNEL, (payload) => {
       if (notifier.sent(payload)) return;
       for (const work of workNamed(payload)) loops[work].wake();

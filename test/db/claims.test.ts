@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Quotas } from '../../src/concurrency/limits.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import { type ClaimLimits, claimDeliveries } from '../../src/db/outbox/claim.ts';
+import { type ClaimLimits, claimDeliveries, claimsOf } from '../../src/db/outbox/claim.ts';
 import {
   LEASE_SECONDS,
   markDispatched,
@@ -10,6 +10,7 @@ import {
   type Queue,
   releaseDeliveries,
 } from '../../src/db/outbox/outbox.ts';
+import { createPool } from '../../src/db/pool.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -66,6 +67,28 @@ async function shares(limit: number, of: readonly Waiting[], more: Partial<Claim
 }
 const quotasOf = (some: Partial<Quotas>): { quotas: Quotas } => ({
   quotas: { eshop: 1_000, webhook: 1_000, eshops: new Map(), webhooks: new Map(), ...some },
+});
+
+test('by sessions of their own, and by the pool for half a minute once those fail', async () => {
+  const [first, second, third] = await enqueue(busy, 3);
+  const sessions = createPool(database.url, 1);
+  const nowhere = createPool('postgres://127.0.0.1:1/nowhere', 1);
+  const limits = { queue: QUEUE.fresh, limit: 1 };
+  let time = 0;
+  try {
+    const claimed = claimsOf(nowhere, sessions, () => time);
+    expect(await claimed(limits)).toMatchObject({ deliveries: [{ id: first }] });
+
+    const fallen = claimsOf(database.sql, nowhere, () => time);
+    await expect(fallen(limits)).rejects.toThrow('ECONNREFUSED');
+    time += 29_000;
+    expect(await fallen(limits)).toMatchObject({ deliveries: [{ id: second }] });
+    time += 2_000;
+    await expect(fallen(limits)).rejects.toThrow('ECONNREFUSED');
+    expect(await claimsOf(database.sql, null)(limits)).toMatchObject({ deliveries: [{ id: third }] });
+  } finally {
+    await Promise.all([sessions.end(), nowhere.end()]);
+  }
 });
 
 describe('for a batch', () => {

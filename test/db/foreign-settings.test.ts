@@ -3,7 +3,7 @@ import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { failureOf } from '../../src/api/errors.ts';
 import { databaseAnswers } from '../../src/db/health.ts';
 import { createPool, type Pool, type PoolOptions } from '../../src/db/pool.ts';
-import { createListeningPool, inspectServer } from '../../src/db/server.ts';
+import { createSessionPool, inspectServer } from '../../src/db/server.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
@@ -122,8 +122,8 @@ test('notifications are listened for where they are sent, and nowhere else', asy
   const { url, drop } = await createTestDatabase();
   onTestFinished(drop);
   const sql = poolAt(url, { session: false });
-  pools.push(await createListeningPool(sql, url));
+  pools.push(await createSessionPool(sql, url));
   const other = await createTestDatabase();
   onTestFinished(other.drop);
-  await expect(createListeningPool(sql, other.url)).rejects.toThrow('has to lead to the same database');
+  await expect(createSessionPool(sql, other.url)).rejects.toThrow('has to lead to the same database');
 });

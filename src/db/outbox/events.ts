@@ -71,13 +71,18 @@ export function insertEvents(sql: Sql, eshopId: number) {
  * @param claimed whether this process has them from the start, but for those that are behind others in the order of their record
  */
 export function insertDeliveries(sql: Sql, eshopId: number, queue: Queue = QUEUE.fresh, claimed = false) {
+  // Left out where nothing is claimed: behind a pooler each statement is planned anew, and this would be half of it.
+  const claim = claimed
+    ? sql`
+           case when w.ordering = 'none'
+               or not (exists (select from fired g where g.entity_id = f.entity_id and g.sequence < f.sequence) or exists (select ${openAheadOfNew(sql)}))
+             then ${leaseEnd(sql)} end`
+    : sql`null::timestamptz`;
   return sql`
     insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, queue, traceparent, claimed_until)
     select ${deliveryId(sql, sql`f.id`, sql`row_number() over (partition by f.id order by w.id)`)},
            f.id, w.eshop_id, w.id, f.type, f.entity_id, f.sequence, ${queue}::smallint, f.traceparent,
-           case when ${claimed} and (w.ordering = 'none'
-               or not (exists (select from fired g where g.entity_id = f.entity_id and g.sequence < f.sequence) or exists (select ${openAheadOfNew(sql)})))
-             then ${leaseEnd(sql)} end
+           ${claim}
     from fired f join webhooks w
       on w.eshop_id = ${eshopId} and w.webhook_type = f.type and w.active and w.deleted_at is null
     order by f.id, w.id`;

@@ -170,15 +170,10 @@ async function supersede(
     returning old.id, old.event_type`;
 }
 
-/** Whether a newer event of the record waits at the webhook `w`, and only the latest counts: what `d` sends is out of date. */
-export const isReplaced = (sql: Sql) => sql`
-  (w.ordering = 'latest' and not ${outside(sql, 'd')} and exists (
-    select from deliveries n
-    where n.webhook_id = d.webhook_id and n.sequence > d.sequence and ${waits(sql, 'n')} and ${sameRecord(sql, 'n', 'd')}))`;
-
 /**
- * Ends deliveries whose next attempt is due and that a newer event has replaced. The newer one goes on in their place, with their count
- * of failed attempts and their window: at once, unless others of the record come between the two. None of them is under way.
+ * Ends those of these deliveries, whose next attempt is due, that a newer event has replaced where only the latest counts. The newer one
+ * goes on in their place, with their count of failed attempts and their window: at once, unless others of the record come between the
+ * two. None of them is under way.
  * @returns those that were ended, and the types of all that were with them
  */
 export async function supersedeRetries(
@@ -188,12 +183,12 @@ export async function supersedeRetries(
   if (ids.length === 0) return { ended: new Set(), superseded: [] };
   const rows = await sql<Superseded[]>`
     with replaced as (
-      select d.id, newest.id as newest from deliveries d
+      select d.id, newest.id as newest from deliveries d join webhooks w on w.id = d.webhook_id and w.ordering = 'latest'
       cross join lateral (
         select n.id from deliveries n
         where n.webhook_id = d.webhook_id and n.sequence > d.sequence and ${waits(sql, 'n')} and ${sameRecord(sql, 'n', 'd')}
         order by n.sequence desc limit 1 for update skip locked) newest
-      where ${anyOf(sql, sql`d.id`, ids)} and d.state in ('pending', 'retrying')
+      where ${anyOf(sql, sql`d.id`, ids)} and d.state in ('pending', 'retrying') and not ${outside(sql, 'd')}
         and not exists (
           select from attempts a where a.delivery_id = d.id and a.finished_at is null and a.owned_until > clock_timestamp())
       for update of d),

@@ -8,7 +8,6 @@ import type { OperatorAction, OperatorStop } from '../../domain/operator-action.
 import type { Ordering, WebhookForm } from '../../domain/webhook.ts';
 import { anyOf, within } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
-import { isReplaced } from '../outbox/order.ts';
 import type { Sql } from '../pool.ts';
 import { countedIn, requeueing } from './batch-returns.ts';
 import type { BatchRun } from './batches.ts';
@@ -67,8 +66,6 @@ export interface DeliveryForAttempt extends WebhookForm {
   /** Its event is a test: there is no such record. */
   readonly test: boolean;
   readonly ordering: Ordering;
-  /** A newer event of the record is sent in its place. */
-  readonly replaced: boolean;
   /** Somebody is making the next attempt, until then at the most; null where nobody is. */
   readonly underWayUntil: Date | null;
   /** The database's clock when this was read. */
@@ -89,7 +86,7 @@ const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
            d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome, a.started_at as last_started_at,
            ${formColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.headers, w.secret,
-           w.previous_secret, w.previous_secret_until, w.deleted_at, w.ordering, ${isReplaced(sql)} as replaced,
+           w.previous_secret, w.previous_secret_until, w.deleted_at, w.ordering,
            ${snapshot} as snapshot, e.test is true as test, e.happened_at,
            (select least(n.owned_until, clock_timestamp() + (n.owned_until - n.started_at)) from attempts n
             where n.delivery_id = d.id and n.number = d.attempts_made + 1 and n.finished_at is null and n.owned_until > clock_timestamp())
@@ -246,8 +243,8 @@ export async function recordAttempts(
         and (a.finished_at is null and a.owner = r.owner or r.outcome = 'success' and a.outcome is distinct from 'success')
       returning r.*),
     -- Without statistics the planner expects one row of a CTE that writes, and would look up all the ids again for each. Of a
-    -- series whose end it does not know (in a generic plan) it expects a thousand.
-    recorded as materialized (select finished.* from finished, generate_series(1, ${1}::int)),
+    -- series whose end it does not know it expects a thousand; a parameter it would know, behind a pooler.
+    recorded as materialized (select finished.* from finished, generate_series(1, (select 1))),
     changed as (
       update deliveries d set
         state = case when f.outcome = 'success' then 'delivered' else 'retrying' end,

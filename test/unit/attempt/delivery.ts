@@ -58,7 +58,6 @@ export const waiting: DeliveryForAttempt = {
   previousSecretUntil: null,
   deletedAt: null,
   ordering: 'none',
-  replaced: false,
   snapshot: '{"eshopOrderId":"10001","orderProducts":[{"sku":"A","quantity":"2","packingLists":[]}]}',
   test: false,
   underWayUntil: null,
