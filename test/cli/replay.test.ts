@@ -208,6 +208,13 @@ test('what the next release began cannot go on with this one: the patch is named
   });
   const id = await stack.fireOne('10003');
   await stack.untilState(id, 'retrying');
+  await stack.until('its first step', async () => {
+    const history = await stack
+      .workflow(id)
+      .fetchHistory()
+      .catch(() => undefined);
+    return history?.events?.some((event) => event.workflowTaskCompletedEventAttributes) === true;
+  });
   const { code, stdout } = await replay([stack.workflowId(id), '--json']);
   expect(code).toBe(2);
   expect(JSON.parse(stdout).broken).toMatchObject([
