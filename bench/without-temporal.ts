@@ -39,6 +39,7 @@ const deps = {
   sender,
   keys,
   limits,
+  underWay: new Set<string>(),
   load,
   log,
   watch: unwatched,

@@ -78,6 +78,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     workflowBundle,
     scheduler,
     limits: options.limits ?? createLimits(scheduler),
+    underWay: new Set(),
     load: createLoad(scheduler),
     watch: watchBoth(countDeliveries(metrics), logDeliveries(log)),
     repaired,

@@ -9,6 +9,7 @@ import { createActivities } from '../../activities/index.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import type { MailTimes } from '../../workflows/delivery-types.ts';
 import { stepsQueue } from '../../workflows/delivery-types.ts';
+import type { AttemptDeps } from '../attempt/begin-attempts.ts';
 import { makeAttempt } from '../attempt/make-attempt.ts';
 import { createTestSender } from '../attempt/test-sender.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
@@ -77,6 +78,7 @@ export interface SessionDeps extends SessionOptions {
   readonly workflowBundle: WorkflowBundleOption;
   readonly scheduler: SchedulerOptions;
   readonly limits: Limits;
+  readonly underWay: AttemptDeps['underWay'];
   readonly load: Load;
   readonly watch: DeliveryWatch;
   /** Counts what the reconciler repairs. */
@@ -136,7 +138,7 @@ export async function runSession(
     searchAttributesMs,
     ...mailTimes
   } = deps.timings ?? {};
-  const { temporal, retention, log, traces, limits, load, watch, scheduler } = deps;
+  const { temporal, retention, log, traces, limits, underWay, load, watch, scheduler } = deps;
   const connection = await NativeConnection.connect(connectionOptions(temporal));
   const client = new Client({ connection, namespace: temporal.namespace });
   const workers: Worker[] = [];
@@ -157,7 +159,7 @@ export async function runSession(
     );
     const recoveries = createRecoveryStarter(client, temporal.taskQueue);
     const { sql, sender, keys, policy } = deps;
-    const attemptDeps = { sql, sender, keys, limits, load, log, watch, traces };
+    const attemptDeps = { sql, sender, keys, limits, underWay, load, log, watch, traces };
     const { attempts, steps: ownSteps } = createActivities({
       ...attemptDeps,
       mailer: deps.mailer,

@@ -26,6 +26,11 @@ export interface AttemptDeps {
   readonly sender: Sender;
   readonly keys: SecretKeys;
   readonly limits: Limits;
+  /**
+   * The deliveries whose attempts this process has begun, until their requests are over. A database's clock that is set ahead ends
+   * all ownership in the records at once, this process's own too.
+   */
+  readonly underWay: Set<string>;
   /** Told when what was started begins. */
   readonly load: Pick<Load, 'begun'>;
   readonly log: Logger;
@@ -67,7 +72,7 @@ export interface Beginnings {
  * @param batch the one that holds the deliveries; null: the relay, or the workflow of one
  */
 export async function begin(
-  { sql, keys, traces, watch }: Pick<AttemptDeps, 'sql' | 'keys' | 'traces' | 'watch'>,
+  { sql, keys, traces, watch, underWay }: Pick<AttemptDeps, 'sql' | 'keys' | 'traces' | 'watch' | 'underWay'>,
   deliveries: readonly DeliveryForAttempt[],
   terms: AttemptTerms,
   batch: (BatchRun & { readonly span?: OpenSpan }) | null,
@@ -80,14 +85,17 @@ export async function begin(
   const { ended, superseded } = await supersedeRetries(
     sql,
     deliveries
-      .filter((each) => each.ordering === 'latest' && refusalOf(each, terms) === null)
+      .filter(
+        (each) => each.ordering === 'latest' && !underWay.has(each.id) && refusalOf(each, terms) === null,
+      )
       .map(({ id }) => id),
   );
   for (const kind of superseded) watch.ended(kind, 'superseded');
   const pause = yieldToEventLoop();
   for (const delivery of deliveries) {
     await pause();
-    const reason = ended.has(delivery.id) ? 'closed' : refusalOf(delivery, terms);
+    const refusal = underWay.has(delivery.id) ? 'underWay' : refusalOf(delivery, terms);
+    const reason = ended.has(delivery.id) ? 'closed' : refusal;
     if (reason !== null) {
       refused.push({ delivery, reason });
       continue;
@@ -116,6 +124,7 @@ export async function begin(
       outdated.push(delivery);
       continue;
     }
+    underWay.add(delivery.id);
     const clock = clockFrom(one.startedAt);
     const span = beginAttemptSpan(traces, delivery, number, batch?.span);
     const attempt = { delivery, number, begun: one, owner, ...times, clock, span };

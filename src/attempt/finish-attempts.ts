@@ -42,7 +42,7 @@ const RECORD_RETRY_WAITS_MS = [100, 200, 400, 800, 1_600, 3_200, 3_200, 3_200];
  * and without a result, and is given up: the same number is made again.
  */
 export async function send(
-  { sql, sender }: Pick<AttemptDeps, 'sql' | 'sender'>,
+  { sql, sender, underWay }: Pick<AttemptDeps, 'sql' | 'sender' | 'underWay'>,
   attempt: ReadyAttempt & Pick<AnsweredAttempt, 'takenAt'>,
   signal: AbortSignal | undefined,
 ): Promise<AnsweredAttempt> {
@@ -61,6 +61,8 @@ export async function send(
     // At worst it has to wait until its time is over.
     await giveUpAttempt(sql, attempt.delivery.id, attempt.owner).catch(() => {});
     throw error;
+  } finally {
+    underWay.delete(attempt.delivery.id);
   }
 }
 

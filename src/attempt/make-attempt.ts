@@ -101,7 +101,12 @@ async function attempt(
     refused: [refusal],
     unprepared: [unprepared],
   } = beginnings;
-  if (refusal !== undefined) return await refuse(sql, refusal.delivery, order, refusal.reason);
+  if (refusal !== undefined) {
+    // By this process, and by the records anybody may make it: who waits until they say otherwise would not wait at all.
+    if (refusal.reason === 'underWay' && refusal.delivery.underWayUntil === null)
+      throw new InternalFailure('This attempt is under way already.');
+    return await refuse(sql, refusal.delivery, order, refusal.reason);
+  }
   if (unprepared !== undefined) return await cannotBePrepared(deps, order, unprepared.error);
   if (ready === undefined) throw new InternalFailure('This attempt already has its result.');
 

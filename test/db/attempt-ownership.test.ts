@@ -124,6 +124,22 @@ test('a process that comes back with a failure finds its attempt taken; a succes
   expect(await attempts()).toEqual([{ number: 1, outcome: 'success' }]);
 });
 
+test('the clock of the database set ahead: a process makes no attempt twice at once, by itself or in a batch', async () => {
+  const first = await underWay();
+  await ownerIsLate();
+  await expect(first.attempt()).rejects.toThrow('under way already');
+  const batchId = uuidv7();
+  await database.sql`update deliveries set dispatched_at = null, batch_id = ${batchId} where id = ${deliveryId}`;
+  const neither = { stop: new AbortController().signal, abort: new AbortController().signal };
+  expect(await makeBatch(first.deps, { batchId, policy }, neither)).toMatchObject({ deferred: 1, left: 0 });
+  expect(first.numbers).toEqual([1]);
+  first.answer(failure);
+  expect(await first.outcome).toMatchObject({ kind: 'failed', number: 1 });
+  expect(await attempts()).toEqual([{ number: 1, outcome: 'failure' }]);
+  // It is over: the next one may be made.
+  expect(await first.attempt()).toMatchObject({ kind: 'failed', number: 2 });
+});
+
 test('a process that was stopped before its request left sends nothing when it comes back', async () => {
   const { deps, attempt, numbers } = processWith(async () => success);
   vi.useFakeTimers({ toFake: ['performance'] });

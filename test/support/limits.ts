@@ -13,7 +13,7 @@ export const boundless: Limits = {
 };
 
 /** What attempts share with a relay, where no relay runs. */
-export const alone = () => ({ limits: boundless, load: createLoad() });
+export const alone = () => ({ limits: boundless, load: createLoad(), underWay: new Set<string>() });
 
 export const limitsWith = (some: Partial<SchedulerOptions>) =>
   createLimits({ ...schedulerDefaults, ...some });
