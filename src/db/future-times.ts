@@ -31,7 +31,7 @@ export async function forgetFutureTimes(sql: Sql): Promise<number> {
     // By class, as the index `deliveries_waiting` has them.
     await sql`
       update deliveries set ${unleased}, due_at = case when due_at > ${far} then now() else due_at end,
-        next_attempt_at = case when due_at > ${far} then least(next_attempt_at, now()) else next_attempt_at end
+        next_attempt_at = case when due_at > ${far} and next_attempt_at > now() then now() else next_attempt_at end
       where dispatched_at is null and queue = any(${Object.values(QUEUE)}::smallint[])
         and (${tooLong} or due_at > ${far})`,
     await sql`

@@ -80,6 +80,18 @@ test('a retry planned before a step back comes as late as it was planned, and an
   expect(second).toBeLessThanOrEqual(20);
 });
 
+test('an attempt that none follows stays the last one when it waits in the queue at a step back', async () => {
+  const { sql } = database;
+  const id = await fireDelivery(sql, owner);
+  await makeAttempt(sql, id, 1, { nextAttemptAt: null });
+  await sql`
+    update deliveries set dispatched_at = null, queue = ${QUEUE.workflow}, due_at = now() + interval '1 hour' where id = ${id}`;
+  await forgetFutureTimes(sql);
+  expect(await sql`select next_attempt_at, due_at <= now() as due from deliveries where id = ${id}`).toEqual([
+    { nextAttemptAt: null, due: true },
+  ]);
+});
+
 test('a step ahead ends no window, however many workers notice it', async () => {
   const { sql } = database;
   const id = await fireDelivery(sql, owner);
