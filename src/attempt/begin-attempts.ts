@@ -27,8 +27,8 @@ export interface AttemptDeps {
   readonly keys: SecretKeys;
   readonly limits: Limits;
   /**
-   * The deliveries whose attempts this process has begun, until their requests are over. A database's clock that is set ahead ends
-   * all ownership in the records at once, this process's own too.
+   * The deliveries whose requests this process has under way. A database's clock that is set ahead ends all ownership in the records at
+   * once, this process's own too.
    */
   readonly underWay: Set<string>;
   /** Told when what was started begins. */
@@ -82,20 +82,17 @@ export async function begin(
   const unprepared: { delivery: DeliveryForAttempt; error: unknown }[] = [];
   const prepared: { delivery: DeliveryForAttempt; number: number; request: Omit<AttemptRequest, 'at'> }[] =
     [];
+  const refusal = (each: DeliveryForAttempt) => (underWay.has(each.id) ? 'underWay' : refusalOf(each, terms));
+  const latest = deliveries.filter((each) => each.ordering === 'latest' && refusal(each) === null);
   const { ended, superseded } = await supersedeRetries(
     sql,
-    deliveries
-      .filter(
-        (each) => each.ordering === 'latest' && !underWay.has(each.id) && refusalOf(each, terms) === null,
-      )
-      .map(({ id }) => id),
+    latest.map(({ id }) => id),
   );
   for (const kind of superseded) watch.ended(kind, 'superseded');
   const pause = yieldToEventLoop();
   for (const delivery of deliveries) {
     await pause();
-    const refusal = underWay.has(delivery.id) ? 'underWay' : refusalOf(delivery, terms);
-    const reason = ended.has(delivery.id) ? 'closed' : refusal;
+    const reason = ended.has(delivery.id) ? 'closed' : refusal(delivery);
     if (reason !== null) {
       refused.push({ delivery, reason });
       continue;
@@ -124,7 +121,6 @@ export async function begin(
       outdated.push(delivery);
       continue;
     }
-    underWay.add(delivery.id);
     const clock = clockFrom(one.startedAt);
     const span = beginAttemptSpan(traces, delivery, number, batch?.span);
     const attempt = { delivery, number, begun: one, owner, ...times, clock, span };

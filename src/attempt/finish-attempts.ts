@@ -47,6 +47,7 @@ export async function send(
   signal: AbortSignal | undefined,
 ): Promise<AnsweredAttempt> {
   const { span } = attempt;
+  underWay.add(attempt.delivery.id);
   try {
     // This process may have been stopped meanwhile, and somebody else may make it by now.
     if (performance.now() > attempt.leavesBy)

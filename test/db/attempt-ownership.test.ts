@@ -140,6 +140,15 @@ test('the clock of the database set ahead: a process makes no attempt twice at o
   expect(await first.attempt()).toMatchObject({ kind: 'failed', number: 2 });
 });
 
+test('an attempt that was begun and whose request never left is made later, by the same process too', async () => {
+  const made = processWith(async () => success);
+  const delivery = await loadForAttempt(database.sql, deliveryId);
+  if (delivery === undefined) throw new Error('no delivery');
+  await begin(made.deps, [delivery], { policy, lastChance: false, expectedNumber: null }, null);
+  await ownerIsLate();
+  expect(await made.attempt()).toMatchObject({ kind: 'delivered', number: 1 });
+});
+
 test('a process that was stopped before its request left sends nothing when it comes back', async () => {
   const { deps, attempt, numbers } = processWith(async () => success);
   vi.useFakeTimers({ toFake: ['performance'] });
