@@ -103,6 +103,7 @@ test('without script, every page can be read and forms work', async () => {
   await page.getByLabel('State').selectOption('failed');
   await page.getByRole('button', { name: 'Filter' }).click();
   await page.waitForURL(/state=failed/);
+  expect(await page.getByRole('listitem').filter({ hasText: 'attempts' }).count()).toBeGreaterThan(0);
   await page.getByRole('listitem').filter({ hasText: 'attempts' }).getByRole('link').first().click();
   await page.getByRole('heading', { name: 'What happened' }).waitFor();
   for (const [screen, path] of Object.entries(screens)) {

@@ -1,6 +1,5 @@
 /** Pre-orders whose timer is gone are released all the same. */
 
-import { isDeepStrictEqual } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { transaction } from '../../src/db/transaction.ts';
@@ -63,10 +62,9 @@ test('its timer terminated in Temporal: released all the same when its time has 
   await dueNow(stack);
   await untilReleased(stack);
   // On a busy machine its timer may have been late, and started again, before.
-  const startedAgain = { kind: 'release', action: 'startedAgain', reason: 'terminated' };
-  await stack.until('the repair to be counted', async () =>
-    stack.repaired().some((repair) => isDeepStrictEqual(repair, { ...startedAgain, count: 1 })),
-  );
+  const repairs = () => stack.repaired().filter(({ reason }) => reason !== 'missing');
+  await stack.until('the repair to be counted', async () => repairs().length > 0);
+  expect(repairs()).toEqual([{ kind: 'release', action: 'startedAgain', reason: 'terminated', count: 1 }]);
 });
 
 test('its timer knows nothing of an earlier time, as one restored from an older copy: released', async () => {

@@ -140,7 +140,9 @@ test('a workflow that has ended while its delivery is open (the database restore
   await untilState(id, 'delivered');
   expect(numbers(receiver)).toEqual(['1', '2', '2']);
   // On a busy machine its retry may have been late, and woken, before.
-  await stack.until('the log', async () => repairsOf(id).includes('startedAgain: ended'));
+  const repairs = () => repairsOf(id).filter((repair) => repair !== 'woken: asleep');
+  await stack.until('the log', async () => repairs().length > 0);
+  expect(repairs()).toEqual(['startedAgain: ended']);
 });
 
 test('canceled in Temporal, and the database does not know (restored): canceled', async () => {
