@@ -93,6 +93,9 @@ export async function letGo(
   const gone = scenes.find(({ scene }) => scene.name === 'gone');
   if (gone === undefined) return;
   const look = async () => {
+    // First those that may be held next: the other way round, one that is held in between is in neither answer.
+    let open = 0;
+    for (const state of ['pending', 'retrying']) open += await countOf(client, gone, state, signal);
     const { data } = await deliveriesOf(client, gone, 'held', { items: 100, signal });
     const held = v.parse(deliveriesSchema, data);
     for (const { id } of held) {
@@ -100,9 +103,7 @@ export async function letGo(
       // Refused where it has just ended, unanswered where the worker is busy: the next look tells.
       await client.send(giveUp, signal).catch(() => signal.throwIfAborted());
     }
-    let open = held.length;
-    for (const state of ['pending', 'retrying']) open += await countOf(client, gone, state, signal);
-    return open;
+    return open + held.length;
   };
   await settled(look, (open) => open === 0, { ...LOOKS, signal });
 }

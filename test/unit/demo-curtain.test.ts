@@ -37,6 +37,24 @@ test('a delivery that is not given up at once is asked for again', async () => {
   expect({ held: held.size, asked }).toEqual({ held: 0, asked: ['a', 'b', 'a'] });
 });
 
+test('a delivery that is held between two questions is given up too', async () => {
+  let state = 'pending';
+  const asked: string[] = [];
+  async function send({ path }: ApiRequest): Promise<Answer> {
+    if (path.endsWith('/give-up')) {
+      state = 'failed';
+      return { message: '' };
+    }
+    const found = path.endsWith(`state=${state}`) ? [{ id: 'a' }] : [];
+    asked.push(path);
+    // Its receiver answered 410 just now, whatever was asked first.
+    if (asked.length === 1) state = 'held';
+    return { message: '', data: found, pagination: { totalCount: found.length } };
+  }
+  await letGo({ send }, subscriptions, new AbortController().signal);
+  expect(state).toBe('failed');
+});
+
 test('Ctrl-C ends it all the same', async () => {
   const { client, asked } = twoHeld();
   await expect(letGo(client, subscriptions, AbortSignal.abort(new UserError('Stopped.')))).rejects.toThrow(
