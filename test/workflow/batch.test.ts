@@ -341,11 +341,10 @@ describe('a batch whose workflow', () => {
     });
     const { ids, receiver, release, batch } = await full(stack, 40);
     await stack.client.workflow.getHandle(workflowOf(batch)).terminate('tried by a test');
-    await stack.until('nobody to hold those that had not begun', async () => {
-      const [row] = await stack.sql<{ count: number }[]>`
-        select count(*)::int as count from deliveries where dispatched_at is null and claimed_until < now()`;
-      return row?.count === 40;
-    });
+    await stack.until(
+      'the return of those that had not begun',
+      async () => (await stack.batches())[0]?.requeued === 40,
+    );
     release();
     await untilDelivered(stack);
     expect(await stack.untilEnded(workflowOf(batch))).toBe('TERMINATED');
