@@ -24,18 +24,22 @@ exec '${await findTemporal({ report: () => {} })}' "$@"
   return program;
 }
 
+/** As many as the product makes. One that is spared by the program may still find its ports taken, beside other tests. */
+const MOST_STARTS = 3;
+
 test.each([
-  [2, 3],
-  [3, 3],
-])('it ends at once %d times: started %d times, each on another port', async (failures, starts) => {
+  [1, 2],
+  [MOST_STARTS, MOST_STARTS],
+])('it ends at once %d times: started at least %d times, each on another port', async (failures, starts) => {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-temporal-'));
   try {
     const started = startTemporal({ binary: await failing(directory, failures), ui: false });
     if (failures < starts) await (await started).stop();
     else await expect(started).rejects.toThrow(/^Temporal exited immediately\.$/);
     const ports = (await readFile(join(directory, 'ports'), 'utf8')).trim().split('\n');
-    expect(ports).toHaveLength(starts);
-    expect(new Set(ports).size).toBe(starts);
+    expect(ports.length).toBeGreaterThanOrEqual(starts);
+    expect(ports.length).toBeLessThanOrEqual(MOST_STARTS);
+    expect(new Set(ports).size).toBe(ports.length);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
