@@ -87,7 +87,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   /** All attempts that the policy still allows, ended early when the webhook changes. */
   async function attempts(seen: number, made: number, windowLeftMs: number): Promise<AttemptEnd> {
     const { attemptDelivery } = proxyActivities<DeliveryActivities>(
-      attemptOptions(input, made, windowLeftMs, workflowInfo().priority),
+      attemptOptions(input, made, windowLeftMs),
     );
     const scope = new CancellationScope();
     const running = scope.run(() => attempt(attemptDelivery, made, false));

@@ -1,12 +1,10 @@
 /** The options of the delivery's activities: the retry policy as Temporal's own. */
-import type { Priority } from '@temporalio/common';
 import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
 import { maxAttempts, waitAfterAttempt } from '../src/domain/retry-policy.ts';
 import { counted } from '../src/domain/words.ts';
 import type { DeliverBatchInput } from './batch-types.ts';
 import type { DeliverEventInput, MailTimes } from './delivery-types.ts';
 import { deliveryTitle } from './operator-view.ts';
-import { attemptPriority } from './priorities.ts';
 
 /** Slack for the activity around an attempt: a short outage of the database must not lose the response it got. */
 const ATTEMPT_SLACK_MS = 20_000;
@@ -31,13 +29,11 @@ const OWN_TIMEOUTS = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartToClose
  * Options of the activity that makes every attempt (docs/interface.md, D6).
  * @param attemptsMade attempts recorded so far: the policy continues after them
  * @param windowLeftMs until the end of the window
- * @param own the workflow's own priority
  */
 export function attemptOptions(
   input: DeliverEventInput,
   attemptsMade: number,
   windowLeftMs: number,
-  own?: Priority,
 ): ActivityOptions {
   const { policy } = input;
   return {
@@ -52,7 +48,6 @@ export function attemptOptions(
       maximumAttempts: maxAttempts(policy) - attemptsMade,
       nonRetryableErrorTypes: OWN_TIMEOUTS,
     },
-    priority: attemptPriority(input.eshopId, attemptsMade, own),
     // A request under way is allowed to finish: a success that arrives after the cancellation counts.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     summary: `${deliveryTitle(input)}: attempts ${attemptsMade + 1}–${maxAttempts(policy)}`.slice(0, 200),

@@ -1,37 +1,28 @@
 /**
- * What goes first when more is waiting in Temporal than its workers can take: what is fresh, with the retries of a
- * delivery's first activity; then what is started for a retry; then recoveries. Among equals the e-shops take turns. It comes on top
- * of the turns in Postgres (docs/decisions/0003), because of which most never wait in Temporal at all. A server that does not support
- * priorities ignores them.
+ * What goes first when more is waiting in Temporal than its workers can take: batches of fresh deliveries, which are first attempts;
+ * then every delivery's own workflow, whatever it is started for, since its first attempt does not wait for it and nothing ages in
+ * this order; then recoveries. Among equals the e-shops take turns. It comes on top of the turns in Postgres
+ * (docs/decisions/0003), because of which most never wait in Temporal at all. A server that does not support priorities ignores them.
  */
 import type { Priority } from '@temporalio/common';
 
 /** Temporal's default, if none is given, is 3; smaller goes first. */
 const KEYS = { fresh: 2, retry: 3, recovery: 4 } as const;
 
-/**
- * What a workflow is started for: a first attempt, further attempts, or to recover: what a receiver did not get, or a workflow
- * that Temporal has lost.
- */
+/** What a workflow is started for: a first attempt, further attempts, or to recover what a receiver did not get. */
 export type Urgency = keyof typeof KEYS;
 
 /** For the start of a workflow that is one e-shop's; its activities inherit it. */
-export function priorityOf(urgency: Urgency, eshopId: number): Required<Omit<Priority, 'fairnessWeight'>> {
+export function priorityOf(urgency: Urgency, eshopId: number): Priority {
   return { priorityKey: KEYS[urgency], fairnessKey: String(eshopId) };
+}
+
+/** For a delivery's own workflow: one that is started again, or for a retry, is not to wait for as long as fresh ones are started. */
+export function deliveryPriority(urgency: Urgency, eshopId: number): Priority {
+  return priorityOf(urgency === 'fresh' ? 'retry' : urgency, eshopId);
 }
 
 /** For a batch: the relay has taken them from the e-shops by turns. */
 export function batchPriority(urgency: Urgency): Priority {
   return { priorityKey: KEYS[urgency] };
-}
-
-/**
- * For the activity that makes the attempts. Temporal repeats an activity with the priority that it was scheduled with, so the retries
- * of the first one count as fresh.
- * @param attemptsMade before the activity was scheduled
- * @param own of the workflow: what is recovered stays behind; none where the server knows no priorities
- */
-export function attemptPriority(eshopId: number, attemptsMade: number, own: Priority = {}): Priority {
-  const { priorityKey, fairnessKey } = priorityOf(attemptsMade === 0 ? 'fresh' : 'retry', eshopId);
-  return { priorityKey: Math.max(priorityKey, own.priorityKey ?? 0), fairnessKey };
 }

@@ -21,7 +21,7 @@ import {
 } from '../../workflows/delivery-types.ts';
 import { literal } from '../../workflows/markdown.ts';
 import { deliveryTitle, searchableHost } from '../../workflows/operator-view.ts';
-import { priorityOf, type Urgency } from '../../workflows/priorities.ts';
+import { deliveryPriority, priorityOf, type Urgency } from '../../workflows/priorities.ts';
 import type { releasePreOrder } from '../../workflows/release-pre-order.ts';
 import {
   type ReleasePreOrderInput,
@@ -145,7 +145,7 @@ export function createDispatcher(
           taskQueue,
           workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
           args: [input],
-          priority: priorityOf(urgency, eshopId),
+          priority: deliveryPriority(urgency, eshopId),
           staticSummary: deliveryTitle(delivery),
           typedSearchAttributes: new TypedSearchAttributes([
             { key: eshopIdKey, value: eshopId },
@@ -199,7 +199,7 @@ export function createDispatcher(
     },
     async restart(delivery, former) {
       // Any worker may take it: a whole system that is started again would choke the one that asks.
-      return await start(delivery, 'recovery', { ...HOW_AFTER[former], requestEagerStart: false });
+      return await start(delivery, 'retry', { ...HOW_AFTER[former], requestEagerStart: false });
     },
     signalWebhookChanged,
     signalFirstAttempt: (delivery, came) =>

@@ -54,8 +54,8 @@ async function waiting(name: string) {
   return { stack, receivers, dispatcher, ofNeighbour, others };
 }
 
-/** How many of the others were attempted before the last one of the neighbour. */
-async function attemptedBefore(stack: DeliveryStack, neighbour: readonly Row[]): Promise<number> {
+/** How many others were attempted before the last one of these. */
+async function attemptedBefore(stack: DeliveryStack, these: readonly Row[]): Promise<number> {
   await stack.startWorker();
   await stack.until('every delivery', async () => {
     const open = await stack.sql`select from deliveries where state <> 'delivered' limit 1`;
@@ -64,14 +64,30 @@ async function attemptedBefore(stack: DeliveryStack, neighbour: readonly Row[]):
   const rows = await stack.sql<{ deliveryId: string }[]>`
     select delivery_id from attempts order by started_at`;
   const order = rows.map(({ deliveryId }) => deliveryId);
-  return Math.max(...neighbour.map(({ id }) => order.indexOf(id))) + 1 - neighbour.length;
+  return Math.max(...these.map(({ id }) => order.indexOf(id))) + 1 - these.length;
 }
 
 test('what is fresh goes before what is recovered', async () => {
   const { stack, dispatcher, ofNeighbour, others } = await waiting('fresh-first');
-  for (const row of others) await dispatcher.restart({ ...row, attemptsMade: 0 }, 'missing');
-  for (const row of ofNeighbour) await dispatcher.startDelivery({ ...neverAttempted, ...row }, 'fresh');
-  expect(await attemptedBefore(stack, ofNeighbour)).toBeLessThan(MANY / 2);
+  const fresh = others.slice(-5);
+  const recovered = [...others.slice(0, -5), ...ofNeighbour];
+  for (const row of recovered) await dispatcher.startDelivery({ ...neverAttempted, ...row }, 'recovery');
+  for (const row of fresh) await dispatcher.startDelivery({ ...neverAttempted, ...row }, 'fresh');
+  expect(await attemptedBefore(stack, fresh)).toBeLessThan(MANY / 2);
+});
+
+test('what is started again, or for a retry, does not wait for as long as fresh ones are started', async () => {
+  const { stack, dispatcher, others } = await waiting('no-starvation');
+  const [fresh, owed, lost] = others.map((row) => ({ ...neverAttempted, ...row }));
+  if (fresh === undefined || owed === undefined || lost === undefined) throw new Error('too few deliveries');
+  await dispatcher.startDelivery(fresh, 'fresh');
+  await dispatcher.startDelivery(owed, 'retry');
+  await dispatcher.restart(lost, 'missing');
+  const priorities = await Promise.all(
+    [fresh, owed, lost].map(async ({ id }) => (await stack.describe(id))?.priority),
+  );
+  expect(new Set(priorities.map((priority) => priority?.priorityKey)).size).toBe(1);
+  expect(priorities).toContainEqual(expect.objectContaining({ fairnessKey: String(stack.eshopId) }));
 });
 
 test('a few deliveries of one e-shop do not wait behind the many of another', async () => {
