@@ -54,7 +54,7 @@ async function waiting(name: string) {
   return { stack, receivers, dispatcher, ofNeighbour, others };
 }
 
-/** How many others were attempted before the last one of these. */
+/** How many others were attempted before the middle one of these: a busy machine may lose a task of one of them, which comes again later. */
 async function attemptedBefore(stack: DeliveryStack, these: readonly Row[]): Promise<number> {
   await stack.startWorker();
   await stack.until('every delivery', async () => {
@@ -64,7 +64,9 @@ async function attemptedBefore(stack: DeliveryStack, these: readonly Row[]): Pro
   const rows = await stack.sql<{ deliveryId: string }[]>`
     select delivery_id from attempts order by started_at`;
   const order = rows.map(({ deliveryId }) => deliveryId);
-  return Math.max(...these.map(({ id }) => order.indexOf(id))) + 1 - these.length;
+  const middle = (these.length - 1) / 2;
+  const places = these.map(({ id }) => order.indexOf(id)).sort((one, other) => one - other);
+  return (places[middle] ?? order.length) - middle;
 }
 
 test('what is fresh goes before what is recovered', async () => {
@@ -73,7 +75,8 @@ test('what is fresh goes before what is recovered', async () => {
   const recovered = [...others.slice(0, -5), ...ofNeighbour];
   for (const row of recovered) await dispatcher.startDelivery({ ...neverAttempted, ...row }, 'recovery');
   for (const row of fresh) await dispatcher.startDelivery({ ...neverAttempted, ...row }, 'fresh');
-  expect(await attemptedBefore(stack, fresh)).toBeLessThan(MANY / 2);
+  // The worker takes many tasks at once: among equals these come anywhere.
+  expect(await attemptedBefore(stack, fresh)).toBeLessThan(MANY / 8);
 });
 
 test('what is started again, or for a retry, does not wait for as long as fresh ones are started', async () => {
@@ -94,5 +97,5 @@ test('a few deliveries of one e-shop do not wait behind the many of another', as
   const { stack, dispatcher, ofNeighbour, others } = await waiting('by-turns');
   for (const row of [...others, ...ofNeighbour])
     await dispatcher.restart({ ...row, attemptsMade: 0 }, 'missing');
-  expect(await attemptedBefore(stack, ofNeighbour)).toBeLessThan(MANY / 2);
+  expect(await attemptedBefore(stack, ofNeighbour)).toBeLessThan(MANY / 4);
 });
