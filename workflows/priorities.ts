@@ -1,8 +1,9 @@
 /**
- * What goes first when more is waiting in Temporal than its workers can take: batches of fresh deliveries, which are first attempts;
- * then every delivery's own workflow, whatever it is started for, since its first attempt does not wait for it and nothing ages in
- * this order; then recoveries. Among equals the e-shops take turns. It comes on top of the turns in Postgres
- * (docs/decisions/0003), because of which most never wait in Temporal at all. A server that does not support priorities ignores them.
+ * What goes first when more is waiting in Temporal than its workers can take: batches of fresh deliveries and releases of pre-orders,
+ * from which first attempts come; then warnings and every delivery's own workflow, whatever it is started for, since its first attempt
+ * does not wait for it and nothing ages in this order; then recoveries. Among equals the e-shops take turns. It comes on top of the
+ * turns in Postgres (docs/decisions/0003), because of which most never wait in Temporal at all. A server that does not support
+ * priorities ignores them.
  */
 import type { Priority } from '@temporalio/common';
 
