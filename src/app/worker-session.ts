@@ -105,6 +105,12 @@ const MAX_STEPS_AT_ONCE = 40;
  */
 const MAX_CACHED_WORKFLOWS = 1_000;
 /**
+ * Workflow tasks under way at once. A workflow whose first task finds no place waits in Temporal's queue, where the SDK asks with one
+ * poller while cached workflows have tasks waiting: with its default of 40 and `each` under full load, for up to a hundred seconds. More
+ * would only take longer each.
+ */
+const MAX_WORKFLOW_TASKS_AT_ONCE = 100;
+/**
  * How long a workflow waits for the worker that last had it, in milliseconds: the default of 10 s would delay an
  * activation by as much after a worker died; much less would cost replays under load.
  */
@@ -117,6 +123,7 @@ const HEARTBEAT_THROTTLE_MS = 1_500;
 /** How the worker of deliveries is set. The benchmark's floor takes the same. */
 export const deliveryWorkerTuning = {
   maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
+  maxConcurrentWorkflowTaskExecutions: MAX_WORKFLOW_TASKS_AT_ONCE,
   stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
   maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
 } as const;
