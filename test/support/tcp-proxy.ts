@@ -27,6 +27,8 @@ export interface TcpProxy {
   readonly accepted: number;
   /** Links that stand now. */
   readonly open: number;
+  /** How often clients have sent something. */
+  readonly sent: number;
   /** Links made from now on pass everything. Those silenced before stay silent, for what was swallowed cannot come back. */
   pass(): void;
   /** Resets every link that stands; new ones are passed or silenced as before. */
@@ -59,6 +61,7 @@ export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
   let mode: 'pass' | 'silent' | 'refuse' = 'pass';
   let inAnswer: { left: number; ending: 'cut' | 'silence' } | null = null;
   let accepted = 0;
+  let sent = 0;
   let delayMs = 0;
   let { port: targetPort } = target;
   const links = new Set<Link>();
@@ -99,6 +102,7 @@ export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
     const link: Link = { inner, outer, silent: mode === 'silent' };
     links.add(link);
     outer.on('data', (piece) => {
+      sent += 1;
       if (link.silent) return;
       // Timers of one length end in the order in which they were set.
       if (delayMs > 0) setTimeout(() => pass(inner, outer, piece), delayMs);
@@ -137,6 +141,9 @@ export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
     },
     get open() {
       return links.size;
+    },
+    get sent() {
+      return sent;
     },
     pass() {
       mode = 'pass';
