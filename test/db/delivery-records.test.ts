@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lostTimeMs } from '../../src/attempt/decisions.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { deferDeliveries, QUEUE } from '../../src/db/outbox/outbox.ts';
 import { type AttemptRecord, loadForAttempt, recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import { closeDelivery, spendRetries } from '../../src/db/webhooks/deliveries.ts';
@@ -247,6 +247,25 @@ test('a delivery that a batch requeued does not wait for its next attempt to be 
   expect(await claim()).toEqual([]);
   await act(id, 'giveUp');
   expect(await claim()).toMatchObject([{ id }]);
+});
+
+test('a delivery of a recovery that is paused does not wait for it to go on to be given up', async () => {
+  const id = await fire();
+  await database.sql`update deliveries set queue = ${QUEUE.recovered} where id = ${id}`;
+  await act(id, 'giveUp');
+  const { deliveries } = await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 100 });
+  expect(deliveries.map((delivery) => delivery.id)).toContain(id);
+});
+
+test('what somebody else has attempted since its lease was over keeps its plan when it gets no permit', async () => {
+  const id = await fire();
+  await begin(id, 1);
+  await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 40_000) });
+  await database.sql`update deliveries set dispatched_at = null where id = ${id}`;
+  const { nextAttemptAt } = await load(id);
+  await deferDeliveries(database.sql, [id]);
+  expect((await load(id)).nextAttemptAt).toEqual(nextAttemptAt);
+  expect(nextAttemptAt).not.toBeNull();
 });
 
 test('what an operator asks is done once, also when its step is repeated, and the latest fifty are kept', async () => {

@@ -134,11 +134,14 @@ export async function oweWorkflows(sql: Sql, ids: readonly string[]): Promise<vo
 /** How long a delivery without a permit is left alone, in seconds. */
 export const NO_ROOM_SECONDS = 1;
 
-/** Defers claimed deliveries that got no permit: they wait in the queue as they were. */
+/**
+ * Defers claimed deliveries that got no permit: they wait in the queue as they were. One that somebody else has attempted meanwhile, for
+ * the lease was over, keeps its plan.
+ */
 export async function deferDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`
     update deliveries set claimed_until = null, next_attempt_at = null, due_at = now() + make_interval(secs => ${NO_ROOM_SECONDS})
-    where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null and batch_id is null`;
+    where ${anyOf(sql, sql`id`, ids)} and state = 'pending' and attempts_made = 0 and dispatched_at is null and batch_id is null`;
 }
 
 /** Releases claimed deliveries whose start failed: they can be claimed again at once. */

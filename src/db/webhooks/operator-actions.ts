@@ -82,8 +82,8 @@ export async function recordOperatorAction(
     const actions = [...before, { ...asked, at } satisfies OperatorAction].slice(-KEPT);
     // Back from a batch: the relay starts its workflow, which does what was asked.
     const requeued = tx`dispatched_at is null and queue in (${QUEUE.retry}, ${QUEUE.workflow})`;
-    // What is given up waits for nothing before it: it is claimed, and its workflow ends it.
-    const released = tx`${action} = 'giveUp' and dispatched_at is null and queue = ${QUEUE.inOrder}`;
+    // What is given up waits for nothing before it, nor for its recovery: it is claimed, and its workflow ends it.
+    const released = tx`${action} = 'giveUp' and dispatched_at is null and queue in (${QUEUE.inOrder}, ${QUEUE.recovered})`;
     await tx`
       update deliveries set operator_actions = ${JSON.stringify(actions)}::text::jsonb,
         operator_stop = ${STOP_AFTER[action]},
