@@ -7,7 +7,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Limits } from '../concurrency/limits.ts';
 import type { Load } from '../concurrency/load.ts';
 import { type Clock, clockFrom } from '../db/clock.ts';
-import { supersedeRetries } from '../db/outbox/order.ts';
+import { supersedeRetries } from '../db/outbox/keep-order.ts';
 import type { Pool } from '../db/pool.ts';
 import { type BegunAttempt, beginAttempts, type DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { BatchRun } from '../db/webhooks/batches.ts';

@@ -3,7 +3,7 @@
  * same.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { settleOrder } from '../db/outbox/order.ts';
+import { settleOrder } from '../db/outbox/keep-order.ts';
 import {
   type AttemptRecord,
   giveUpAttempt,

@@ -2,7 +2,7 @@
 import pThrottle from 'p-throttle';
 import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';
-import { settleOrder } from '../db/outbox/order.ts';
+import { settleOrder } from '../db/outbox/keep-order.ts';
 import type { Pool } from '../db/pool.ts';
 import { eachLimited } from '../lib/each-limited.ts';
 import type { Restarter } from '../temporal/dispatcher.ts';

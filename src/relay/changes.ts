@@ -13,7 +13,7 @@ import {
   type ToldDelivery,
   type WebhookChange,
 } from '../db/outbox/changes.ts';
-import { settleOrder } from '../db/outbox/order.ts';
+import { settleOrder } from '../db/outbox/keep-order.ts';
 import {
   claimRecoveryChanges,
   noteRecoveryTold,

@@ -9,7 +9,7 @@
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { Quotas } from '../concurrency/limits.ts';
-import { keepOrder } from '../db/outbox/order.ts';
+import { keepOrder } from '../db/outbox/keep-order.ts';
 import { QUEUE, type QueuedDelivery, releaseDeliveries } from '../db/outbox/outbox.ts';
 import { type ClassName, deliveryClasses, type Precedence } from './classes.ts';
 import type { RelayDeps } from './deps.ts';
@@ -67,8 +67,10 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
       : budget.available(background);
 
   /** Makes the first attempts of those that are in no batch, and starts the workflows of the others. */
-  async function pass(claimed: readonly QueuedDelivery[]): Promise<void> {
-    const { ready, superseded } = await keepOrder(sql, claimed);
+  async function pass(claimed: readonly QueuedDelivery[], newBatch: string | null): Promise<void> {
+    const batches = new Set(claimed.flatMap(({ batchId }) => (batchId === null ? [] : [batchId])));
+    const resumed = [...batches].filter((id) => id !== newBatch);
+    const { ready, superseded } = await keepOrder(sql, claimed, resumed);
     for (const kind of superseded) deps.watch.ended(kind, 'superseded');
     const own = background === null ? ready.filter((delivery) => delivery.batchId === null) : [];
     inHand.take(own);
@@ -81,7 +83,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
     const limit = ownLimit();
     if (limit < 1) return AGAIN_MS;
     const { deliveries } = await claim({ queue, limit, quotas: limits.quotas(1, crowd) });
-    await pass(deliveries);
+    await pass(deliveries, null);
     return BESIDE_MS;
   }
 
@@ -109,7 +111,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
     if (batches) lastBatch.claimed(batchId, deliveries);
     if (background !== null)
       budget.spend(background, deliveries.filter((delivery) => delivery.batchId === null).length);
-    await pass(deliveries);
+    await pass(deliveries, batchId);
     if (deliveries.length === 0) return 'idle';
     if (background !== null) return options.tickMs;
     if (batches) return lastBatch.crowd() === null ? options.tickMs : BESIDE_MS;

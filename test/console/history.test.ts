@@ -1,7 +1,7 @@
 /** A record's history is one line in its order, which says what waits for what; and the overview how much waits. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { keepOrder } from '../../src/db/outbox/order.ts';
+import { keepOrder } from '../../src/db/outbox/keep-order.ts';
 import { QUEUE } from '../../src/db/outbox/outbox.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { consoleOf, newPerson, signIn } from '../support/console.ts';

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { expect, type TestContext, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { keepOrder, settleOrder } from '../../src/db/outbox/order.ts';
+import { keepOrder, settleOrder } from '../../src/db/outbox/keep-order.ts';
 import { QUEUE } from '../../src/db/outbox/outbox.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { listPartitions } from '../../src/db/retention/partitions.ts';

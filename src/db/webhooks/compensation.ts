@@ -2,7 +2,7 @@
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
-import { settleOrder } from '../outbox/order.ts';
+import { settleOrder } from '../outbox/keep-order.ts';
 import type { Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 

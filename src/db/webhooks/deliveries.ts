@@ -2,7 +2,7 @@
 
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import { settleOrder } from '../outbox/order.ts';
+import { settleOrder } from '../outbox/keep-order.ts';
 import type { Pool, Sql } from '../pool.ts';
 
 /**
