@@ -3,8 +3,8 @@
  * slower for a while is slower for all that one run compares.
  */
 
-import { latencyName as beforeName } from './sections/before.ts';
-import { answerName, easyName, floorName, latencyName } from './sections/calm.ts';
+import { latencyName as beforeName, eachCpuName, eachName } from './sections/before.ts';
+import { answerName, easyName, floorName, latencyName, wholeAnswerName, wholeName } from './sections/calm.ts';
 import { costName, most, none } from './sections/growth.ts';
 import {
   besideHanging,
@@ -110,6 +110,20 @@ const criteria: readonly Criterion[] = [
     ['most', 1],
   ),
   ratio(
+    'before',
+    'each: throughput over the other checkout’s',
+    [eachName, 'auto'],
+    [eachName, 'before'],
+    ['least', 1],
+  ),
+  ratio(
+    'before',
+    'each: CPU over the other checkout’s',
+    [eachCpuName, 'auto'],
+    [eachCpuName, 'before'],
+    ['most', 1],
+  ),
+  ratio(
     'calm',
     'p50 from request over the engine’s floor',
     [easyName(50), 'auto'],
@@ -122,6 +136,20 @@ const criteria: readonly Criterion[] = [
     [easyName(50), 'auto'],
     [answerName, 'auto'],
     ['most', 1.6],
+  ),
+  ratio(
+    'calm',
+    'in one process: p50 from request to first byte over that to its own answer',
+    [wholeName(50), 'auto'],
+    [wholeAnswerName, 'auto'],
+    ['most', 1.6],
+  ),
+  ratio(
+    'calm',
+    'p50 from request to first byte, API and worker apart over one process',
+    [easyName(50), 'auto'],
+    [wholeName(50), 'auto'],
+    ['most', 1.5],
   ),
   ratio(
     'calm',

@@ -6,6 +6,7 @@ import { createDatabase } from '../src/db/create-database.ts';
 import { createPool } from '../src/db/pool.ts';
 import type { Ordering } from '../src/domain/webhook.ts';
 import { freePort } from '../src/embedded/ports.ts';
+import { until } from '../test/support/until.ts';
 import { startChild } from './children.ts';
 import { firstDelivery, type Line } from './rounds.ts';
 import { openShop } from './shop.ts';
@@ -13,6 +14,10 @@ import { commitTimesIn, createEshop, type Stack } from './stack.ts';
 
 /** A running process. */
 export interface OneProcess extends Pick<Stack, 'commitTimes'> {
+  /** Its Temporal descends from it. */
+  readonly pid: number;
+  /** Waits until Temporal has the workflow of every delivery. @throws Error after so many milliseconds */
+  allDispatched(patienceMs: number): Promise<void>;
   /** An e-shop with one webhook for created orders, whose first delivery has arrived. */
   openLine(ordering?: Ordering): Promise<Line>;
 }
@@ -21,11 +26,13 @@ export interface OneProcess extends Pick<Stack, 'commitTimes'> {
  * Starts it, with its own Temporal.
  * @param name of its database and its folder
  * @param cwd this checkout or another one
+ * @param more variables of it
  */
 export async function startInOneProcess(
   stack: Stack,
   name: string,
   cwd = process.cwd(),
+  more: Readonly<Record<string, string>> = {},
 ): Promise<OneProcess> {
   await createDatabase(stack.env.DATABASE_URL ?? '', name);
   const database = new URL(stack.env.DATABASE_URL ?? '');
@@ -41,13 +48,23 @@ export async function startInOneProcess(
     LOG_LEVEL: 'warn',
   };
   const apiUrl = `http://127.0.0.1:${port}`;
-  const child = startChild('src/main.ts', { ...env, PORT: String(port) }, join(directory, 'log'), cwd);
+  const child = startChild(
+    'src/main.ts',
+    { ...env, ...more, PORT: String(port) },
+    join(directory, 'log'),
+    cwd,
+  );
   await stack.add(() => child.stop());
   await child.waitUntil(async () => (await fetch(`${apiUrl}/readyz`)).ok);
   const sql = createPool(database.href, 1);
   await stack.add(() => sql.end());
   return {
+    pid: child.pid,
     commitTimes: commitTimesIn(sql),
+    async allDispatched(patienceMs) {
+      const left = () => sql`select from deliveries where dispatched_at is null limit 1`;
+      await until('the workflows of all deliveries', async () => (await left()).length === 0, patienceMs);
+    },
     async openLine(ordering) {
       const receiver = await stack.startReceiver();
       const shop = await openShop(apiUrl, await createEshop(env, cwd));

@@ -1,45 +1,104 @@
-/** Latency in a calm, beside that of another checkout: both with everything of theirs, in turns. */
-import { startInOneProcess } from '../one-process.ts';
-import type { Line } from '../rounds.ts';
+/** Latency in a calm and the price of a workflow each, beside those of another checkout: both with everything of theirs, in turns. */
+import { cpuMilliseconds, difference } from '../cpu.ts';
+import { type OneProcess, startInOneProcess } from '../one-process.ts';
+import { type Line, sendFlatOut } from '../rounds.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
 import { feel } from '../trial.ts';
 import type { Bench, Section } from './section.ts';
 
 const PER_SECOND = 10;
+const CLIENTS = 16;
+const WARM_UP = 50;
 const PATIENCE_MS = 120_000;
 const COLUMNS = ['before', 'auto'] as const;
 
 export const latencyName = (percent: number) =>
   `COMMIT to first byte at ${PER_SECOND} orders per second, p${percent}, ms`;
+/** With FIRST_ATTEMPTS=each, until Temporal has all workflows. */
+export const eachName = `each: orders delivered per second, ${CLIENTS} clients`;
+export const eachCpuName = 'each: CPU per order and delivery, ms';
+
+interface Tree extends OneProcess {
+  readonly column: (typeof COLUMNS)[number];
+  readonly line: Line;
+}
 
 export const before: Section = {
   name: 'before',
-  about: 'latency in a calm, in turns with another checkout (--before)',
+  about: 'latency in a calm, and the price of a workflow each, in turns with another checkout (--before)',
   async run(bench: Bench) {
     const { before: folder, sizes } = bench;
     if (folder === undefined) return;
     const stack = await bench.stack();
-    const trees: (Pick<Stack, 'commitTimes'> & { column: (typeof COLUMNS)[number]; line: Line })[] = [];
-    // In turn: each looks for free ports of its own.
-    for (const column of COLUMNS) {
-      const cwd = column === 'before' ? folder : process.cwd();
-      const { openLine, commitTimes } = await startInOneProcess(stack, `tree_${column}`, cwd);
-      trees.push({ column, commitTimes, line: await openLine() });
-    }
     const pace = {
       perSecond: PER_SECOND,
       seconds: sizes.steadySeconds,
       patienceMs: bench.patience(PATIENCE_MS),
     };
-    for (let run = 0; run < Math.max(2, bench.runs); run += 1) {
-      for (const { column, line, commitTimes } of trees) {
+    await inTurns(
+      bench,
+      await startTrees(stack, folder, 'calm', {}),
+      async ({ column, line, commitTimes }) => {
         const { latencies } = await feel({ commitTimes }, line, pace);
-        // The first turn of each warms compilers, caches and connections.
-        if (run === 0) continue;
-        for (const percent of [50, 95, 99])
-          bench.note(latencyName(percent), column, percentile(latencies, percent));
-      }
-    }
+        return () => {
+          for (const percent of [50, 95, 99])
+            bench.note(latencyName(percent), column, percentile(latencies, percent));
+        };
+      },
+    );
+    const trees = await startTrees(stack, folder, 'each', { FIRST_ATTEMPTS: 'each' });
+    await inTurns(bench, trees, async (tree) => {
+      await flatOut(stack, tree, WARM_UP, bench.patience(PATIENCE_MS));
+      const { perSecond, cpuMs } = await flatOut(stack, tree, sizes.ordersEach, bench.patience(PATIENCE_MS));
+      return () => {
+        bench.note(eachName, tree.column, perSecond);
+        bench.note(eachCpuName, tree.column, cpuMs);
+      };
+    });
   },
 };
+
+async function startTrees(
+  stack: Stack,
+  folder: string,
+  name: string,
+  env: Readonly<Record<string, string>>,
+): Promise<Tree[]> {
+  const trees: Tree[] = [];
+  // In turn: each looks for free ports of its own.
+  for (const column of COLUMNS) {
+    const cwd = column === 'before' ? folder : process.cwd();
+    const tree = await startInOneProcess(stack, `${name}_${column}`, cwd, env);
+    trees.push({ ...tree, column, line: await tree.openLine() });
+  }
+  return trees;
+}
+
+/** The first turn of each warms compilers, caches and connections, and is not noted. */
+async function inTurns(
+  { runs }: Bench,
+  trees: readonly Tree[],
+  measure: (tree: Tree) => Promise<() => void>,
+): Promise<void> {
+  for (let run = 0; run < Math.max(2, runs); run += 1) {
+    for (const tree of trees) {
+      const note = await measure(tree);
+      if (run > 0) note();
+    }
+  }
+}
+
+/** Orders as fast as they are taken: how many are delivered and in Temporal per second, and the processor time of each in milliseconds. */
+async function flatOut(stack: Stack, { pid, line, allDispatched }: Tree, orders: number, patienceMs: number) {
+  const { postgres } = stack.processes();
+  const cpu = () => cpuMilliseconds({ tree: pid, ...(postgres === undefined ? {} : { postgres }) });
+  const before = cpu();
+  const start = performance.now();
+  await sendFlatOut(line.shop, orders, CLIENTS);
+  await line.receiver.arrivalsWithin({ deliveries: orders, seconds: 0, patienceMs });
+  await allDispatched(patienceMs);
+  const seconds = (performance.now() - start) / 1000;
+  const used = Object.values(difference(cpu(), before)).reduce((sum, ms) => sum + ms, 0);
+  return { perSecond: orders / seconds, cpuMs: used / orders };
+}

@@ -6,7 +6,8 @@ import { type Stretch, stretches } from '../../src/attempt/stretches.ts';
 import { freePort } from '../../src/embedded/ports.ts';
 import { sampleOf, samplesOf } from '../../test/support/metrics.ts';
 import { parts } from '../measure.ts';
-import { firstDelivery, flatOutRound, openLine, steadyRound } from '../rounds.ts';
+import { type OneProcess, startInOneProcess } from '../one-process.ts';
+import { firstDelivery, flatOutRound, type Line, openLine, steadyRound } from '../rounds.ts';
 import { startRunner } from '../runners/runner.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
@@ -29,6 +30,9 @@ export const easyName = (percent: number) =>
   `request to first byte at ${EASY_PER_SECOND} orders per second, p${percent}, ms`;
 /** What the e-shop itself waits for at that pace: the least that a delivery can take. */
 export const answerName = `request to its answer at ${EASY_PER_SECOND} orders per second, p50, ms`;
+/** The same with everything in one process. */
+export const wholeName = (percent: number) => `in one process: ${easyName(percent)}`;
+export const wholeAnswerName = `in one process: ${answerName}`;
 const stretchName = (stretch: Stretch) => `  of that ${stretch}, mean, ms`;
 export const capacityName = `orders delivered per second, ${CLIENTS} clients`;
 
@@ -39,8 +43,11 @@ export const calm: Section = {
     const { sizes } = bench;
     const stack = await bench.stack();
     const line = await openLine(stack);
+    const whole = await startInOneProcess(stack, 'whole');
+    const wholeLine = await whole.openLine();
     for (let run = 0; run < bench.runs; run += 1) {
       await floor(bench, stack);
+      await inOneProcess(bench, whole, wholeLine);
       for (const setting of bench.settings) {
         const metricsPort = await freePort();
         await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting, METRICS_PORT: String(metricsPort) } });
@@ -103,6 +110,18 @@ async function sumsOfStretches(metricsPort: number) {
     sum: sampleOf(samples, `${name}_sum`, { stretch }) ?? 0,
     count: sampleOf(samples, `${name}_count`, { stretch }) ?? 0,
   }));
+}
+
+async function inOneProcess({ sizes, patience, note }: Bench, whole: OneProcess, line: Line): Promise<void> {
+  const pace = {
+    perSecond: EASY_PER_SECOND,
+    seconds: sizes.steadySeconds,
+    patienceMs: patience(PATIENCE_MS),
+  };
+  await feel(whole, line, { ...pace, seconds: Math.min(5, pace.seconds) });
+  const { fromRequest, answers } = await feel(whole, line, pace);
+  for (const percent of PERCENTS) note(wholeName(percent), 'auto', percentile(fromRequest, percent));
+  note(wholeAnswerName, 'auto', percentile(answers, 50));
 }
 
 /** The engine alone, at an easy pace. */
