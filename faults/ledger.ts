@@ -4,6 +4,7 @@
  */
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Violation } from './check/violation.ts';
+import type { Moment } from './moments.ts';
 
 /** How a delivery may end. `gone` is `failed` after a 410. */
 export type Outcome = 'delivered' | 'failed' | 'gone' | 'expired' | 'canceled' | 'superseded';
@@ -46,6 +47,8 @@ export interface Ledger {
   readonly complaints: string[];
   /** What a fault that looks for itself has found. */
   readonly found: Violation[];
+  /** Where kills have met attempts, one for each. */
+  readonly killedAt: Moment[];
 }
 
 /** Opens the books. */
@@ -61,5 +64,6 @@ export function newLedger(graceMs: number): Ledger {
     machineTime: (at) => at,
     complaints: [],
     found: [],
+    killedAt: [],
   };
 }

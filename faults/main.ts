@@ -13,7 +13,7 @@ import { findPooler } from '../test/support/pooler.ts';
 import { groupNames } from './fault.ts';
 import { defaultOrdered, type OrderedSize, orderedSize } from './ordered-size.ts';
 import { type Round, roundOf, roundsOf } from './plan.ts';
-import { isClean, resultTable, roundLines, writeTable } from './report.ts';
+import { isClean, killedAtLine, resultTable, roundLines, writeTable } from './report.ts';
 import type { Played } from './round.ts';
 import { createRunner } from './runner.ts';
 import { type Setting, settings, turnOf } from './settings.ts';
@@ -127,6 +127,7 @@ try {
 } finally {
   await shutdown.stop();
 }
+say(killedAtLine(played));
 console.log(options.json ? JSON.stringify(played, null, 2) : resultTable(played));
 if (options.markdown !== undefined) await writeTable(options.markdown, options.seed, played);
 // A socket of something that a fault has cut may still be open: nobody waits for it.

@@ -37,6 +37,8 @@ export interface Receiver {
 export interface Script {
   readonly type: EventType;
   readonly outcome: Outcome;
+  /** How long a request is on its way to it, in milliseconds. */
+  readonly transitMs?: number;
   /** How long it thinks, in milliseconds. */
   readonly delayMs?: number;
   readonly status: (number: number) => number;
@@ -112,6 +114,7 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
   let heldNumber: number | null = null;
 
   async function answer(kind: string, script: Script, request: ReceivedRequest, arrivals: Arrival[]) {
+    if (script.transitMs !== undefined) await sleep(script.transitMs);
     const arrival: Arrival = {
       deliveryId: String(request.headers['x-service-delivery']),
       number: Number(request.headers['x-service-attempt']),

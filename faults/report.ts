@@ -1,6 +1,7 @@
 /** The table at the end of a run. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { table } from '../bench/statistics.ts';
+import { moments } from './moments.ts';
 import { replayCommand } from './plan.ts';
 import type { Played } from './round.ts';
 
@@ -58,6 +59,14 @@ function row(name: string, rounds: readonly Played[]): string[] {
   ];
 }
 
+/** How often kills have met attempts at each moment, in a line; empty where no round looked. */
+export function killedAtLine(played: readonly Played[]): string {
+  const killedAt = played.flatMap(({ verdict }) => verdict.killedAt);
+  if (killedAt.length === 0) return '';
+  const counts = moments.map((moment) => `${moment} ${killedAt.filter((each) => each === moment).length}`);
+  return `killed at: ${counts.join(', ')}`;
+}
+
 /** Puts the table, one line per group of faults, into a document between its two marks. */
 export async function writeTable(file: string, seed: string, played: readonly Played[]): Promise<void> {
   const text = await readFile(file, 'utf8');
@@ -77,6 +86,7 @@ export function roundLines({ round, verdict, tookMs, busyMs, logFile }: Played):
   const figures = `${verdict.delivered} of ${verdict.accepted} delivered, ${verdict.batched} in batches, ${verdict.repeated} repeated, ${(tookMs / 1000).toFixed(1)} s`;
   const busy =
     busyMs === 0 ? '' : ` (the machine was busy with other things for ${(busyMs / 1000).toFixed(1)} s)`;
+  const killedAt = killedAtLine([{ round, verdict, tookMs, busyMs }]);
   const broken = verdict.violations.map(({ kind, text }) => `\n         ${kind}: ${text}`).join('');
-  return `${head}: ${figures}${busy}${broken}${bad ? `\n         again: ${replayCommand(round)}\n         log: ${logFile}` : ''}`;
+  return `${head}: ${figures}${busy}${killedAt === '' ? '' : `\n         ${killedAt}`}${broken}${bad ? `\n         again: ${replayCommand(round)}\n         log: ${logFile}` : ''}`;
 }

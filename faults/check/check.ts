@@ -5,6 +5,7 @@
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Evidence } from '../evidence.ts';
 import type { Ledger } from '../ledger.ts';
+import type { Moment } from '../moments.ts';
 import { checkAttempts } from './attempts.ts';
 import { checkDeactivations } from './deactivations.ts';
 import { checkOutcomes } from './outcomes.ts';
@@ -21,6 +22,8 @@ export interface Verdict {
   readonly repeated: number;
   /** Deliveries whose first attempt was a batch's. */
   readonly batched: number;
+  /** Where kills have met attempts, one for each. */
+  readonly killedAt: readonly Moment[];
   /** The latest attempt beyond its plan, in milliseconds. */
   readonly latestMs: number;
   readonly violations: readonly Violation[];
@@ -34,6 +37,7 @@ export function check(policy: RetryPolicy, ledger: Ledger, evidence: Evidence): 
     accepted: outcomes.accepted,
     delivered: outcomes.delivered,
     repeated: attempts.reduce((sum, { repeated }) => sum + repeated, 0),
+    killedAt: ledger.killedAt,
     batched: evidence.deliveries.filter(({ batched }) => batched).length,
     latestMs: Math.max(0, ...attempts.map(({ latestMs }) => latestMs)),
     violations: [

@@ -6,6 +6,7 @@ import { embeddedFaults } from './embedded.ts';
 import { killFaults } from './kill.ts';
 import { linkFaults } from './link.ts';
 import { mailFaults } from './mail.ts';
+import { momentFaults } from './moments.ts';
 import { nameFaults } from './names.ts';
 import { operatorFaults } from './operator.ts';
 import { orderFaults } from './order.ts';
@@ -23,6 +24,7 @@ import { temporalFaults } from './temporal.ts';
 export const faults: readonly (Fault | EmbeddedFault)[] = [
   ...killFaults,
   ...embeddedFaults,
+  ...momentFaults,
   ...linkFaults,
   ...postgresFaults,
   ...poolerFaults,

@@ -19,6 +19,8 @@ import { type BasicStack, RECEIVER_HOST, temporaryFolder } from './stack.ts';
 /** A running instance. */
 export interface EmbeddedStack extends BasicStack {
   readonly program: ProgramPart;
+  /** Of its Temporal, as `host:port`. */
+  temporalAddress(): Promise<string>;
   /** SIGKILL to the program and to both its servers. */
   killEverything(): Promise<void>;
 }
@@ -62,6 +64,7 @@ export async function startEmbeddedStack(shutdown: Shutdown): Promise<EmbeddedSt
       // The port of its Postgres stays over restarts.
       sql ??= createPool((await dataDir.readInstance()).databaseUrl ?? '', 2);
     },
+    temporalAddress: async () => (await dataDir.readInstance()).temporalAddress ?? '',
     async mailsTo(address) {
       const folder = dataDir.join('mail');
       const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.eml'));

@@ -1,0 +1,101 @@
+/** Waybill dies again and again, while many deliveries are at every moment of their attempts. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isOpen } from '../../src/domain/delivery-state.ts';
+import { eachLimited } from '../../src/lib/each-limited.ts';
+import { withTemporal } from '../../test/support/workflows.ts';
+import { readRows } from '../evidence.ts';
+import type { EmbeddedFault, Fault, Scene } from '../fault.ts';
+import { momentsMet } from '../moments-met.ts';
+import type { EmbeddedStack } from '../stack/embedded.ts';
+import type { BasicStack, Stack } from '../stack/stack.ts';
+
+const KILLS = 12;
+/** Orders before each kill, and who sends them. */
+const ORDERS = 16;
+const CLIENTS = 4;
+/** From the first of them to the kill, in milliseconds. */
+const UNTIL_KILL_MS = [40, 700] as const;
+/** On their way to a receiver that is far away, and, in some rounds, to Temporal and to Postgres: moments last longer. In milliseconds. */
+const TRANSIT_MS = 40;
+const FAR_MS = { temporal: [0, 60], postgres: [0, 25] } as const;
+/** Everything has ended by then, in milliseconds: the policy's own waits are short. */
+const PATIENCE_MS = 90_000;
+const POLL_MS = 200;
+
+interface Victim<S extends BasicStack> {
+  kill(stack: S): Promise<void>;
+  start(stack: S): Promise<void>;
+  temporalAddress(stack: S): Promise<string>;
+  /** Makes calls of Temporal and Postgres take so much longer, in milliseconds. */
+  delay(stack: S, temporalMs: number, postgresMs: number): void;
+}
+
+function everyMoment<S extends BasicStack>(name: string, victim: Victim<S>): Fault<S> {
+  return {
+    group: 'kill',
+    name,
+    // Second attempts come soon.
+    policies: ['few'],
+    injectionPoints: ['orders'],
+    lasts: [0, 0],
+    async prepare({ receivers }) {
+      const far = { type: 'CREATE_ORDER', outcome: 'delivered', transitMs: TRANSIT_MS } as const;
+      await receivers.open('far', { ...far, status: () => 200 });
+      await receivers.open('far and slow', {
+        ...far,
+        delayMs: 300,
+        status: (number) => (number === 1 ? 503 : 200),
+      });
+    },
+    // Once the orders of every round have come to their ends.
+    async inject() {},
+    async heal() {},
+    settle: (scene) => killAgainAndAgain(scene, victim),
+    finish: async ({ stack }) => victim.delay(stack, 0, 0),
+  };
+}
+
+async function killAgainAndAgain<S extends BasicStack>(scene: Scene<S>, victim: Victim<S>): Promise<void> {
+  const { stack, shop, receivers, ledger, random } = scene;
+  await withTemporal(await victim.temporalAddress(stack), async (client) => {
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      victim.delay(stack, random.pick(FAR_MS.temporal), random.pick(FAR_MS.postgres));
+      const ids = Array.from({ length: ORDERS }, (_, index) => `moment-${shop.eshopId}-${kill}-${index}`);
+      const sent = eachLimited(ids, CLIENTS, shop.createOrder);
+      // Looked at below.
+      sent.catch(() => {});
+      await sleep(random.integer(...UNTIL_KILL_MS));
+      await victim.kill(stack);
+      const from = Date.now();
+      const arrivals = receivers.all.flatMap((receiver) => receiver.arrivals);
+      ledger.killedAt.push(...(await momentsMet(stack.sql, client, shop.eshopId, arrivals, from)));
+      await victim.start(stack);
+      ledger.outages.push({ from, to: Date.now() });
+      await sent;
+    }
+  });
+  const ended = async () =>
+    (await readRows(stack.sql, shop.eshopId)).deliveries.every(({ state }) => !isOpen(state));
+  for (const end = Date.now() + PATIENCE_MS; !(await ended()) && Date.now() < end; ) await sleep(POLL_MS);
+}
+
+export const momentFaults: readonly (Fault | EmbeddedFault)[] = [
+  everyMoment<Stack>('worker killed at every moment', {
+    kill: ({ worker }) => worker.kill(),
+    start: ({ worker }) => worker.start(),
+    temporalAddress: async ({ temporal }) => temporal.address,
+    delay({ links }, temporalMs, postgresMs) {
+      links.workerToTemporal.delay(temporalMs);
+      links.workerToPostgres.delay(postgresMs);
+    },
+  }),
+  {
+    ...everyMoment<EmbeddedStack>('all roles in one, killed at every moment', {
+      kill: ({ program }) => program.kill(),
+      start: ({ program }) => program.start(),
+      temporalAddress: (stack) => stack.temporalAddress(),
+      delay() {},
+    }),
+    embedded: true,
+  },
+];
