@@ -105,11 +105,12 @@ const MAX_STEPS_AT_ONCE = 40;
  */
 const MAX_CACHED_WORKFLOWS = 1_000;
 /**
- * Workflow tasks under way at once. A workflow whose first task finds no place waits in Temporal's queue, where the SDK asks with one
- * poller while cached workflows have tasks waiting: with its default of 40 and `each` under full load, for up to a hundred seconds. More
- * would only take longer each.
+ * Workflow tasks under way at once, and questions for more of them, which take a place as well: of cached workflows, and of others. While
+ * more tasks of cached workflows wait than are asked for, the SDK asks for others with one poller; under full load they wait for up to
+ * a hundred seconds then (docs/decisions/0021). Fewer questions than half of the places, so that a workflow that is started here finds one.
  */
 const MAX_WORKFLOW_TASKS_AT_ONCE = 100;
+const MAX_WORKFLOW_POLLERS = 40;
 /**
  * How long a workflow waits for the worker that last had it, in milliseconds: the default of 10 s would delay an
  * activation by as much after a worker died; much less would cost replays under load.
@@ -124,6 +125,7 @@ const HEARTBEAT_THROTTLE_MS = 1_500;
 export const deliveryWorkerTuning = {
   maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
   maxConcurrentWorkflowTaskExecutions: MAX_WORKFLOW_TASKS_AT_ONCE,
+  workflowTaskPollerBehavior: { type: 'autoscaling', maximum: MAX_WORKFLOW_POLLERS },
   stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
   maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
 } as const;
