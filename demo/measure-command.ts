@@ -2,12 +2,12 @@
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../src/config/config.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../src/lib/command-line.ts';
+import { type CommandContext, checked, json, jsonSchema, whole } from '../src/lib/command-line.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import { createClient } from './client.ts';
 import { interruption } from './interruption.ts';
 import { type Measured, measure, type Percentiles } from './measure.ts';
-import { webAddress, whole } from './option-schemas.ts';
+import { webAddress } from './option-schemas.ts';
 import { createProgress } from './progress.ts';
 import { instanceUrl, loginOf, urlOption } from './target.ts';
 

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 import * as v from 'valibot';
 import { MAX_NAME_CHARS, UNNAMED_OPERATOR } from '../domain/operator-action.ts';
-import { type CommandContext, checked } from '../lib/command-line.ts';
+import { type CommandContext, checked, whole } from '../lib/command-line.ts';
 import { untilInterrupted } from './interruption.ts';
 import { account } from './options.ts';
 
@@ -14,14 +14,7 @@ const optionsSchema = v.object({
       'waybill console requires --operator, which opens the console for operators. The console for e-shops is served by the API, at /console.',
     ),
   ),
-  port: v.pipe(
-    v.string(),
-    v.check(
-      (text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535,
-      '--port must be an integer from 0 to 65535.',
-    ),
-    v.transform(Number),
-  ),
+  port: whole('port', 65_535, 0),
   by: v.optional(
     v.pipe(
       v.string(),

@@ -4,7 +4,6 @@ import { Command } from 'commander';
 import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
-import { integer } from '../config/values.ts';
 import { readContract, updateContract } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
 import { listWebhooks } from '../db/webhooks/webhooks.ts';
@@ -12,16 +11,13 @@ import { type Contract, contractOf, contractProblems } from '../domain/contract.
 import { payloadVersions } from '../domain/decimal.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { counted } from '../domain/words.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, checked, json, whole } from '../lib/command-line.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { eshopOption, eshopSchema, yesOrNo } from './options.ts';
-
-const oneEshopSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
+import { eshopOption, oneEshopSchema, yesOrNo } from './options.ts';
 
 /** The most webhooks that an e-shop can be allowed. */
 const MAX_ESHOP_WEBHOOKS = 10_000;
-const mostSchema = integer(0, MAX_ESHOP_WEBHOOKS);
 /** `all`, `none`, or names separated by commas. */
 function names<const Names extends readonly string[]>(option: string, known: Names) {
   const message = `${option} must be all, none, or some of ${known.join(', ')}, separated by commas.`;
@@ -39,16 +35,7 @@ const changeSchema = v.pipe(
     types: v.optional(names('--types', eventTypeNames)),
     payloadVersions: v.optional(names('--payload-versions', payloadVersions)),
     packingLists: v.optional(yesOrNo('--packing-lists')),
-    maxWebhooks: v.optional(
-      v.pipe(
-        v.string(),
-        v.check(
-          (text) => v.is(mostSchema, text),
-          `--max-webhooks must be an integer from 0 to ${MAX_ESHOP_WEBHOOKS}.`,
-        ),
-        v.transform(Number),
-      ),
-    ),
+    maxWebhooks: v.optional(whole('max-webhooks', MAX_ESHOP_WEBHOOKS, 0)),
     deleteWebhooks: v.optional(yesOrNo('--delete-webhooks')),
   }),
   v.check(

@@ -10,14 +10,13 @@ import { addErasure } from './erase-customer.ts';
 import { addRecord } from './eshop-record.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { email, eshopOption, eshopSchema, name } from './options.ts';
+import { email, eshopOption, name, oneEshopSchema } from './options.ts';
 
 const newEshopSchema = v.object({
   ...jsonSchema.entries,
   name,
   email,
 });
-const oneEshopSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
 
 export function eshopCommand(context: CommandContext): Command {
   const { env, print } = context;

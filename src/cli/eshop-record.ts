@@ -17,13 +17,12 @@ import { listWebhooks } from '../db/webhooks/webhooks.ts';
 import { type Contract, contractOf } from '../domain/contract.ts';
 import type { EshopRecord } from '../domain/eshop.ts';
 import { counted } from '../domain/words.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, checked, json } from '../lib/command-line.ts';
 import { contractRows } from './contract-command.ts';
 import { minute, pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { email, eshopOption, eshopSchema, name, yesOrNo } from './options.ts';
+import { email, eshopOption, name, oneEshopSchema, yesOrNo } from './options.ts';
 
-const oneEshopSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
 const changeSchema = v.pipe(
   v.object({
     ...oneEshopSchema.entries,

@@ -1,14 +1,12 @@
 /** `waybill import-eshops`: e-shops and users of another system, out of a file. */
 import { Command, Option } from 'commander';
-import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, checked, json } from '../lib/command-line.ts';
 import { eshopFields, eshopImport, refusedEshop } from './imports/eshop-import.ts';
 import { openImport } from './imports/import-lines.ts';
 import { runImport } from './imports/run-import.ts';
 import { withDatabase } from './open-database.ts';
-
-const optionsSchema = v.object({ ...jsonSchema.entries, dryRun: v.optional(v.literal(true), undefined) });
+import { dryRunSchema } from './options.ts';
 
 /** Fields that a CSV cannot write as text. */
 const JSON_FIELDS = ['users'];
@@ -23,7 +21,7 @@ export function importEshopsCommand({ env, print }: CommandContext): Command {
       '\nAn e-shop that is there already is skipped. Exit code: 0 none refused, 1 could not be made, 2 some refused.',
     )
     .action(async (file: string, given: unknown) => {
-      const options = checked(optionsSchema, given);
+      const options = checked(dryRunSchema, given);
       const dryRun = options.dryRun === true;
       const source = await openImport(file, { known: eshopFields, json: JSON_FIELDS });
       await withDatabase(readSettings(env), (sql) =>

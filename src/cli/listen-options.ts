@@ -1,14 +1,12 @@
 /** The options of `waybill listen`. */
 import * as v from 'valibot';
-import { integer } from '../config/values.ts';
 import { payloadVersions } from '../domain/decimal.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { urlProblem, webhookMethods } from '../domain/webhook.ts';
-import { jsonSchema } from '../lib/command-line.ts';
+import { jsonSchema, whole } from '../lib/command-line.ts';
 import { eshopSchema } from './options.ts';
 
 const TYPE_MESSAGE = '--type must be event types separated by commas, such as CREATE_ORDER,UPDATE_ORDER.';
-const portSchema = integer(0, 65_535);
 export const listenSchema = v.object({
   ...jsonSchema.entries,
   ...eshopSchema.entries,
@@ -30,11 +28,7 @@ export const listenSchema = v.object({
   ),
   method: v.picklist(webhookMethods, '--method must be POST or GET.'),
   payloadVersion: v.picklist(payloadVersions, `--payload-version must be ${payloadVersions.join(' or ')}.`),
-  port: v.pipe(
-    v.string(),
-    v.check((text) => v.is(portSchema, text), '--port must be an integer from 0 to 65535.'),
-    v.transform(Number),
-  ),
+  port: whole('port', 65_535, 0),
   secret: v.optional(v.string()),
   body: v.optional(v.literal(true)),
 });

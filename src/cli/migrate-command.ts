@@ -1,6 +1,5 @@
 /** `waybill migrate`: the migrations of every start, run before the processes of a new release. */
 import { Command } from 'commander';
-import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { migrate } from '../db/migrate.ts';
 import { counted } from '../domain/words.ts';
@@ -8,11 +7,9 @@ import { type CommandContext, checked, json, jsonSchema } from '../lib/command-l
 import { databaseProblem } from '../lib/database-away.ts';
 import { UserError } from '../lib/user-error.ts';
 
-const optionsSchema = v.object(jsonSchema.entries);
-
 export function migrateCommand({ env, print }: CommandContext): Command {
   return new Command('migrate').addOption(json()).action(async (given: unknown) => {
-    const options = checked(optionsSchema, given);
+    const options = checked(jsonSchema, given);
     const { DATABASE_URL: url } = readSettings(env);
     if (url === undefined) {
       throw new UserError('DATABASE_URL is not set: an embedded database is migrated when Waybill starts.');

@@ -4,6 +4,7 @@ import { userInfo } from 'node:os';
 import { Option } from 'commander';
 import * as v from 'valibot';
 import { eventTypeNames } from '../domain/event-types.ts';
+import { jsonSchema, whole } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 
 export const eshopOption = () => new Option('--eshop <id>', 'number of the e-shop').makeOptionMandatory();
@@ -15,6 +16,11 @@ export const eshopSchema = v.object({
   ),
 });
 
+/** `--eshop` and `--json`. */
+export const oneEshopSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
+/** `--dry-run` and `--json`. */
+export const dryRunSchema = v.object({ ...jsonSchema.entries, dryRun: v.optional(v.literal(true)) });
+
 /** The options that an e-shop is created and changed with. */
 export const name = v.pipe(v.string(), v.trim(), v.minLength(1, '--name must not be empty.'));
 export const email = v.pipe(v.string(), v.email('--email must be an e-mail address.'));
@@ -24,14 +30,7 @@ const MAX_LISTED = 1_000;
 
 export const limitOption = () =>
   new Option('--limit <n>', `how many to list, up to ${MAX_LISTED}`).default('50');
-export const limitSchema = v.pipe(
-  v.string(),
-  v.check(
-    (text) => /^[1-9]\d*$/.test(text) && Number(text) <= MAX_LISTED,
-    `--limit must be an integer from 1 to ${MAX_LISTED}.`,
-  ),
-  v.transform(Number),
-);
+export const limitSchema = whole('limit', MAX_LISTED);
 
 export const listOptions = () => [
   new Option('--eshop <id>', 'only of this e-shop'),

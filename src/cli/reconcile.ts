@@ -1,11 +1,10 @@
 /** `waybill reconcile`: one look at every record that should have a running workflow. */
 import { Command } from 'commander';
 import pino from 'pino';
-import * as v from 'valibot';
 import { unwatched } from '../attempt/watch.ts';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, checked, json } from '../lib/command-line.ts';
 import { actions, createCounts, reasons, summary } from '../reconciler/counts.ts';
 import { createExecutions } from '../reconciler/executions.ts';
 import { createPasses, type PassResult } from '../reconciler/passes.ts';
@@ -15,8 +14,8 @@ import { createBatchStarter } from '../temporal/start-batch.ts';
 import { createRecoveryStarter } from '../temporal/start-recovery.ts';
 import { withDatabase } from './open-database.ts';
 import { withTemporal } from './open-temporal.ts';
+import { dryRunSchema } from './options.ts';
 
-const optionsSchema = v.object({ ...jsonSchema.entries, dryRun: v.optional(v.literal(true)) });
 /** What is late by less than this may well be on its way, in milliseconds. */
 const LATE_AFTER_MS = 60_000;
 
@@ -57,7 +56,7 @@ export function reconcileCommand({ env, print }: CommandContext): Command {
     .option('--dry-run', 'only report what would be done')
     .addOption(json())
     .action(async (given: unknown) => {
-      const options = checked(optionsSchema, given);
+      const options = checked(dryRunSchema, given);
       const dryRun = options.dryRun ?? false;
       const { looked, repairs } = await reconcile(readSettings(env), dryRun);
       if (options.json) return print(JSON.stringify({ dryRun, looked, mended: repairs }));

@@ -3,15 +3,14 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { confidentialValues, readSettings } from '../config/config.ts';
-import { hostAndPort, integer } from '../config/values.ts';
+import { hostAndPort } from '../config/values.ts';
 import { counted } from '../domain/words.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, checked, json, jsonSchema, whole } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { Replayed } from '../replay/replay.ts';
 import { table } from './layout.ts';
 
 const MAX_HISTORIES = 1_000_000;
-const limitSchema = integer(1, MAX_HISTORIES);
 const optionsSchema = v.object({
   ...jsonSchema.entries,
   address: v.optional(
@@ -21,11 +20,7 @@ const optionsSchema = v.object({
     ),
   ),
   query: v.optional(v.string()),
-  limit: v.pipe(
-    v.string(),
-    v.check((text) => v.is(limitSchema, text), `--limit must be an integer from 1 to ${MAX_HISTORIES}.`),
-    v.transform(Number),
-  ),
+  limit: whole('limit', MAX_HISTORIES),
   save: v.optional(v.pipe(v.string(), v.minLength(1, '--save must be the path of a folder.'))),
 });
 
@@ -58,9 +53,6 @@ function report({ live, closed, broken, refused, saved }: Replayed, save: string
 /** @param workflows other workflow code than the present one */
 export function replayCommand({ env, print }: CommandContext, workflows?: WorkflowBundleOption): Command {
   return new Command('replay')
-    .description(
-      'replay histories from Temporal against the current workflow code, and report those that break',
-    )
     .argument('[workflow ids...]', 'or ids of deliveries; default: all workflows on TEMPORAL_TASK_QUEUE')
     .option(
       '--address <host:port>',

@@ -1,20 +1,18 @@
 /** `waybill retention`: one run of what the schedule does every hour. */
 import { Command } from 'commander';
-import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, checked, json } from '../lib/command-line.ts';
 import { retain } from '../retention/retain.ts';
 import { summary } from '../retention/summary.ts';
 import { withDatabase } from './open-database.ts';
-
-const optionsSchema = v.object({ ...jsonSchema.entries, dryRun: v.optional(v.literal(true)) });
+import { dryRunSchema } from './options.ts';
 
 export function retentionCommand({ env, print }: CommandContext): Command {
   return new Command('retention')
     .option('--dry-run', 'only report what would be done')
     .addOption(json())
     .action(async (given: unknown) => {
-      const options = checked(optionsSchema, given);
+      const options = checked(dryRunSchema, given);
       const dryRun = options.dryRun ?? false;
       const settings = readSettings(env);
       const done = await withDatabase(settings, (sql) =>

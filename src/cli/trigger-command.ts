@@ -7,17 +7,16 @@ import { findEshop } from '../db/eshops.ts';
 import { recordTestEvent } from '../db/outbox/test-event.ts';
 import { type EventType, eventTypeNames, eventTypes } from '../domain/event-types.ts';
 import { testRecordOf } from '../domain/test-event.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, checked, json } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { eshopOption, eshopSchema } from './options.ts';
+import { eshopOption, oneEshopSchema } from './options.ts';
 
 const typeSchema = v.picklist(
   eventTypeNames,
   '<type> must be an event type, such as CREATE_ORDER; waybill trigger --help lists them.',
 );
-const optionsSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
 
 const HELP = `
 The event is recorded like any other and delivered to every active webhook of its type: signed, retried, and in the
@@ -50,7 +49,7 @@ export function triggerCommand({ env, print }: CommandContext): Command {
     .addHelpText('after', HELP)
     .action(async (written: unknown, given: unknown) => {
       const type = checked(typeSchema, written);
-      const { eshop, ...options } = checked(optionsSchema, given);
+      const { eshop, ...options } = checked(oneEshopSchema, given);
       const { entityId, eventId, deliveries } = await trigger(eshop, type);
       if (options.json) return print(JSON.stringify({ eshopId: eshop, type, entityId, eventId, deliveries }));
       print(`Test event ${eventId}: ${type} ${entityId}.`);

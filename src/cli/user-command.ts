@@ -6,15 +6,14 @@ import { readSettings } from '../config/config.ts';
 import { changeSeenEshops } from '../db/user-eshops.ts';
 import { deleteUser, listUsers } from '../db/users.ts';
 import { roles } from '../domain/role.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, checked, json } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { eshopOption, eshopSchema } from './options.ts';
+import { eshopOption, oneEshopSchema } from './options.ts';
 
 const username = v.pipe(v.string(), v.minLength(1, '--username must not be empty.'));
-const eshopUsersSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
-const oneUserSchema = v.object({ ...eshopUsersSchema.entries, username });
+const oneUserSchema = v.object({ ...oneEshopSchema.entries, username });
 const numbers = (name: string) =>
   v.optional(
     v.pipe(
@@ -32,7 +31,7 @@ const seenSchema = v.pipe(
   v.transform(({ add = [], remove = [], ...rest }) => ({ ...rest, add, remove })),
 );
 const newUserSchema = v.object({
-  ...eshopUsersSchema.entries,
+  ...oneEshopSchema.entries,
   role: v.picklist(roles, '--role must be shop or warehouse.'),
   username: v.optional(username),
 });
@@ -71,7 +70,7 @@ function addList(command: Command, { env, print }: CommandContext): void {
     .addOption(eshopOption())
     .addOption(json())
     .action(async (options: unknown) => {
-      const { eshop, ...rest } = checked(eshopUsersSchema, options);
+      const { eshop, ...rest } = checked(oneEshopSchema, options);
       const rows = await withDatabase(readSettings(env), (sql) => listUsers(sql, eshop));
       if (rows === null) throw noSuchEshop(eshop);
       if (rest.json) {

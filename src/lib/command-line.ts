@@ -17,6 +17,17 @@ export interface CommandContext {
 export const json = () => new Option('--json', 'print JSON for a program to read');
 export const jsonSchema = v.object({ json: v.optional(v.literal(true)) });
 
+/** An integer, as an option's text. @param name of the option, for what is said of another value */
+export const whole = (name: string, most: number, least = 1) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      (text) => /^(0|[1-9]\d*)$/.test(text) && Number(text) >= least && Number(text) <= most,
+      `--${name} must be an integer from ${least} to ${most}.`,
+    ),
+    v.transform(Number),
+  );
+
 /** @throws UserError with one sentence: the first thing that is wrong */
 export function checked<const S extends v.GenericSchema>(schema: S, options: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, options, { abortEarly: true });
