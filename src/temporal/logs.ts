@@ -11,8 +11,8 @@ import {
   type RuntimeOptions,
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { onceAMinute } from '../lib/once-a-minute.ts';
 import { loggedError } from '../log/logged-error.ts';
-import { onceAMinute } from '../log/once-a-minute.ts';
 
 let target: Logger | undefined;
 let installed = false;

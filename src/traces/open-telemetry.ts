@@ -28,6 +28,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Settings } from '../config/variables.ts';
+import { atMost } from '../lib/at-most.ts';
 import { currentTrace, type TraceContext, within } from './context.ts';
 import { MAX_SPAN_LINKS, type NewSpan, type OpenSpan, type Traces } from './traces.ts';
 
@@ -95,12 +96,7 @@ export async function recordTraces(
       return openSpan(span);
     },
     async stop() {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, FLUSH_MS);
-      });
-      await Promise.race([provider.shutdown().catch(onTrouble), late]);
-      clearTimeout(timer);
+      await atMost(FLUSH_MS, provider.shutdown().catch(onTrouble));
     },
   };
 }

@@ -2,10 +2,10 @@
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { WatchedAttempt } from '../../src/attempt/watch.ts';
+import { onceAMinute } from '../../src/lib/once-a-minute.ts';
 import { logDeliveries } from '../../src/log/delivery-log.ts';
 import { createLog, started } from '../../src/log/log.ts';
 import { loggedError } from '../../src/log/logged-error.ts';
-import { onceAMinute } from '../../src/log/once-a-minute.ts';
 
 function collector() {
   let text = '';
