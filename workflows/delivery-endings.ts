@@ -58,7 +58,7 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
 
   /** Started again, or reset by an operator, after the delivery had ended: its outcome stays, and is shown again. */
   async function endedBefore(state: FinalState): Promise<DeliverEventResult> {
-    if (state === 'failed') return await compensateAgain();
+    if (state === 'failed') return await compensate('Had already failed, after');
     if (state === 'expired') {
       const why = 'Had already expired; nothing was sent.';
       view.ended(state, why);
@@ -68,17 +68,10 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
     return { state };
   }
 
-  async function compensate(): Promise<DeliverEventResult> {
+  /** Where it has run before, only what is still missing of it is done. */
+  async function compensate(failed = 'Failed after'): Promise<DeliverEventResult> {
     const result = await compensation();
-    return result.state === 'failed' ? fail(`Failed after ${whatFailed(result)}`) : { state: result.state };
-  }
-
-  /** It has run before: only what is still missing of it is done. */
-  async function compensateAgain(): Promise<DeliverEventResult> {
-    const result = await compensation();
-    return result.state === 'failed'
-      ? fail(`Had already failed, after ${whatFailed(result)}`)
-      : { state: result.state };
+    return result.state === 'failed' ? fail(`${failed} ${whatFailed(result)}`) : { state: result.state };
   }
 
   /** The compensation and, if it deactivated the webhook, the e-mail about that. */

@@ -3,7 +3,7 @@
  * customer data ever enters a history.
  */
 import type { AttemptVerdict } from '../src/attempt/outcome.ts';
-import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
+import type { DeliverySituation, FinalState, SituationTerms } from '../src/attempt/situation.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { OperatorAction } from '../src/domain/operator-action.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
@@ -94,14 +94,9 @@ export interface ActionRequest {
   readonly user?: true;
 }
 
-/** Which delivery is read, with what its times depend on, in milliseconds. */
-export interface ReadDeliveryInput {
+/** Which delivery is read. */
+export interface ReadDeliveryInput extends SituationTerms {
   readonly deliveryId: string;
-  readonly windowMs: number;
-  /** The policy's first wait. */
-  readonly firstWaitMs: number;
-  /** How many attempts the policy allows. */
-  readonly maxAttempts: number;
 }
 
 export interface AttemptInput {

@@ -51,11 +51,7 @@ function found(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice) {
 }
 
 /** A slice of the events of an e-shop. */
-export async function listEvents(...asked: Parameters<typeof selectEvents>): Promise<EventRow[]> {
-  return await selectEvents(...asked);
-}
-
-export function selectEvents(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice) {
+export function listEvents(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice) {
   const order = directionOf(sql, slice);
   return sql<EventRow[]>`
     with found as materialized (

@@ -67,14 +67,6 @@ export function eventOn(entity: EntityKind, on: Occasion): EventType | null {
   return eventTypeNames.find((name) => fits(eventTypes[name])) ?? null;
 }
 
-/** What a change of the fields that e-shops write may fire beside the update: it creates nothing, and changes no status. */
-export function moreOfUpdates(entity: EntityKind): EventType[] {
-  const usual: readonly string[] = ['created', 'updated', 'statusChanged'] satisfies Occasion[];
-  return eventTypeNames.filter(
-    (name) => eventTypes[name].entity === entity && !usual.includes(eventTypes[name].on),
-  );
-}
-
 export type StockMovementType = Extract<(typeof eventTypes)[EventType], { movement: string }>['movement'];
 
 export const stockMovementTypes = Object.values(eventTypes).flatMap((entry) =>

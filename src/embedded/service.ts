@@ -18,10 +18,6 @@ export interface ServiceOptions {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** Set to run it as another user. */
-  readonly uid?: number;
-  readonly gid?: number;
-  readonly cwd?: string;
   /** Default: {@link childEnvironment}. */
   readonly env?: NodeJS.ProcessEnv;
   /**
@@ -98,10 +94,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const child = spawn(options.command, options.args, {
       detached: true,
       stdio: ['ignore', output, output],
-      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       env: options.env ?? childEnvironment(),
-      ...(options.uid === undefined ? {} : { uid: options.uid }),
-      ...(options.gid === undefined ? {} : { gid: options.gid }),
     });
     if (typeof output === 'number') closeSync(output);
     // It must not keep this process running: `stop` decides when it ends.

@@ -3,43 +3,30 @@ import { createHash, randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export interface EmlDirectory {
-  /**
-   * Writes a message, whole or not at all, unless one with this Message-ID is there.
-   * @throws what the file system threw
-   */
-  write(messageId: string, message: Uint8Array): Promise<void>;
-}
-
 /**
- * Files sort by time: `20261120T193300123Z-<hash of the Message-ID>.eml`. The folder is created with the first mail.
+ * Writes a message, whole or not at all, unless one with this Message-ID is there. Files sort by time:
+ * `20261120T193300123Z-<hash of the Message-ID>.eml`. The folder is created with the first mail.
+ * @throws what the file system threw
  */
-export function createEmlDirectory(directory: string): EmlDirectory {
-  return {
-    async write(messageId, message) {
-      // Mails name receivers and their errors. A folder that was there may be open to others.
-      await mkdir(directory, { recursive: true });
-      await chmod(directory, 0o700);
-      const ending = `-${createHash('sha256').update(messageId).digest('hex').slice(0, 16)}.eml`;
-      const names = await readdir(directory);
-      if (names.some((name) => name.endsWith(ending))) return;
-      const temporary = join(directory, `.${randomBytes(8).toString('hex')}.tmp`);
-      try {
-        const file = await open(temporary, 'wx', 0o600);
-        try {
-          await file.writeFile(message);
-          await file.sync();
-        } finally {
-          await file.close();
-        }
-        await rename(
-          temporary,
-          join(directory, `${new Date().toISOString().replace(/[-:.]/g, '')}${ending}`),
-        );
-      } catch (error) {
-        await unlink(temporary).catch(() => {});
-        throw error;
-      }
-    },
-  };
+export async function writeEml(directory: string, messageId: string, message: Uint8Array): Promise<void> {
+  // Mails name receivers and their errors. A folder that was there may be open to others.
+  await mkdir(directory, { recursive: true });
+  await chmod(directory, 0o700);
+  const ending = `-${createHash('sha256').update(messageId).digest('hex').slice(0, 16)}.eml`;
+  const names = await readdir(directory);
+  if (names.some((name) => name.endsWith(ending))) return;
+  const temporary = join(directory, `.${randomBytes(8).toString('hex')}.tmp`);
+  try {
+    const file = await open(temporary, 'wx', 0o600);
+    try {
+      await file.writeFile(message);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, join(directory, `${new Date().toISOString().replace(/[-:.]/g, '')}${ending}`));
+  } catch (error) {
+    await unlink(temporary).catch(() => {});
+    throw error;
+  }
 }

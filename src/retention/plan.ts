@@ -1,5 +1,5 @@
 /** Which weeks need partitions, and which partitions are past their time. */
-import { DEFAULT, type Partition } from '../db/retention/partitions.ts';
+import { DEFAULT, furthestBehind, type Partition } from '../db/retention/partitions.ts';
 import { WEEK_MS, weekOf, weeksBetween } from '../domain/weeks.ts';
 
 /** So far ahead partitions are made: a Waybill whose worker is away for weeks still has the next one. */
@@ -15,16 +15,12 @@ export interface Plan {
 /** @param now by the database's clock */
 export function planOf(partitions: readonly Partition[], now: Date, retentionMs: number): Plan {
   const ranges = partitions.filter(({ week }) => week !== DEFAULT);
-  /** Where the partitions of the table that is furthest behind end. */
-  const ends = new Map<string, number>();
-  for (const { table, until } of ranges) {
-    ends.set(table, Math.max(ends.get(table) ?? 0, until?.getTime() ?? 0));
-  }
+  const reach = furthestBehind(ranges);
   // A week that ended before the present one is not made any more: nothing is written to it.
-  const from = Math.max(Math.min(...ends.values(), Number.MAX_SAFE_INTEGER), weekOf(now).getTime());
+  const from = Math.max(reach?.getTime() ?? 0, weekOf(now).getTime());
   const until = new Date(weekOf(now).getTime() + (WEEKS_AHEAD + 1) * WEEK_MS);
   return {
-    missing: ends.size === 0 ? [] : weeksBetween(new Date(from), until),
+    missing: reach === null ? [] : weeksBetween(new Date(from), until),
     expired: ranges.filter(
       (partition) => (partition.until?.getTime() ?? Infinity) <= now.getTime() - retentionMs,
     ),

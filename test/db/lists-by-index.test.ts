@@ -6,7 +6,6 @@ import { selectCountOfLost } from '../../src/db/recoveries/lost-events.ts';
 import {
   type AllDeliveriesFilter,
   listAllDeliveries,
-  selectAllDeliveries,
   selectCountOfAll,
 } from '../../src/db/webhooks/all-deliveries.ts';
 import { deliveryStates } from '../../src/domain/delivery-state.ts';
@@ -172,7 +171,7 @@ test.runIf(nightly)(
           for (const entity of [undefined, entityId]) {
             const filter = { webhookId, state, entityId: entity, made };
             for (const query of [
-              selectAllDeliveries(sql, eshopId, filter, { limit: 30, offset: 0 }),
+              listAllDeliveries(sql, eshopId, filter, { limit: 30, offset: 0 }),
               selectCountOfAll(sql, eshopId, filter),
             ]) {
               const { scanned, read } = await planner.planOf(query);
@@ -182,7 +181,7 @@ test.runIf(nightly)(
           }
         }
       }
-      const newest = selectAllDeliveries(sql, eshopId, { webhookId }, { limit: 30, offset: 0 });
+      const newest = listAllDeliveries(sql, eshopId, { webhookId }, { limit: 30, offset: 0 });
       expect((await planner.planOf(newest)).read).toBeLessThan(most);
       expect(wrong).toEqual([]);
     } finally {

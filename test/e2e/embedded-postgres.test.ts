@@ -9,7 +9,7 @@ import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { ensureServerUser } from '../../src/embedded/postgres-cluster.ts';
 import { restrictFolder } from '../../src/embedded/private-folder.ts';
-import { createEmlDirectory } from '../../src/mail/eml-directory.ts';
+import { writeEml } from '../../src/mail/eml-directory.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -105,6 +105,6 @@ it('the folder of mails is for its owner alone, also one that an earlier version
   const path = join(directory, 'mail');
   await mkdir(path);
   await chmod(path, 0o755);
-  await createEmlDirectory(path).write('<one@example.com>', Buffer.from('To: you'));
+  await writeEml(path, '<one@example.com>', Buffer.from('To: you'));
   expect(await mode(path)).toBe(0o700);
 });

@@ -8,7 +8,7 @@ import type { Clock } from '../../db/clock.ts';
 import type { EntityMapping } from '../../db/records/entity-mapping.ts';
 import { type Change, changeRecord, create } from '../../db/records/write.ts';
 import { transaction } from '../../db/transaction.ts';
-import { eventOn, eventTypes, moreOfUpdates } from '../../domain/event-types.ts';
+import { eventOn } from '../../domain/event-types.ts';
 import type { OrderContext } from '../../domain/order/rules.ts';
 import { renderValue } from '../../domain/render.ts';
 import { article, capital } from '../../domain/words.ts';
@@ -58,7 +58,6 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
   const one = `${path}/:id`;
   const named = article(noun);
   const missing = { 404: `the ${noun} does not exist.` };
-  const firesToo = moreOfUpdates(kind).map((type) => `, and ${type} when ${eventTypes[type].firesWhen}`);
   const data = resource.recordSchema('v21');
   const messages = {
     created: `${capital(noun)} created.`,
@@ -148,7 +147,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       describeOperation({
         id: `${verb}${capital(kind)}`,
         summary,
-        description: `${how}${late} Fires ${eventOn(kind, 'updated')}, unless nothing changed, which the message then says${firesToo.join('')}.${rules}`,
+        description: `${how}${late} Fires ${eventOn(kind, 'updated')}, unless nothing changed, which the message then says.${rules}`,
         tag,
         data,
         message: messages.updated,

@@ -51,7 +51,7 @@ export function webhookOperationRoutes({ sql, keys, policy }: ApiDeps): Hono<Api
       async (c) => {
         const { id } = c.req.valid('param');
         const { eshopId } = c.var.session;
-        const webhook = await setActive(sql, eshopId, id, active);
+        const webhook = (await setActive(sql, eshopId, id, active))?.webhook ?? null;
         const record = foundRecord(policy, id, webhook);
         if (!active || webhook === null) return ok(c, message, record);
         return ok(c, message, { ...record, missed: await missedBy(sql, eshopId, webhook) });

@@ -5,24 +5,6 @@ import { transaction } from '../transaction.ts';
 import { ordersByTimer } from './orders.ts';
 import { changeRecord } from './write.ts';
 
-export interface OrderRelease {
-  readonly status: 'preOrder';
-  /** When it is to be released; null while no time is set. */
-  readonly releaseAt: Date | null;
-}
-
-/** The waiting pre-order, or null when the order is none (any more) or does not exist. */
-export async function readOrderRelease(
-  sql: Sql,
-  eshopId: number,
-  eshopOrderId: string,
-): Promise<OrderRelease | null> {
-  const [row] = await sql<{ releaseAt: Date | null }[]>`
-    select release_at from orders
-    where eshop_id = ${eshopId} and eshop_order_id = ${eshopOrderId} and status = 'preOrder'`;
-  return row === undefined ? null : { status: 'preOrder', releaseAt: row.releaseAt };
-}
-
 /** Between two releases of one e-shop in the same second, in milliseconds: each costs as much as two deliveries. */
 const RELEASE_SPACING_MS = 100;
 /** So many get a place of their own, which takes ten minutes; where there are more, each gets a random one. */
@@ -73,7 +55,9 @@ export async function releasePreOrder(
   eshopOrderId: string,
   options: { readonly due?: Date } = {},
 ): Promise<boolean> {
-  if ((await readOrderRelease(sql, eshopId, eshopOrderId)) === null) return false;
+  const waiting = await sql`
+    select from orders where eshop_id = ${eshopId} and eshop_order_id = ${eshopOrderId} and status = 'preOrder'`;
+  if (waiting.length === 0) return false;
   let released = false;
   await transaction(sql, (tx) =>
     changeRecord(tx, ordersByTimer, eshopId, eshopOrderId, (order, now) => {

@@ -9,13 +9,9 @@ export class Staged<V> {
     this.#read.set(key, value);
   }
 
-  has(key: string): boolean {
-    return this.#read.has(key);
-  }
-
   /** Of these keys, those whose value has not been read; each once. */
   missing(keys: Iterable<string>): string[] {
-    return [...new Set(keys)].filter((key) => !this.has(key));
+    return [...new Set(keys)].filter((key) => !this.#read.has(key));
   }
 
   /** The present value; undefined where none has been read. */

@@ -43,16 +43,20 @@ export interface PartitionReach {
   readonly aheadSeconds: number;
 }
 
-/** Reads how far they reach, by the database's clock. */
-export async function readPartitions(sql: Pool): Promise<PartitionReach> {
-  const [partitions, now] = [await listPartitions(sql), await databaseTime(sql)];
-  const weeks = partitions.filter(({ week }) => week !== DEFAULT);
+/** Where the partitions of weeks end of the table that is furthest behind; null where there are none. */
+export function furthestBehind(weeks: readonly Partition[]): Date | null {
   const ends = new Map<string, number>();
   for (const { table, until } of weeks) {
     ends.set(table, Math.max(ends.get(table) ?? 0, until?.getTime() ?? 0));
   }
-  // Of the table that is furthest behind.
-  const until = new Date(ends.size === 0 ? now : Math.min(...ends.values()));
+  return ends.size === 0 ? null : new Date(Math.min(...ends.values()));
+}
+
+/** Reads how far they reach, by the database's clock. */
+export async function readPartitions(sql: Pool): Promise<PartitionReach> {
+  const [partitions, now] = [await listPartitions(sql), await databaseTime(sql)];
+  const weeks = partitions.filter(({ week }) => week !== DEFAULT);
+  const until = furthestBehind(weeks) ?? now;
   return { since: weeks[0]?.from ?? null, until, aheadSeconds: (until.getTime() - now.getTime()) / 1_000 };
 }
 

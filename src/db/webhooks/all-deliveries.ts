@@ -208,13 +208,7 @@ function ofRecord(sql: Sql, eshopId: number, entityId: string, times: Times) {
 }
 
 /** A slice of the deliveries of an e-shop. Those of deleted webhooks do not exist here. */
-export async function listAllDeliveries(
-  ...asked: Parameters<typeof selectAllDeliveries>
-): Promise<DeliveryLogRow[]> {
-  return await selectAllDeliveries(...asked);
-}
-
-export function selectAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slice: Slice) {
+export function listAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slice: Slice) {
   return sql<DeliveryLogRow[]>`
     with wanted as materialized (${webhooks(sql, eshopId, filter)})${weighed(sql, eshopId, filter)},
     found as materialized (

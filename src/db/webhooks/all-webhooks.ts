@@ -1,7 +1,7 @@
 /** Webhooks of all e-shops, as the operator sees them. Deleted ones do not exist here. */
 import type { Pool, Sql } from '../pool.ts';
 import { callsHost } from './receivers.ts';
-import { selectWebhooks, switchActive, type WebhookRow } from './webhooks.ts';
+import { selectWebhooks, setActive, type WebhookRow } from './webhooks.ts';
 
 export interface AllWebhooksFilter {
   readonly id?: number | undefined;
@@ -60,6 +60,6 @@ export async function eshopOfWebhook(sql: Sql, id: number): Promise<number | nul
 /** Switched by an operator. @returns whether that changed anything; null where there is no such webhook */
 export async function switchWebhook(sql: Pool, id: number, active: boolean): Promise<boolean | null> {
   const eshopId = await eshopOfWebhook(sql, id);
-  const switched = eshopId === null ? null : await switchActive(sql, eshopId, id, active);
+  const switched = eshopId === null ? null : await setActive(sql, eshopId, id, active);
   return switched === null ? null : switched.changed;
 }

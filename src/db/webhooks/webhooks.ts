@@ -228,18 +228,11 @@ async function applyChange(
   if (!reordered) await enqueueWebhookChange(tx, eshopId, before.id);
 }
 
-/** Activates or deactivates; changes nothing where it is so already. Null when there is no such webhook. */
+/**
+ * Activates or deactivates; changes nothing where it is so already.
+ * @returns the webhook, and whether it was otherwise before; null when there is no such webhook
+ */
 export async function setActive(
-  sql: Pool,
-  eshopId: number,
-  id: number,
-  active: boolean,
-): Promise<WebhookRow | null> {
-  return (await switchActive(sql, eshopId, id, active))?.webhook ?? null;
-}
-
-/** The same, and whether it was otherwise before. */
-export async function switchActive(
   sql: Pool,
   eshopId: number,
   id: number,

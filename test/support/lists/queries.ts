@@ -4,12 +4,12 @@
  */
 import type postgres from 'postgres';
 import { pageOf } from '../../../src/api/pagination.ts';
-import { type EventFilter, selectCountOfEvents, selectEvents } from '../../../src/db/event-log.ts';
+import { type EventFilter, listEvents, selectCountOfEvents } from '../../../src/db/event-log.ts';
 import type { Slice } from '../../../src/db/id-range.ts';
 import type { Pool } from '../../../src/db/pool.ts';
 import {
   type AllDeliveriesFilter,
-  selectAllDeliveries,
+  listAllDeliveries,
   selectCountOfAll,
 } from '../../../src/db/webhooks/all-deliveries.ts';
 import { deliveryStates } from '../../../src/domain/delivery-state.ts';
@@ -106,7 +106,7 @@ function deliveriesQuery(
     list: 'deliveries',
     filters,
     queries: (direction) => [
-      selectAllDeliveries(sql, eshopId, filter, sliceOf(direction)),
+      listAllDeliveries(sql, eshopId, filter, sliceOf(direction)),
       ...(direction !== 'cursor' ? [selectCountOfAll(sql, eshopId, filter)] : []),
     ],
   };
@@ -117,7 +117,7 @@ function eventsQuery(sql: Pool, eshopId: number, filters: readonly string[], fil
     list: 'events',
     filters,
     queries: (direction) => [
-      selectEvents(sql, eshopId, filter, sliceOf(direction)),
+      listEvents(sql, eshopId, filter, sliceOf(direction)),
       ...(direction !== 'cursor' ? [selectCountOfEvents(sql, eshopId, filter)] : []),
     ],
   };
