@@ -7,6 +7,9 @@
 export const DYNAMIC_CONFIG: Readonly<Record<string, string | number | boolean>> = {
   // Timers are looked at this often; the default of a second would make every shorter wait a second long.
   'history.timerProcessorMaxTimeShift': '1ms',
+  // Read so often within one second, a queue of timers counts as stuck, and those of that second go to a slow reader
+  // (docs/decisions/0024). 0: none counts as stuck.
+  'history.queueReaderStuckCriticalAttempts': 0,
   // The first attempt starts on the worker that scheduled it, without a way through the task queue. Older
   // servers, such as 1.29, have to be told.
   'system.enableActivityEagerExecution': true,
