@@ -1,5 +1,5 @@
 /** At which moments a kill has met attempts. */
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, isGrpcServiceError } from '@temporalio/client';
 import type { Pool } from '../src/db/pool.ts';
 import { eachLimited } from '../src/lib/each-limited.ts';
 import { batchWorkflowId } from '../workflows/batch-types.ts';
@@ -18,6 +18,8 @@ interface Row extends NamedDelivery {
   readonly finished: boolean | null;
 }
 
+/** gRPC's status. */
+const NOT_FOUND = 5;
 /** Calls of Temporal under way at once. */
 const CONCURRENCY = 8;
 
@@ -78,7 +80,7 @@ async function storyOf({ workflow }: Client, workflowId: string): Promise<Story>
     if (events?.some((event) => event.activityTaskScheduledEventAttributes) === true) return 'attempting';
     return events?.some((event) => event.workflowTaskCompletedEventAttributes) === true ? 'begun' : 'started';
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return 'none';
+    if (isGrpcServiceError(error) && error.code === NOT_FOUND) return 'none';
     throw error;
   }
 }

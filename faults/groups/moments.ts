@@ -1,7 +1,6 @@
 /** Waybill dies again and again, while many deliveries are at every moment of their attempts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isOpen } from '../../src/domain/delivery-state.ts';
-import { eachLimited } from '../../src/lib/each-limited.ts';
 import { withTemporal } from '../../test/support/workflows.ts';
 import { readRows } from '../evidence.ts';
 import type { EmbeddedFault, Fault, Scene } from '../fault.ts';
@@ -10,16 +9,15 @@ import type { EmbeddedStack } from '../stack/embedded.ts';
 import type { BasicStack, Stack } from '../stack/stack.ts';
 
 const KILLS = 12;
-/** Orders before each kill, and who sends them. */
-const ORDERS = 16;
-const CLIENTS = 4;
-/** From the first of them to the kill, in milliseconds. */
-const UNTIL_KILL_MS = [40, 700] as const;
+/** Each sends one order after the other, until the kill. */
+const CLIENTS = 2;
+/** From the first order to the kill, in milliseconds. */
+const UNTIL_KILL_MS = [200, 700] as const;
 /** On their way to a receiver that is far away, and, in some rounds, to Temporal and to Postgres: moments last longer. In milliseconds. */
 const TRANSIT_MS = 40;
 const FAR_MS = { temporal: [0, 60], postgres: [0, 25] } as const;
-/** Everything has ended by then, in milliseconds: the policy's own waits are short. */
-const PATIENCE_MS = 90_000;
+/** What a kill has left has ended by then, in milliseconds: the policy's own waits are short. */
+const PATIENCE_MS = 60_000;
 const POLL_MS = 200;
 
 interface Victim<S extends BasicStack> {
@@ -57,26 +55,35 @@ function everyMoment<S extends BasicStack>(name: string, victim: Victim<S>): Fau
 
 async function killAgainAndAgain<S extends BasicStack>(scene: Scene<S>, victim: Victim<S>): Promise<void> {
   const { stack, shop, receivers, ledger, random } = scene;
+  const ended = async () =>
+    (await readRows(stack.sql, shop.eshopId)).deliveries.every(({ state }) => !isOpen(state));
   await withTemporal(await victim.temporalAddress(stack), async (client) => {
     for (let kill = 0; kill < KILLS; kill += 1) {
       victim.delay(stack, random.pick(FAR_MS.temporal), random.pick(FAR_MS.postgres));
-      const ids = Array.from({ length: ORDERS }, (_, index) => `moment-${shop.eshopId}-${kill}-${index}`);
-      const sent = eachLimited(ids, CLIENTS, shop.createOrder);
+      let orders = 0;
+      let killed = false;
+      const sendUntilKilled = async () => {
+        while (!killed) {
+          orders += 1;
+          await shop.createOrder(`moment-${shop.eshopId}-${kill}-${orders}`);
+        }
+      };
+      const sent = Promise.all(Array.from({ length: CLIENTS }, sendUntilKilled));
       // Looked at below.
       sent.catch(() => {});
       await sleep(random.integer(...UNTIL_KILL_MS));
       await victim.kill(stack);
+      killed = true;
       const from = Date.now();
       const arrivals = receivers.all.flatMap((receiver) => receiver.arrivals);
       ledger.killedAt.push(...(await momentsMet(stack.sql, client, shop.eshopId, arrivals, from)));
+      victim.delay(stack, 0, 0);
       await victim.start(stack);
       ledger.outages.push({ from, to: Date.now() });
       await sent;
+      for (const end = Date.now() + PATIENCE_MS; !(await ended()) && Date.now() < end; ) await sleep(POLL_MS);
     }
   });
-  const ended = async () =>
-    (await readRows(stack.sql, shop.eshopId)).deliveries.every(({ state }) => !isOpen(state));
-  for (const end = Date.now() + PATIENCE_MS; !(await ended()) && Date.now() < end; ) await sleep(POLL_MS);
 }
 
 export const momentFaults: readonly (Fault | EmbeddedFault)[] = [
