@@ -45,9 +45,9 @@ export const faultDefects: readonly FaultDefect[] = [
     group: 'pooler',
     fault: 'transaction pooling: worker killed',
     file: 'src/db/pool.ts',
-    text: '    max_pipeline: session ? 100 : 0,\n',
-    replacement: '    max_pipeline: 100,\n',
-    noticed: 'Behind PgBouncer answers are lost, and what waits for them hangs.',
+    text: '    prepare: session,\n',
+    replacement: '    prepare: true,\n',
+    noticed: 'Behind PgBouncer statements fail that another of its connections has prepared.',
   },
   {
     name: 'faults-standby',
