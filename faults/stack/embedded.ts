@@ -36,7 +36,11 @@ export async function startEmbeddedStack(shutdown: Shutdown): Promise<EmbeddedSt
     PORT: String(port),
     DELIVERY_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
   });
-  await shutdown.add(() => program.stop());
+  await shutdown.add(async () => {
+    await program.stop();
+    // Where a round ended between a kill and its start, its servers are left.
+    for (const pid of await processesNaming(directory)) signalTree(pid, 'SIGKILL');
+  });
   const forbidden = await createReceiver();
   await shutdown.add(() => forbidden.close());
   const dataDir = await openDataDir(join(directory, 'data'));
