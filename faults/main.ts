@@ -127,7 +127,8 @@ try {
 } finally {
   await shutdown.stop();
 }
-say(killedAtLine(played));
+const killedAt = killedAtLine(played.map(({ verdict }) => verdict));
+if (killedAt !== '') say(killedAt);
 console.log(options.json ? JSON.stringify(played, null, 2) : resultTable(played));
 if (options.markdown !== undefined) await writeTable(options.markdown, options.seed, played);
 // A socket of something that a fault has cut may still be open: nobody waits for it.

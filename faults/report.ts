@@ -1,6 +1,7 @@
 /** The table at the end of a run. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { table } from '../bench/statistics.ts';
+import type { Verdict } from './check/check.ts';
 import { moments } from './moments.ts';
 import { replayCommand } from './plan.ts';
 import type { Played } from './round.ts';
@@ -60,8 +61,8 @@ function row(name: string, rounds: readonly Played[]): string[] {
 }
 
 /** How often kills have met attempts at each moment, in a line; empty where no round looked. */
-export function killedAtLine(played: readonly Played[]): string {
-  const killedAt = played.flatMap(({ verdict }) => verdict.killedAt);
+export function killedAtLine(verdicts: readonly Pick<Verdict, 'killedAt'>[]): string {
+  const killedAt = verdicts.flatMap((verdict) => verdict.killedAt);
   if (killedAt.length === 0) return '';
   const counts = moments.map((moment) => `${moment} ${killedAt.filter((each) => each === moment).length}`);
   return `killed at: ${counts.join(', ')}`;
@@ -86,7 +87,7 @@ export function roundLines({ round, verdict, tookMs, busyMs, logFile }: Played):
   const figures = `${verdict.delivered} of ${verdict.accepted} delivered, ${verdict.batched} in batches, ${verdict.repeated} repeated, ${(tookMs / 1000).toFixed(1)} s`;
   const busy =
     busyMs === 0 ? '' : ` (the machine was busy with other things for ${(busyMs / 1000).toFixed(1)} s)`;
-  const killedAt = killedAtLine([{ round, verdict, tookMs, busyMs }]);
+  const killedAt = killedAtLine([verdict]);
   const broken = verdict.violations.map(({ kind, text }) => `\n         ${kind}: ${text}`).join('');
   return `${head}: ${figures}${busy}${killedAt === '' ? '' : `\n         ${killedAt}`}${broken}${bad ? `\n         again: ${replayCommand(round)}\n         log: ${logFile}` : ''}`;
 }

@@ -1,5 +1,5 @@
 /** Latency in a calm and the price of a workflow each, beside those of another checkout: both with everything of theirs, in turns. */
-import { cpuMilliseconds, difference } from '../cpu.ts';
+import { startCpuClock } from '../measure.ts';
 import { type OneProcess, startInOneProcess } from '../one-process.ts';
 import { type Line, sendFlatOut } from '../rounds.ts';
 import type { Stack } from '../stack.ts';
@@ -91,14 +91,12 @@ async function inTurns(
 
 /** Orders as fast as they are taken: how many are delivered and in Temporal per second, and the processor time of each in milliseconds. */
 async function flatOut(stack: Stack, { pid, line, allDispatched }: Tree, orders: number, patienceMs: number) {
-  const { postgres } = stack.processes();
-  const cpu = () => cpuMilliseconds({ tree: pid, ...(postgres === undefined ? {} : { postgres }) });
-  const before = cpu();
+  const clock = startCpuClock(stack, { worker: pid });
   const start = performance.now();
   await sendFlatOut(line.shop, orders, CLIENTS);
   await line.receiver.arrivalsWithin({ deliveries: orders, seconds: 0, patienceMs });
   await allDispatched(patienceMs);
   const seconds = (performance.now() - start) / 1000;
-  const used = Object.values(difference(cpu(), before)).reduce((sum, ms) => sum + ms, 0);
-  return { perSecond: orders / seconds, cpuMs: used / orders };
+  const { all = Number.NaN } = await clock.stop();
+  return { perSecond: orders / seconds, cpuMs: all / orders };
 }

@@ -107,7 +107,8 @@ const MAX_CACHED_WORKFLOWS = 1_000;
 /**
  * Workflow tasks under way at once, and questions for more of them, which take a place as well: of cached workflows, and of others. While
  * more tasks of cached workflows wait than are asked for, the SDK asks for others with one poller; under full load they wait for half
- * a minute then (docs/decisions/0021). Fewer questions than half of the places, so that a workflow that is started here finds one.
+ * a minute then (docs/decisions/0021). More places: each task takes longer. Fewer questions than half of the places, so that a workflow
+ * that is started here finds one.
  */
 const MAX_WORKFLOW_TASKS_AT_ONCE = 100;
 const MAX_WORKFLOW_POLLERS = 40;

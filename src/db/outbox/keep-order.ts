@@ -53,7 +53,10 @@ async function mayNotGoIn(sql: Sql, batchIds: readonly string[]): Promise<string
   return rows.map(({ id }) => id);
 }
 
-/** Records that are settled by one statement: hundreds of thousands may wait, and a statement may take ten seconds. */
+/**
+ * Records that are settled by one statement: hundreds of thousands may wait, and a statement may take ten seconds. Fewer: more statements
+ * for the same.
+ */
 const RECORDS_AT_ONCE = 500;
 
 /**
