@@ -43,8 +43,9 @@ function nameProblem(name: string): string | null {
   return OURS.test(known) ? 'is set by the service' : null;
 }
 
-function valueProblem(value: string): string | null {
-  if (value === MASK || VALUE.test(value)) return null;
+function valueProblem(value: string, masks: boolean): string | null {
+  if (VALUE.test(value)) return null;
+  if (value === MASK) return masks ? null : 'no value is stored that the mask could stand for: send one';
   return 'may contain only visible ASCII characters, with spaces and tabs between them';
 }
 
@@ -56,47 +57,57 @@ function sizeProblem(headers: StaticHeaders): string | null {
   return bytes > MAX_BYTES ? `must be at most ${MAX_BYTES} bytes long, names and values together` : null;
 }
 
-const staticHeaders = v.pipe(
-  // A list is a record of numbers for valibot.
-  v.custom<StaticHeaders>((input) => !Array.isArray(input), 'must be an object'),
-  // A request is described by what stands before the next schema.
-  v.metadata({
-    jsonSchema: {
-      type: 'object',
-      maxProperties: MAX_HEADERS,
-      propertyNames: { pattern: NAME.source, minLength: 1 },
-      additionalProperties: { type: 'string', maxLength: MAX_BYTES, pattern: '^[\\t -~]*$|^•••$' },
-      description:
-        `Static headers of every attempt and test, name to value, for a receiver behind a gateway: up to ${MAX_HEADERS}, ${MAX_BYTES} bytes in ` +
-        `all. Values are secrets: they are stored encrypted and shown as \`${MASK}\`. In a PUT: left out, they stay; null or \`{}\` removes ` +
-        `them; \`${MASK}\` keeps the value that is stored under the name (without case); if the URL leads to another scheme, host or port, ` +
-        'every value must be sent anew. Names are compared without case. Not allowed: headers of the connection and of framing, `Host`, `Content-*`, ' +
-        '`User-Agent`, `webhook-*`, `X-Service-*`, and bytes that RFC 9110 forbids.',
-      examples: [{ 'X-Gateway-Key': 'a key of the gateway' }],
-    },
-  }),
-  v.record(v.string(), v.string('must be a string'), 'must be an object'),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    const input = dataset.value;
-    const at = (key: string, message: string) =>
-      addIssue({ message, path: [{ type: 'object', origin: 'key', input, key, value: null }] });
-    const entries = Object.entries(input);
-    if (entries.length > MAX_HEADERS) return addIssue({ message: `must be at most ${MAX_HEADERS}` });
-    const tooLong = sizeProblem(input);
-    if (tooLong !== null) return addIssue({ message: tooLong });
-    const known = new Set<string>();
-    for (const [name, value] of entries) {
-      const problem = nameProblem(name) ?? valueProblem(value);
-      if (problem !== null) at(name, problem);
-      else if (known.has(name.toLowerCase())) at(name, 'is there twice');
-      known.add(name.toLowerCase());
-    }
-  }),
-);
+/** @param masks whether a mask may stand for a value: only where one may be stored */
+function staticHeaders(masks: boolean) {
+  return v.pipe(
+    // A list is a record of numbers for valibot.
+    v.custom<StaticHeaders>((input) => !Array.isArray(input), 'must be an object'),
+    // A request is described by what stands before the next schema.
+    v.metadata({
+      jsonSchema: {
+        type: 'object',
+        maxProperties: MAX_HEADERS,
+        propertyNames: { pattern: NAME.source, minLength: 1 },
+        additionalProperties: {
+          type: 'string',
+          maxLength: MAX_BYTES,
+          pattern: masks ? `${VALUE.source}|^${MASK}$` : VALUE.source,
+        },
+        description:
+          `Static headers of every attempt and test, name to value, for a receiver behind a gateway: up to ${MAX_HEADERS}, ${MAX_BYTES} bytes in ` +
+          `all. Values are secrets: they are stored encrypted and shown as \`${MASK}\`. In a PUT: left out, they stay; null or \`{}\` removes ` +
+          `them; \`${MASK}\` keeps the value that is stored under the name (without case); if the URL leads to another scheme, host or port, ` +
+          'every value must be sent anew. Names are compared without case. Not allowed: headers of the connection and of framing, `Host`, `Content-*`, ' +
+          '`User-Agent`, `webhook-*`, `X-Service-*`, and bytes that RFC 9110 forbids.',
+        examples: [{ 'X-Gateway-Key': 'a key of the gateway' }],
+      },
+    }),
+    v.record(v.string(), v.string('must be a string'), 'must be an object'),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return;
+      const input = dataset.value;
+      const at = (key: string, message: string) =>
+        addIssue({ message, path: [{ type: 'object', origin: 'key', input, key, value: null }] });
+      const entries = Object.entries(input);
+      if (entries.length > MAX_HEADERS) return addIssue({ message: `must be at most ${MAX_HEADERS}` });
+      const tooLong = sizeProblem(input);
+      if (tooLong !== null) return addIssue({ message: tooLong });
+      const known = new Set<string>();
+      for (const [name, value] of entries) {
+        const problem = nameProblem(name) ?? valueProblem(value, masks);
+        if (problem !== null) at(name, problem);
+        else if (known.has(name.toLowerCase())) at(name, 'is there twice');
+        known.add(name.toLowerCase());
+      }
+    }),
+  );
+}
 
-/** As a request says them: undefined where it leaves them out. */
-export const staticHeadersField = v.optional(v.nullable(staticHeaders));
+/** Those of a new webhook, as a request says them: null or empty for none. A mask is refused: nothing is stored that it could stand for. */
+export const newHeadersField = v.optional(v.nullable(staticHeaders(false)));
+
+/** Those of a webhook that is replaced, as a request says them: undefined where it leaves them out. */
+export const replacedHeadersField = v.optional(v.nullable(staticHeaders(true)));
 
 /** As the record shows them. */
 export const maskedHeadersField = v.nullable(
@@ -111,9 +122,9 @@ export function masked(names: readonly string[]): Record<string, typeof MASK> {
   return Object.fromEntries(names.map((name) => [name, MASK]));
 }
 
-/** Those of a new webhook. @throws Problem 400 for a mask: nothing is stored that it could stand for */
-export function newHeaders(sent: StaticHeaders | null | undefined): StaticHeaders | null {
-  return keptOrSent(sent ?? {}, () => 'no value is stored that the mask could stand for: send one');
+/** Null in place of none. */
+export function headersOrNull(sent: StaticHeaders | null | undefined): StaticHeaders | null {
+  return sent === null || sent === undefined || Object.keys(sent).length === 0 ? null : sent;
 }
 
 /** What a webhook has, and where it leads. */
@@ -171,5 +182,5 @@ function keptOrSent(
   const tooLong = sizeProblem(after);
   if (problems.length === 0 && tooLong !== null) problems.push({ path: 'headers', message: tooLong });
   if (problems.length > 0) throw invalid(problems);
-  return headers.length === 0 ? null : after;
+  return headersOrNull(after);
 }

@@ -4,7 +4,7 @@ import { payloadVersions } from './decimal.ts';
 import { eventTypeNames, eventTypes, movementOf, packingListEventTypes } from './event-types.ts';
 import { atMost, isLonger, recordNumber } from './fields.ts';
 import { incidentSchema } from './incident.ts';
-import { maskedHeadersField, staticHeadersField } from './static-headers.ts';
+import { maskedHeadersField, newHeadersField, replacedHeadersField } from './static-headers.ts';
 import { answeredSecret, ownSecretField } from './webhook-secret.ts';
 
 const MAX_URL_LENGTH = 2048;
@@ -157,7 +157,7 @@ const noLatest = {
 } as const;
 
 export const webhookInputSchema = v.pipe(
-  v.strictObject({ ...inputEntries, headers: staticHeadersField }),
+  v.strictObject({ ...inputEntries, headers: replacedHeadersField }),
   v.metadata({ ref: 'WebhookInput' }),
   v.forward(v.partialCheck(packingLists.fields, packingLists.allowed, packingLists.message), packingLists.at),
   v.forward(v.partialCheck(noLatest.fields, noLatest.allowed, noLatest.message), noLatest.at),
@@ -167,7 +167,7 @@ export type WebhookInput = v.InferOutput<typeof webhookInputSchema>;
 
 /** The body of a creation, which may bring a secret along. */
 export const webhookCreationSchema = v.pipe(
-  v.strictObject({ ...inputEntries, headers: staticHeadersField, secret: ownSecretField }),
+  v.strictObject({ ...inputEntries, headers: newHeadersField, secret: ownSecretField }),
   v.metadata({ ref: 'WebhookCreation' }),
   v.forward(v.partialCheck(packingLists.fields, packingLists.allowed, packingLists.message), packingLists.at),
   v.forward(v.partialCheck(noLatest.fields, noLatest.allowed, noLatest.message), noLatest.at),

@@ -13,7 +13,7 @@ import {
 } from '../../db/webhooks/webhooks.ts';
 import { type Contract, contractOf, contractProblems } from '../../domain/contract.ts';
 import { badRequest, invalid } from '../../domain/problem.ts';
-import { newHeaders, replacedHeaders } from '../../domain/static-headers.ts';
+import { headersOrNull, replacedHeaders } from '../../domain/static-headers.ts';
 import {
   type GivenSettings,
   webhookCreationSchema,
@@ -102,7 +102,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     async (c) => {
       const { eshopId } = c.var.session;
       const { secret: own, headers: sent, ...input } = c.req.valid('json');
-      const headers = newHeaders(sent);
+      const headers = headersOrNull(sent);
       const { maxWebhooks } = await checkInput(eshopId, input);
       const secret = own ?? newWebhookSecret();
       const seal = sealing(keys, eshopId, { secret, headers });

@@ -6,7 +6,7 @@ import type { Pool } from '../../db/pool.ts';
 import { countWebhooks, findTwin, importWebhook, isWebhookIdUsed } from '../../db/webhooks/webhooks.ts';
 import { contractOf, contractProblems } from '../../domain/contract.ts';
 import { badRequest, invalid } from '../../domain/problem.ts';
-import { newHeaders } from '../../domain/static-headers.ts';
+import { headersOrNull } from '../../domain/static-headers.ts';
 import { validate, without } from '../../domain/validation.ts';
 import { webhookCreationSchema } from '../../domain/webhook.ts';
 import { counted } from '../../domain/words.ts';
@@ -102,7 +102,7 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
     if (twin !== null) return skipped(twin);
     if (planned.webhooks.has(key))
       return { outcome: 'skipped', ...said, id: null, note: 'an earlier line is the same webhook' };
-    const headers = newHeaders(sent);
+    const headers = headersOrNull(sent);
     const destination = deps.destinationProblem(url);
     const problems = [
       ...contractProblems(contract, input),
