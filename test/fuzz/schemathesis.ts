@@ -77,6 +77,8 @@ export async function runSchemathesis(program: string, options: FuzzRun): Promis
     ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
     ...['--phases', 'examples,coverage,fuzzing', '--checks', checks.join(','), '--continue-on-failure'],
     ...['--max-time', String(seconds), '--max-examples', String(examples), '--seed', String(seed)],
+    // An answer may wait for a call to Temporal to fail, which takes ten seconds where nobody listens.
+    ...['--request-timeout', '20'],
     // One worker: Python 3.11 loses count when two threads parse source at once, as Hypothesis does.
     ...['--workers', '1', '--generation-database', 'none', '--suppress-health-check', 'all'],
     ...(only === undefined ? [] : ['--include-path-regex', only]),
