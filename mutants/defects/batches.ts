@@ -67,8 +67,8 @@ export const batchDefects: readonly Defect[] = [
   {
     name: 'batch-claimed-again-for-another',
     file: 'src/db/outbox/claim.ts',
-    text: 'batch_id = coalesce(d.batch_id,',
-    replacement: `batch_id = coalesce(\${batchId}::uuid, d.batch_id,`,
+    text: 'coalesce(d.batch_id,',
+    replacement: `coalesce(\${batchId}::uuid, d.batch_id,`,
     noticed: 'After a relay died two batches make the same deliveries.',
     caughtBy: records('a claim of what was claimed for a batch leaves it in that batch'),
   },

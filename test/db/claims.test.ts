@@ -128,6 +128,15 @@ describe('for a batch', () => {
     await database.sql`update deliveries set batch_id = ${batchId}`;
     expect(await aloneAndInBatch(2, [busy])).toEqual([[0, 2]]);
   });
+
+  test.each([null, batchId])(
+    'what was delivered belongs to none, although it belonged to %s',
+    async (before) => {
+      await enqueue(busy, 3);
+      await database.sql`update deliveries set state = 'delivered', batch_id = ${before}`;
+      expect(await aloneAndInBatch(2, [busy])).toEqual([[3, 0]]);
+    },
+  );
 });
 
 describe('turns', () => {

@@ -100,25 +100,28 @@ test('failed at once: the second attempt comes after its wait, and not before', 
   expect(receiver.requests).toHaveLength(2);
 });
 
-test('delivered, and its process died before the start: its workflow comes, and no second request', async () => {
-  const stack = await start({ worker: false });
-  const receiver = await startReceiver();
-  await stack.createWebhook(receiver.url);
-  const id = await stack.fireOne('10004');
-  await claimDeliveries(stack.sql, { queue: QUEUE.fresh, limit: 1 });
-  await beginAttempt(stack.sql, { deliveryId: id, number: 1, generation: 1 });
-  await recordAttempts(
-    stack.sql,
-    [attemptRecord(id, { outcome: 'success', status: 200, error: null })],
-    null,
-  );
-  expect(await queueOf(stack, id)).toMatchObject({ dispatched: false });
-  await stack.startWorker();
-  await stack.untilBegun(id);
-  expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  await stack.until('its record', async () => (await queueOf(stack, id))?.dispatched === true);
-  expect(receiver.requests).toEqual([]);
-});
+test.each(['auto', 'batch'] as const)(
+  'delivered, and its process died before the start: its workflow comes, and no second request (%s)',
+  async (firstAttempts) => {
+    const stack = await start({ worker: false, firstAttempts });
+    const receiver = await startReceiver();
+    await stack.createWebhook(receiver.url);
+    const id = await stack.fireOne('10004');
+    await claimDeliveries(stack.sql, { queue: QUEUE.fresh, limit: 1 });
+    await beginAttempt(stack.sql, { deliveryId: id, number: 1, generation: 1 });
+    await recordAttempts(
+      stack.sql,
+      [attemptRecord(id, { outcome: 'success', status: 200, error: null })],
+      null,
+    );
+    expect(await queueOf(stack, id)).toMatchObject({ dispatched: false });
+    await stack.startWorker();
+    await stack.untilBegun(id);
+    expect(await stack.untilClosed(id)).toBe('COMPLETED');
+    await stack.until('its record', async () => (await queueOf(stack, id))?.dispatched === true);
+    expect(receiver.requests).toEqual([]);
+  },
+);
 
 test('under way in a process that died: nobody makes it while it may be at its receiver, then it is made again', async () => {
   const stack = await start({ worker: false });

@@ -125,8 +125,10 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
     alone as materialized (
       select id from (select id, count(*) over (partition by eshop_id) as fellows from chosen) c where fellows <= ${alone.few}::int),
     claimed as (
-      update deliveries d set claimed_until = ${leaseEnd(sql)}, batch_id = coalesce(d.batch_id,
-        case when d.id not in (select id from alone) or (select count(*) from alone) > ${alone.room}::int then ${batchId}::uuid end)
+      -- What has ended gets its own workflow: a batch would find nothing to do, and nobody would mark it.
+      update deliveries d set claimed_until = ${leaseEnd(sql)}, batch_id = case when d.state in ('pending', 'retrying') then
+        coalesce(d.batch_id,
+          case when d.id not in (select id from alone) or (select count(*) from alone) > ${alone.room}::int then ${batchId}::uuid end) end
       where d.id = any(array(select id from chosen)) and ${unflushed(sql)}
         and d.id between (select id from chosen order by id limit 1) and (select id from chosen order by id desc limit 1)
       returning d.*)
