@@ -88,14 +88,26 @@ const FOLLOW_INTERVAL_MS = 30_000;
  */
 const ADDRESS_CACHE_MS = 10 * 60_000;
 
+type Resolve = (name: string) => Promise<readonly { readonly address: string }[]>;
+
+/**
+ * All that any of these ways finds: webhooks' names are looked up in another way than the system's, which tries search domains, and
+ * which the clients of databases and of Temporal take.
+ * @throws AggregateError where none of them answers
+ */
+export function byEachOf(...ways: readonly Resolve[]): Resolve {
+  return async (name) => {
+    const asked = ways.map((way) => way(name));
+    await Promise.any(asked);
+    return (await Promise.all(asked.map((each) => each.catch(() => [])))).flat();
+  };
+}
+
 /**
  * Follows the addresses of hosts with names: a webhook may lead to the same port by another name.
  * @returns ends it
  */
-export function followNames(
-  own: OwnEndpoints,
-  resolve: (name: string) => Promise<readonly { readonly address: string }[]>,
-): () => void {
+export function followNames(own: OwnEndpoints, resolve: Resolve): () => void {
   async function refresh(): Promise<void> {
     for (const { name } of own.names()) {
       const addresses = await resolve(name).catch(() => null);

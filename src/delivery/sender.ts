@@ -4,13 +4,14 @@
  *
  * Module delivery, which imports domain, traces. Begin: then `request.ts`, `exchange.ts` and `address-guard.ts`.
  */
+import { lookup } from 'node:dns/promises';
 import { createAddressGuard } from './address-guard.ts';
 import { certificateEnd } from './certificate.ts';
 import { createConnections } from './connections.ts';
 import { createConnector } from './connector.ts';
 import { type AttemptResult, exchange } from './exchange.ts';
 import { isInternalFailure } from './failure-attribution.ts';
-import { createOwnEndpoints, followNames, type OwnEndpoints } from './own-endpoints.ts';
+import { byEachOf, createOwnEndpoints, followNames, type OwnEndpoints } from './own-endpoints.ts';
 import type { AttemptRequest } from './request.ts';
 import { createResolver } from './resolver.ts';
 
@@ -66,7 +67,11 @@ export function createSender(options: SenderOptions): Sender {
       ...(ca === undefined ? {} : { ca }),
     });
   const connections = createConnections(connectorFor);
-  const stopFollowing = followNames(own, (name) => resolver.resolve(name, 'own endpoints'));
+  const resolveOwn = byEachOf(
+    (name) => resolver.resolve(name, 'own endpoints'),
+    (name) => lookup(name, { all: true }),
+  );
+  const stopFollowing = followNames(own, resolveOwn);
   const isInternal = (error: unknown) =>
     isInternalFailure(error, { resolverAnswers: () => resolver.answers() });
   const underWay = new Set<Promise<unknown>>();

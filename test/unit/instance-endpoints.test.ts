@@ -1,5 +1,6 @@
 /** Which ports an instance knows to be its own, by what it is configured with and what it has started. */
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,6 +39,15 @@ test('the database, Temporal, its UI and the API', async () => {
   ] as const) {
     expect([host, own.includes(host, port), own.includes(host, port + 1)]).toEqual([host, true, false]);
   }
+});
+
+test('the database behind a pooler', async () => {
+  const own = await endpoints({
+    DATABASE_URL: 'postgres://waybill:hidden@pooler.example:6432/waybill',
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    DATABASE_DIRECT_URL: 'postgres://waybill:hidden@direct.example/waybill',
+  });
+  expect([5_432, 5_433].map((port) => own.includes('direct.example', port))).toEqual([true, false]);
 });
 
 test('the API of another process of the instance, and where that shows its metrics', async () => {
