@@ -147,13 +147,14 @@ export function exchange(
             if (informational <= MAX_INFORMATIONAL_RESPONSES) return;
             return cut(() => resolve(failure(informationalSentence(host, MAX_INFORMATIONAL_RESPONSES))));
           }
+          const hide = withoutEchoes(request.staticHeaders);
           answer = createAnswer({
             status,
             retryAfter: first(headers['retry-after']),
             encoding: first(headers['content-encoding'])?.trim().toLowerCase() ?? '',
             contentType: first(headers['content-type']) ?? '',
-            shown: request.test === true ? usefulHeaders(headers) : undefined,
-            hide: withoutEchoes(request.staticHeaders),
+            shown: request.test === true ? usefulHeaders(headers, hide) : undefined,
+            hide,
             host,
             startedAt,
             durationMs: elapsed(),
@@ -235,17 +236,13 @@ function createAnswer(head: AnswerHead): Answer {
         responseExcerpt: excerpt === null ? null : hide(excerpt),
         retryAfterMs,
         ...sent,
-        ...(shown === undefined ? {} : { responseHeaders: hidden(shown, hide) }),
+        ...(shown === undefined ? {} : { responseHeaders: shown }),
       };
     },
   };
 }
 
 const first = (header: string | string[] | undefined) => (Array.isArray(header) ? header[0] : header);
-
-function hidden(headers: Readonly<Record<string, string>>, hide: AnswerHead['hide']) {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, hide(value)]));
-}
 
 function isConnectTimeout(error: unknown): boolean {
   return error instanceof errors.ConnectTimeoutError;

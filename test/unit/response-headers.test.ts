@@ -1,23 +1,39 @@
 /** What is shown of the headers of a receiver's answer to a test. */
 import { expect, test } from 'vitest';
+import { withoutEchoes } from '../../src/delivery/echo.ts';
 import { usefulHeaders } from '../../src/delivery/response-headers.ts';
+
+const asItIs = (text: string) => text;
 
 test('those that help, and none that may be confidential', () => {
   expect(
-    usefulHeaders({
-      'content-type': 'text/html',
-      location: 'https://shop.example/',
-      'set-cookie': ['session=secret'],
-      'x-internal': 'secret',
-    }),
+    usefulHeaders(
+      {
+        'content-type': 'text/html',
+        location: 'https://shop.example/',
+        'set-cookie': ['session=secret'],
+        'x-internal': 'secret',
+      },
+      asItIs,
+    ),
   ).toEqual({ 'content-type': 'text/html', location: 'https://shop.example/' });
 });
 
 test('several values are one, long ones are cut, control characters are taken out', () => {
-  const shown = usefulHeaders({
-    allow: ['GET', 'PUT'],
-    server: '\u001b[31mNginx\u009b ž',
-    via: 'x'.repeat(501),
-  });
+  const shown = usefulHeaders(
+    {
+      allow: ['GET', 'PUT'],
+      server: '\u001b[31mNginx\u009b ž',
+      via: 'x'.repeat(501),
+    },
+    asItIs,
+  );
   expect(shown).toEqual({ allow: 'GET, PUT', server: '\ufffd[31mNginx\ufffd ž', via: `${'x'.repeat(500)}…` });
+});
+
+test('a secret that would be cut in two is taken out whole', () => {
+  const secret = 'sk_live_0123456789abcdef0123456789abcdef';
+  const location = `https://shop.example/?r=${'x'.repeat(450)}&k=${secret}&more=${'y'.repeat(100)}`;
+  const shown = usefulHeaders({ location }, withoutEchoes({ 'X-Gateway-Key': secret }));
+  expect(shown.location).toMatch(/&k=•••&more=y+…$/);
 });
