@@ -137,10 +137,10 @@ async function exportTo(sql: Pool, eshopId: number, path: string): Promise<numbe
   });
   try {
     let lines = 0;
-    for await (const rows of exportEshop(sql, eshopId)) {
+    await exportEshop(sql, eshopId, async (rows) => {
       await file.write(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
       lines += rows.length;
-    }
+    });
     await file.sync();
     return lines;
   } catch (error) {

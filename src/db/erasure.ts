@@ -70,7 +70,7 @@ const kindsOf = ({ orders: found, returns: returned }: CustomerRecords): OfKind[
   { kind: 'return', ids: returned },
 ];
 
-/** Open deliveries of these records. */
+/** Deliveries of these records that are open, or whose request may still be answered. */
 export async function openDeliveriesOf(
   sql: Sql,
   eshopId: number,
@@ -79,8 +79,9 @@ export async function openDeliveriesOf(
   const open = await Promise.all(
     kindsOf(customer).map(
       ({ kind, ids }) => sql<{ id: string }[]>`
-        select id from deliveries
-        where eshop_id = ${eshopId} and state in ('pending', 'retrying')
+        select id from deliveries d
+        where eshop_id = ${eshopId} and (state in ('pending', 'retrying') or exists (
+            select from attempts a where a.delivery_id = d.id and a.finished_at is null and a.owned_until > clock_timestamp()))
           and entity_id = any(${[...ids]}) and event_type = any(${typesOf(kind)})`,
     ),
   );
@@ -102,7 +103,8 @@ export async function eraseCustomer(
       const [ofOrders, ofReturns] = kindsOf(customer);
       await orders.records(work).lock(ofOrders?.ids ?? []);
       await returns.records(work).lock(ofReturns?.ids ?? []);
-      // Under the locks no further event is written.
+      // Under the locks no further event is written, and none is delivered again.
+      for (const of of [ofOrders, ofReturns]) if (of !== undefined) await lockEvents(tx, eshopId, of);
       if ((await openDeliveriesOf(tx, eshopId, customer)).length > 0) return null;
       stage(work, orders, ofOrders?.ids ?? [], withoutCustomer);
       stage(work, returns, ofReturns?.ids ?? [], returnWithoutCustomer);
@@ -133,6 +135,14 @@ function stage<Rec extends object>(
   }
 }
 
+const eventsOf = (tx: Sql, eshopId: number, { kind, ids }: OfKind) => tx`
+  from events where eshop_id = ${eshopId} and type = any(${typesOf(kind)}) and entity_id = any(${[...ids]}) and test is not true
+  order by id`;
+
+async function lockEvents(tx: Transaction, eshopId: number, of: OfKind): Promise<void> {
+  await tx`select ${eventsOf(tx, eshopId, of)} for update`;
+}
+
 async function eraseEvents<Rec extends object>(
   tx: Transaction,
   eshopId: number,
@@ -141,9 +151,7 @@ async function eraseEvents<Rec extends object>(
 ): Promise<Erased> {
   if (of === undefined) return { events: 0, responses: 0 };
   const events = await tx<{ id: string; snapshot: string }[]>`
-    select id, snapshot from events
-    where eshop_id = ${eshopId} and type = any(${typesOf(of.kind)}) and entity_id = any(${[...of.ids]}) and test is not true
-    order by id`;
+    select id, snapshot ${eventsOf(tx, eshopId, of)}`;
   for (const { id, snapshot } of events) {
     const record: Rec = JSON.parse(snapshot);
     await tx`update events set snapshot = ${JSON.stringify(erased(record))} where id = ${id}`;

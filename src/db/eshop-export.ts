@@ -51,11 +51,20 @@ const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.F
     where d.webhook_id in (select id from webhooks where eshop_id = ${id}) order by a.delivery_id, a.number`,
 };
 
-/** The rows, some at a time. */
-export async function* exportEshop(sql: Pool, eshopId: number): AsyncGenerator<ExportedRow[]> {
-  for (const [kind, query] of Object.entries(queries)) {
-    for await (const rows of sql<object[]>`${query(sql, eshopId)}`.cursor(SLICE)) {
-      yield rows.map((data) => ({ kind, data }));
+/** Not ours: readers of a feed wait for all transactions of the service, and this one writes nothing (`low-water-mark.ts`). */
+const NAME = 'waybill export';
+
+/** Gives the rows to `write`, some at a time. */
+export async function exportEshop(
+  sql: Pool,
+  eshopId: number,
+  write: (rows: readonly ExportedRow[]) => Promise<void>,
+): Promise<void> {
+  await sql.begin('read only', async (tx) => {
+    await tx`select set_config('application_name', ${NAME}, true)`;
+    for (const [kind, query] of Object.entries(queries)) {
+      for await (const rows of tx<object[]>`${query(tx, eshopId)}`.cursor(SLICE))
+        await write(rows.map((data) => ({ kind, data })));
     }
-  }
+  });
 }

@@ -80,9 +80,11 @@ const OF_WEBHOOKS = [
   'webhook_forms',
   'webhooks',
 ];
-/** Deleted then, what refers to others first. Lines of records go with them, sessions with their users. */
+/**
+ * Deleted then, what refers to others first. Lines of records go with them, sessions with their users. Events refer to nothing: once their
+ * records are gone, no request that began before can write another one.
+ */
 const OF_ESHOP = [
-  'events',
   'outbox',
   'stock_reservations',
   'stock_movements',
@@ -93,6 +95,7 @@ const OF_ESHOP = [
   'unchanged_writes',
   'import_keys',
   'users',
+  'events',
 ];
 /**
  * Rows of one statement, each with its lines or attempts: fewer than those of the retention, whose rows are alone. Fewer: more
@@ -136,7 +139,11 @@ export async function removeEshop(sql: Pool, eshopId: number, signal: AbortSigna
     const key = sql(table === 'webhooks' ? 'id' : 'webhook_id');
     await remove(table, sql`x.${key} in (${webhooksOf(sql, eshopId)})`);
   }
-  for (const table of OF_ESHOP) await remove(table, sql`x.eshop_id = ${eshopId}`);
-  signal.throwIfAborted();
+  // Once more where a request that began before was still writing: its row stood elsewhere when it was to be deleted.
+  for (let removed = 1; removed > 0; ) {
+    removed = 0;
+    for (const table of OF_ESHOP) removed += await remove(table, sql`x.eshop_id = ${eshopId}`);
+    signal.throwIfAborted();
+  }
   return (await sql`delete from eshops where id = ${eshopId} returning id`).length > 0;
 }

@@ -1,0 +1,108 @@
+/** What leaves for good, beside what is still being written: no row stays behind, and nobody else waits for it. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eraseCustomer } from '../../src/db/erasure.ts';
+import { exportEshop } from '../../src/db/eshop-export.ts';
+import { removeEshop } from '../../src/db/eshop-removal.ts';
+import { createEshop } from '../../src/db/eshops.ts';
+import { lowWaterMark } from '../../src/db/low-water-mark.ts';
+import { redeliverWithin } from '../../src/db/outbox/redeliver.ts';
+import { createPool } from '../../src/db/pool.ts';
+import { orders } from '../../src/db/records/orders.ts';
+import { create } from '../../src/db/records/write.ts';
+import { transaction } from '../../src/db/transaction.ts';
+import { beginAttempts } from '../../src/db/webhooks/attempts.ts';
+import { sampleOrder } from '../../src/domain/order/record.ts';
+import type { OrderRecord } from '../../src/domain/order/schema.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { attemptRecord, owned, recordAttempt } from '../support/deliveries.ts';
+import { insertWebhook } from '../support/events.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+/** An e-shop whose order has a delivery. */
+async function shopWithDelivery() {
+  const { sql } = database;
+  const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
+  await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  await create(sql, orders, eshopId, her);
+  const [delivery] = await sql<{ id: string }[]>`select id from deliveries where eshop_id = ${eshopId}`;
+  if (delivery === undefined) throw new Error('The order has no delivery.');
+  return { eshopId, deliveryId: delivery.id };
+}
+const her: OrderRecord = { ...sampleOrder, eshopOrderId: 'hers', status: 'canceled', orderProducts: [] };
+const close = (deliveryId: string) => database.sql`
+  update deliveries set state = 'canceled', canceled_by = 'operator', finished_at = now(), dispatched_at = now() where id = ${deliveryId}`;
+const hers = { orders: [{ id: 'hers', status: 'canceled' }], returns: [] } as const;
+const someoneWaits = () =>
+  expect
+    .poll(
+      () => database.sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    .toHaveLength(1);
+
+test('a request that began before its e-shop was deleted leaves no event behind', async () => {
+  const { sql } = database;
+  const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
+  await create(sql, orders, eshopId, her);
+  let removed: Promise<unknown> = Promise.resolve();
+  await sql.begin(async (tx) => {
+    await tx`update orders set note = 'late' where eshop_id = ${eshopId}`;
+    removed = removeEshop(sql, eshopId, new AbortController().signal);
+    await someoneWaits();
+    await tx`
+      insert into events select late.* from events e, jsonb_populate_record(e, jsonb_build_object('id',
+        left(e.id::text, 35) || case when right(e.id::text, 1) = 'f' then '0' else 'f' end)) late
+      where e.eshop_id = ${eshopId}`;
+  });
+  expect(await removed).toBe(true);
+  expect(await sql`select from events where eshop_id = ${eshopId}`).toHaveLength(0);
+});
+
+test('an export holds up nobody who reads a feed', async () => {
+  const { eshopId } = await shopWithDelivery();
+  const reader = createPool(database.url, 1);
+  try {
+    let looked = false;
+    await exportEshop(database.sql, eshopId, async () => {
+      if (looked) return;
+      looked = true;
+      const now = await lowWaterMark(reader);
+      await expect.poll(async () => (await lowWaterMark(reader)) > now, { timeout: 10_000 }).toBe(true);
+      const [open] = await reader`
+        select from pg_stat_activity where datname = current_database() and application_name = 'waybill export'`;
+      expect(open).toBeDefined();
+    });
+    expect(looked).toBe(true);
+  } finally {
+    await reader.end();
+  }
+});
+
+test('a customer is not erased while a canceled delivery may still be answered: the answer would be kept', async () => {
+  const { eshopId, deliveryId } = await shopWithDelivery();
+  await beginAttempts(database.sql, [{ deliveryId, number: 1, generation: 1 }], null, {
+    ...owned,
+    ms: 60_000,
+  });
+  await close(deliveryId);
+  expect(await eraseCustomer(database.sql, eshopId, hers)).toBeNull();
+  await recordAttempt(database.sql, attemptRecord(deliveryId, { responseExcerpt: 'her address' }));
+  expect(await eraseCustomer(database.sql, eshopId, hers)).toEqual({ events: 1, responses: 1 });
+});
+
+test('a customer is not erased beside a redelivery of an event', async () => {
+  const { eshopId, deliveryId } = await shopWithDelivery();
+  await close(deliveryId);
+  let erased: Promise<unknown> = Promise.resolve();
+  await transaction(database.sql, async (tx) => {
+    expect(await redeliverWithin(tx, eshopId, deliveryId)).toMatchObject({ kind: 'created' });
+    erased = eraseCustomer(database.sql, eshopId, hers);
+    await someoneWaits();
+  });
+  expect(await erased).toBeNull();
+});
