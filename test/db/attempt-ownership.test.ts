@@ -9,7 +9,8 @@ import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { QUEUE } from '../../src/db/outbox/outbox.ts';
-import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
+import { beginAttempts, giveUpAttempt, loadForAttempt } from '../../src/db/webhooks/attempts.ts';
+import { readActionTargets } from '../../src/db/webhooks/operator-actions.ts';
 import type { AttemptResult } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy as policy } from '../../src/domain/retry-policy.ts';
 import { untraced } from '../../src/traces/traces.ts';
@@ -190,3 +191,13 @@ test('a batch leaves to its owner what is under way, and takes it up when that o
 function quotaOf() {
   return { eshop: 0, webhook: 0, eshops: new Map([[eshopId, 10]]), webhooks: new Map([[webhookId, 10]]) };
 }
+
+test('an operator is told of an attempt under way while somebody owns it, and not once that one gave it up', async () => {
+  const owner = uuidv7();
+  const underWayNow = async () =>
+    (await readActionTargets(database.sql, [deliveryId], policy)).get(deliveryId)?.underWay;
+  await beginAttempts(database.sql, [{ deliveryId, number: 1, generation: 1 }], null, { owner, ms: 60_000 });
+  expect(await underWayNow()).toBe(1);
+  await giveUpAttempt(database.sql, deliveryId, owner);
+  expect(await underWayNow()).toBeNull();
+});

@@ -50,8 +50,6 @@ interface ActionTargetRow {
 
 /** Of what was asked so many are kept, the latest. */
 const KEPT = 50;
-/** Behind an attempt's time-out, in milliseconds: one without a result for longer was interrupted. */
-const ATTEMPT_SLACK_MS = 5_000;
 
 /**
  * Does what an operator asks, and records it; a refusal records nothing. May be repeated under the same id.
@@ -67,7 +65,7 @@ export async function recordOperatorAction(
   const result = await transaction(sql, async (tx) => {
     // Locked by a statement of its own: the next one sees all that was done under the lock before.
     await tx`select from deliveries where id = ${deliveryId} for update`;
-    const [row] = await targetRows(tx, [deliveryId], policy);
+    const [row] = await targetRows(tx, [deliveryId]);
     if (row === undefined) return null;
     const before = row.operatorActions ?? [];
     const known = before.find(({ id }) => id === asked.id);
@@ -113,18 +111,17 @@ export async function readActionTargets(
   policy: RetryPolicy,
 ): Promise<ReadonlyMap<string, ActionTarget>> {
   if (deliveryIds.length === 0) return new Map();
-  const rows = await targetRows(sql, deliveryIds, policy);
+  const rows = await targetRows(sql, deliveryIds);
   return new Map(rows.map((row) => [row.id, actionTarget(row, policy)]));
 }
 
-function targetRows(sql: Sql, deliveryIds: readonly string[], policy: RetryPolicy) {
-  const underWaySeconds = (policy.attemptTimeoutMs + ATTEMPT_SLACK_MS) / 1_000;
+function targetRows(sql: Sql, deliveryIds: readonly string[]) {
   return sql<ActionTargetRow[]>`
     select d.id, d.state, d.webhook_id, w.active, w.deleted_at is not null as deleted, d.attempts_made, d.next_attempt_at,
            d.dispatched_at is null or d.batch_id is not null as queued, ${waitsFor(sql)} as waits_for, d.window_started_at, d.operator_stop, d.operator_actions,
            (select a.number from attempts a
             where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null
-              and a.started_at > clock_timestamp() - make_interval(secs => ${underWaySeconds})) as under_way,
+              and a.owned_until > clock_timestamp()) as under_way,
            clock_timestamp() as now
     from deliveries d join webhooks w on w.id = d.webhook_id where d.id = any(${[...deliveryIds]}::uuid[])`;
 }
