@@ -1,6 +1,6 @@
 /**
  * How many attempts may be under way at once: of one webhook, to one host, of one e-shop. A webhook's limit is found by trying; a
- * slow receiver fills its own limit and nobody else's. In the memory of one worker: none needs to be told. Pure.
+ * slow receiver fills its own limit, and of its host and its e-shop a part. In the memory of one worker: none needs to be told. Pure.
  *
  * Module concurrency, which imports nothing. Begin: `settings.ts` has the numbers, `load.ts` the measure of load, `turns.ts` the fair
  * queue.
@@ -192,7 +192,7 @@ export function createLimits(
       if (usage.closedUntil > at || usage.nextAt > at + claimAheadMs) quotas.set(key, 0);
       else if (usage.open > 0 || usage.limit < firstLimit || at - usage.endedAt < options.idleAfterMs) {
         const ahead = limitOf(usage) * Math.max(1, claimAheadMs / Math.max(1, paceOf(usage, at)));
-        quotas.set(key, Math.ceil(share * Math.max(0, Math.floor(ahead) - usage.open)));
+        quotas.set(key, Math.max(0, Math.ceil(share * Math.floor(ahead)) - usage.open));
       }
     }
     return quotas;

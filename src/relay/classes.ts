@@ -19,6 +19,8 @@ export interface DeliveryClass {
   readonly urgency: Urgency;
   /** How long before it is due its own workflow is started, in milliseconds. */
   readonly aheadMs: number;
+  /** How much of what begins soon at a receiver it may fill; null: what is started makes no attempt yet. */
+  readonly share: number | null;
 }
 
 export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
@@ -29,6 +31,7 @@ export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
     mode: 'setting',
     urgency: 'fresh',
     aheadMs: 0,
+    share: 1,
   },
   /** Requeued by a batch, or with its workflow owed; the next attempt due within a minute. */
   retry: {
@@ -38,6 +41,7 @@ export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
     urgency: 'retry',
     // More than passes between two looks.
     aheadMs: 2_000,
+    share: 1,
   },
   /** Requeued likewise without one. */
   workflow: {
@@ -46,6 +50,7 @@ export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
     mode: 'each',
     urgency: 'retry',
     aheadMs: 0,
+    share: null,
   },
   /** Written by an import. */
   bulk: {
@@ -54,6 +59,7 @@ export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
     mode: 'setting',
     urgency: 'fresh',
     aheadMs: 0,
+    share: 1,
   },
   /** Created by a recovery; requeued, it is a retry like any other. */
   recovered: {
@@ -62,6 +68,8 @@ export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
     mode: 'batch',
     urgency: 'recovery',
     aheadMs: 0,
+    // Half is left to what is fresh.
+    share: 0.5,
   },
 };
 

@@ -48,7 +48,7 @@ export interface Dispatch {
  */
 export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Precedence): Dispatch {
   const { sql, claim, limits, load, budget, options, firstAttempts, inHand, silence, stopping } = deps;
-  const { bound, urgency, aheadMs, ...of } = deliveryClasses[name];
+  const { bound, urgency, aheadMs, share, ...of } = deliveryClasses[name];
   const queue = QUEUE[name];
   const allowed = of.mode === 'setting' ? firstAttempts : of.mode;
   const mode = createMode(firstAttempts === 'each' ? 'each' : allowed, options);
@@ -102,8 +102,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
     const { deliveries, more, waitedMs } = await claim({
       queue,
       limit,
-      // Half is left to what is fresh.
-      quotas: limits.quotas(urgency === 'recovery' ? 0.5 : 1),
+      ...(share === null ? {} : { quotas: limits.quotas(share) }),
       ...(batches ? { batchId, alone: { few, room: ownLimit() } } : { aheadMs }),
     });
     precedence.claimed(name, more);

@@ -183,6 +183,17 @@ describe('what may be claimed', () => {
     expect(limits.quotas(1).webhooks.get(1)).toBe(0);
   });
 
+  test('of a share of it no more than that is ever open', async () => {
+    const { limits, to, permits, options } = make({ claimAheadMs: 500 });
+    const half = options.firstLimit / 2;
+    expect(limits.quotas(0.5).webhook).toBe(half);
+    await permits(to(1), half - 1);
+    expect(limits.quotas(0.5).webhooks.get(1)).toBe(1);
+    await permits(to(1), 1);
+    expect(limits.quotas(0.5).webhooks.get(1)).toBe(0);
+    expect(limits.quotas(1).webhooks.get(1)).toBe(half);
+  });
+
   test.each([
     ['accepts', true],
     ['fails quickly', false],
