@@ -69,8 +69,11 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
 async function passOnPage(deps: ChangesDeps, change: WebhookChange, page: number): Promise<void> {
   const { sql, watch } = deps;
   const { id, eshopId, toldId, webhookId, deleted } = change;
-  // What it held up, or was held up by, may be another one now.
-  for (const kind of await settleOrder(sql, { eshopId })) watch.ended(kind, 'superseded');
+  // What it held up, or was held up by, may be another one now: at its first page, and once all are told.
+  const settleRecords = async () => {
+    for (const kind of await settleOrder(sql, { eshopId })) watch.ended(kind, 'superseded');
+  };
+  if (toldId === null) await settleRecords();
   if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) return await noteTold(sql, id, toldId);
   // One more than may be told: a change that concerns no delivery any more is over.
   const next = await nextToTell(sql, change, page + 1);
@@ -78,8 +81,9 @@ async function passOnPage(deps: ChangesDeps, change: WebhookChange, page: number
   if (!(await tell(deps, told))) return await noteTold(sql, id, toldId);
   // What batches hold comes back yet, and what is being started may have to be told.
   const goesOn = next.length > page || (deleted && (await someWithoutWorkflow(sql, webhookId)));
-  if (goesOn) await noteTold(sql, id, told.at(-1)?.id ?? toldId);
-  else await removeChanges(sql, [id]);
+  if (goesOn) return await noteTold(sql, id, told.at(-1)?.id ?? toldId);
+  if (toldId !== null || deleted) await settleRecords();
+  await removeChanges(sql, [id]);
 }
 
 /** What the change means for the deliveries without a workflow. @returns how many were changed */
