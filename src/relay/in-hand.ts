@@ -120,8 +120,8 @@ export function createInHand(deps: InHandDeps): InHand {
       return await setAsideDeliveries(sql, ids);
     }
     deps.onTaken();
-    await mark(delivery.id);
     if (outcome?.kind === 'underWay') keep(attempts, report(delivery, attempt));
+    await mark(delivery.id);
   }
 
   async function start(delivery: QueuedDelivery, isUnderWay: boolean): Promise<void> {
