@@ -50,7 +50,7 @@ export interface CompensationResult {
   readonly lastError: string | null;
 }
 
-/** Activities of a delivery; made by `createDeliveryActivities`. */
+/** Activities of a delivery; `activities/index.ts` makes them. */
 export interface DeliveryActivities {
   /** Makes one attempt. Throws an ApplicationFailure of a type listed in `failureTypes`. */
   attemptDelivery(input: AttemptInput): Promise<AttemptVerdict>;

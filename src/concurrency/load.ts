@@ -1,6 +1,6 @@
 /**
  * The one measure of load: how long Temporal takes for the start of a workflow, and of a batch until its activity begins here; the
- * slowest of the last second beside the quickest ever. A server far away answers late and is not busy for that. Pure.
+ * slowest of the last second beside the quickest of late. A server far away answers late and is not busy for that. Pure.
  */
 import { type SchedulerOptions, schedulerDefaults } from './settings.ts';
 

@@ -1,7 +1,7 @@
 /** Batch mode: whether deliveries get workflows of their own, or many of them one together. Pure. */
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
 
-/** `auto`: batches in a burst, each delivery's own workflow otherwise. */
+/** `auto`: batches in a burst, one by one otherwise, each with its own workflow. */
 export type FirstAttempts = 'auto' | 'each' | 'batch';
 
 /** What a claim found. */

@@ -46,7 +46,7 @@ export interface ClaimedDelivery {
 }
 
 export interface QueuedDelivery extends ClaimedDelivery {
-  /** The batch that makes its next attempt; null: its own workflow does. */
+  /** The batch that makes its next attempt; null: the relay or its own workflow does. */
   readonly batchId: string | null;
   readonly traceparent: string | null;
   /** Delivered: its process died, or Temporal was away, before its workflow was started. */
