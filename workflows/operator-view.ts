@@ -105,7 +105,9 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
       show();
     },
     ended(state, sentence) {
-      upsertSearchAttributes([{ key: deliveryStateKey, value: state }]);
+      // Started with the result of its first attempt, it was found by its state from the beginning.
+      if (workflowInfo().typedSearchAttributes.get(deliveryStateKey) !== state)
+        upsertSearchAttributes([{ key: deliveryStateKey, value: state }]);
       // A first-attempt success has no story to tell: its details stay unwritten.
       if (headline === '' && state === 'delivered') return;
       headline = sentence;

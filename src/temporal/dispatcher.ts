@@ -29,6 +29,7 @@ import {
   releaseWorkflowId,
 } from '../../workflows/release-types.ts';
 import {
+  deliveryStateKey,
   entityIdKey,
   eshopIdKey,
   receiverHostKey,
@@ -153,6 +154,7 @@ export function createDispatcher(
             { key: webhookTypeKey, value: eventType },
             { key: entityIdKey, value: entityId },
             ...(host === null ? [] : [{ key: receiverHostKey, value: searchableHost(host) }]),
+            ...(first?.kind === 'delivered' ? [{ key: deliveryStateKey, value: 'delivered' }] : []),
           ]),
         }),
       );
