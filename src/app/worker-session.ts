@@ -17,6 +17,7 @@ import type { Limits } from '../concurrency/limits.ts';
 import type { Load } from '../concurrency/load.ts';
 import type { SchedulerOptions } from '../concurrency/settings.ts';
 import type { Pool } from '../db/pool.ts';
+import { throughSessions } from '../db/through-sessions.ts';
 import type { Sender } from '../delivery/sender.ts';
 import { warningTimes } from '../domain/incident.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
@@ -169,7 +170,8 @@ export async function runSession(
     );
     const recoveries = createRecoveryStarter(client, temporal.taskQueue);
     const { sql, sender, keys, policy } = deps;
-    const attemptDeps = { sql, sender, keys, limits, underWay, load, log, watch, traces };
+    const execute = throughSessions(sql, deps.sessionSql ?? null);
+    const attemptDeps = { sql, execute, sender, keys, limits, underWay, load, log, watch, traces };
     const { attempts, steps: ownSteps } = createActivities({
       ...attemptDeps,
       mailer: deps.mailer,

@@ -9,6 +9,7 @@ import type { Load } from '../concurrency/load.ts';
 import { type Clock, clockFrom } from '../db/clock.ts';
 import { supersedeRetries } from '../db/outbox/keep-order.ts';
 import type { Pool } from '../db/pool.ts';
+import type { Execute } from '../db/through-sessions.ts';
 import { type BegunAttempt, beginAttempts, type DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { BatchRun } from '../db/webhooks/batches.ts';
 import type { AttemptRequest, Sender } from '../delivery/sender.ts';
@@ -23,6 +24,8 @@ import type { DeliveryWatch } from './watch.ts';
 
 export interface AttemptDeps {
   readonly sql: Pool;
+  /** What is read of a delivery by itself; default: through the pool. */
+  readonly execute?: Execute;
   readonly sender: Sender;
   readonly keys: SecretKeys;
   readonly limits: Limits;

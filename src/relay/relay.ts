@@ -6,9 +6,10 @@
  * first.
  */
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
-import { claimsOf } from '../db/outbox/claim.ts';
+import { type ClaimLimits, claimDeliveries } from '../db/outbox/claim.ts';
 import { notifierOf, OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
+import { throughSessions } from '../db/through-sessions.ts';
 import { createBudget } from './budget.ts';
 import { dispatchChanges, dispatchRecoveries, dispatchReleases } from './changes.ts';
 import { type ClassName, classNames, createPrecedence } from './classes.ts';
@@ -53,6 +54,7 @@ export interface Relay {
 /** Starts relaying at once. */
 export function startRelay(relay: RelayOptions): Relay {
   const { sql, sessionSql = sql, log, onTemporal, load, scheduler: options = schedulerDefaults } = relay;
+  const execute = throughSessions(sql, sessionSql);
   const stopping = new AbortController();
   const budget = createBudget(load.overloaded, options);
   const silence = createSilence(options.silentMs);
@@ -64,7 +66,7 @@ export function startRelay(relay: RelayOptions): Relay {
   }
   const common = {
     ...relay,
-    claim: claimsOf(sql, sessionSql),
+    claim: (limits: ClaimLimits) => execute((by) => claimDeliveries(by, limits)),
     options,
     budget,
     silence,

@@ -7,31 +7,6 @@ import type { Sql } from '../pool.ts';
 import { mayNotGo } from './order.ts';
 import { leaseEnd, QUEUE, type Queue, type QueuedDelivery, queuedColumns, unflushed } from './outbox.ts';
 
-/**
- * For how long claims go through the pool once one by a session has failed, in milliseconds. Less: an address that never answers costs
- * too many of them five seconds. More: they are dear for longer.
- */
-const WITHOUT_SESSIONS_MS = 30_000;
-
-/**
- * Claims by sessions with the server itself, which keep the statement prepared: behind a pooler it takes many times longer to plan than
- * to run. While they fail, and where there are none, through the pool.
- * @param now in milliseconds, on a clock that does not jump
- */
-export function claimsOf(sql: Sql, sessions: Sql | null, now: () => number = () => performance.now()) {
-  let failedAt = Number.NEGATIVE_INFINITY;
-  return async (limits: ClaimLimits): Promise<Claim> => {
-    if (sessions === null || now() - failedAt < WITHOUT_SESSIONS_MS)
-      return await claimDeliveries(sql, limits);
-    try {
-      return await claimDeliveries(sessions, limits);
-    } catch (error) {
-      failedAt = now();
-      throw error;
-    }
-  };
-}
-
 /** How much a claim may take. */
 export interface ClaimLimits {
   readonly queue: Queue;

@@ -1,0 +1,32 @@
+/** Statements that take many times longer to plan than to run, past a pooler behind which nothing stays prepared. */
+import type { Sql } from './pool.ts';
+
+/** Executes a statement that may be executed twice. */
+export type Execute = <T>(statement: (sql: Sql) => Promise<T>) => Promise<T>;
+
+/**
+ * For how long statements go through the pool once one by a session has failed, in milliseconds. Less: an address that never answers costs
+ * too many of them five seconds. More: they are dear for longer.
+ */
+const WITHOUT_SESSIONS_MS = 30_000;
+
+/**
+ * By sessions with the server itself, which keep the statement prepared; through the pool while they fail, and where there are none.
+ * @param now in milliseconds, on a clock that does not jump
+ */
+export function throughSessions(
+  sql: Sql,
+  sessions: Sql | null,
+  now: () => number = () => performance.now(),
+): Execute {
+  let failedAt = Number.NEGATIVE_INFINITY;
+  return async (statement) => {
+    if (sessions === null || now() - failedAt < WITHOUT_SESSIONS_MS) return await statement(sql);
+    try {
+      return await statement(sessions);
+    } catch {
+      failedAt = now();
+      return await statement(sql);
+    }
+  };
+}
