@@ -10,7 +10,7 @@ export const recordDefects: readonly Defect[] = [
   {
     name: 'begin-attempt-that-has-its-result',
     file: ATTEMPTS,
-    text: 'where attempts.finished_at is null and (',
+    text: 'where attempts.finished_at is null\n          and (',
     replacement: 'where (',
     noticed: 'An attempt that was made and recorded is made once more after a crash.',
     caughtBy: records('an attempt begins not again once it has its result'),
@@ -28,7 +28,7 @@ export const recordDefects: readonly Defect[] = [
   {
     name: 'begin-attempt-of-another-owner',
     file: ATTEMPTS,
-    text: ' and (attempts.owned_until is null or attempts.owned_until < clock_timestamp())',
+    text: ' and (attempts.owned_until is null or attempts.owned_until < clock_timestamp() or attempts.owner = excluded.owner)',
     replacement: '',
     noticed: 'Two workers make an attempt at the same time: its receiver has two requests at once.',
     caughtBy: [

@@ -8,7 +8,7 @@ import type { Limits } from '../concurrency/limits.ts';
 import type { Load } from '../concurrency/load.ts';
 import { type Clock, clockFrom } from '../db/clock.ts';
 import { supersedeRetries } from '../db/outbox/keep-order.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool, Sql } from '../db/pool.ts';
 import type { Execute } from '../db/through-sessions.ts';
 import { type BegunAttempt, beginAttempts, type DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { BatchRun } from '../db/webhooks/batches.ts';
@@ -24,7 +24,7 @@ import type { DeliveryWatch } from './watch.ts';
 
 export interface AttemptDeps {
   readonly sql: Pool;
-  /** What is read of a delivery by itself; default: through the pool. */
+  /** What is asked of a delivery by itself; default: through the pool. */
   readonly execute?: Execute;
   readonly sender: Sender;
   readonly keys: SecretKeys;
@@ -75,7 +75,14 @@ export interface Beginnings {
  * @param batch the one that holds the deliveries; null: the relay, or the workflow of one
  */
 export async function begin(
-  { sql, keys, traces, watch, underWay }: Pick<AttemptDeps, 'sql' | 'keys' | 'traces' | 'watch' | 'underWay'>,
+  {
+    sql,
+    execute,
+    keys,
+    traces,
+    watch,
+    underWay,
+  }: Pick<AttemptDeps, 'sql' | 'execute' | 'keys' | 'traces' | 'watch' | 'underWay'>,
   deliveries: readonly DeliveryForAttempt[],
   terms: AttemptTerms,
   batch: (BatchRun & { readonly span?: OpenSpan }) | null,
@@ -114,7 +121,8 @@ export async function begin(
   }));
   const beginAt = performance.now();
   const owner = uuidv7();
-  const begun = await beginAttempts(sql, wanted, batch, { owner, ms: ownedMs(terms.policy) });
+  const allocate = (by: Sql) => beginAttempts(by, wanted, batch, { owner, ms: ownedMs(terms.policy) });
+  const begun = await (batch === null && execute !== undefined ? execute(allocate) : allocate(sql));
   const times = { beginAt, begunAt: performance.now(), leavesBy: beginAt + LEAVES_WITHIN_MS };
   const ready: ReadyAttempt[] = [];
   const outdated: DeliveryForAttempt[] = [];

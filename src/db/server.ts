@@ -65,8 +65,11 @@ function problemOf(
   return null;
 }
 
-/** Beside the one that listens: claims of two classes may coincide. More: connections past the pooler that hardly anything uses. */
-const SESSIONS = 2;
+/**
+ * Beside the one that listens: claims of two classes may coincide, and an attempt begin meanwhile. More: connections past the pooler that
+ * hardly anything uses.
+ */
+const SESSIONS = 3;
 
 /**
  * Sessions with the server itself, which can listen to what is notified at `sql`.

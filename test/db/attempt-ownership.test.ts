@@ -201,3 +201,11 @@ test('an operator is told of an attempt under way while somebody owns it, and no
   await giveUpAttempt(database.sql, deliveryId, owner);
   expect(await underWayNow()).toBeNull();
 });
+
+test('who did not hear that an attempt is his own begins it again, and nobody else does', async () => {
+  const attempt = { deliveryId, number: 1, generation: 1 };
+  const beginAs = async (owner: string) =>
+    (await beginAttempts(database.sql, [attempt], null, { owner, ms: 60_000 })).size;
+  const [one, other] = [uuidv7(), uuidv7()];
+  expect([await beginAs(one), await beginAs(one), await beginAs(other)]).toEqual([1, 1, 0]);
+});

@@ -143,7 +143,8 @@ export interface BegunAttempt {
 
 /**
  * Allocates the numbers of attempts before their requests leave. An attempt interrupted before its result was recorded
- * is begun again under the same number, once its owner has given it up or its time is over.
+ * is begun again under the same number, once its owner has given it up or its time is over; by the same owner at any time, which did not
+ * hear that it has it.
  * @param batch the one that holds the deliveries, which dispatches what it begins; null: the relay or the workflow of one begins it, and
  * no batch may hold it. Its claim stays: nothing is dispatched before its workflow is started
  * @returns by delivery; missing where the number already has its result or another owner, the webhook is no longer the one that was read,
@@ -180,7 +181,8 @@ export async function beginAttempts(
         ${batch === null ? sql`` : sql`and exists (select from batches where id = ${batch.id} and run = ${batch.run})`}
       on conflict (delivery_id, number) do update
         set started_at = excluded.started_at, generation = excluded.generation, owner = excluded.owner, owned_until = excluded.owned_until
-        where attempts.finished_at is null and (attempts.owned_until is null or attempts.owned_until < clock_timestamp())
+        where attempts.finished_at is null
+          and (attempts.owned_until is null or attempts.owned_until < clock_timestamp() or attempts.owner = excluded.owner)
       returning delivery_id, started_at)
     update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at)
       ${batch === null ? sql`` : sql`, dispatched_at = coalesce(d.dispatched_at, begun.started_at), claimed_until = null`}
