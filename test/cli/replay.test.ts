@@ -93,7 +93,7 @@ test('a planted change is named with workflow, event number, and the command on 
   expect(stdout.split('\n')).toEqual([
     `${'workflow'.padEnd(width)}  event  history has        code does`,
     `${waiting}      5  search attributes  activity`,
-    `${delivered}      5  search attributes  activity`,
+    `${delivered}      5  end: completed     activity`,
     '2 histories replayed (1 live, 1 closed): 2 of them break.',
   ]);
   expect(stderr).toBe('2 histories cannot be continued by this code.');

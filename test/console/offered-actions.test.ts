@@ -64,7 +64,8 @@ test.each<[string, () => Promise<unknown>, readonly ActionName[]]>([
   [
     'being attempted',
     () => api.sql`
-      insert into attempts (delivery_id, number, generation, started_at) values (${seeded.retrying}, 4, 1, now())`,
+      insert into attempts (delivery_id, number, generation, started_at, owned_until)
+      values (${seeded.retrying}, 4, 1, now(), now() + interval '1 min')`,
     ['hold', 'giveUp'],
   ],
   [
