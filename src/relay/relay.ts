@@ -54,7 +54,7 @@ export interface Relay {
 /** Starts relaying at once. */
 export function startRelay(relay: RelayOptions): Relay {
   const { sql, sessionSql = sql, log, onTemporal, load, scheduler: options = schedulerDefaults } = relay;
-  const execute = throughSessions(sql, sessionSql);
+  const execute = throughSessions(sql, relay.sessionSql ?? null);
   const stopping = new AbortController();
   const budget = createBudget(load.overloaded, options);
   const silence = createSilence(options.silentMs);
