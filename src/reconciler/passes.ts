@@ -2,7 +2,6 @@
 import pThrottle from 'p-throttle';
 import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';
-import { settleOrder } from '../db/outbox/keep-order.ts';
 import type { Pool } from '../db/pool.ts';
 import { eachLimited } from '../lib/each-limited.ts';
 import type { Restarter } from '../temporal/dispatcher.ts';
@@ -116,8 +115,6 @@ export function createPasses(options: PassesOptions): Passes {
       pass('late', async (repairs) => {
         const before = [...woken];
         const again = [...(await records.withWorkflows(before)), ...(await records.closedOf(before))];
-        if (!dryRun)
-          for (const kind of await settleOrder(options.sql, 'all')) options.watch.ended(kind, 'superseded');
         const tracked = [...again, ...(await records.late())];
         // Once all have answered: a database that was away has them looked at the next time.
         woken.splice(0, before.length);

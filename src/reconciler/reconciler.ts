@@ -7,6 +7,7 @@
  * for the decisions.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { settleOrder } from '../db/outbox/keep-order.ts';
 import { createPasses, type PassesOptions } from './passes.ts';
 
 export interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
@@ -90,8 +91,14 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
     if (repairs.some(({ reason }) => reason === 'stuck')) setBack = 'a workflow could not go on';
   }
 
+  /** What waits in the order of its record and nothing is in front of goes, whether Temporal is there or not. */
+  async function releaseInOrder(): Promise<void> {
+    for (const kind of await settleOrder(options.sql, 'all')) options.watch.ended(kind, 'superseded');
+  }
+
   async function run(): Promise<void> {
     while (!signal.aborted) {
+      await releaseInOrder().catch(reportOutage);
       await checkOnce().catch(reportOutage);
       await sleep(intervalMs, undefined, { signal }).catch(() => {});
     }

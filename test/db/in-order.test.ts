@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../src/db/outbox/events.ts';
-import { keepOrder, settleOrder } from '../../src/db/outbox/keep-order.ts';
+import { keepOrder, settleOrder, supersedeRetries } from '../../src/db/outbox/keep-order.ts';
 import { QUEUE } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { openInBatch } from '../../src/db/webhooks/batches.ts';
@@ -22,6 +22,8 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await database.sql`delete from deliveries`;
+  await database.sql`delete from webhooks where id <> ${webhookId}`;
+  await database.sql`update webhooks set ordering = 'record'`;
 });
 afterAll(() => database.drop());
 
@@ -67,4 +69,76 @@ test('however many records wait, the first of each goes, page by page', async ()
   const released = await sql`select from deliveries where queue = ${QUEUE.fresh} and sequence = 1`;
   expect(released).toHaveLength(RECORDS);
   expect(await sql`select from deliveries where queue = ${QUEUE.inOrder}`).toHaveLength(RECORDS);
+});
+
+/** The deliveries of the record in the order of their sequence. */
+async function stored() {
+  return await database.sql<
+    { id: string; state: string; queue: number; attemptsMade: number }[]
+  >`select id, state, queue, attempts_made from deliveries order by sequence, id`;
+}
+
+/** How long ago the window of a delivery began, in hours. */
+async function windowHours(id: string): Promise<number | undefined> {
+  const [row] = await database.sql<{ hours: number }[]>`
+    select (extract(epoch from now() - window_started_at) / 3600)::float8 as hours from deliveries where id = ${id}`;
+  return row?.hours;
+}
+
+/** Claims what waits and keeps its order. */
+async function claim(): Promise<readonly string[]> {
+  const { deliveries } = await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10 });
+  const { ready } = await keepOrder(database.sql, deliveries);
+  return ready.map(({ id }) => id);
+}
+
+test('an event that goes to two webhooks of one receiver goes to both at once', async () => {
+  await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+  await database.sql`update webhooks set ordering = 'record'`;
+  const [first, beside, ...behind] = await happen(2);
+  expect((await claim()).toSorted()).toEqual([first, beside]);
+  await database.sql`update deliveries set state = 'delivered' where id = any(${[String(first), String(beside)]})`;
+  await settleOrder(database.sql, { records: [String(first)] });
+  expect((await claim()).toSorted()).toEqual(behind);
+});
+
+test('what is given up replaces nothing', async () => {
+  await database.sql`update webhooks set ordering = 'latest'`;
+  const [first, second] = await happen(2);
+  await database.sql`update deliveries set operator_stop = 'giveUp' where id = ${String(second)}`;
+  expect(await claim()).toContain(first);
+  expect((await stored())[0]).toMatchObject({ id: first, state: 'pending' });
+});
+
+test('of two that had begun before only the latest counted, the one that failed more often is gone on with', async () => {
+  const { sql } = database;
+  const [often, seldom, newest] = await happen(3);
+  await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 15, window_started_at = now() - interval '9 h'
+    where id = ${String(often)}`;
+  await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 3, window_started_at = now() - interval '1 h'
+    where id = ${String(seldom)}`;
+  await sql`update deliveries set queue = ${QUEUE.inOrder} where id = ${String(newest)}`;
+  await sql`update webhooks set ordering = 'latest'`;
+  await supersedeRetries(sql, [String(often)]);
+  await supersedeRetries(sql, [String(seldom)]);
+  expect((await stored()).at(-1)).toMatchObject({ attemptsMade: 15 });
+  expect(await windowHours(String(newest))).toBeCloseTo(9, 1);
+});
+
+test('a chain that waits behind another webhook loses none of its window', async () => {
+  const { sql } = database;
+  const other = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
+  await sql`update webhooks set ordering = case when id = ${other} then 'record' else 'latest' end`;
+  const [first, between, newest] = await happen(3);
+  await sql`update deliveries set webhook_id = ${other}, event_type = 'UPDATE_ORDER', queue = ${QUEUE.inOrder} where id = ${String(between)}`;
+  await sql`update deliveries set queue = ${QUEUE.inOrder} where id = ${String(newest)}`;
+  await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 2, window_started_at = now() - interval '9 h'
+    where id = ${String(first)}`;
+  await supersedeRetries(sql, [String(first)]);
+  await sql`update deliveries set due_at = due_at - interval '40 h', window_started_at = window_started_at - interval '40 h'
+    where id = ${String(newest)}`;
+  await sql`update deliveries set state = 'delivered' where id = ${String(between)}`;
+  await settleOrder(sql, { records: [String(between)] });
+  expect(await windowHours(String(newest))).toBeCloseTo(9, 1);
+  expect((await stored()).at(-1)).toMatchObject({ state: 'retrying', queue: QUEUE.fresh });
 });

@@ -31,7 +31,12 @@ export async function keepOrder(
   const ids = claimed.filter(({ mayNotGo }) => mayNotGo).map(({ id }) => id);
   if (resumed.length > 0) ids.push(...(await mayNotGoIn(sql, resumed)));
   if (ids.length === 0) return { ready: claimed, superseded: [] };
-  const superseded = await supersede(sql, sql`deliveries d`, sql`${anyOf(sql, sql`d.id`, ids)}`);
+  const superseded = await supersede(
+    sql,
+    sql`deliveries d`,
+    anyOf(sql, sql`d.id`, ids),
+    untouched(sql, 'old'),
+  );
   const aside = await sql<{ id: string }[]>`
     update deliveries d set queue = ${QUEUE.inOrder}, claimed_until = null, batch_id = null
     from webhooks w
@@ -40,7 +45,8 @@ export async function keepOrder(
       and (not w.active or exists (select ${openAhead(sql)}))
     returning d.id`;
   const gone = new Set([...superseded, ...aside].map(({ id }) => id));
-  const more = gone.size > 0 ? await settleOrder(sql, { records: [...gone] }) : [];
+  // Where this fails, the reconciler sees to it, and the rest of the claim goes on.
+  const more = gone.size > 0 ? await settleOrder(sql, { records: [...gone] }).catch(() => []) : [];
   return { ready: claimed.filter(({ id }) => !gone.has(id)), superseded: [...typesOf(superseded), ...more] };
 }
 
@@ -120,26 +126,27 @@ async function settleRecords(
 ): Promise<readonly EventType[]> {
   const notifier = notifierOf(sql);
   const waiting = waitingOf(sql, records);
-  const superseded = replaced ? await supersede(sql, waiting, sql`${waits(sql, 'd')}`) : [];
+  const superseded = replaced ? await supersede(sql, waiting, waits(sql, 'd'), waits(sql, 'old')) : [];
   const claims = ofEshop !== undefined && notifier.hasRoom(ofEshop);
   const released = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
     update deliveries s set due_at = now(),
-      queue = case when s.recovery_id is null then ${QUEUE.fresh}::smallint else ${QUEUE.recovered}::smallint end,
-      -- It goes on where the one before it was.
+      queue = case when s.recovery_id is null then ${QUEUE.fresh}::smallint when s.attempts_made > 0 then ${QUEUE.retry}::smallint
+        else ${QUEUE.recovered}::smallint end,
+      -- It goes on where the one before it was; what it waited since costs none of its window.
+      window_started_at = s.window_started_at + (now() - s.due_at),
       state = case when s.attempts_made > 0 then 'retrying' else s.state end,
       next_attempt_at = case when s.attempts_made > 0 then now() else s.next_attempt_at end,
       claimed_until = case when ${claims} and s.recovery_id is null and s.attempts_made = 0 and not (
         w.ordering = 'latest' and exists (select ${openBehind(sql)})) then ${leaseEnd(sql)} end
     from (
-      -- The first of each group, and all of a webhook that has no order any more.
-      select distinct on (each.eshop_id, each.receiver, each.entity_id, each.kind, each.recovery_id, each.alone) each.*
-      from (
-        select d.*, w.receiver, w.ordering, ${kindOf(sql, 'd')} as kind, case when w.ordering = 'none' then d.id end as alone
-        from ${waiting} join webhooks w on w.id = d.webhook_id
-        where ${waits(sql, 'd')} and w.active) each
-      order by each.eshop_id, each.receiver, each.entity_id, each.kind, each.recovery_id, each.alone, each.sequence, each.id) d
+      -- The first event of each group, to one webhook or to several, and all of a webhook that has no order any more.
+      select d.*, rank() over (
+          partition by d.eshop_id, w.receiver, d.entity_id, ${kindOf(sql, 'd')}, d.recovery_id, case when w.ordering = 'none' then d.id end
+          order by d.sequence) as place
+      from ${waiting} join webhooks w on w.id = d.webhook_id
+      where ${waits(sql, 'd')} and w.active) d
     join webhooks w on w.id = d.webhook_id
-    where s.id = d.id and ${waits(sql, 's')} and (w.ordering = 'none' or not exists (select ${openAhead(sql)}))
+    where s.id = d.id and d.place = 1 and ${waits(sql, 's')} and (w.ordering = 'none' or not exists (select ${openAhead(sql)}))
     returning ${queuedColumns(sql, 's')}, false as may_not_go, s.claimed_until is not null as claimed`;
   const taken = released.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
   notifier.notify(released.length > taken.length ? ['fresh', 'recovered'] : [], taken);
@@ -162,11 +169,15 @@ interface Superseded {
   readonly eventType: EventType;
 }
 
-/** Ends those that a newer event of their record at the same webhook has replaced, where only the latest counts. */
+/**
+ * Ends those that a newer event of their record at the same webhook has replaced, where only the latest counts.
+ * @param still what holds of them, `old`, once they are locked: somebody else may have released one meanwhile
+ */
 async function supersede(
   sql: Sql,
   of: postgres.Fragment,
   which: postgres.Fragment,
+  still: postgres.Fragment,
 ): Promise<readonly Superseded[]> {
   return await sql<Superseded[]>`
     update deliveries old set state = 'superseded', superseded_by = replaced.newest, finished_at = clock_timestamp(),
@@ -176,7 +187,7 @@ async function supersede(
       cross join lateral (
         select n.id ${openBehind(sql)} order by n.sequence desc limit 1) newest
       where ${which} and w.ordering = 'latest' and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp') replaced
-    where old.id = replaced.id and ${untouched(sql, 'old')} and old.dispatched_at is null
+    where old.id = replaced.id and ${still} and ${untouched(sql, 'old')} and old.dispatched_at is null
     returning old.id, old.event_type`;
 }
 
@@ -210,8 +221,10 @@ export async function supersedeRetries(
     taken_over as (
       update deliveries n set attempts_made = ended.attempts_made, window_started_at = ended.window_started_at,
         last_attempt_at = ended.last_attempt_at, last_status = ended.last_status, last_error = ended.last_error,
-        last_generation = ended.last_generation, late_ms = ended.late_ms
-      from ended where n.id = ended.superseded_by)
+        last_generation = ended.last_generation, late_ms = ended.late_ms, due_at = now()
+      -- Two that had begun before only the latest counted: the one that failed more often.
+      from (select distinct on (superseded_by) * from ended order by superseded_by, attempts_made desc, id) ended
+      where n.id = ended.superseded_by and n.attempts_made <= ended.attempts_made)
     select id, event_type from ended`;
   const ended = new Set(rows.map(({ id }) => id));
   const more = ended.size > 0 ? await settleOrder(sql, { records: [...ended] }) : [];

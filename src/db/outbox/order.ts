@@ -13,7 +13,8 @@ const KINDS = JSON.stringify(
 );
 
 /** The kind of the record that a delivery is about. A query of its own: a prepared statement would parse the JSON for each row. */
-export const kindOf = (sql: Sql, alias: string) => sql`((select ${KINDS}::text::jsonb) ->> ${sql(alias)}.event_type)`;
+export const kindOf = (sql: Sql, alias: string) =>
+  sql`((select ${KINDS}::text::jsonb) ->> ${sql(alias)}.event_type)`;
 
 /** Asked for once more by an e-shop: it stands outside. */
 export const outside = (sql: Sql, alias: string) => sql`
@@ -25,21 +26,28 @@ export const sameRecord = (sql: Sql, one: string, other: string) => sql`
   and ${kindOf(sql, one)} = ${kindOf(sql, other)}
   and ${sql(one)}.recovery_id is not distinct from ${sql(other)}.recovery_id and not ${outside(sql, one)}`;
 
-/** Older deliveries `o` of the group of `d`, to the webhook `w`, that are open. What an inactive webhook holds stops no other. */
+/**
+ * Older deliveries `o` of the group of `d`, to the webhook `w`, that are open. What an inactive webhook holds stops no other, once its
+ * request is over; nor does what goes to another receiver now, once its request to the old one is.
+ */
 export const openAhead = (sql: Sql) => sql`
   from deliveries o join webhooks ow on ow.id = o.webhook_id
-  where o.state in ('pending', 'retrying') and o.sequence < d.sequence and ${sameRecord(sql, 'o', 'd')}
-    and ow.receiver = w.receiver and ow.active and ow.deleted_at is null and ow.ordering <> 'none'`;
+  where o.state in ('pending', 'retrying') and o.sequence < d.sequence and ${sameRecord(sql, 'o', 'd')} and ow.ordering <> 'none'
+    and (ow.receiver = w.receiver and ow.active and ow.deleted_at is null or exists (
+      select from attempts a
+      where a.delivery_id = o.id and a.finished_at is null and a.owned_until > clock_timestamp()
+        and (ow.receiver = w.receiver or a.generation <> ow.generation)))`;
 
 /** Older deliveries of the group of what is written now, of an event `f` at the webhook `w`, that are open. */
 export const openAheadOfNew = (sql: Sql) => sql`
   from (select w.eshop_id, f.type as event_type, f.entity_id, f.sequence, null::uuid as recovery_id, null::uuid as id) d, lateral (
     select ${openAhead(sql)}) ahead`;
 
-/** Newer ones `n` of the record of `d` at the webhook of `d` that are open. */
+/** Newer ones `n` of the record of `d` at the webhook of `d` that are open, and not about to be canceled. */
 export const openBehind = (sql: Sql) => sql`
   from deliveries n
-  where n.webhook_id = d.webhook_id and n.sequence > d.sequence and n.state in ('pending', 'retrying') and ${sameRecord(sql, 'n', 'd')}`;
+  where n.webhook_id = d.webhook_id and n.sequence > d.sequence and n.state in ('pending', 'retrying') and ${sameRecord(sql, 'n', 'd')}
+    and n.operator_stop is distinct from 'giveUp'`;
 
 /**
  * Whether `d`, to the webhook `w`, may have to wait or to end: `keepOrder` decides. Where it need not it never will, since what is
