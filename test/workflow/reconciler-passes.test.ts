@@ -1,8 +1,10 @@
 /** The reconciler's passes by themselves: shared by several workers, dry, and over more than one page. */
+import { Client, Connection } from '@temporalio/client';
 import pino from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
+import { QUEUE } from '../../src/db/outbox/outbox.ts';
 import {
   claimLateDeliveries,
   claimLateMails,
@@ -14,6 +16,7 @@ import { transaction } from '../../src/db/transaction.ts';
 import { createCounts } from '../../src/reconciler/counts.ts';
 import { createExecutions } from '../../src/reconciler/executions.ts';
 import { createPasses, type Passes, type PassesOptions } from '../../src/reconciler/passes.ts';
+import { startReconciler } from '../../src/reconciler/reconciler.ts';
 import { createDispatcher, type Restarter } from '../../src/temporal/dispatcher.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { createBatchStarter } from '../../src/temporal/start-batch.ts';
@@ -272,4 +275,32 @@ test('a held delivery whose workflow cannot go on is started again, still held',
   expect(receiver.requests).toHaveLength(0);
   await actions.resume(id, { by: 'anna' });
   await stack.untilState(id, 'delivered');
+});
+
+test('without Temporal, what waits in the order of its record and nothing is in front of goes all the same', async () => {
+  const stack = await start('order-without-temporal');
+  await stack.createWebhook('http://127.0.0.1:9/', { ordering: 'record' });
+  const id = await stack.fireOne('order 1');
+  await stack.sql`update deliveries set queue = ${QUEUE.inOrder} where id = ${id}`;
+  const connection = Connection.lazy({ address: '127.0.0.1:9' });
+  const nowhere = new Client({ connection });
+  const reconciler = startReconciler({
+    sql: stack.sql,
+    executions: createExecutions(nowhere, stack.taskQueue),
+    restarter: restarterOf(stack),
+    log: pino({ level: 'silent' }),
+    watch: unwatched,
+    graceMs: 1_000,
+    counts: createCounts(),
+    intervalMs: 50,
+    onSetBack: () => {},
+  });
+  cleanups.push(async () => {
+    await reconciler.stop();
+    await connection.close();
+  });
+  await stack.until('it to be released', async () => {
+    const rows = await stack.sql`select from deliveries where id = ${id} and queue = ${QUEUE.fresh}`;
+    return rows.length === 1;
+  });
 });
