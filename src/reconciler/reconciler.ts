@@ -91,7 +91,7 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
     if (repairs.some(({ reason }) => reason === 'stuck')) setBack = 'a workflow could not go on';
   }
 
-  /** What waits in the order of its record and nothing is in front of goes, whether Temporal is there or not. */
+  /** Makes good a release in the order of a record that was missed. Needs no Temporal. */
   async function releaseInOrder(): Promise<void> {
     for (const kind of await settleOrder(options.sql, 'all')) options.watch.ended(kind, 'superseded');
   }

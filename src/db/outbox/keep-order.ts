@@ -31,11 +31,8 @@ export async function keepOrder(
   const ids = claimed.filter(({ mayNotGo }) => mayNotGo).map(({ id }) => id);
   if (resumed.length > 0) ids.push(...(await mayNotGoIn(sql, resumed)));
   if (ids.length === 0) return { ready: claimed, superseded: [] };
-  const superseded = await supersede(
-    sql,
-    sql`deliveries d`,
-    anyOf(sql, sql`d.id`, ids),
-    untouched(sql, 'old'),
+  const superseded = await supersede(sql, sql`deliveries d`, (alias) =>
+    anyOf(sql, sql`${sql(alias)}.id`, ids),
   );
   const aside = await sql<{ id: string }[]>`
     update deliveries d set queue = ${QUEUE.inOrder}, claimed_until = null, batch_id = null
@@ -126,7 +123,7 @@ async function settleRecords(
 ): Promise<readonly EventType[]> {
   const notifier = notifierOf(sql);
   const waiting = waitingOf(sql, records);
-  const superseded = replaced ? await supersede(sql, waiting, waits(sql, 'd'), waits(sql, 'old')) : [];
+  const superseded = replaced ? await supersede(sql, waiting, (alias) => waits(sql, alias)) : [];
   const claims = ofEshop !== undefined && notifier.hasRoom(ofEshop);
   const released = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
     update deliveries s set due_at = now(),
@@ -139,14 +136,15 @@ async function settleRecords(
       claimed_until = case when ${claims} and s.recovery_id is null and s.attempts_made = 0 and not (
         w.ordering = 'latest' and exists (select ${openBehind(sql)})) then ${leaseEnd(sql)} end
     from (
-      -- The first event of each group, to one webhook or to several, and all of a webhook that has no order any more.
-      select d.*, rank() over (
-          partition by d.eshop_id, w.receiver, d.entity_id, ${kindOf(sql, 'd')}, d.recovery_id, case when w.ordering = 'none' then d.id end
-          order by d.sequence) as place
-      from ${waiting} join webhooks w on w.id = d.webhook_id
-      where ${waits(sql, 'd')} and w.active) d
+      -- The first of each webhook, of which those with older ones at others are left out below, and all of one without an order.
+      select distinct on (each.webhook_id, each.entity_id, each.kind, each.recovery_id, each.alone) each.*
+      from (
+        select d.*, ${kindOf(sql, 'd')} as kind, case when w.ordering = 'none' then d.id end as alone
+        from ${waiting} join webhooks w on w.id = d.webhook_id
+        where ${waits(sql, 'd')} and w.active) each
+      order by each.webhook_id, each.entity_id, each.kind, each.recovery_id, each.alone, each.sequence) d
     join webhooks w on w.id = d.webhook_id
-    where s.id = d.id and d.place = 1 and ${waits(sql, 's')} and (w.ordering = 'none' or not exists (select ${openAhead(sql)}))
+    where s.id = d.id and ${waits(sql, 's')} and (w.ordering = 'none' or not exists (select ${openAhead(sql)}))
     returning ${queuedColumns(sql, 's')}, false as may_not_go, s.claimed_until is not null as claimed`;
   const taken = released.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
   notifier.notify(released.length > taken.length ? ['fresh', 'recovered'] : [], taken);
@@ -171,13 +169,12 @@ interface Superseded {
 
 /**
  * Ends those that a newer event of their record at the same webhook has replaced, where only the latest counts.
- * @param still what holds of them, `old`, once they are locked: somebody else may have released one meanwhile
+ * @param which holds of them, as they are read and once they are locked: somebody else may have released one meanwhile
  */
 async function supersede(
   sql: Sql,
   of: postgres.Fragment,
-  which: postgres.Fragment,
-  still: postgres.Fragment,
+  which: (alias: string) => postgres.Fragment,
 ): Promise<readonly Superseded[]> {
   return await sql<Superseded[]>`
     update deliveries old set state = 'superseded', superseded_by = replaced.newest, finished_at = clock_timestamp(),
@@ -186,8 +183,8 @@ async function supersede(
       select d.id, newest.id as newest from ${of} join webhooks w on w.id = d.webhook_id
       cross join lateral (
         select n.id ${openBehind(sql)} order by n.sequence desc limit 1) newest
-      where ${which} and w.ordering = 'latest' and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp') replaced
-    where old.id = replaced.id and ${still} and ${untouched(sql, 'old')} and old.dispatched_at is null
+      where ${which('d')} and w.ordering = 'latest' and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp') replaced
+    where old.id = replaced.id and ${which('old')} and ${untouched(sql, 'old')} and old.dispatched_at is null
     returning old.id, old.event_type`;
 }
 

@@ -186,7 +186,9 @@ export async function beginAttempts(
       returning delivery_id, started_at)
     update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at)
       ${batch === null ? sql`` : sql`, dispatched_at = coalesce(d.dispatched_at, begun.started_at), claimed_until = null`}
-    from begun where d.id = begun.delivery_id and d.operator_stop is null and d.state in ('pending', 'retrying') and ${held} and ${anyOf(sql, sql`d.id`, ids)}
+    from begun
+    where d.id = begun.delivery_id and d.operator_stop is null and d.state in ('pending', 'retrying') and ${held}
+      and ${anyOf(sql, sql`d.id`, ids)}
     returning d.id, begun.started_at, d.window_started_at`;
   return new Map(rows.map(({ id, ...begun }) => [id, begun]));
 }
