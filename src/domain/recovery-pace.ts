@@ -8,6 +8,8 @@ export interface RecoveryCounts {
   readonly created: number;
   /** Not attempted yet. */
   readonly pending: number;
+  /** Of the pending ones: behind an older one of their record (docs/interface.md, D16). */
+  readonly inOrder: number;
   /** Attempted without success, and to be attempted again. */
   readonly retrying: number;
   /** Failed, expired or canceled. */
@@ -24,6 +26,11 @@ export interface RecoveryPace {
 /** Deliveries that may wait for their first attempt: at the beginning and at least, and at most. */
 const MIN_WAITING = 20;
 const MAX_WAITING = 500;
+/**
+ * Deliveries that may wait behind older ones of their records. A record has dozens of events, so these are of about a hundred that are
+ * refused; each step counts them, which takes milliseconds.
+ */
+const MAX_IN_ORDER = 5_000;
 /** A step that comes after longer than this says nothing about the receiver, in seconds. */
 const MAX_STEP_S = 30;
 
@@ -54,15 +61,16 @@ export function nextPace(
 }
 
 /**
- * How many deliveries may be created now: twice what was taken since the last step may wait. Where many failed and none succeeds, one
- * per step tries whether that has changed.
+ * How many deliveries may be created now: twice what was taken since the last step may wait. What waits for its order says nothing about
+ * the receiver, so that a refused record holds up no other. Where many failed and none succeeds, one per step tries whether that has
+ * changed.
  * @param before the pace before this step
  */
 export function allowanceFor(counts: RecoveryCounts, before: RecoveryPace): number {
-  const { pending, retrying } = counts;
+  const { pending, inOrder, retrying } = counts;
   if (retrying >= 2 * MAX_WAITING) return 0;
   const taken = endedOf(counts) - before.ended;
   const bound = Math.min(MAX_WAITING, Math.max(MIN_WAITING, 2 * taken));
-  const allowance = Math.max(0, bound - pending);
+  const allowance = Math.max(0, Math.min(bound - (pending - inOrder), MAX_IN_ORDER - inOrder));
   return retrying >= MIN_WAITING && taken === 0 ? Math.min(1, allowance) : allowance;
 }

@@ -10,6 +10,7 @@ import {
   type RecoveryActor,
   type RecoveryState,
 } from '../../domain/recovery.ts';
+import { waits } from '../outbox/order.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
 import { countLostEvents, type LostEventCount, type Search } from './lost-events.ts';
@@ -29,6 +30,8 @@ export interface RecoveryRow extends Search {
   readonly created: number;
   /** Of its deliveries: not attempted yet; to be attempted again; failed, expired or canceled. The others were delivered. */
   readonly pending: number;
+  /** Of the pending ones: behind an older one of their record. */
+  readonly inOrder: number;
   readonly retrying: number;
   readonly failed: number;
   /** When the last of those that are to be attempted again is; null where none is planned. */
@@ -44,11 +47,12 @@ function selectRecoveries(sql: Sql) {
   return sql`
     select r.id, r.eshop_id, r.webhook_id, w.webhook_type, r.since, r.until, r.include, r.state, r.by, r.words,
            not w.active as webhook_inactive, w.deleted_at is not null as webhook_deleted,
-           r.found, r.first_at, r.last_at, r.exhausted, r.created, d.pending, d.retrying, d.failed, d.last_retry_at, r.rate,
-           r.created_at, r.finished_at, clock_timestamp() as now
+           r.found, r.first_at, r.last_at, r.exhausted, r.created, d.pending, d.in_order, d.retrying, d.failed,
+           d.last_retry_at, r.rate, r.created_at, r.finished_at, clock_timestamp() as now
     from recoveries r join webhooks w on w.id = r.webhook_id
     cross join lateral (
       select count(*) filter (where d.state = 'pending')::int as pending,
+             count(*) filter (where ${waits(sql, 'd')})::int as in_order,
              count(*) filter (where d.state = 'retrying')::int as retrying,
              count(*) filter (where d.state not in ('pending', 'retrying'))::int as failed,
              max(d.next_attempt_at) filter (where d.state = 'retrying') as last_retry_at

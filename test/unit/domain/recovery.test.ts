@@ -13,6 +13,7 @@ const fresh = { ended: 0, rate: null };
 const counts = (change: Partial<RecoveryCounts> = {}): RecoveryCounts => ({
   created: 0,
   pending: 0,
+  inOrder: 0,
   retrying: 0,
   failed: 0,
   ...change,
@@ -42,6 +43,19 @@ describe('the pace', () => {
     expect(allowanceFor({ ...failing, created: 31 }, fresh)).toBe(20);
     expect(allowanceFor(counts({ created: 19, retrying: 19 }), fresh)).toBe(20);
     expect(allowanceFor(counts({ created: 2_000, retrying: 1_000 }), fresh)).toBe(0);
+  });
+
+  test('goes on beside records that are refused, until 5,000 wait for their order', () => {
+    const behind = (inOrder: number, pending = 0) =>
+      allowanceFor(counts({ created: 10_000, pending: pending + inOrder, inOrder, retrying: 1 }), {
+        ...fresh,
+        ended: 10_000 - pending - inOrder - 1,
+      });
+    expect(behind(20)).toBe(20);
+    expect(behind(400, 15)).toBe(5);
+    expect(behind(4_990)).toBe(10);
+    expect(behind(5_000)).toBe(0);
+    expect(behind(5_400)).toBe(0);
   });
 
   test('is measured by what ends, and not across a pause', () => {
@@ -127,6 +141,7 @@ const stored: StoredRecovery = {
   exhausted: false,
   created: 40,
   pending: 5,
+  inOrder: 0,
   retrying: 3,
   failed: 2,
   lastRetryAt: new Date('2026-11-20T10:05:00Z'),

@@ -1,0 +1,66 @@
+/** Recoveries to webhooks with an order: a record whose first delivery is refused. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
+import { claimDeliveries } from '../../src/db/outbox/claim.ts';
+import { keepOrder } from '../../src/db/outbox/keep-order.ts';
+import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
+import { type RecoveryStep, stepRecovery } from '../../src/db/recoveries/step.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { insertWebhook } from '../support/events.ts';
+import { loseEvents, recoveredBy } from '../support/recoveries.ts';
+
+let database: TestDatabase;
+let eshopId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
+});
+afterAll(() => database.drop());
+
+/** Begins a recovery of lost events of these records. */
+async function begin(ordering: 'record' | 'latest', entityIds: readonly string[]): Promise<string> {
+  const { sql } = database;
+  const webhookType = 'CREATE_ORDER';
+  const webhookId = await insertWebhook(sql, eshopId, webhookType);
+  await loseEvents({ sql, eshopId, webhookId }, 'failed', entityIds);
+  await sql`
+    update events e set sequence = n.sequence
+    from (select id, row_number() over (partition by entity_id order by id) as sequence from events) n where n.id = e.id`;
+  await sql`update webhooks set ordering = ${ordering} where id = ${webhookId}`;
+  const since = new Date(Date.now() - 3_600_000);
+  const begun = await beginRecovery(sql, {
+    eshopId,
+    webhookId,
+    webhookType,
+    since,
+    until: null,
+    include: ['failed'],
+  });
+  return begun.recoveryId;
+}
+
+/** One step, and the first attempts that follow it: those of `refused` fail. */
+async function stepAndAttempt(recoveryId: string, refused: string): Promise<RecoveryStep | null> {
+  const { sql } = database;
+  const step = await stepRecovery(sql, recoveryId);
+  const { deliveries } = await claimDeliveries(sql, { queue: QUEUE.recovered, limit: 500 });
+  const { ready } = await keepOrder(sql, deliveries);
+  await sql`
+    update deliveries set dispatched_at = now(), state = case when entity_id = ${refused} then 'retrying' else 'delivered' end
+    where id = any(${ready.map(({ id }) => id)}::uuid[])`;
+  return step;
+}
+
+const times = (count: number, entityId: string) => Array.from({ length: count }, () => entityId);
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `order ${index}`);
+
+test('a record that is refused holds up no other, however many of its events wait behind it', async () => {
+  const recoveryId = await begin('record', [...times(40, 'refused'), ...numbered(30)]);
+  for (let steps = 0; steps < 5; steps += 1) await stepAndAttempt(recoveryId, 'refused');
+  const created = await recoveredBy(database.sql, recoveryId);
+  expect(created.filter(({ state }) => state === 'delivered')).toHaveLength(30);
+  const { recovery } = (await stepRecovery(database.sql, recoveryId)) ?? {};
+  expect(recovery).toMatchObject({ pending: 39, inOrder: 39, retrying: 1, failed: 0, exhausted: true });
+});
