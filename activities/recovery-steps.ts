@@ -64,6 +64,7 @@ function shown(row: RecoveryRow | null): RecoveryProgress {
     created: 0,
     done: 0,
     failed: 0,
+    superseded: 0,
     open: 0,
     left: 0,
     rate: null,

@@ -19,14 +19,15 @@ export interface RecoveryProgress {
   readonly state: RecoveryState;
   /** Why it is paused or was canceled, as a sentence. */
   readonly reason: string | null;
-  /** Deliveries created so far, and what became of them: delivered; failed, expired or canceled; the others are open. */
+  /** Deliveries created so far, and what became of them: delivered; failed, expired or canceled; superseded; the others are open. */
   readonly created: number;
   readonly done: number;
   readonly failed: number;
+  readonly superseded: number;
   readonly open: number;
-  /** Not done and not failed: the open ones, and those still to be created. */
+  /** Not ended: the open ones, and those still to be created. */
   readonly left: number;
-  /** Deliveries that ended per second, lately; null before any was measured. */
+  /** Deliveries that ended per second, lately, but for those superseded; null before any was measured. */
   readonly rate: number | null;
   /** ISO 8601 in UTC; null where it is not known. */
   readonly estimatedEndAt: string | null;

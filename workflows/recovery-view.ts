@@ -26,14 +26,14 @@ export function recoveryDetails(input: RecoverWebhookInput): string {
 
 /** How far it has come, as Markdown. */
 export function recoveryProgressDetails(input: RecoverWebhookInput, progress: RecoveryProgress): string {
-  const { state, reason, done, failed, open, left, rate, estimatedEndAt } = progress;
+  const { state, reason, done, failed, superseded, open, left, rate, estimatedEndAt } = progress;
   return [
     `**${recoveryTitle(input)}**`,
     '',
     `${state}${reason === null ? '' : `: ${literal(reason)}`}`,
     '',
-    '| delivered | failed | open | left | per second | estimated end |',
-    '|--:|--:|--:|--:|--:|---|',
-    `| ${done} | ${failed} | ${open} | ${left} | ${rate === null ? '' : rate.toFixed(1)} | ${estimatedEndAt ?? ''} |`,
+    '| delivered | failed | superseded | open | left | per second | estimated end |',
+    '|--:|--:|--:|--:|--:|--:|---|',
+    `| ${done} | ${failed} | ${superseded} | ${open} | ${left} | ${rate === null ? '' : rate.toFixed(1)} | ${estimatedEndAt ?? ''} |`,
   ].join('\n');
 }

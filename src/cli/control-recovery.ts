@@ -27,11 +27,12 @@ function createView(print: CommandContext['print'], json: boolean) {
   let before = '';
   return {
     show(row: RecoveryRow): void {
-      const { state, done, failed, left, estimatedEndAt } = recoveryStatus(row);
+      const { state, done, failed, superseded, left, estimatedEndAt } = recoveryStatus(row);
       if (terminal && isUnderWay(row.state)) {
         const end = estimatedEndAt === null || left === 0 ? '' : `, until about ${minute(estimatedEndAt)}`;
         const text = `${state}${failed === 0 ? '' : `, ${failed} failed`}${end}`;
-        progress.show(done + failed, done + failed + left, text);
+        const ended = done + failed + superseded;
+        progress.show(ended, ended + left, text);
         return;
       }
       progress.stop();

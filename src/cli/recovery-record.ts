@@ -5,9 +5,20 @@ import { counted } from '../domain/words.ts';
 import { minute, pairs, table } from './layout.ts';
 
 export function recoveryStatus(row: RecoveryRow): RecoveryStatus {
-  const { state, reason, done, failed, left, estimatedEndAt } = recoveryProgress(row);
+  const { state, reason, done, failed, superseded, left, estimatedEndAt } = recoveryProgress(row);
   const { id, eshopId, webhookId } = row;
-  return { recoveryId: id, eshopId, webhookId, state, reason, done, failed, left, estimatedEndAt };
+  return {
+    recoveryId: id,
+    eshopId,
+    webhookId,
+    state,
+    reason,
+    done,
+    failed,
+    superseded,
+    left,
+    estimatedEndAt,
+  };
 }
 
 export function recoveryRecord(row: RecoveryRow) {
@@ -15,19 +26,25 @@ export function recoveryRecord(row: RecoveryRow) {
   return { ...recoveryStatus(row), since, until, include, count, createdAt, finishedAt };
 }
 
-/** "12 done, 3 failed, 85 left, until about 2026-11-20 19:33". */
+/** "12 done, 3 failed, 85 left"; what was superseded where there is any. */
+export function recoveryCounts({ done, failed, superseded, left }: RecoveryStatus): string {
+  return `${done} done, ${failed} failed,${superseded === 0 ? '' : ` ${superseded} superseded,`} ${left} left`;
+}
+
+/** "running: 12 done, 3 failed, 85 left, until about 2026-11-20 19:33". */
 export function recoveryLine(row: RecoveryRow): string {
-  const { state, done, failed, left, estimatedEndAt } = recoveryStatus(row);
+  const status = recoveryStatus(row);
+  const { state, left, estimatedEndAt } = status;
   const end = estimatedEndAt === null || left === 0 ? '' : `, until about ${minute(estimatedEndAt)}`;
-  return `${state}: ${done} done, ${failed} failed, ${left} left${end}`;
+  return `${state}: ${recoveryCounts(status)}${end}`;
 }
 
 export function recoveriesTable(rows: readonly RecoveryRow[]): string {
   const lines = rows.map((row) => {
-    const { recoveryId, eshopId, webhookId, state, done, failed, left } = recoveryStatus(row);
-    return [recoveryId, eshopId, webhookId, minute(row.createdAt), state, done, failed, left];
+    const { recoveryId, eshopId, webhookId, state, done, failed, superseded, left } = recoveryStatus(row);
+    return [recoveryId, eshopId, webhookId, minute(row.createdAt), state, done, failed, superseded, left];
   });
-  return table(['id', 'e-shop', 'webhook', 'begun', 'state', 'done', 'failed', 'left'], lines);
+  return table(['id', 'e-shop', 'webhook', 'begun', 'state', 'done', 'failed', 'superseded', 'left'], lines);
 }
 
 export function recoveryDetails(row: RecoveryRow): string {

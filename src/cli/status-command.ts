@@ -8,6 +8,7 @@ import { type CommandContext, checked, json, jsonSchema } from '../lib/command-l
 import { UserError } from '../lib/user-error.ts';
 import { minute, pairs } from './layout.ts';
 import { formatTime } from './policy-table.ts';
+import { recoveryCounts } from './recovery-record.ts';
 import { type DatabaseStatus, needsOf, readStatus, type Status, type TemporalStatus } from './status.ts';
 
 export function statusCommand({ env, print }: CommandContext): Command {
@@ -35,12 +36,9 @@ const parts = (counts: readonly (readonly [number, string])[], none: string) => 
 };
 
 function recoveryRow(recovery: RecoveryStatus): Row {
-  const { recoveryId, webhookId, state, done, failed, left, estimatedEndAt } = recovery;
+  const { recoveryId, webhookId, state, estimatedEndAt } = recovery;
   const end = estimatedEndAt === null ? '' : `, until about ${minute(estimatedEndAt)}`;
-  return [
-    'Recovery',
-    `${recoveryId}, webhook ${webhookId}: ${state}, ${done} done, ${failed} failed, ${left} left${end}`,
-  ];
+  return ['Recovery', `${recoveryId}, webhook ${webhookId}: ${state}, ${recoveryCounts(recovery)}${end}`];
 }
 
 export function databaseRows(database: DatabaseStatus): Row[] {

@@ -14,12 +14,15 @@ export interface RecoveryCounts {
   readonly retrying: number;
   /** Failed, expired or canceled. */
   readonly failed: number;
+  /** Not sent any more, since a newer event of the record is (docs/interface.md, D17). */
+  readonly superseded: number;
 }
 
 export interface RecoveryPace {
-  /** Deliveries that had ended. */
+  /** Deliveries that had ended, but for those superseded: of these the receiver knows nothing. */
   readonly ended: number;
-  /** How many end per second: a moving mean; null before any was measured. */
+  readonly superseded: number;
+  /** How many end per second, but for those superseded: a moving mean; null before any was measured. */
   readonly rate: number | null;
 }
 
@@ -34,8 +37,8 @@ const MAX_IN_ORDER = 5_000;
 /** A step that comes after longer than this says nothing about the receiver, in seconds. */
 const MAX_STEP_S = 30;
 
-export function endedOf({ created, pending, retrying }: RecoveryCounts): number {
-  return created - pending - retrying;
+export function endedOf({ created, pending, retrying, superseded }: RecoveryCounts): number {
+  return created - pending - retrying - superseded;
 }
 
 export interface StepTiming {
@@ -52,25 +55,27 @@ export function nextPace(
   { elapsedS, ageS }: StepTiming,
 ): RecoveryPace {
   const { rate } = pace;
+  const { superseded } = counts;
   const ended = endedOf(counts);
   const taken = ended - pace.ended;
-  if (elapsedS === null || elapsedS <= 0 || elapsedS > MAX_STEP_S) return { ended, rate };
+  if (elapsedS === null || elapsedS <= 0 || elapsedS > MAX_STEP_S) return { ended, superseded, rate };
   const now = taken / elapsedS;
-  if (rate === null) return { ended, rate: taken === 0 ? null : now };
-  return { ended, rate: rate + (now - rate) * (1 - Math.exp((-2 * elapsedS) / ageS)) };
+  if (rate === null) return { ended, superseded, rate: taken === 0 ? null : now };
+  return { ended, superseded, rate: rate + (now - rate) * (1 - Math.exp((-2 * elapsedS) / ageS)) };
 }
 
 /**
- * How many deliveries may be created now: twice what was taken since the last step may wait. What waits for its order says nothing about
- * the receiver, so that a refused record holds up no other. Where many failed and none succeeds, one per step tries whether that has
- * changed.
+ * How many deliveries may be created now: twice what was taken since the last step may wait. What was superseded beside it counts as
+ * well, since it has made room. What waits for its order says nothing about the receiver, so that a refused record holds up no other.
+ * Where many failed and none succeeds, one per step tries whether that has changed.
  * @param before the pace before this step
  */
 export function allowanceFor(counts: RecoveryCounts, before: RecoveryPace): number {
   const { pending, inOrder, retrying } = counts;
   if (retrying >= 2 * MAX_WAITING) return 0;
   const taken = endedOf(counts) - before.ended;
-  const bound = Math.min(MAX_WAITING, Math.max(MIN_WAITING, 2 * taken));
+  const ended = taken === 0 ? 0 : taken + counts.superseded - before.superseded;
+  const bound = Math.min(MAX_WAITING, Math.max(MIN_WAITING, 2 * ended));
   const allowance = Math.max(0, Math.min(bound - (pending - inOrder), MAX_IN_ORDER - inOrder));
   return retrying >= MIN_WAITING && taken === 0 ? Math.min(1, allowance) : allowance;
 }

@@ -6,7 +6,7 @@ import {
   recoveryReason,
   shownRecoveryState,
 } from './recovery.ts';
-import type { RecoveryCounts } from './recovery-pace.ts';
+import { endedOf, type RecoveryCounts } from './recovery-pace.ts';
 
 export interface StoredRecovery extends RecoveryStanding, RecoveryCounts {
   /** Events found when it was asked for. */
@@ -15,7 +15,7 @@ export interface StoredRecovery extends RecoveryStanding, RecoveryCounts {
   readonly exhausted: boolean;
   /** When the last of its deliveries that are being retried is attempted again; null where none is planned. */
   readonly lastRetryAt: Date | null;
-  /** Deliveries that ended per second, lately. */
+  /** Deliveries that ended per second, lately, but for those superseded. */
   readonly rate: number | null;
   readonly now: Date;
 }
@@ -26,6 +26,7 @@ export interface Progress {
   readonly created: number;
   readonly done: number;
   readonly failed: number;
+  readonly superseded: number;
   readonly open: number;
   readonly left: number;
   readonly rate: number | null;
@@ -35,25 +36,26 @@ export interface Progress {
 }
 
 export interface RecoveryStatus
-  extends Pick<Progress, 'state' | 'reason' | 'done' | 'failed' | 'left' | 'estimatedEndAt'> {
+  extends Pick<Progress, 'state' | 'reason' | 'done' | 'failed' | 'superseded' | 'left' | 'estimatedEndAt'> {
   readonly recoveryId: string;
   readonly eshopId: number;
   readonly webhookId: number;
 }
 
 export function recoveryProgress(recovery: StoredRecovery): Progress {
-  const { found, exhausted, created, pending, retrying, failed, rate } = recovery;
+  const { found, exhausted, created, pending, retrying, failed, superseded, rate } = recovery;
   const state = shownRecoveryState(recovery);
   const open = pending + retrying;
-  const done = created - open - failed;
+  const done = endedOf(recovery) - failed;
   const goesOn = isUnderWay(state) && !exhausted;
-  const left = goesOn ? Math.max(open, found - done - failed) : open;
+  const left = goesOn ? Math.max(open, found - done - failed - superseded) : open;
   return {
     state,
     reason: recoveryReason(recovery),
     created,
     done,
     failed,
+    superseded,
     open,
     left,
     rate,
@@ -62,13 +64,18 @@ export function recoveryProgress(recovery: StoredRecovery): Progress {
   };
 }
 
-/** By the pace measured; what alone is left to be attempted again ends with its last planned attempt, or later. */
+/**
+ * By the pace measured, as if the same share went on being superseded; what alone is left to be attempted again ends with its last
+ * planned attempt, or later.
+ */
 function estimatedEnd(recovery: StoredRecovery, left: number): Date | null {
-  const { exhausted, pending, retrying, rate, lastRetryAt, now } = recovery;
+  const { exhausted, pending, retrying, superseded, rate, lastRetryAt, now } = recovery;
   if (left === 0) return now;
   if (exhausted && pending === 0 && retrying > 0) {
     return lastRetryAt === null || lastRetryAt < now ? now : lastRetryAt;
   }
   if (rate === null || rate <= 0) return null;
-  return new Date(now.getTime() + Math.round((left / rate) * 1_000));
+  const ended = endedOf(recovery);
+  const taken = ended === 0 ? left : (left * ended) / (ended + superseded);
+  return new Date(now.getTime() + Math.round((taken / rate) * 1_000));
 }

@@ -146,6 +146,7 @@ const fields: Readonly<Record<Field, true>> = {
   state: true,
   status: true,
   stop: true,
+  superseded: true,
   until: true,
   user: true,
   warningId: true,

@@ -259,6 +259,7 @@ describe('a recovery', () => {
         reason: null,
         done: 3,
         failed: 1,
+        superseded: 0,
         left: 0,
         createdAt: expect.any(String),
         estimatedEndAt: null,

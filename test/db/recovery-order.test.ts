@@ -1,10 +1,10 @@
-/** Recoveries to webhooks with an order: a record whose first delivery is refused. */
+/** Recoveries to webhooks with an order, whose receivers refuse something. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { keepOrder } from '../../src/db/outbox/keep-order.ts';
 import { QUEUE } from '../../src/db/outbox/outbox.ts';
-import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
+import { beginRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { type RecoveryStep, stepRecovery } from '../../src/db/recoveries/step.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -41,14 +41,14 @@ async function begin(ordering: 'record' | 'latest', entityIds: readonly string[]
   return begun.recoveryId;
 }
 
-/** One step, and the first attempts that follow it: those of `refused` fail. */
+/** One step, and the first attempts that follow it: those of records so called fail. */
 async function stepAndAttempt(recoveryId: string, refused: string): Promise<RecoveryStep | null> {
   const { sql } = database;
   const step = await stepRecovery(sql, recoveryId);
   const { deliveries } = await claimDeliveries(sql, { queue: QUEUE.recovered, limit: 500 });
   const { ready } = await keepOrder(sql, deliveries);
   await sql`
-    update deliveries set dispatched_at = now(), state = case when entity_id = ${refused} then 'retrying' else 'delivered' end
+    update deliveries set dispatched_at = now(), state = case when entity_id like ${refused} then 'retrying' else 'delivered' end
     where id = any(${ready.map(({ id }) => id)}::uuid[])`;
   return step;
 }
@@ -63,4 +63,32 @@ test('a record that is refused holds up no other, however many of its events wai
   expect(created.filter(({ state }) => state === 'delivered')).toHaveLength(30);
   const { recovery } = (await stepRecovery(database.sql, recoveryId)) ?? {};
   expect(recovery).toMatchObject({ pending: 39, inOrder: 39, retrying: 1, failed: 0, exhausted: true });
+});
+
+test('where only the latest counts, what is superseded is no success of a receiver that refuses everything', async () => {
+  const records = numbered(30).flatMap((entityId) => times(4, entityId));
+  const recoveryId = await begin('latest', records);
+  const sizes: number[] = [];
+  for (let steps = 0; steps < 6; steps += 1) {
+    const step = await stepAndAttempt(recoveryId, 'order %');
+    sizes.push(step?.recovery.created ?? 0);
+  }
+  expect(sizes).toEqual([20, 40, 60, 80, 81, 82]);
+  expect(await readRecovery(database.sql, recoveryId)).toMatchObject({
+    retrying: 21,
+    failed: 0,
+    superseded: 60,
+    rate: null,
+  });
+});
+
+test('where only the latest counts, a recovery grows faster as long as its receiver takes what is left', async () => {
+  const recoveryId = await begin('latest', times(300, 'busy'));
+  const sizes: number[] = [];
+  for (let steps = 0; steps < 4; steps += 1) {
+    const step = await stepAndAttempt(recoveryId, 'none');
+    sizes.push(step?.recovery.created ?? 0);
+  }
+  expect(sizes).toEqual([20, 60, 140, 300]);
+  expect(await readRecovery(database.sql, recoveryId)).toMatchObject({ failed: 0, superseded: 296 });
 });

@@ -194,6 +194,7 @@ export const exampleRecords: Readonly<Record<string, unknown>> = {
     reason: null,
     done: 1212,
     failed: 3,
+    superseded: 0,
     left: 625,
     createdAt: '2026-11-21T06:10:00.000Z',
     estimatedEndAt: '2026-11-21T06:10:21.400Z',

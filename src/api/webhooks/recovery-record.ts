@@ -133,6 +133,13 @@ export const recoveryRecord = v.pipe(
       v.description('Failed, expired or canceled again. A later recovery can include them.'),
       v.examples([3]),
     ),
+    superseded: v.pipe(
+      integer,
+      v.description(
+        'Not sent any more: a newer event of the same record took its place (`ordering: latest`).',
+      ),
+      v.examples([0]),
+    ),
     left: v.pipe(
       integer,
       v.description('Not delivered yet: in progress, being retried, or not started.'),
@@ -151,7 +158,7 @@ export const recoveryRecord = v.pipe(
 );
 
 export function recoveryOf(row: RecoveryRow, measured: MeasuredPace): v.InferOutput<typeof recoveryRecord> {
-  const { state, reason, done, failed, left, estimatedEndAt } = recoveryProgress(row);
+  const { state, reason, done, failed, superseded, left, estimatedEndAt } = recoveryProgress(row);
   const supposed = new Date(row.now.getTime() + estimatedDurationMs(left, measured));
   return {
     recoveryId: row.id,
@@ -166,6 +173,7 @@ export function recoveryOf(row: RecoveryRow, measured: MeasuredPace): v.InferOut
     reason,
     done,
     failed,
+    superseded,
     left,
     createdAt: row.createdAt.toISOString(),
     estimatedEndAt: state === 'running' ? (estimatedEndAt ?? supposed).toISOString() : null,

@@ -20,7 +20,8 @@ function actionsOf({ state }: ShownRecovery): readonly (readonly [RecoveryAction
 }
 
 function Row({ recovery, eshop, now }: { recovery: ShownRecovery; eshop: string; now: Date }) {
-  const { recoveryId, webhookId, state, reason, done, failed, left, count, since, createdAt } = recovery;
+  const { recoveryId, webhookId, state, reason, done, failed, superseded, left, count, since, createdAt } =
+    recovery;
   const { estimatedEndAt, finishedAt } = recovery;
   return (
     <li>
@@ -35,6 +36,7 @@ function Row({ recovery, eshop, now }: { recovery: ShownRecovery; eshop: string;
         </span>
         <span>{left.toLocaleString('en-US')} left</span>
         {failed === 0 ? null : <span>{failed.toLocaleString('en-US')} failed again</span>}
+        {superseded === 0 ? null : <span>{superseded.toLocaleString('en-US')} superseded</span>}
         {estimatedEndAt === null || finishedAt !== null ? null : (
           <span>
             ends <Ago at={estimatedEndAt.toISOString()} now={now} />

@@ -85,6 +85,7 @@ function Recoveries({ recoveries, viewer }: Pick<WebhookPageProps, 'recoveries' 
             reason,
             done,
             failed,
+            superseded,
             left,
             count,
             createdAt,
@@ -103,6 +104,7 @@ function Recoveries({ recoveries, viewer }: Pick<WebhookPageProps, 'recoveries' 
                 </span>
                 <span>{left} left</span>
                 {failed === 0 ? null : <span>{failed} failed again</span>}
+                {superseded === 0 ? null : <span>{superseded} superseded</span>}
                 {estimatedEndAt === null ? null : (
                   <span>
                     ends <Ago at={estimatedEndAt} now={viewer.now} />

@@ -21,8 +21,9 @@ create table recoveries (
   -- All events have been looked at: no further delivery is created.
   exhausted boolean not null default false,
   created integer not null default 0,
-  -- Its pace: what had ended at the last step, and how many end per second.
+  -- Its pace: what had ended at the last step, what had been superseded, and how many end per second but for those.
   ended integer not null default 0,
+  superseded integer not null default 0,
   rate double precision,
   stepped_at timestamptz,
   -- What its workflow has to be told of, and what it has been told of.

@@ -28,12 +28,13 @@ export interface RecoveryRow extends Search {
   readonly lastAt: Date | null;
   readonly exhausted: boolean;
   readonly created: number;
-  /** Of its deliveries: not attempted yet; to be attempted again; failed, expired or canceled. The others were delivered. */
+  /** Of its deliveries: not attempted yet; to be attempted again; failed, expired or canceled; superseded. The others were delivered. */
   readonly pending: number;
   /** Of the pending ones: behind an older one of their record. */
   readonly inOrder: number;
   readonly retrying: number;
   readonly failed: number;
+  readonly superseded: number;
   /** When the last of those that are to be attempted again is; null where none is planned. */
   readonly lastRetryAt: Date | null;
   readonly rate: number | null;
@@ -47,14 +48,15 @@ function selectRecoveries(sql: Sql) {
   return sql`
     select r.id, r.eshop_id, r.webhook_id, w.webhook_type, r.since, r.until, r.include, r.state, r.by, r.words,
            not w.active as webhook_inactive, w.deleted_at is not null as webhook_deleted,
-           r.found, r.first_at, r.last_at, r.exhausted, r.created, d.pending, d.in_order, d.retrying, d.failed,
+           r.found, r.first_at, r.last_at, r.exhausted, r.created, d.pending, d.in_order, d.retrying, d.failed, d.superseded,
            d.last_retry_at, r.rate, r.created_at, r.finished_at, clock_timestamp() as now
     from recoveries r join webhooks w on w.id = r.webhook_id
     cross join lateral (
       select count(*) filter (where d.state = 'pending')::int as pending,
              count(*) filter (where ${waits(sql, 'd')})::int as in_order,
              count(*) filter (where d.state = 'retrying')::int as retrying,
-             count(*) filter (where d.state not in ('pending', 'retrying'))::int as failed,
+             count(*) filter (where d.state in ('failed', 'expired', 'canceled'))::int as failed,
+             count(*) filter (where d.state = 'superseded')::int as superseded,
              max(d.next_attempt_at) filter (where d.state = 'retrying') as last_retry_at
       from deliveries d where d.recovery_id = r.id and d.state <> 'delivered') d`;
 }

@@ -29,7 +29,7 @@ interface StepState extends RecoveryPace, StepTiming {
 export async function stepRecovery(sql: Pool, recoveryId: string): Promise<RecoveryStep | null> {
   return await transaction(sql, async (tx) => {
     const [before] = await tx<StepState[]>`
-      select looked_at_id, ended, rate, extract(epoch from clock_timestamp() - stepped_at)::float8 as elapsed_s,
+      select looked_at_id, ended, superseded, rate, extract(epoch from clock_timestamp() - stepped_at)::float8 as elapsed_s,
              extract(epoch from clock_timestamp() - created_at)::float8 as age_s
       from recoveries where id = ${recoveryId} for update`;
     if (before === undefined) return null;
@@ -49,7 +49,7 @@ async function goOn(tx: Transaction, recovery: RecoveryRow, before: StepState): 
   }
   if (state === 'paused' || webhookInactive) {
     // What passes until it goes on says nothing about the receiver.
-    await tx`update recoveries set stepped_at = null, ended = ${endedOf(recovery)} where id = ${id}`;
+    await tx`update recoveries set stepped_at = null, ended = ${endedOf(recovery)}, superseded = ${recovery.superseded} where id = ${id}`;
     return false;
   }
   if (recovery.exhausted && recovery.pending + recovery.retrying === 0) {
@@ -62,7 +62,7 @@ async function goOn(tx: Transaction, recovery: RecoveryRow, before: StepState): 
   const created =
     page === null ? 0 : await createRecoveredDeliveries(tx, { recoveryId: id, ...recovery }, page.events);
   await tx`
-    update recoveries set ended = ${pace.ended}, rate = ${pace.rate}, stepped_at = clock_timestamp(),
+    update recoveries set ended = ${pace.ended}, superseded = ${pace.superseded}, rate = ${pace.rate}, stepped_at = clock_timestamp(),
       created = created + ${created}, looked_at_id = ${page?.lookedAtId ?? before.lookedAtId},
       exhausted = ${recovery.exhausted || page?.last === true}
     where id = ${id}`;

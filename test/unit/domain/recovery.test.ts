@@ -9,13 +9,14 @@ import {
 } from '../../../src/domain/recovery-pace.ts';
 import { recoveryProgress, type StoredRecovery } from '../../../src/domain/recovery-progress.ts';
 
-const fresh = { ended: 0, rate: null };
+const fresh = { ended: 0, superseded: 0, rate: null };
 const counts = (change: Partial<RecoveryCounts> = {}): RecoveryCounts => ({
   created: 0,
   pending: 0,
   inOrder: 0,
   retrying: 0,
   failed: 0,
+  superseded: 0,
   ...change,
 });
 
@@ -23,7 +24,7 @@ describe('the pace', () => {
   test('doubles with what is taken, up to 500', () => {
     const allowed: number[] = [];
     for (let created = 0, ended = 0, step = 0; step < 7; step += 1) {
-      const allowance = allowanceFor(counts({ created }), { ended, rate: null });
+      const allowance = allowanceFor(counts({ created }), { ...fresh, ended });
       allowed.push(allowance);
       ended = created;
       created += allowance;
@@ -56,6 +57,19 @@ describe('the pace', () => {
     expect(behind(4_990)).toBe(10);
     expect(behind(5_000)).toBe(0);
     expect(behind(5_400)).toBe(0);
+  });
+
+  test('what is superseded is no success, and holds up none', () => {
+    const failing = counts({ created: 100, retrying: 30, superseded: 70 });
+    expect(allowanceFor(failing, { ...fresh, superseded: 40 })).toBe(1);
+    expect(nextPace(fresh, failing, { elapsedS: 1, ageS: 1 })).toEqual({
+      ended: 0,
+      superseded: 70,
+      rate: null,
+    });
+    const taking = counts({ created: 100, superseded: 75 });
+    expect(allowanceFor(taking, { ...fresh, superseded: 15 })).toBe(170);
+    expect(nextPace(fresh, taking, { elapsedS: 1, ageS: 1 })).toMatchObject({ ended: 25, rate: 25 });
   });
 
   test('is measured by what ends, and not across a pause', () => {
@@ -144,6 +158,7 @@ const stored: StoredRecovery = {
   inOrder: 0,
   retrying: 3,
   failed: 2,
+  superseded: 0,
   lastRetryAt: new Date('2026-11-20T10:05:00Z'),
   rate: 7,
   now,
@@ -158,6 +173,15 @@ describe('its progress', () => {
       open: 8,
       left: 68,
     });
+  });
+
+  test('what was superseded is neither done nor failed nor left', () => {
+    const some = { ...stored, superseded: 10 };
+    expect(recoveryProgress(some)).toMatchObject({ done: 20, failed: 2, superseded: 10, left: 68 });
+    // Of 32 that ended the receiver had to take 22.
+    expect(recoveryProgress({ ...some, rate: 4.675 }).estimatedEndAt).toEqual(
+      new Date('2026-11-20T10:00:10Z'),
+    );
   });
 
   test('once everything was looked at, only what is open is left', () => {
