@@ -78,7 +78,9 @@ export interface ActionTarget {
   readonly underWay: number | null;
   /** It waits in the queue, and has no workflow of its own yet. */
   readonly queued: boolean;
-  /** The delivery that goes first, where it waits for its order; otherwise null. */
+  /** It waits for its turn in the order of its record; it may have taken over the count of failures of an older one. */
+  readonly inOrder: boolean;
+  /** The delivery that goes first, where that is known; otherwise null. */
   readonly behind: string | null;
   readonly nextAttemptAt: Date | null;
   /** From now on where the window has not begun. */
@@ -139,21 +141,24 @@ function refusalOf(action: ActionName, delivery: ActionTarget): string | null {
   return REFUSALS[action](delivery);
 }
 
-/** Nothing is left to be attempted: its end is being recorded. */
-function isExhausted({ attemptsMade, nextAttemptAt, mostAttempts }: ActionTarget): boolean {
-  return attemptsMade >= mostAttempts || (attemptsMade > 0 && nextAttemptAt === null);
+/** Nothing is left to be attempted: its end is being recorded. What waits for its turn has no time planned either. */
+function isExhausted({ attemptsMade, nextAttemptAt, mostAttempts, inOrder }: ActionTarget): boolean {
+  return attemptsMade >= mostAttempts || (attemptsMade > 0 && nextAttemptAt === null && !inOrder);
 }
+
+const WAITS_FOR_ITS_TURN = 'It waits for its turn in the order of its record.';
 
 const REFUSALS: Readonly<Record<ActionName, (delivery: ActionTarget) => string | null>> = {
   tryNow(delivery) {
-    const { hold, webhook, webhookId, underWay, queued, behind, attemptsMade } = delivery;
+    const { hold, webhook, webhookId, underWay, queued, inOrder, behind, attemptsMade } = delivery;
     if (hold !== null) return `It is held by ${attribution(hold)}. Resume it first.`;
     if (webhook === 'inactive')
       return `Webhook ${webhookId} is inactive. Activate it, and an attempt follows within seconds.`;
-    if (isExhausted(delivery)) return 'No attempt is left.';
-    if (underWay !== null) return `Attempt ${underWay} is under way at this moment.`;
     if (behind !== null)
       return `It waits for its order: delivery ${behind}, of the same record, has to end first.`;
+    if (inOrder) return WAITS_FOR_ITS_TURN;
+    if (isExhausted(delivery)) return 'No attempt is left.';
+    if (underWay !== null) return `Attempt ${underWay} is under way at this moment.`;
     if (queued && attemptsMade === 0)
       return 'It waits in the queue for its first attempt, which is made as soon as there is room.';
     return null;
@@ -188,8 +193,10 @@ const FOLLOWS: Readonly<Record<ActionName, (delivery: ActionTarget) => string>> 
     return `Held: no attempt is made until it is resumed. Its window keeps running, and ends ${windowEndsAt.toISOString()}.${letFinish(underWay)}`;
   },
   resume(delivery) {
-    const { attemptsMade, mostAttempts, nextAttemptAt, now, webhook, webhookId, underWay } = delivery;
+    const { attemptsMade, mostAttempts, nextAttemptAt, now, webhook, webhookId, underWay, inOrder } =
+      delivery;
     if (webhook === 'inactive') return `Resumed, but still held because webhook ${webhookId} is inactive.`;
+    if (inOrder) return `Resumed. ${WAITS_FOR_ITS_TURN}`;
     if (underWay !== null) return `Resumed: attempt ${underWay} is under way.`;
     const when =
       nextAttemptAt !== null && nextAttemptAt > now ? `at ${nextAttemptAt.toISOString()}` : 'at once';

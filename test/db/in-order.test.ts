@@ -7,6 +7,9 @@ import { keepOrder, settleOrder, supersedeRetries } from '../../src/db/outbox/ke
 import { QUEUE } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { openInBatch } from '../../src/db/webhooks/batches.ts';
+import { readActionTargets, recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
+import { acceptedActions } from '../../src/domain/operator-action.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
 
@@ -141,4 +144,26 @@ test('a chain that waits behind another webhook loses none of its window', async
   await settleOrder(sql, { records: [String(between)] });
   expect(await windowHours(String(newest))).toBeCloseTo(9, 1);
   expect((await stored()).at(-1)).toMatchObject({ state: 'retrying', queue: QUEUE.fresh });
+});
+
+test('what took over a count of failures and waits may be held, not tried at once; with an inactive webhook too', async () => {
+  const { sql } = database;
+  const [first, heir = ''] = await happen(2);
+  await sql`update deliveries set queue = ${QUEUE.inOrder}, attempts_made = 3, window_started_at = now() where id = ${heir}`;
+  const accepted = async () => {
+    const target = (await readActionTargets(sql, [heir], defaultRetryPolicy)).get(heir);
+    return target === undefined ? [] : acceptedActions(target);
+  };
+  const ask = async (action: 'tryNow' | 'hold') =>
+    await recordOperatorAction(sql, heir, { id: action, action, by: 'anna', reason: '' }, defaultRetryPolicy);
+  expect(await ask('tryNow')).toMatchObject({
+    accepted: false,
+    sentence: `It waits for its order: delivery ${first}, of the same record, has to end first.`,
+  });
+  expect(await accepted()).toEqual(['hold', 'giveUp']);
+  await sql`update webhooks set active = false`;
+  expect(await accepted()).toEqual(['hold', 'giveUp']);
+  await sql`update webhooks set active = true`;
+  expect(await ask('hold')).toMatchObject({ accepted: true });
+  expect(await accepted()).toEqual(['resume', 'giveUp']);
 });

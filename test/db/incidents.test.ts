@@ -125,6 +125,18 @@ test('the deactivation is told by the delivery that has the fewest waits left', 
   expect(Date.parse(deactivationAt ?? '')).toBeCloseTo(at(110_100).getTime() + policyTakes, -2);
 });
 
+test('what took over the count of a superseded delivery and waits for its turn tells the deactivation too', async () => {
+  const [old, heir] = [await fire(), await fire()];
+  await fail(old, 20, 110_000);
+  await database.sql`
+    update deliveries set state = 'superseded', superseded_by = ${heir}, finished_at = now(), next_attempt_at = null where id = ${old}`;
+  await database.sql`
+    update deliveries set queue = 5, attempts_made = 20, window_started_at = now(), last_attempt_at = ${at(110_000)} where id = ${heir}`;
+  const { deactivationAt } = (await incident()) ?? {};
+  // Its last attempt may follow at once.
+  expect(Math.abs(Date.parse(deactivationAt ?? '') - Date.now())).toBeLessThan(60_000);
+});
+
 test('failures of one webhook recorded at the same moment wait for nobody', async () => {
   const [first, second, third] = [await fire(), await fire(), await fire()];
   await fail(first, 1, 0);

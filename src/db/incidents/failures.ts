@@ -67,15 +67,17 @@ export function joinFailures(sql: Sql) {
 /** Joins webhooks `w` with the incident of each, as `i`, and what is being retried then, as `r`. */
 export function joinIncident(sql: Sql) {
   const ms = (column: ReturnType<Sql>) => sql`(extract(epoch from ${column}) * 1000)::float8`;
+  // Pending: it took over the count of one that it superseded, and is attempted in its turn, at the earliest now.
+  const ownTurn = sql`case when o.state = 'pending' then now() end`;
   return sql`
     ${joinFailures(sql)}
     left join lateral (
       select json_agg(json_build_object(
-               'attemptsMade', o.attempts_made, 'nextAttemptAt', ${ms(sql`o.next_attempt_at`)},
+               'attemptsMade', o.attempts_made, 'nextAttemptAt', ${ms(sql`coalesce(o.next_attempt_at, ${ownTurn})`)},
                'windowStartedAt', ${ms(sql`o.window_started_at`)}, 'lastAttemptAt', ${ms(sql`o.last_attempt_at`)})) as retries
       from (
         select d.* from deliveries d
-        where i.since is not null and d.webhook_id = w.id and d.state = 'retrying' and d.attempts_made > 0 and not d.window_lost and d.operator_stop is null
-          and d.window_started_at is not null and d.last_attempt_at is not null
+        where i.since is not null and d.webhook_id = w.id and d.state in ('pending', 'retrying') and d.attempts_made > 0
+          and not d.window_lost and d.operator_stop is null and d.window_started_at is not null and d.last_attempt_at is not null
         order by d.id limit ${OLDEST}) o) r on true`;
 }

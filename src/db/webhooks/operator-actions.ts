@@ -15,7 +15,7 @@ import {
 } from '../../domain/operator-action.ts';
 import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
 import { notifierOf } from '../outbox/notify.ts';
-import { waitsFor } from '../outbox/order.ts';
+import { waits, waitsFor } from '../outbox/order.ts';
 import { QUEUE } from '../outbox/outbox.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
@@ -38,6 +38,7 @@ interface ActionTargetRow {
   readonly deleted: boolean;
   readonly attemptsMade: number;
   readonly queued: boolean;
+  readonly inOrder: boolean;
   readonly waitsFor: WaitsFor | null;
   readonly nextAttemptAt: Date | null;
   readonly windowStartedAt: Date | null;
@@ -118,7 +119,8 @@ export async function readActionTargets(
 function targetRows(sql: Sql, deliveryIds: readonly string[]) {
   return sql<ActionTargetRow[]>`
     select d.id, d.state, d.webhook_id, w.active, w.deleted_at is not null as deleted, d.attempts_made, d.next_attempt_at,
-           d.dispatched_at is null or d.batch_id is not null as queued, ${waitsFor(sql)} as waits_for, d.window_started_at, d.operator_stop, d.operator_actions,
+           d.dispatched_at is null or d.batch_id is not null as queued, ${waits(sql, 'd')} as in_order,
+           ${waitsFor(sql)} as waits_for, d.window_started_at, d.operator_stop, d.operator_actions,
            (select a.number from attempts a
             where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null
               and a.owned_until > clock_timestamp()) as under_way,
@@ -136,6 +138,7 @@ function actionTarget(row: ActionTargetRow, policy: RetryPolicy): ActionTarget {
     mostAttempts: maxAttempts(policy),
     underWay: row.underWay,
     queued,
+    inOrder: row.inOrder,
     behind: waitsFor?.reason === 'order' ? (waitsFor.deliveryId ?? null) : null,
     nextAttemptAt,
     windowEndsAt: windowEnd(policy, windowStartedAt ?? now),

@@ -22,6 +22,7 @@ const waiting: ActionTarget = {
   mostAttempts: 21,
   underWay: null,
   queued: false,
+  inOrder: false,
   behind: null,
   nextAttemptAt: later,
   windowEndsAt: new Date('2026-11-22T12:00:00Z'),
@@ -31,6 +32,14 @@ const waiting: ActionTarget = {
 const untried: Partial<ActionTarget> = { state: 'pending', attemptsMade: 0, nextAttemptAt: null };
 const lastOne: Partial<ActionTarget> = { attemptsMade: 20 };
 const spent: Partial<ActionTarget> = { nextAttemptAt: null };
+/** It took over the count of an older delivery of its record. */
+const inTurn: Partial<ActionTarget> = {
+  state: 'pending',
+  attemptsMade: 3,
+  nextAttemptAt: null,
+  queued: true,
+  inOrder: true,
+};
 
 type Row = [ActionName, string, Partial<ActionTarget>, string];
 
@@ -61,9 +70,16 @@ describe('is refused', () => {
     [
       'tryNow',
       'behind another one of its record',
-      { ...untried, queued: true, behind: '01a204dd-8a46-7707-b199-6100010924c5' },
+      { ...untried, queued: true, inOrder: true, behind: '01a204dd-8a46-7707-b199-6100010924c5' },
       'It waits for its order: delivery 01a204dd-8a46-7707-b199-6100010924c5, of the same record, has to end first.',
     ],
+    [
+      'tryNow',
+      'behind another one, with the count of an older one',
+      { ...inTurn, behind: '01a204dd-8a46-7707-b199-6100010924c5' },
+      'It waits for its order: delivery 01a204dd-8a46-7707-b199-6100010924c5, of the same record, has to end first.',
+    ],
+    ['tryNow', 'about to have its turn', inTurn, 'It waits for its turn in the order of its record.'],
     ['tryNow', 'spent', spent, 'No attempt is left.'],
     ['tryNow', 'all made', { attemptsMade: 21 }, 'No attempt is left.'],
     ['tryNow', 'under way', { underWay: 2 }, 'Attempt 2 is under way at this moment.'],
@@ -144,6 +160,12 @@ describe('is done', () => {
     ],
     [
       'hold',
+      'behind another one, with the count of an older one',
+      inTurn,
+      'Held: no attempt is made until it is resumed. Its window keeps running, and ends 2026-11-22T12:00:00.000Z.',
+    ],
+    [
+      'hold',
       'inactive',
       { webhook: 'inactive' },
       'Held: no attempt is made until it is resumed. Its window keeps running, and ends 2026-11-22T12:00:00.000Z.',
@@ -162,6 +184,12 @@ describe('is done', () => {
       'Resumed: attempt 2 of 21 follows at once.',
     ],
     ['resume', 'never tried', { ...untried, hold: held }, 'Resumed: attempt 1 of 21 follows at once.'],
+    [
+      'resume',
+      'behind another one',
+      { ...inTurn, hold: held },
+      'Resumed. It waits for its turn in the order of its record.',
+    ],
     ['resume', 'held while under way', { hold: held, underWay: 2 }, 'Resumed: attempt 2 is under way.'],
     [
       'resume',
