@@ -82,7 +82,9 @@ export const waitsFor = (sql: Sql) => sql`
   case when d.state = 'pending' and w.active and d.operator_stop is null then
     case
       when ${waits(sql, 'd')} then coalesce(
-        (select json_build_object('reason', 'order', 'deliveryId', o.id, 'since', d.created_at, 'nextAttemptAt', o.next_attempt_at)
+        (select json_build_object('reason', 'order', 'deliveryId', o.id, 'since', d.created_at, 'nextAttemptAt',
+           -- Stopped by an operator, or under way: nothing is planned.
+           case when o.operator_stop is null and o.next_attempt_at > clock_timestamp() then o.next_attempt_at end)
          ${openAhead(sql)} order by o.sequence, o.id limit 1),
         json_build_object('reason', 'order', 'since', d.created_at))
       when d.dispatched_at is null and exists (select from recoveries r where r.id = d.recovery_id and r.state = 'paused')

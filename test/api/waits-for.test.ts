@@ -1,0 +1,56 @@
+/** What a delivery that waits for its order says of the one in front, in its record and among the webhooks of its event. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { recordEvents } from '../../src/db/outbox/events.ts';
+import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { transaction } from '../../src/db/transaction.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { makeAttempt } from '../support/deliveries.ts';
+import { createWebhook } from '../support/webhooks.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await createTestApi();
+});
+afterAll(() => api?.drop());
+
+const HOUR = 3_600_000;
+
+test('the next attempt of the one in front is told while it is planned: not once it is stopped, nor while it is made', async () => {
+  const { id: webhookId } = await createWebhook(api.shop);
+  await api.sql`update webhooks set ordering = 'record' where id = ${webhookId}`;
+  const events = [1, 2].map((sequence) => ({
+    type: 'CREATE_ORDER' as const,
+    entityId: 'ordered',
+    sequence,
+    happenedAt: null,
+    snapshot: '{}',
+  }));
+  await transaction(api.sql, (tx) => recordEvents(tx, api.eshop.eshopId, events));
+  const rows = await api.sql<{ id: string; eventId: string }[]>`
+    select id, event_id from deliveries where webhook_id = ${webhookId} order by sequence`;
+  const [front, waiting] = rows;
+  if (front === undefined || waiting === undefined) throw new Error('two deliveries');
+  const nextAttemptAt = new Date(Date.now() + HOUR);
+  await makeAttempt(api.sql, front.id, 1, { nextAttemptAt });
+  await api.sql`update deliveries set queue = ${QUEUE.inOrder} where id = ${waiting.id}`;
+  const said = async () => ({
+    waitsFor: (await api.shop('GET', `/v21/deliveries/${waiting.id}`)).data.waitsFor,
+    reason: (await api.shop('GET', `/v21/events/${waiting.eventId}`)).data.webhooks[0].reason,
+  });
+  const order = { reason: 'order', deliveryId: front.id, since: expect.any(String) };
+  expect(await said()).toEqual({
+    waitsFor: { ...order, nextAttemptAt: nextAttemptAt.toISOString() },
+    reason: `It waits behind delivery ${front.id}, which is tried again at ${nextAttemptAt.toISOString()}.`,
+  });
+  const silent = {
+    waitsFor: { ...order, nextAttemptAt: null },
+    reason: `It waits behind delivery ${front.id}.`,
+  };
+  for (const stop of ['hold', 'giveUp']) {
+    await api.sql`update deliveries set operator_stop = ${stop} where id = ${front.id}`;
+    expect(await said()).toEqual(silent);
+  }
+  await api.sql`
+    update deliveries set operator_stop = null, next_attempt_at = now() - interval '1 second' where id = ${front.id}`;
+  expect(await said()).toEqual(silent);
+});
