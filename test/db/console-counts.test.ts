@@ -1,7 +1,7 @@
 /** What the overview of the console reads of an e-shop. */
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readDeliveryCounts } from '../../src/db/console/delivery-counts.ts';
+import { MAX_DELIVERIES_READ, readDeliveryCounts } from '../../src/db/console/delivery-counts.ts';
 import { lastAccepted } from '../../src/db/console/health.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -43,6 +43,8 @@ beforeAll(async () => {
   await delivery(eshopId, webhookId, 1, 'retrying');
   await delivery(eshopId, webhookId, 5, 'failed', 200);
   await delivery(eshopId, second, 5, 'canceled');
+  await delivery(eshopId, second, 5, 'superseded');
+  await delivery(eshopId, second, 7, 'superseded');
   await delivery(eshopId, webhookId, 90, 'delivered', 9_000);
   await delivery(eshopId, deleted, 1, 'delivered', 9_000);
   await delivery(other.eshopId, theirs, 1, 'delivered', 9_000);
@@ -54,8 +56,9 @@ test('deliveries are counted by minute and by what became of them: of this e-sho
   const counts = await readDeliveryCounts(database.sql, eshopId, { since, stepSeconds: 60 });
   const minute = (ago: number) => new Date(now.getTime() - 30_000 - ago * MINUTE);
   expect(counts.steps).toEqual([
-    { at: minute(5), delivered: 0, waiting: 0, lost: 2 },
-    { at: minute(1), delivered: 2, waiting: 1, lost: 0 },
+    { at: minute(7), delivered: 0, waiting: 0, lost: 0, superseded: 1 },
+    { at: minute(5), delivered: 0, waiting: 0, lost: 2, superseded: 1 },
+    { at: minute(1), delivered: 2, waiting: 1, lost: 0, superseded: 0 },
   ]);
   expect(counts).toMatchObject({ whole: true, medianMs: 200, measured: 3 });
   expect(counts.p95Ms).toBeCloseTo(290);
@@ -65,6 +68,18 @@ test('an e-shop without deliveries has no counts', async () => {
   const { eshopId: empty } = await createEshop(database.sql, { name: 'Empty', email: 'empty@example.test' });
   const counts = await readDeliveryCounts(database.sql, empty, { since: new Date(0), stepSeconds: 60 });
   expect(counts).toEqual({ steps: [], whole: true, medianMs: null, p95Ms: null, measured: 0 });
+});
+
+test('superseded ones count among those that are read: the oldest may be missing on their account', async () => {
+  const { sql } = database;
+  const { eshopId: busy } = await createEshop(sql, { name: 'Busy', email: 'busy@example.test' });
+  const webhook = await insertWebhook(sql, busy, 'CREATE_ORDER');
+  await sql`
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state)
+    select gen_random_uuid(), gen_random_uuid(), ${busy}, ${webhook}, 'CREATE_ORDER', '1', 'superseded'
+    from generate_series(1, ${MAX_DELIVERIES_READ}::int)`;
+  const counts = await readDeliveryCounts(sql, busy, { since: new Date(0), stepSeconds: 60 });
+  expect(counts.whole).toBe(false);
 });
 
 test('the last success of a webhook is that of its latest delivery that was accepted', async () => {

@@ -43,9 +43,21 @@ test.each([
 
 test('numbers beside a chart are short, so that a narrow screen has room for them', () => {
   const now = new Date();
-  const steps = [{ at: now, delivered: 4_300, waiting: 0, lost: 0 }];
+  const steps = [{ at: now, delivered: 4_300, waiting: 0, lost: 0, superseded: 0 }];
   const drawn = String(Chart({ steps, range: rangeOf('1h'), now }));
   expect(drawn.match(/(?<=text-anchor="end">)[^<]+/g)).toEqual(['0', '2.5K', '5K']);
+});
+
+test('superseded deliveries are drawn, and named only where there are any', () => {
+  const now = new Date('2026-11-20T12:00:00Z');
+  const drawn = (superseded: number) => {
+    const steps = [{ at: now, delivered: 0, waiting: 0, lost: 0, superseded }];
+    return String(Chart({ steps, range: rangeOf('1h'), now }));
+  };
+  expect(drawn(1)).toContain('<rect class="calm"');
+  expect(drawn(1).match(/superseded/g)).toHaveLength(2);
+  expect(drawn(1)).toContain('1 in all, 0 of them failed');
+  expect(drawn(0)).not.toContain('superseded');
 });
 
 test('a form carries the token of its own session', () => {

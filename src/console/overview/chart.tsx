@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Deliveries over time as bars, with a table for screen readers and for the numbers. */
-import type { CountStep } from '../../db/console/delivery-counts.ts';
+import { type CountStep, countOf } from '../../db/console/delivery-counts.ts';
 import { More } from '../parts.tsx';
 import { Time } from '../times.tsx';
 import type { Range } from './ranges.ts';
@@ -17,6 +17,7 @@ const PARTS = [
   { key: 'delivered', tone: 'good', name: 'delivered' },
   { key: 'waiting', tone: 'warn', name: 'waiting' },
   { key: 'lost', tone: 'bad', name: 'failed, expired or canceled' },
+  { key: 'superseded', tone: 'calm', name: 'superseded' },
 ] as const;
 
 /** The least round number that is not less: 1, 2, 5, 10, 20 … */
@@ -24,10 +25,6 @@ export function roundAbove(count: number): number {
   const magnitude = 10 ** Math.floor(Math.log10(Math.max(1, count)));
   const factor = [1, 2, 5, 10].find((each) => each * magnitude >= count) ?? 10;
   return factor * magnitude;
-}
-
-function totalOf({ delivered, waiting, lost }: CountStep): number {
-  return delivered + waiting + lost;
 }
 
 function Bar({ step, x, width, perUnit }: { step: CountStep; x: number; width: number; perUnit: number }) {
@@ -60,16 +57,18 @@ function tick(at: Date, { seconds }: Range): string {
 
 /** @param now its right end */
 export function Chart({ steps, range, now }: { steps: readonly CountStep[]; range: Range; now: Date }) {
-  const most = roundAbove(Math.max(1, ...steps.map(totalOf)));
+  const most = roundAbove(Math.max(1, ...steps.map(countOf)));
   const stepMs = range.stepSeconds * 1_000;
   const last = Math.floor(now.getTime() / stepMs) * stepMs;
   const bars = Math.round(range.seconds / range.stepSeconds);
   const first = last - (bars - 1) * stepMs;
   const slot = (WIDTH - LEFT) / bars;
   const perUnit = (HEIGHT - BOTTOM - TOP) / most;
-  const total = steps.reduce((sum, step) => sum + totalOf(step), 0);
+  const total = steps.reduce((sum, step) => sum + countOf(step), 0);
   const lost = steps.reduce((sum, step) => sum + step.lost, 0);
   const summary = `Deliveries ${range.step}: ${total} in all, ${lost} of them failed, expired or canceled.`;
+  // Only webhooks with the order `latest` have any.
+  const shown = PARTS.filter(({ key }) => key !== 'superseded' || steps.some((step) => step[key] > 0));
   const lines = most % 2 === 0 ? [0, 0.5, 1] : [0, 1];
   const ticks = [0, 0.25, 0.5, 0.75].map((part) => Math.round(part * bars));
   return (
@@ -100,7 +99,7 @@ export function Chart({ steps, range, now }: { steps: readonly CountStep[]; rang
         ))}
       </svg>
       <figcaption class="legend">
-        {PARTS.map(({ tone, name }) => (
+        {shown.map(({ tone, name }) => (
           <span>
             <i class={tone}></i>
             {name}
@@ -114,7 +113,7 @@ export function Chart({ steps, range, now }: { steps: readonly CountStep[]; rang
               <thead>
                 <tr>
                   <th scope="col">From</th>
-                  {PARTS.map(({ name }) => (
+                  {shown.map(({ name }) => (
                     <th scope="col" class="number">
                       {name}
                     </th>
@@ -127,7 +126,7 @@ export function Chart({ steps, range, now }: { steps: readonly CountStep[]; rang
                     <td>
                       <Time at={step.at.toISOString()} />
                     </td>
-                    {PARTS.map(({ key }) => (
+                    {shown.map(({ key }) => (
                       <td class="number">{step[key].toLocaleString('en-US')}</td>
                     ))}
                   </tr>

@@ -27,6 +27,13 @@ export interface CountStep {
   readonly waiting: number;
   /** Failed, expired or canceled. */
   readonly lost: number;
+  /** A newer event of the record was sent in its place. */
+  readonly superseded: number;
+}
+
+/** All deliveries of a step. */
+export function countOf({ delivered, waiting, lost, superseded }: CountStep): number {
+  return delivered + waiting + lost + superseded;
 }
 
 export interface DeliveryCounts {
@@ -60,7 +67,8 @@ export function selectSteps(sql: Sql, webhooks: readonly number[], { since, step
     select to_timestamp(floor(extract(epoch from created_at) / ${stepSeconds}::float8) * ${stepSeconds}::float8) as at,
            count(*) filter (where state = 'delivered')::int as delivered,
            count(*) filter (where state in ('pending', 'retrying'))::int as waiting,
-           count(*) filter (where state in ('failed', 'expired', 'canceled'))::int as lost
+           count(*) filter (where state in ('failed', 'expired', 'canceled'))::int as lost,
+           count(*) filter (where state = 'superseded')::int as superseded
     from (${newest(sql, webhooks, since, MAX_DELIVERIES_READ)}) n group by 1 order by 1`;
 }
 
@@ -95,7 +103,7 @@ export async function readDeliveryCounts(
     inOrder(sql, (tx) => selectSteps(tx, webhooks, range)),
     inOrder(sql, (tx) => selectSpeed(tx, webhooks, range.since)),
   ]);
-  const found = steps.reduce((sum, { delivered, waiting, lost }) => sum + delivered + waiting + lost, 0);
+  const found = steps.reduce((sum, step) => sum + countOf(step), 0);
   return {
     steps,
     whole: found < MAX_DELIVERIES_READ,
