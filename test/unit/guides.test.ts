@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { readGuide } from '../../src/api/documentation/guide-text.ts';
 import { guideOrder, readGuides } from '../../src/api/documentation/guides.ts';
+import { deliveryStates } from '../../src/domain/delivery-state.ts';
 
 const guide = readGuide(`# A title
 
@@ -89,4 +90,9 @@ test('the guides come in the order of the list, and one that is not in it comes 
   }
   const names = readGuides(pathToFileURL(`${folder}/`)).map(({ name }) => name);
   expect(names).toEqual([...guideOrder, 'unlisted']);
+});
+
+test('the guide to retries says what each state of a delivery means', () => {
+  const html = String(readGuides().find(({ name }) => name === 'retries')?.html);
+  for (const state of deliveryStates) expect(html).toContain(`<td><code>${state}</code></td>`);
 });

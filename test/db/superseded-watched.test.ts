@@ -1,0 +1,84 @@
+/** Whatever ends a delivery, those behind it that are superseded on that occasion are told to the metrics too. */
+import pino from 'pino';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createDeliverySteps } from '../../activities/delivery-steps.ts';
+import { cannotBePrepared } from '../../src/attempt/cannot-be-prepared.ts';
+import { unwatched } from '../../src/attempt/watch.ts';
+import { createEshop } from '../../src/db/eshops.ts';
+import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { createRecords } from '../../src/reconciler/records.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { insertWebhook } from '../support/events.ts';
+import { workflowIdOf } from '../support/workflow-ids.ts';
+
+let database: TestDatabase;
+let ended: string[];
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(() => {
+  ended = [];
+});
+afterAll(() => database?.drop());
+
+const deps = () => ({
+  sql: database.sql,
+  log: pino({ level: 'silent' }),
+  watch: { ...unwatched, ended: (kind: string, as: string) => void ended.push(`${kind} ${as}`) },
+});
+const lastChance = (deliveryId: string) =>
+  cannotBePrepared(deps(), { deliveryId, lastChance: true }, new Error('an unknown key'));
+
+const nothing = async () => {};
+const no = async () => false;
+/** As the reconciler does with one whose workflow is over. */
+async function closeIt(deliveryId: string): Promise<void> {
+  const { sql, watch } = deps();
+  await sql`update deliveries set dispatched_at = now() where id = ${deliveryId}`;
+  const restarter = {
+    restart: no,
+    startBatch: no,
+    restartBatch: no,
+    replaceRelease: nothing,
+    replaceRecovery: nothing,
+    signalReleaseChanged: nothing,
+    signalRecoveryChanged: nothing,
+    signalWebhookChanged: nothing,
+  };
+  const records = createRecords({ sql, restarter, graceMs: 0, watch });
+  for (const found of await records.withWorkflows([await workflowIdOf(sql, deliveryId)])) await found.close();
+}
+
+/** One whose only attempt failed, and two newer ones of its record that wait behind it, of which only the latest counts. */
+async function front(): Promise<string> {
+  const { sql } = database;
+  const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
+  const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  const [id = ''] = [
+    await fireDelivery(sql, { eshopId, webhookId }),
+    await fireDelivery(sql, { eshopId, webhookId }),
+    await fireDelivery(sql, { eshopId, webhookId }),
+  ];
+  await sql`
+    update deliveries d set sequence = n.number, queue = case when d.id = ${id} then queue else ${QUEUE.inOrder}::smallint end
+    from (select id, row_number() over (order by id) as number from deliveries where webhook_id = ${webhookId}) n where n.id = d.id`;
+  await sql`update webhooks set ordering = 'latest' where id = ${webhookId}`;
+  await makeAttempt(sql, id, 1);
+  return id;
+}
+
+test.each<[string, string, (deliveryId: string) => Promise<unknown>]>([
+  ['its retries are spent', 'failed', (id) => createDeliverySteps(deps()).compensate(id)],
+  [
+    'it is canceled',
+    'canceled',
+    (deliveryId) =>
+      createDeliverySteps(deps()).closeDelivery({ deliveryId, state: 'canceled', alarm: false }),
+  ],
+  ['its workflow was ended in Temporal', 'canceled', closeIt],
+  ['it cannot be prepared', 'expired', lastChance],
+])('%s', async (_, state, end) => {
+  await end(await front());
+  expect(ended).toEqual([`CREATE_ORDER ${state}`, 'CREATE_ORDER superseded']);
+});
