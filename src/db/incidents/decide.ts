@@ -2,6 +2,7 @@
  * Decides which e-shops to warn, and compacts the ledger. One process at a time, so that no incident is warned of
  * twice.
  */
+import { joinHeir } from '../outbox/order.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import { joinFailures } from './failures.ts';
@@ -88,8 +89,9 @@ async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTerms): Promise<num
     select distinct on (w.id) w.id, w.generation, d.id
     from ${wanted(tx)}
     join failures f on f.webhook_id = w.id and f.generation = w.generation and f.last_call is not null
-    join deliveries d on d.id = f.last_call and d.state = 'retrying' and d.operator_stop is null
-    where ${failing(tx)} and w.active and w.deleted_at is null
+    ${joinHeir(tx, tx`f.last_call`)}
+    where d.state in ('pending', 'retrying') and d.operator_stop is null
+      and ${failing(tx)} and w.active and w.deleted_at is null
       and ${unwarnedSince(tx, tx`least(now() - ${seconds(tx, leadMs)}, i.since)`)}
     order by w.id, d.id`;
   return decided.count;

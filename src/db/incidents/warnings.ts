@@ -1,6 +1,7 @@
 /** Warnings of deactivations and of lost secrets: which are unsent, what they say, and what became of them. */
 import type { EventType } from '../../domain/event-types.ts';
 import type { StoredIncident } from '../../domain/incident.ts';
+import { joinHeir } from '../outbox/order.ts';
 import type { Sql } from '../pool.ts';
 import { incidentColumns, joinIncident } from './failures.ts';
 
@@ -55,7 +56,7 @@ export interface WarningNotice extends UnsentWarning, StoredIncident {
   readonly eshopName: string;
   readonly email: string;
   readonly open: number;
-  /** Whose last retries it is about; all null where it is about all deliveries. */
+  /** Whose last retries it is about, or what goes on with them since that one was superseded; all null where it is about all deliveries. */
   readonly deliveryId: string | null;
   readonly deliverySince: Date | null;
   readonly deliveryAttempts: number | null;
@@ -73,17 +74,17 @@ export async function readWarning(sql: Sql, id: string): Promise<WarningNotice |
   const [row] = await sql<WarningNotice[]>`
     select x.id, w.eshop_id, w.id as webhook_id, w.webhook_type, w.url, s.name as eshop_name, s.email, ${isUnsent(sql)} as unsent,
            x.lost_secrets is not null as of_secrets, ${lostOnes(sql)} as lost,
-           x.delivery_id, d.window_started_at as delivery_since, d.attempts_made as delivery_attempts,
+           coalesce(d.id, x.delivery_id) as delivery_id, d.window_started_at as delivery_since, d.attempts_made as delivery_attempts,
            d.last_error as delivery_error, ${incidentColumns(sql)},
            (select count(*)::integer from deliveries o
             where o.webhook_id = w.id and o.state in ('pending', 'retrying')) as open,
            w.active and w.deleted_at is null and w.generation = x.generation and s.warning_mails
              and case when x.delivery_id is null then coalesce(i.since <= x.at, false)
-                      else coalesce(d.state = 'retrying' and d.operator_stop is null, false) end as warranted
+                      else coalesce(d.state in ('pending', 'retrying') and d.operator_stop is null, false) end as warranted
     from warnings x
     join webhooks w on w.id = x.webhook_id
     join eshops s on s.id = w.eshop_id
-    left join deliveries d on d.id = x.delivery_id
+    ${joinHeir(sql, sql`x.delivery_id`)}
     ${joinIncident(sql)}
     where x.id = ${id}`;
   return row;

@@ -65,6 +65,18 @@ export const waits = (sql: Sql, alias: string) =>
 export const untouched = (sql: Sql, alias: string) =>
   sql`${sql(alias)}.state = 'pending' and ${sql(alias)}.window_started_at is null`;
 
+/**
+ * Joins a delivery as `d`; where it was superseded the one that goes on with its count of failures, which may have been superseded
+ * since as well.
+ */
+export const joinHeir = (sql: Sql, id: ReturnType<Sql>) => sql`
+  left join lateral (
+    with recursive heir as (
+      select h.* from deliveries h where h.id = ${id}
+      union all
+      select n.* from heir join deliveries n on n.id = heir.superseded_by)
+    select * from heir where superseded_by is null) d on true`;
+
 /** How many deliveries wait behind this one, in the order of its record. */
 export async function countBehind(sql: Sql, deliveryId: string): Promise<number> {
   const [row] = await sql<{ behind: number }[]>`

@@ -1,0 +1,89 @@
+/** A warning of a delivery that was superseded is about the one that goes on with its count of failures. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
+import { decideWarnings } from '../../src/db/incidents/decide.ts';
+import { claimWarnings, readWarning } from '../../src/db/incidents/warnings.ts';
+import { supersedeRetries } from '../../src/db/outbox/keep-order.ts';
+import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { accepted, fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { insertWebhook } from '../support/events.ts';
+
+let database: TestDatabase;
+let eshopId: number;
+let webhookId: number;
+let sequence: number;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  await database.sql`truncate deliveries, attempts, failures, warnings`;
+  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
+  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+  await database.sql`update webhooks set ordering = 'latest' where id = ${webhookId}`;
+  sequence = 0;
+});
+afterAll(() => database?.drop());
+
+const HOUR = 3_600_000;
+const decide = () => decideWarnings(database.sql, { leadMs: 24 * HOUR, patienceMs: 6 * HOUR });
+
+/** The next event of the record: its delivery waits behind those before it. */
+async function next(): Promise<string> {
+  const id = await fireDelivery(database.sql, { eshopId, webhookId });
+  sequence += 1;
+  await database.sql`update deliveries set sequence = ${sequence}, queue = ${QUEUE.inOrder} where id = ${id}`;
+  return id;
+}
+
+/** One of whose retries few are left. */
+async function lastRetries(): Promise<string> {
+  const id = await next();
+  await makeAttempt(database.sql, id, 18, { nextAttemptAt: new Date(Date.now() + HOUR), lastCall: true });
+  return id;
+}
+
+/** A newer event comes, and goes on in the place of this one; answers its delivery. */
+async function replace(id: string): Promise<string> {
+  const heir = await next();
+  expect((await supersedeRetries(database.sql, [id])).ended).toEqual(new Set([id]));
+  return heir;
+}
+
+async function notice() {
+  const [warning] = await database.sql<{ id: string }[]>`select id from warnings`;
+  return await readWarning(database.sql, warning?.id ?? '');
+}
+
+test('superseded before the mail goes, twice: warranted still, and it tells of the newest; accepted: not any more', async () => {
+  const first = await lastRetries();
+  expect(await decide()).toBe(1);
+  expect(await claimWarnings(database.sql, 10)).toHaveLength(1);
+  expect(await notice()).toMatchObject({ warranted: true, deliveryId: first });
+  const newest = await replace(await replace(first));
+  expect(await notice()).toMatchObject({
+    warranted: true,
+    deliveryId: newest,
+    deliverySince: expect.any(Date),
+    deliveryAttempts: 18,
+    deliveryError: 'HTTP 503',
+  });
+  await makeAttempt(database.sql, newest, 19, accepted);
+  expect(await notice()).toMatchObject({ warranted: false });
+});
+
+test('what waits behind another delivery with the count is warned of too; held by an operator it is not', async () => {
+  const first = await lastRetries();
+  expect(await decide()).toBe(1);
+  const heir = await replace(first);
+  await database.sql`update deliveries set state = 'pending', queue = ${QUEUE.inOrder}, next_attempt_at = null where id = ${heir}`;
+  expect(await notice()).toMatchObject({ warranted: true, deliveryId: heir });
+  await database.sql`update deliveries set operator_stop = 'hold' where id = ${heir}`;
+  expect(await notice()).toMatchObject({ warranted: false });
+});
+
+test('superseded before it is decided: decided of the one that goes on', async () => {
+  const heir = await replace(await lastRetries());
+  expect(await decide()).toBe(1);
+  expect(await notice()).toMatchObject({ warranted: true, deliveryId: heir });
+});
