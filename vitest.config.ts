@@ -9,7 +9,7 @@ const tests = (names: string) => `test/${names}.test.ts`;
 /** `npm run test:system`: what starts programs, browsers or the tools of other languages, or bundles workflow code again. */
 const SYSTEM = [
   tests('{documentation,faults}/**/!(restored|temporal-power-cut)'),
-  tests('e2e/**/!(bench|hot-statements|main-job|pruned|temporal-lost)'),
+  tests('e2e/**/!(bench|demo-console|hot-statements|main-job|own-ports|pruned|temporal-lost)'),
   tests('cli/{act-on-deliveries,console,listen,loads,output,replay,top,which-program}'),
   tests('console/{journey,operator,screens,stored}'),
   tests('contract/openapi-lint'),
@@ -24,7 +24,7 @@ const NIGHTLY = [
   tests('contract/{generated-client,other-generators}'),
   // The faults' group `temporal` sets it back in every run.
   tests('faults/{restored,temporal-power-cut}'),
-  tests('e2e/{bench,hot-statements,pruned,temporal-lost}'),
+  tests('e2e/{bench,demo-console,hot-statements,own-ports,pruned,temporal-lost}'),
 ];
 const UNIT = [tests('unit/**/*')];
 
