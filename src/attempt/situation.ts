@@ -60,7 +60,7 @@ export function situationOf(
   { windowMs, firstWaitMs, maxAttempts }: SituationTerms,
 ): DeliverySituation {
   if (delivery === undefined) return { open: false, state: 'canceled' };
-  if (!isOpen(delivery.state)) return { open: false, state: finalState(delivery.state) };
+  if (!isOpen(delivery.state)) return { open: false, state: delivery.state };
   const windowEndsAt =
     delivery.windowStartedAt === null ? null : delivery.windowStartedAt.getTime() + windowMs;
   return {
@@ -81,9 +81,7 @@ export function situationOf(
 
 /** @throws Error where the delivery has not ended */
 export function finalState(state: StoredState): FinalState {
-  if (state === 'pending' || state === 'retrying') {
-    throw new Error(`A delivery in state ${state} has not ended.`);
-  }
+  if (isOpen(state)) throw new Error(`A delivery in state ${state} has not ended.`);
   return state;
 }
 

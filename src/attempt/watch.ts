@@ -2,32 +2,21 @@
  * Who hears what becomes of attempts and deliveries: metrics and log lines are made of it. Nothing depends on it, and whoever
  * tells does not wait.
  */
-import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
-import type { StoredState } from '../domain/delivery-state.ts';
+import type { AttemptRecord, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { EventType } from '../domain/event-types.ts';
+import type { FinalState } from './situation.ts';
 import type { ToFirstByte } from './stretches.ts';
 
 /** An attempt whose result has been recorded. */
-export interface WatchedAttempt {
+export interface WatchedAttempt
+  extends Pick<AttemptRecord, 'number' | 'outcome' | 'status' | 'durationMs' | 'error' | 'nextAttemptAt'> {
   readonly delivery: Pick<DeliveryForAttempt, 'id' | 'eshopId' | 'webhookId' | 'eventType'>;
-  readonly number: number;
-  readonly outcome: 'success' | 'failure' | 'gone';
-  /** null when no answer arrived. */
-  readonly status: number | null;
-  readonly durationMs: number;
-  /** Host and outcome, never a path; null after a success. */
-  readonly error: string | null;
-  /** null after a success, or when no attempt is left. */
-  readonly nextAttemptAt: Date | null;
   /**
    * From the event's transaction to the first byte of its first request. null for any other attempt, for what a recovery
    * created, which waits on purpose, and where no connection came about.
    */
   readonly toFirstByte: ToFirstByte | null;
 }
-
-/** How a delivery ended. */
-export type Ending = Exclude<StoredState, 'pending' | 'retrying'>;
 
 /** A webhook that was deactivated since its retries were spent, or since its receiver is gone. */
 export interface WatchedDeactivation {
@@ -44,29 +33,21 @@ export interface DeliveryWatch {
   /** A failure of Waybill itself: the attempt does not count, and is made again. */
   interrupted(): void;
   /** @param count of deliveries that ended alike (default 1) */
-  ended(kind: EventType, as: Ending, count?: number): void;
+  ended(kind: EventType, as: FinalState, count?: number): void;
   deactivated(deactivation: WatchedDeactivation): void;
 }
 
 /** Both hear everything. */
 export function watchBoth(one: DeliveryWatch, other: DeliveryWatch): DeliveryWatch {
+  function both(tell: (watch: DeliveryWatch) => void): void {
+    tell(one);
+    tell(other);
+  }
   return {
-    attempted(attempt) {
-      one.attempted(attempt);
-      other.attempted(attempt);
-    },
-    interrupted() {
-      one.interrupted();
-      other.interrupted();
-    },
-    ended(kind, as, count) {
-      one.ended(kind, as, count);
-      other.ended(kind, as, count);
-    },
-    deactivated(deactivation) {
-      one.deactivated(deactivation);
-      other.deactivated(deactivation);
-    },
+    attempted: (attempt) => both((watch) => watch.attempted(attempt)),
+    interrupted: () => both((watch) => watch.interrupted()),
+    ended: (kind, as, count) => both((watch) => watch.ended(kind, as, count)),
+    deactivated: (deactivation) => both((watch) => watch.deactivated(deactivation)),
   };
 }
 

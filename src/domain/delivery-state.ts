@@ -24,6 +24,6 @@ export const deliveryStates = [
 ] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-export function isOpen(state: StoredState): boolean {
+export function isOpen(state: StoredState): state is 'pending' | 'retrying' {
   return state === 'pending' || state === 'retrying';
 }

@@ -209,7 +209,9 @@ export interface AttemptRecord {
   readonly outcome: 'success' | 'failure' | 'gone';
   readonly finishedAt: Date;
   readonly durationMs: number;
+  /** null when no answer arrived. */
   readonly status: number | null;
+  /** Host and outcome, never a path; null after a success. */
   readonly error: string | null;
   readonly responseExcerpt: string | null;
   /** null after a success, or when no attempt is left. */
