@@ -17,8 +17,8 @@ type Range = [Address, number];
 const METADATA: readonly Range[] = [
   ipaddr.parseCIDR('168.63.129.16/32'),
   ipaddr.parseCIDR('169.254.169.254/32'),
+  ipaddr.parseCIDR('fd00:ec2::254/128'),
 ];
-const METADATA_V6: readonly Range[] = [ipaddr.parseCIDR('fd00:ec2::254/128')];
 /** All that is global unicast in IPv6 today; what lies outside of it is special whether or not it has a name. */
 const GLOBAL_V6: Range = ipaddr.parseCIDR('2000::/3');
 
@@ -72,7 +72,7 @@ export function createAddressGuard(
     // Turns an IPv4-mapped IPv6 address into the IPv4 address.
     const address = ipaddr.process(text);
     if (within(address, allowed)) return null;
-    if (within(address, METADATA) || within(address, METADATA_V6)) return 'a metadata range';
+    if (within(address, METADATA)) return 'a metadata range';
     const range = address.range();
     if (range !== 'unicast') return NAMES[range] ?? 'a special-purpose range';
     return address.kind() === 'ipv6' && !within(address, [GLOBAL_V6]) ? 'a special-purpose range' : null;
