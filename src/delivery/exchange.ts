@@ -34,7 +34,6 @@ export interface AttemptResult {
   readonly status: number | null;
   /** A sentence, null after a success; names no path, query or secret of the URL. */
   readonly error: string | null;
-  readonly startedAt: Date;
   /** Whole milliseconds until status line and headers had arrived, or until the failure. */
   readonly durationMs: number;
   /** Milliseconds until the request began to leave; absent where no connection came about. */
@@ -69,7 +68,6 @@ export function exchange(
   request: AttemptRequest,
   signal: AbortSignal | undefined,
 ): Promise<AttemptResult> {
-  const startedAt = request.at;
   const start = performance.now();
   const elapsed = () => Math.round(performance.now() - start);
   let sent: { sentMs?: number } = {};
@@ -77,7 +75,6 @@ export function exchange(
     outcome,
     status: null,
     error,
-    startedAt,
     durationMs: elapsed(),
     responseExcerpt: null,
     retryAfterMs: null,
@@ -88,7 +85,7 @@ export function exchange(
     if (signal?.aborted === true) return reject(aborted(signal));
     let wire: WireRequest;
     try {
-      wire = buildRequest(request, startedAt, version);
+      wire = buildRequest(request, request.at, version);
     } catch {
       return resolve(failure(INVALID_URL));
     }
@@ -147,19 +144,12 @@ export function exchange(
             if (informational <= MAX_INFORMATIONAL_RESPONSES) return;
             return cut(() => resolve(failure(informationalSentence(host, MAX_INFORMATIONAL_RESPONSES))));
           }
-          const hide = withoutEchoes(request.staticHeaders);
-          answer = createAnswer({
-            status,
-            retryAfter: first(headers['retry-after']),
-            encoding: first(headers['content-encoding'])?.trim().toLowerCase() ?? '',
-            contentType: first(headers['content-type']) ?? '',
-            shown: request.test === true ? usefulHeaders(headers, hide) : undefined,
-            hide,
+          answer = createAnswer(
+            request,
             host,
-            startedAt,
-            durationMs: elapsed(),
-            sent,
-          });
+            { statusCode: status, headers },
+            { durationMs: elapsed(), ...sent },
+          );
           graceTimer = setTimeout(onTimeout, BODY_GRACE_MS);
         },
         onResponseData(_controller, chunk) {
@@ -167,13 +157,14 @@ export function exchange(
           if (!answer.take(chunk)) cut(conclude(() => {}));
         },
         onResponseEnd() {
-          settle(conclude(() => resolve(failure(errorSentence(null, { host, connectTimeoutMs })))));
+          settle(conclude(() => resolve(failure(errorSentence(null, host, connectTimeoutMs)))));
         },
         onResponseError(_controller, error) {
           settle(
             conclude(async () => {
-              const sentence = errorSentence(error, { host, connectTimeoutMs });
-              if (isConnectTimeout(error)) return resolve(lateFailure(connectTimeoutMs, sentence));
+              const sentence = errorSentence(error, host, connectTimeoutMs);
+              if (error instanceof errors.ConnectTimeoutError)
+                return resolve(lateFailure(connectTimeoutMs, sentence));
               const result = failure(sentence);
               // Whose failure it is may stay unknown: the attempt has failed all the same.
               const internal = await isInternal(error).catch(() => false);
@@ -193,28 +184,23 @@ interface Answer {
   result(): Promise<AttemptResult>;
 }
 
-interface AnswerHead {
-  readonly status: number;
-  readonly retryAfter: string | undefined;
-  /** How the body is compressed; empty where it is not. */
-  readonly encoding: string;
-  readonly contentType: string;
-  /** Headers that are part of the result. */
-  readonly shown: Readonly<Record<string, string>> | undefined;
-  /** What must not be kept of the answer. */
-  readonly hide: (text: string) => string;
-  readonly host: string;
-  readonly startedAt: Date;
-  readonly durationMs: number;
-  readonly sent: Pick<AttemptResult, 'sentMs'>;
-}
-
 /** An answer whose status line and headers have arrived: its result is settled but for the excerpt. */
-function createAnswer(head: AnswerHead): Answer {
-  const { status, retryAfter, encoding, contentType, shown, hide, host, startedAt, durationMs, sent } = head;
+function createAnswer(
+  request: AttemptRequest,
+  host: string,
+  { statusCode: status, headers }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>,
+  times: Pick<AttemptResult, 'durationMs' | 'sentMs'>,
+): Answer {
+  /** Takes out what must not be kept of it. */
+  const hide = withoutEchoes(request.staticHeaders);
+  const shown = request.test === true ? { responseHeaders: usefulHeaders(headers, hide) } : {};
+  const encoding = first(headers['content-encoding'])?.trim().toLowerCase() ?? '';
+  const contentType = first(headers['content-type']) ?? '';
   const success = status >= 200 && status < 300;
   const retryAfterMs =
-    status === 429 || status === 503 ? parseRetryAfter(retryAfter, startedAt.getTime() + durationMs) : null;
+    status === 429 || status === 503
+      ? parseRetryAfter(first(headers['retry-after']), request.at.getTime() + times.durationMs)
+      : null;
   const kept: Uint8Array[] = [];
   const most = isEncoded(encoding) ? BODY_BYTES : EXCERPT_BYTES;
   let length = 0;
@@ -230,23 +216,17 @@ function createAnswer(head: AnswerHead): Answer {
       return {
         outcome: success ? 'success' : status === 410 ? 'gone' : 'failure',
         status,
-        error: success ? null : statusSentence(status, host, durationMs),
-        startedAt,
-        durationMs,
+        error: success ? null : statusSentence(status, host, times.durationMs),
         responseExcerpt: excerpt === null ? null : hide(excerpt),
         retryAfterMs,
-        ...sent,
-        ...(shown === undefined ? {} : { responseHeaders: shown }),
+        ...times,
+        ...shown,
       };
     },
   };
 }
 
 const first = (header: string | string[] | undefined) => (Array.isArray(header) ? header[0] : header);
-
-function isConnectTimeout(error: unknown): boolean {
-  return error instanceof errors.ConnectTimeoutError;
-}
 
 const GIVEN_UP = new Error('The attempt is over.');
 

@@ -24,17 +24,11 @@ export function timeoutSentence(host: string, timeoutMs: number): string {
 /** The sentence for a URL that cannot be called at all; it says nothing of the URL. */
 export const INVALID_URL = 'the URL of the webhook is not an absolute http or https URL';
 
-/** What a sentence about a failed connection speaks of. */
-export interface ErrorContext {
-  readonly host: string;
-  readonly connectTimeoutMs: number;
-}
-
 /**
  * The sentence for an error of DNS, connection, TLS or HTTP parsing, made from the error's code: nothing of its message, which may
  * hold anything, is repeated.
  */
-export function errorSentence(error: unknown, { host, connectTimeoutMs }: ErrorContext): string {
+export function errorSentence(error: unknown, host: string, connectTimeoutMs: number): string {
   const cause = firstOf(error);
   if (cause instanceof RefusedDestination) {
     const hostname = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');

@@ -183,7 +183,6 @@ test('the guard of deliveries holds, and what fails within the service says noth
       outcome: 'internal' as const,
       status: null,
       error: 'our resolver is not responding',
-      startedAt: new Date(),
       durationMs: 5,
       responseExcerpt: null,
       retryAfterMs: null,

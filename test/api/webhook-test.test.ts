@@ -178,7 +178,6 @@ test('a failure of the service itself says nothing about the receiver', async ()
       outcome: 'internal' as const,
       status: null,
       error: 'our resolver is not responding (DNS: ETIMEOUT), so shop.example could not be looked up',
-      startedAt: new Date(),
       durationMs: 5,
       responseExcerpt: null,
       retryAfterMs: null,

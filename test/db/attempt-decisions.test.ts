@@ -39,7 +39,6 @@ const refused: AttemptResult = {
   outcome: 'failure',
   status: 503,
   error: 'HTTP 503',
-  startedAt: new Date(),
   durationMs: 1,
   responseExcerpt: null,
   retryAfterMs: null,

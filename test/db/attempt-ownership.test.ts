@@ -38,7 +38,6 @@ const success: AttemptResult = {
   outcome: 'success',
   status: 200,
   error: null,
-  startedAt: new Date(),
   durationMs: 1,
   responseExcerpt: null,
   retryAfterMs: null,

@@ -52,7 +52,6 @@ const answer = (result: Partial<AttemptResult>): AttemptResult => ({
   outcome: 'failure',
   status: null,
   error: null,
-  startedAt: new Date(),
   durationMs: 12,
   responseExcerpt: null,
   retryAfterMs: null,

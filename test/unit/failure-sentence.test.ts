@@ -11,7 +11,7 @@ import {
 import { LookupError } from '../../src/delivery/resolver.ts';
 
 const HOST = 'shop.example:8443';
-const said = (error: unknown) => errorSentence(error, { host: HOST, connectTimeoutMs: 5_000 });
+const said = (error: unknown) => errorSentence(error, HOST, 5_000);
 const coded = (code: string, cause?: unknown) =>
   Object.assign(new Error('https://shop.example/path?secret', { cause }), { code });
 
@@ -123,10 +123,7 @@ describe('an error', () => {
 
 describe('a destination that is refused', () => {
   const refused = (host: string, address: string) =>
-    errorSentence(new RefusedDestination(address, 'is in a private range'), {
-      host,
-      connectTimeoutMs: 5_000,
-    });
+    errorSentence(new RefusedDestination(address, 'is in a private range'), host, 5_000);
 
   test.each(['10.0.0.5', '10.0.0.5:8443'])(
     'named by its address in the URL (%s): the sentence may say it',

@@ -164,7 +164,6 @@ test('a lasting internal failure uses up no attempt, and the attempts go on when
           outcome: 'internal',
           status: null,
           error: 'No file descriptor was free',
-          startedAt: new Date(),
           durationMs: 0,
           responseExcerpt: null,
           retryAfterMs: null,

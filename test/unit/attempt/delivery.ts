@@ -85,7 +85,6 @@ export const refusedByReceiver: AttemptResult = {
   outcome: 'failure',
   status: 503,
   error: 'HTTP 503 from shop.example after 212 ms',
-  startedAt: at(0),
   durationMs: 212,
   responseExcerpt: 'busy',
   retryAfterMs: null,
