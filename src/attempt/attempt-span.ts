@@ -49,15 +49,6 @@ export function batchSpan(batchId: string): NewSpan {
   };
 }
 
-/** Says to which deliveries the span of a batch belongs, as far as there is room for that. */
-export function linkToDeliveries(
-  span: OpenSpan,
-  deliveries: readonly { readonly traceparent: string | null }[],
-): void {
-  span.set({ 'messaging.batch.message_count': deliveries.length });
-  span.link(deliveries.flatMap(({ traceparent }) => traceparent ?? []));
-}
-
 /** @param way where the time went before its request, of a first attempt */
 export function endAttemptSpan(span: OpenSpan, record: AttemptRecord, way: ToFirstByte | null): void {
   const { outcome, status, error, nextAttemptAt } = record;

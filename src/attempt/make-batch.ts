@@ -18,7 +18,7 @@ import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { eitherSignal } from '../lib/either-signal.ts';
 import { yieldToEventLoop } from '../lib/yield-to-event-loop.ts';
 import { type OpenSpan, traced } from '../traces/traces.ts';
-import { batchSpan, linkToDeliveries } from './attempt-span.ts';
+import { batchSpan } from './attempt-span.ts';
 import { type AttemptDeps, begin, type ReadyAttempt } from './begin-attempts.ts';
 import { cannotBePrepared } from './cannot-be-prepared.ts';
 import { send } from './finish-attempts.ts';
@@ -46,25 +46,18 @@ export function makeBatch(
   order: BatchOrder,
   signals: AttemptSignals,
 ): Promise<BatchCounts> {
-  return traced(deps.traces, batchSpan(order.batchId), (span) => makeTraced(deps, order, signals, span));
-}
-
-async function makeTraced(
-  deps: AttemptDeps,
-  order: BatchOrder,
-  signals: AttemptSignals,
-  span: OpenSpan,
-): Promise<BatchCounts> {
-  const { sql } = deps;
-  const batch = { ...(await takeBatch(sql, order.batchId)), span };
-  await whileLeased(
-    async () => {
-      // What no further attempt will begin is for others to look after.
-      if (!signals.stop.aborted) await renewBatch(sql, batch);
-    },
-    () => makeAttempts(deps, order, batch, signals),
-  );
-  return await countBatch(sql, batch.id);
+  const { sql, traces } = deps;
+  return traced(traces, batchSpan(order.batchId), async (span) => {
+    const batch = { ...(await takeBatch(sql, order.batchId)), span };
+    await whileLeased(
+      async () => {
+        // What no further attempt will begin is for others to look after.
+        if (!signals.stop.aborted) await renewBatch(sql, batch);
+      },
+      () => makeAttempts(deps, order, batch, signals),
+    );
+    return await countBatch(sql, batch.id);
+  });
 }
 
 /** A batch, and the span of this execution of it. */
@@ -122,7 +115,8 @@ async function makeAttempts(
 
   try {
     const open = await openInBatch(deps.sql, batch.id);
-    linkToDeliveries(batch.span, open);
+    batch.span.set({ 'messaging.batch.message_count': open.length });
+    batch.span.link(open.flatMap(({ traceparent }) => traceparent ?? []));
     await Promise.all(open.map(attempt));
   } finally {
     release();

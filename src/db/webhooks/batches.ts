@@ -1,5 +1,6 @@
 /** Batches in the database: which execution holds one, what is left of it, what came of it. */
 import { v7 as uuidv7 } from 'uuid';
+import type { Destination } from '../../concurrency/limits.ts';
 import { leaseEnd } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 
@@ -10,11 +11,8 @@ export interface BatchRun {
 }
 
 /** A delivery of a batch, and where it goes. */
-export interface BatchedDelivery {
+export interface BatchedDelivery extends Destination {
   readonly id: string;
-  readonly eshopId: number;
-  readonly webhookId: number;
-  readonly url: string;
   /** The place in a trace that it comes from. */
   readonly traceparent: string | null;
 }
