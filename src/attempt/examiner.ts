@@ -3,7 +3,7 @@
  * (docs/interface.md, W17).
  */
 import { type Answer, examine } from '../../receiver/src/examination/examine.ts';
-import type { SignedAs, TestRequest } from '../../receiver/src/examination/series.ts';
+import type { TestRequest } from '../../receiver/src/examination/series.ts';
 import { clockFrom } from '../db/clock.ts';
 import type { AttemptRequest, Sender } from '../delivery/sender.ts';
 import { entryOf, sampleOf } from '../domain/catalogue.ts';
@@ -37,22 +37,13 @@ export function createExaminer({ sender, keys, timeoutMs }: ExaminerDeps): Exami
       secrets: signingSecrets(keys, webhook),
       now,
     };
-    const send = async (request: TestRequest, ms: number): Promise<Answer> => {
-      const at = new Date(clock.now().getTime() - request.age * 1_000);
-      const sent = { ...fixed, ...wireOf(request), happenedAt: now, at };
+    const send = async ({ age, ...request }: TestRequest, ms: number): Promise<Answer> => {
+      const at = new Date(clock.now().getTime() - age * 1_000);
+      const sent = { ...fixed, ...request, happenedAt: now, at };
       return await answerOf(sender, sent, ms + SLACK_MS, signal);
     };
     const certificateEnd = async () => (await sender.certificateEnd?.({ eshopId, url })) ?? null;
     return await examine({ subject, send, certificateEnd, timeoutMs });
-  };
-}
-
-function wireOf({ age: _, signedAs, unsigned, ...request }: TestRequest) {
-  const signed: SignedAs | undefined = signedAs;
-  return {
-    ...request,
-    ...(signed === undefined ? {} : { signedAs: signed }),
-    ...(unsigned === undefined ? {} : { unsigned }),
   };
 }
 

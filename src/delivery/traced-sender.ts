@@ -7,6 +7,7 @@ import type { Sender } from './sender.ts';
 export function tracedSender(sender: Sender, traces: Traces): Sender {
   if (traces === untraced) return sender;
   return {
+    ...sender,
     async send(request, signal) {
       const { method, number } = request;
       const span = traces.begin({
@@ -30,8 +31,6 @@ export function tracedSender(sender: Sender, traces: Traces): Sender {
         throw error;
       }
     },
-    ...(sender.certificateEnd === undefined ? {} : { certificateEnd: sender.certificateEnd }),
-    close: () => sender.close(),
   };
 }
 
