@@ -19,7 +19,6 @@ import type { SchedulerOptions } from '../concurrency/settings.ts';
 import type { Pool } from '../db/pool.ts';
 import { throughSessions } from '../db/through-sessions.ts';
 import type { Sender } from '../delivery/sender.ts';
-import { warningTimes } from '../domain/incident.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { version } from '../lib/version.ts';
 import { started } from '../log/log.ts';
@@ -226,14 +225,12 @@ export async function runSession(
       dispatcher,
       recoveries,
       warnings: createWarningStarter(client, temporal.taskQueue, mailTimes),
-      warningTerms: warningTimes(deps.policy),
-      firstWaitMs: deps.policy.initialIntervalMs,
       starter,
       checkBatch: (batchId) => checking.check([batchWorkflowId(batchId)]),
       firstAttempts: deps.firstAttempts,
       limits,
       load,
-      scheduler,
+      options: scheduler,
       log,
       watch,
       onRound: deps.onRound,

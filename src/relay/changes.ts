@@ -33,7 +33,7 @@ import { callEach, passOn } from './pass-on.ts';
 
 type CommonDeps = Pick<RelayDeps, 'sql' | 'log' | 'stopping'>;
 type BudgetedDeps = CommonDeps & Pick<RelayDeps, 'dispatcher' | 'budget' | 'options'>;
-type ChangesDeps = BudgetedDeps & Pick<RelayDeps, 'watch' | 'firstWaitMs'>;
+type ChangesDeps = BudgetedDeps & Pick<RelayDeps, 'watch' | 'policy'>;
 
 const leases = ({ sql }: CommonDeps) => ({
   renew: (ids: readonly string[]) => renewChanges(sql, ids),
@@ -88,7 +88,7 @@ async function passOnPage(deps: ChangesDeps, change: WebhookChange, page: number
 
 /** What the change means for the deliveries without a workflow. @returns how many were changed */
 async function settle(
-  { sql, watch, firstWaitMs }: ChangesDeps,
+  { sql, watch, policy }: ChangesDeps,
   { deleted, wakes, webhookId }: WebhookChange,
 ): Promise<number> {
   if (deleted) {
@@ -98,7 +98,7 @@ async function settle(
   }
   if (!wakes) return 0;
   const queued = await queueAgain(sql, webhookId);
-  return Math.max(queued, await hastenAttempts(sql, webhookId, firstWaitMs));
+  return Math.max(queued, await hastenAttempts(sql, webhookId, policy.initialIntervalMs));
 }
 
 /** @returns false where the relay is being stopped: the page is told again by whoever comes next */

@@ -1,12 +1,14 @@
 /** What the loops of the relay take; each takes a part of it. */
 import type { Logger } from 'pino';
+import type { AttemptSignals } from '../attempt/make-attempt.ts';
+import type { AttemptOutcome } from '../attempt/outcome.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { Limits } from '../concurrency/limits.ts';
 import type { Load } from '../concurrency/load.ts';
 import type { SchedulerOptions } from '../concurrency/settings.ts';
-import type { WarningTerms } from '../db/incidents/decide.ts';
 import type { Claim, ClaimLimits } from '../db/outbox/claim.ts';
 import type { Pool } from '../db/pool.ts';
+import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Dispatcher } from '../temporal/dispatcher.ts';
 import type { BatchStarter } from '../temporal/start-batch.ts';
 import type { RecoveryStarter } from '../temporal/start-recovery.ts';
@@ -14,6 +16,9 @@ import type { WarningStarter } from '../temporal/start-warning.ts';
 import type { Budget } from './budget.ts';
 import type { FirstAttempts } from './mode.ts';
 import type { Silence } from './silence.ts';
+
+/** Makes the first attempt of a delivery. @throws what interrupted it, which has been logged */
+export type MakeFirstAttempt = (deliveryId: string, signals: AttemptSignals) => Promise<AttemptOutcome>;
 
 export interface RelayDeps {
   readonly sql: Pool;
@@ -35,10 +40,8 @@ export interface RelayDeps {
   readonly checkBatch: (batchId: string) => Promise<void>;
   readonly recoveries: Pick<RecoveryStarter, 'signalRecoveryChanged'>;
   readonly warnings: WarningStarter;
-  /** null: nobody is warned. */
-  readonly warningTerms: WarningTerms | null;
-  /** The policy's first wait, in milliseconds: no change of a webhook leads to an attempt sooner after the last one. */
-  readonly firstWaitMs: number;
+  readonly policy: RetryPolicy;
+  readonly makeFirstAttempt: MakeFirstAttempt;
   /** Told when Temporal took something, and when it did not answer. */
   readonly onTaken: () => void;
   readonly onAway: () => void;

@@ -23,21 +23,8 @@ import {
   renewDeliveries,
   setAsideDeliveries,
 } from '../db/outbox/outbox.ts';
-import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 import type { RelayDeps } from './deps.ts';
-
-/** Makes the first attempt of a delivery. @throws what interrupted it, which has been logged */
-export type MakeFirstAttempt = (deliveryId: string, signals: AttemptSignals) => Promise<AttemptOutcome>;
-
-export interface InHandDeps
-  extends Pick<
-    RelayDeps,
-    'sql' | 'log' | 'options' | 'stopping' | 'load' | 'dispatcher' | 'silence' | 'onTaken' | 'onAway'
-  > {
-  readonly makeFirstAttempt: MakeFirstAttempt;
-  readonly policy: Pick<RetryPolicy, 'attemptTimeoutMs'>;
-}
 
 /** The deliveries in hand of one relay. */
 export interface InHand {
@@ -54,7 +41,7 @@ export interface InHand {
 /** Statements that mark deliveries share one for so many. */
 const MARKED_TOGETHER = 100;
 
-export function createInHand(deps: InHandDeps): InHand {
+export function createInHand(deps: RelayDeps): InHand {
   const { sql, log, options, stopping, load, dispatcher, silence } = deps;
   const underWay = { kind: 'underWay', ms: ownedMs(deps.policy) } as const;
   const hands = new Set<string>();

@@ -5,7 +5,6 @@
  * Module relay, which imports attempt, concurrency, db, domain, lib, temporal. Begin: `loop.ts` runs each step, `deliveries.ts` is the
  * first.
  */
-import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
 import { type ClaimLimits, claimDeliveries } from '../db/outbox/claim.ts';
 import { notifierOf, OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
@@ -15,21 +14,18 @@ import { dispatchChanges, dispatchRecoveries, dispatchReleases } from './changes
 import { type ClassName, classNames, createPrecedence } from './classes.ts';
 import { dispatchOf } from './deliveries.ts';
 import type { RelayDeps } from './deps.ts';
-import { createInHand, type InHandDeps } from './in-hand.ts';
+import { createInHand } from './in-hand.ts';
 import { type Next, type Round, startLoop } from './loop.ts';
 import { createSilence } from './silence.ts';
 import { dispatchWarnings } from './warnings.ts';
 
 export interface RelayOptions
-  extends Omit<RelayDeps, 'claim' | 'budget' | 'silence' | 'options' | 'stopping' | 'onTaken' | 'onAway'>,
-    Pick<InHandDeps, 'makeFirstAttempt' | 'policy'> {
+  extends Omit<RelayDeps, 'claim' | 'budget' | 'silence' | 'stopping' | 'onTaken' | 'onAway'> {
   /**
    * Sessions with the server itself, where notifications are heard and deliveries are claimed; null: there are none behind a pooler, and
    * work is looked for. Default: the pool.
    */
   readonly sessionSql?: Pool | null;
-  /** Left out: the defaults. */
-  readonly scheduler?: SchedulerOptions;
   /** Told whether Temporal took what it was given. */
   readonly onTemporal: (state: 'up' | 'down') => void;
   /** Told of every step of every loop. */
@@ -53,7 +49,7 @@ export interface Relay {
 
 /** Starts relaying at once. */
 export function startRelay(relay: RelayOptions): Relay {
-  const { sql, sessionSql = sql, log, onTemporal, load, scheduler: options = schedulerDefaults } = relay;
+  const { sql, sessionSql = sql, log, onTemporal, load, options } = relay;
   const execute = throughSessions(sql, relay.sessionSql ?? null);
   const stopping = new AbortController();
   const budget = createBudget(load.overloaded, options);
@@ -67,7 +63,6 @@ export function startRelay(relay: RelayOptions): Relay {
   const common = {
     ...relay,
     claim: (limits: ClaimLimits) => execute((by) => claimDeliveries(by, limits)),
-    options,
     budget,
     silence,
     stopping: stopping.signal,

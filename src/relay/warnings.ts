@@ -4,6 +4,7 @@
  */
 import { decideWarnings, hasFailures } from '../db/incidents/decide.ts';
 import { claimWarnings, releaseWarnings } from '../db/incidents/warnings.ts';
+import { warningTimes } from '../domain/incident.ts';
 import type { RelayDeps } from './deps.ts';
 import type { Next } from './loop.ts';
 import { passOn } from './pass-on.ts';
@@ -16,10 +17,10 @@ export async function dispatchWarnings({
   sql,
   log,
   warnings,
-  warningTerms,
+  policy,
   stopping,
-}: Pick<RelayDeps, 'sql' | 'log' | 'warnings' | 'warningTerms' | 'stopping'>): Promise<Next> {
-  const decided = (await hasFailures(sql)) ? await decideWarnings(sql, warningTerms) : 0;
+}: Pick<RelayDeps, 'sql' | 'log' | 'warnings' | 'policy' | 'stopping'>): Promise<Next> {
+  const decided = (await hasFailures(sql)) ? await decideWarnings(sql, warningTimes(policy)) : 0;
   if (decided > 0) log.info({ decided }, 'warnings decided');
   return await passOn({
     stopping,

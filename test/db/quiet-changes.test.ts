@@ -5,6 +5,7 @@ import { unwatched } from '../../src/attempt/watch.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { deleteWebhook } from '../../src/db/webhooks/webhooks.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { dispatchChanges } from '../../src/relay/changes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -51,7 +52,7 @@ async function look(available: number): Promise<number> {
     log: pino({ level: 'silent' }),
     stopping: new AbortController().signal,
     watch: unwatched,
-    firstWaitMs: 25_000,
+    policy: defaultRetryPolicy,
     options: schedulerDefaults,
     budget: {
       available: () => available,

@@ -5,7 +5,7 @@ import { createLoad } from '../../src/concurrency/load.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import type { MakeFirstAttempt } from '../../src/relay/in-hand.ts';
+import type { MakeFirstAttempt } from '../../src/relay/deps.ts';
 import { startRelay } from '../../src/relay/relay.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
 import type { BatchStarter } from '../../src/temporal/start-batch.ts';
@@ -61,14 +61,12 @@ export function relayTo(
     dispatcher,
     recoveries: { async signalRecoveryChanged() {} },
     warnings: { async startWarning() {} },
-    warningTerms: null,
-    firstWaitMs: 25_000,
     starter: { startBatch },
     checkBatch: () => Promise.reject(new Error('no batch is expected')),
     firstAttempts: 'each',
     limits: boundless,
     load,
-    scheduler: options,
+    options,
     log: pino({ level: 'silent' }),
     onTemporal() {},
     onRound() {},

@@ -2,17 +2,11 @@
  * Decides which e-shops to warn, and compacts the ledger. One process at a time, so that no incident is warned of
  * twice.
  */
+import type { WarningTimes } from '../../domain/incident.ts';
 import { joinHeir } from '../outbox/order.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import { joinFailures } from './failures.ts';
-
-export interface WarningTerms {
-  /** So long before the retries of a delivery are spent. */
-  readonly leadMs: number;
-  /** After so long without an attempt that was accepted. */
-  readonly patienceMs: number;
-}
 
 /** The advisory lock of whoever decides: any fixed number of its own. */
 const DECIDING = 715_022;
@@ -32,7 +26,7 @@ export async function hasFailures(sql: Sql): Promise<boolean> {
  * @param terms null: nobody is warned
  * @returns how many warnings are due on account of this
  */
-export async function decideWarnings(sql: Pool, terms: WarningTerms | null): Promise<number> {
+export async function decideWarnings(sql: Pool, terms: WarningTimes | null): Promise<number> {
   return await transaction(sql, async (tx) => {
     const [turn] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${DECIDING}) as mine`;
     if (turn?.mine !== true) return 0;
@@ -58,7 +52,7 @@ const unwarnedSince = (sql: Sql, time: ReturnType<Sql>) => sql`
       and x.at >= ${time})`;
 
 /** Incidents that have lasted long enough, and that nobody was warned of. */
-const due = (sql: Sql, { patienceMs }: WarningTerms) => sql`
+const due = (sql: Sql, { patienceMs }: WarningTimes) => sql`
   ${failing(sql)} and i.since <= now() - ${seconds(sql, patienceMs)}
   and ${unwarnedSince(sql, sql`i.since`)}`;
 
@@ -70,7 +64,7 @@ const idAt = (sql: Sql, time: ReturnType<Sql>) =>
   sql`(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
 
 /** Ends incidents that are none: a success recorded at the same moment as a failure may not have seen it. */
-async function endForgotten(tx: Sql, terms: WarningTerms): Promise<void> {
+async function endForgotten(tx: Sql, terms: WarningTimes): Promise<void> {
   await tx`
     insert into failures (webhook_id, generation, failures, since, until)
     select w.id, w.generation, 0, a.at, a.at
@@ -83,7 +77,7 @@ async function endForgotten(tx: Sql, terms: WarningTerms): Promise<void> {
 }
 
 /** One warning for each webhook with a delivery whose last retries have come, at most one in the time before a deactivation. */
-async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTerms): Promise<number> {
+async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes): Promise<number> {
   const decided = await tx`
     insert into warnings (webhook_id, generation, delivery_id)
     select distinct on (w.id) w.id, w.generation, d.id
@@ -98,7 +92,7 @@ async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTerms): Promise<num
 }
 
 /** One warning for each incident that has lasted for long. */
-async function warnOfIncidents(tx: Sql, terms: WarningTerms): Promise<number> {
+async function warnOfIncidents(tx: Sql, terms: WarningTimes): Promise<number> {
   const decided = await tx`
     insert into warnings (webhook_id, generation)
     select w.id, w.generation from ${wanted(tx)} where ${due(tx, terms)}`;
