@@ -1,8 +1,6 @@
 /** The steps of a delivery on our own database. */
-import type { Logger } from 'pino';
+import type { AttemptDeps } from '../src/attempt/begin-attempts.ts';
 import { type DeliverySituation, finalState, situationOf } from '../src/attempt/situation.ts';
-import type { DeliveryWatch } from '../src/attempt/watch.ts';
-import type { Pool } from '../src/db/pool.ts';
 import { loadForAttempt } from '../src/db/webhooks/attempts.ts';
 import { compensate } from '../src/db/webhooks/compensation.ts';
 import * as deliveries from '../src/db/webhooks/deliveries.ts';
@@ -13,18 +11,12 @@ import type {
   ReadDeliveryInput,
 } from '../workflows/delivery-types.ts';
 
-export interface DeliveryStepsDeps {
-  readonly sql: Pool;
-  readonly log: Logger;
-  readonly watch: DeliveryWatch;
-}
-
 type Steps = Pick<
   DeliveryActivities,
   'readDelivery' | 'holdDelivery' | 'compensate' | 'closeDelivery' | 'steerDelivery'
 >;
 
-export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
+export function createDeliverySteps(deps: Pick<AttemptDeps, 'sql' | 'log' | 'watch'>): Steps {
   async function readDelivery(input: ReadDeliveryInput): Promise<DeliverySituation> {
     return situationOf(await loadForAttempt(deps.sql, input.deliveryId), input);
   }

@@ -19,9 +19,6 @@ export function createRecoveryActivities({
   readonly sql: Pool;
   readonly traces: Traces;
 }): RecoveryActivities {
-  async function progressOf(recoveryId: string): Promise<RecoveryProgress> {
-    return shown(await readRecovery(sql, recoveryId));
-  }
   return {
     async advanceRecovery(recoveryId) {
       const until = performance.now() + LOOKING_MS;
@@ -40,7 +37,7 @@ export function createRecoveryActivities({
         by: 'operator',
         words: reason === '' ? null : reason,
       });
-      return await progressOf(recoveryId);
+      return shown(await readRecovery(sql, recoveryId));
     },
   };
 }
