@@ -6,8 +6,13 @@ import { type ClaimedDelivery, receiverHost } from './outbox/outbox.ts';
 import type { Sql } from './pool.ts';
 import { MAX_RELEASE_SPREAD_MS, ofSameSecond } from './records/order-release.ts';
 
-export interface DispatchedDelivery extends ClaimedDelivery {
+/** A delivery whose workflow may be started again. */
+export interface AttemptedDelivery extends ClaimedDelivery {
+  /** Attempts recorded: the workflow waits what is still due, and goes on behind them. */
   readonly attemptsMade: number;
+}
+
+export interface DispatchedDelivery extends AttemptedDelivery {
   /** The batch that makes its next attempt; null: it has a workflow of its own. */
   readonly batchId: string | null;
   /** What its next step had to wait for. */
@@ -19,14 +24,7 @@ export interface DispatchedDelivery extends ClaimedDelivery {
   readonly readAt: Date;
 }
 
-/** A delivery whose workflow has nothing left to do. */
-export interface ClosedDelivery extends ClaimedDelivery {
-  readonly attemptsMade: number;
-}
-
-export interface UnsentMail extends ClaimedDelivery, DeactivationCursor {
-  readonly attemptsMade: number;
-}
+export interface UnsentMail extends AttemptedDelivery, DeactivationCursor {}
 
 /** A pre-order that should have a running timer. */
 export interface PendingRelease {
@@ -119,9 +117,9 @@ export async function dispatchedAmong(sql: Sql, ids: readonly string[]): Promise
 }
 
 /** Those of the given deliveries that are no longer open, and owe no mail. */
-export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<ClosedDelivery[]> {
+export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<AttemptedDelivery[]> {
   if (ids.length === 0) return [];
-  return await sql<ClosedDelivery[]>`
+  return await sql<AttemptedDelivery[]>`
     select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made,
            ${receiverHost(sql, sql`d.webhook_id`)}
     from deliveries d

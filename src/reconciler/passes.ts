@@ -1,25 +1,17 @@
 /** What the reconciler checks: what is late, what operators ended, and everything. */
 import pThrottle from 'p-throttle';
 import type { Logger } from 'pino';
-import type { DeliveryWatch } from '../attempt/watch.ts';
-import type { Pool } from '../db/pool.ts';
 import { eachLimited } from '../lib/each-limited.ts';
-import type { Restarter } from '../temporal/dispatcher.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 import { type Counts, createCounts, summary } from './counts.ts';
 import type { Executions } from './executions.ts';
-import { createRecords, type TrackedRecord } from './records.ts';
+import { createRecords, type RecordsDeps, type TrackedRecord } from './records.ts';
 import { type Repair, repair } from './repair.ts';
 
-export interface PassesOptions {
-  readonly sql: Pool;
+export interface PassesOptions extends RecordsDeps {
   readonly executions: Executions;
-  readonly restarter: Restarter;
   readonly log: Logger;
-  /** How long past its next step a record is left to itself, in milliseconds. */
-  readonly graceMs: number;
   readonly counts: Counts;
-  readonly watch: Pick<DeliveryWatch, 'ended'>;
   /** True: nothing is changed. Default false. */
   readonly dryRun?: boolean;
   /** Ends a pass early. */

@@ -86,7 +86,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
   }
 
   /** One that is over. A workflow that waits all the same has forgotten that: Temporal was set back. */
-  function closed(found: db.ClosedDelivery): TrackedRecord {
+  function closed(found: db.AttemptedDelivery): TrackedRecord {
     const { id } = found;
     return {
       ...nothing,

@@ -37,7 +37,8 @@ import {
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
 import type { AttemptFailure } from '../attempt/outcome.ts';
-import type { ClaimedDelivery, QueuedDelivery } from '../db/outbox/outbox.ts';
+import type { QueuedDelivery } from '../db/outbox/outbox.ts';
+import type { AttemptedDelivery } from '../db/reconciliation.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
 import { isRefusal } from './refusal.ts';
@@ -72,12 +73,6 @@ export interface Dispatcher {
   signalReleaseChanged(eshopId: number, eshopOrderId: string): Promise<void>;
 }
 
-/** A delivery whose workflow is gone. */
-export interface LostDelivery extends ClaimedDelivery {
-  /** Attempts recorded: the workflow waits what is still due, and goes on behind them. */
-  readonly attemptsMade: number;
-}
-
 /** Temporal as the reconciler uses it. */
 export interface Restarter
   extends Pick<Dispatcher, 'signalReleaseChanged' | 'signalWebhookChanged'>,
@@ -87,7 +82,7 @@ export interface Restarter
    * Starts a delivery's workflow again, with the present retry policy.
    * @returns false where another worker was first
    */
-  restart(delivery: LostDelivery, former: Former): Promise<boolean>;
+  restart(delivery: AttemptedDelivery, former: Former): Promise<boolean>;
   /** Starts the release timer of a pre-order again in the place of the one that runs. */
   replaceRelease(eshopId: number, eshopOrderId: string): Promise<void>;
 }
@@ -110,7 +105,7 @@ export function createDispatcher(
 
   /** @returns false where a workflow of this delivery is in the way */
   async function start(
-    delivery: LostDelivery & Pick<DeliverEventInput, 'first' | 'lastFailure'>,
+    delivery: AttemptedDelivery & Pick<DeliverEventInput, 'first' | 'lastFailure'>,
     urgency: Urgency,
     how: Pick<WorkflowOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'requestEagerStart'>,
   ): Promise<boolean> {
