@@ -18,7 +18,7 @@ import type { OpenSpan, Traces } from '../traces/traces.ts';
 import { beginAttemptSpan } from './attempt-span.ts';
 import { refusalOf } from './decisions.ts';
 import type { AttemptTerms, Refusal } from './outcome.ts';
-import { LEAVES_WITHIN_MS, ownedMs } from './ownership.ts';
+import { ownedMs } from './ownership.ts';
 import { type Prepare, prepare, type SecretKeys } from './prepare.ts';
 import type { DeliveryWatch } from './watch.ts';
 
@@ -48,9 +48,7 @@ export interface ReadyAttempt {
   readonly begun: BegunAttempt;
   /** The mark under which it was begun. */
   readonly owner: string;
-  /** Until then its request may leave, on a clock that does not jump. */
-  readonly leavesBy: number;
-  /** When its number was asked for, and when it was there, on that clock. */
+  /** When its number was asked for, and when it was there, on a clock that does not jump. */
   readonly beginAt: number;
   readonly begunAt: number;
   /** The database's, carried on from the beginning of the attempt. */
@@ -123,7 +121,7 @@ export async function begin(
   const owner = uuidv7();
   const allocate = (by: Sql) => beginAttempts(by, wanted, batch, { owner, ms: ownedMs(terms.policy) });
   const begun = await (batch === null && execute !== undefined ? execute(allocate) : allocate(sql));
-  const times = { beginAt, begunAt: performance.now(), leavesBy: beginAt + LEAVES_WITHIN_MS };
+  const begunAt = performance.now();
   const ready: ReadyAttempt[] = [];
   const outdated: DeliveryForAttempt[] = [];
   for (const { delivery, number, request } of prepared) {
@@ -134,7 +132,7 @@ export async function begin(
     }
     const clock = clockFrom(one.startedAt);
     const span = beginAttemptSpan(traces, delivery, number, batch?.span);
-    const attempt = { delivery, number, begun: one, owner, ...times, clock, span };
+    const attempt = { delivery, number, begun: one, owner, beginAt, begunAt, clock, span };
     ready.push({ ...attempt, request: { ...request, at: one.startedAt } });
   }
   return { ready, refused, unprepared, outdated };

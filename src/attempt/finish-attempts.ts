@@ -17,6 +17,7 @@ import type { AttemptDeps, ReadyAttempt } from './begin-attempts.ts';
 import { failureMessage, recordOf } from './decisions.ts';
 import { Crowded, InternalFailure } from './internal-failure.ts';
 import type { AttemptTerms } from './outcome.ts';
+import { LEAVES_WITHIN_MS } from './ownership.ts';
 import { toFirstByte } from './stretches.ts';
 
 /** An attempt that has its result. */
@@ -50,7 +51,7 @@ export async function send(
   underWay.add(attempt.delivery.id);
   try {
     // This process may have been stopped meanwhile, and somebody else may make it by now.
-    if (performance.now() > attempt.leavesBy)
+    if (performance.now() > attempt.beginAt + LEAVES_WITHIN_MS)
       throw new InternalFailure('This attempt was interrupted before its request left.');
     const result = await span.within(() => sender.send(attempt.request, signal));
     if (result.outcome === 'internal') {

@@ -20,7 +20,7 @@ import { createMode } from './mode.ts';
 import { type StartDeps, startClaimed } from './start.ts';
 
 export type DeliveriesDeps = StartDeps &
-  Pick<RelayDeps, 'claim' | 'options' | 'firstAttempts' | 'limits' | 'budget' | 'watch'> & {
+  Pick<RelayDeps, 'claim' | 'firstAttempts' | 'limits' | 'budget' | 'watch'> & {
     readonly inHand: Pick<InHand, 'count' | 'take'>;
   };
 
@@ -75,7 +75,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
     const own = background === null ? ready.filter((delivery) => delivery.batchId === null) : [];
     inHand.take(own);
     const others = ready.filter((delivery) => !own.includes(delivery));
-    await startClaimed(deps, others, { urgency, concurrency: options.backgroundConcurrency });
+    await startClaimed(deps, others, urgency);
   }
 
   /** In a burst, until the next batch: those of others than its crowd, one by one. */

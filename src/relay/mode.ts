@@ -1,16 +1,13 @@
 /** Batch mode: whether deliveries get workflows of their own, or many of them one together. Pure. */
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
+import type { Claim } from '../db/outbox/claim.ts';
 
 /** `auto`: batches in a burst, one by one otherwise, each with its own workflow. */
 export type FirstAttempts = 'auto' | 'each' | 'batch';
 
 /** What a claim found. */
-export interface Found {
+export interface Found extends Omit<Claim, 'deliveries'> {
   readonly deliveries: number;
-  /** More waits that could have been claimed. */
-  readonly more: boolean;
-  /** How long the oldest of them has been waiting, in milliseconds. */
-  readonly waitedMs: number;
 }
 
 /** Decides by what the claims find, for one class of deliveries. */

@@ -18,16 +18,9 @@ import { callEach } from './pass-on.ts';
 export interface StartDeps
   extends Pick<
     RelayDeps,
-    'sql' | 'log' | 'stopping' | 'onTaken' | 'load' | 'silence' | 'starter' | 'checkBatch'
+    'sql' | 'log' | 'options' | 'stopping' | 'onTaken' | 'load' | 'silence' | 'starter' | 'checkBatch'
   > {
   readonly dispatcher: Pick<Dispatcher, 'startDelivery'>;
-}
-
-/** How deliveries are started. */
-interface Starting {
-  readonly urgency: Urgency;
-  /** Of workflows of their own, at once. */
-  readonly concurrency: number;
 }
 
 const idsOf = (deliveries: readonly QueuedDelivery[]) => deliveries.map(({ id }) => id);
@@ -40,13 +33,13 @@ const idsOf = (deliveries: readonly QueuedDelivery[]) => deliveries.map(({ id })
 export async function startClaimed(
   deps: StartDeps,
   claimed: readonly QueuedDelivery[],
-  starting: Starting,
+  urgency: Urgency,
 ): Promise<void> {
   if (claimed.length === 0) return;
   const { sql } = deps;
   const [own, batches] = await whileLeased(
     () => renewDeliveries(sql, idsOf(claimed)),
-    () => Promise.all([startOwn(deps, claimed, starting), startBatches(deps, claimed, starting)]),
+    () => Promise.all([startOwn(deps, claimed, urgency), startBatches(deps, claimed, urgency)]),
   );
   await markDispatched(sql, idsOf(own.taken));
   await setAsideDeliveries(sql, idsOf(own.refused));
@@ -61,14 +54,14 @@ export async function startClaimed(
 
 /** A workflow for each that belongs to no batch. */
 async function startOwn(
-  { dispatcher, log, stopping }: StartDeps,
+  { dispatcher, log, stopping, options }: StartDeps,
   claimed: readonly QueuedDelivery[],
-  { urgency, concurrency }: Starting,
+  urgency: Urgency,
 ) {
   const refused: QueuedDelivery[] = [];
   const called = await callEach({
     items: claimed.filter(({ batchId }) => batchId === null),
-    concurrency,
+    concurrency: options.backgroundConcurrency,
     stopping,
     call: (delivery) => dispatcher.startDelivery(delivery, urgency),
     refused(delivery, err) {
@@ -83,7 +76,7 @@ async function startOwn(
 async function startBatches(
   { log, stopping, load, silence, starter, checkBatch }: StartDeps,
   claimed: readonly QueuedDelivery[],
-  { urgency }: Starting,
+  urgency: Urgency,
 ) {
   const refused: string[] = [];
   const called = await callEach({
