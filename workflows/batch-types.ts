@@ -2,6 +2,7 @@
  * What the workflow of a batch and its activities exchange. Identifiers and numbers only: which deliveries it is
  * about is in the database.
  */
+import type { BatchResult } from '../src/domain/batch-result.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 
 export interface DeliverBatchInput {
@@ -20,17 +21,6 @@ export interface DeliverBatchInput {
 export interface BatchShare {
   readonly webhookId: number;
   readonly deliveries: number;
-}
-
-/** The outcome of a batch so far. */
-export interface BatchResult {
-  readonly delivered: number;
-  /** Waiting for their next attempt in the queue, or for workflows of their own. */
-  readonly requeued: number;
-  /** In the queue again under the same number: their receivers had as much under way as they take. */
-  readonly deferred: number;
-  /** Not attempted yet, or without a result. */
-  readonly left: number;
 }
 
 /** Activities of a batch; made by `createBatchActivities`. */

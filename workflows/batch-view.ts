@@ -1,6 +1,7 @@
 /** The operator's view of a batch in the Temporal UI. */
+import type { BatchResult } from '../src/domain/batch-result.ts';
 import { counted } from '../src/domain/words.ts';
-import type { BatchResult, DeliverBatchInput } from './batch-types.ts';
+import type { DeliverBatchInput } from './batch-types.ts';
 
 type Shown = Pick<DeliverBatchInput, 'claimed' | 'webhooks' | 'webhookCount'>;
 

@@ -11,7 +11,8 @@ import {
   proxyActivities,
   setCurrentDetails,
 } from '@temporalio/workflow';
-import type { BatchActivities, BatchResult, DeliverBatchInput } from './batch-types.ts';
+import type { BatchResult } from '../src/domain/batch-result.ts';
+import type { BatchActivities, DeliverBatchInput } from './batch-types.ts';
 import { batchDetails, batchOutcome } from './batch-view.ts';
 import { batchOptions } from './delivery-options.ts';
 import { ownSteps } from './own-steps.ts';

@@ -6,7 +6,6 @@ import { setMaxListeners } from 'node:events';
 import { whileLeased } from '../db/outbox/lease.ts';
 import { loadOfBatch } from '../db/webhooks/attempts.ts';
 import {
-  type BatchCounts,
   type BatchedDelivery,
   type BatchRun,
   countBatch,
@@ -14,6 +13,7 @@ import {
   renewBatch,
   takeBatch,
 } from '../db/webhooks/batches.ts';
+import type { BatchResult } from '../domain/batch-result.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { eitherSignal } from '../lib/either-signal.ts';
 import { yieldToEventLoop } from '../lib/yield-to-event-loop.ts';
@@ -45,7 +45,7 @@ export function makeBatch(
   deps: AttemptDeps,
   order: BatchOrder,
   signals: AttemptSignals,
-): Promise<BatchCounts> {
+): Promise<BatchResult> {
   const { sql, traces } = deps;
   return traced(traces, batchSpan(order.batchId), async (span) => {
     const batch = { ...(await takeBatch(sql, order.batchId)), span };

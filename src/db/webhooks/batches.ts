@@ -1,6 +1,7 @@
 /** Batches in the database: which execution holds one, what is left of it, what came of it. */
 import { v7 as uuidv7 } from 'uuid';
 import type { Destination } from '../../concurrency/limits.ts';
+import type { BatchResult } from '../../domain/batch-result.ts';
 import { leaseEnd } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 
@@ -31,15 +32,6 @@ export async function openInBatch(sql: Sql, batchId: string): Promise<BatchedDel
     order by row_number() over (partition by d.eshop_id order by d.turn, d.id), d.id`;
 }
 
-export interface BatchCounts {
-  readonly delivered: number;
-  /** Waiting for their next attempt in the queue, or for workflows of their own. */
-  readonly requeued: number;
-  /** In the queue again under the same number: their receivers had as much under way as they take. */
-  readonly deferred: number;
-  readonly left: number;
-}
-
 /** Batches that ended longer ago than this are forgotten. */
 const KEPT = '1 hour';
 
@@ -62,8 +54,8 @@ export async function renewBatch(sql: Sql, { id, run }: BatchRun): Promise<void>
 }
 
 /** What came of a batch, and whether that is all: then it has ended. */
-export async function countBatch(sql: Sql, id: string): Promise<BatchCounts> {
-  const [row] = await sql<BatchCounts[]>`
+export async function countBatch(sql: Sql, id: string): Promise<BatchResult> {
+  const [row] = await sql<BatchResult[]>`
     with open as (
       select count(*)::int as left from deliveries where batch_id = ${id} and state in ('pending', 'retrying'))
     update batches set finished_at = case when open.left = 0 then now() end
