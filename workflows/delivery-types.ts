@@ -5,7 +5,7 @@
 import type { AttemptVerdict } from '../src/attempt/outcome.ts';
 import type { DeliverySituation, FinalState, SituationTerms } from '../src/attempt/situation.ts';
 import type { EventType } from '../src/domain/event-types.ts';
-import type { OperatorAction } from '../src/domain/operator-action.ts';
+import type { AskedAction, RecordedActionResult } from '../src/domain/operator-action.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 
 /** What the input of a workflow that mails says of the times. */
@@ -67,22 +67,14 @@ export interface DeliveryActivities {
   }): Promise<FinalState>;
   mailDeactivation(input: { webhookId: number; generation: number }): Promise<void>;
   /** Does and records what an operator asks, or says why not. */
-  steerDelivery(input: OperatorActionInput): Promise<OperatorActionResult>;
+  steerDelivery(input: OperatorActionInput): Promise<RecordedActionResult>;
 }
 
 /** What an operator asks of a delivery. */
 export interface OperatorActionInput {
   readonly deliveryId: string;
   readonly policy: RetryPolicy;
-  readonly asked: Omit<OperatorAction, 'at'>;
-}
-
-/** What follows from it, or why it is refused, as a sentence. */
-export interface OperatorActionResult {
-  readonly accepted: boolean;
-  readonly sentence: string;
-  /** ISO 8601 in UTC. */
-  readonly at: string;
+  readonly asked: AskedAction;
 }
 
 /** What an operator says with `tryNow`, `hold`, `resume` and `giveUp`. */

@@ -25,6 +25,9 @@ export interface OperatorAction {
   readonly user?: true;
 }
 
+/** What is asked of a delivery: `at` is the database's. */
+export type AskedAction = Omit<OperatorAction, 'at'>;
+
 /** Who asks where nobody is named. */
 export const UNNAMED_OPERATOR = 'an operator';
 
@@ -93,6 +96,12 @@ export interface ActionTarget {
 export interface ActionResult {
   readonly accepted: boolean;
   readonly sentence: string;
+}
+
+/** What was answered, and when. */
+export interface RecordedActionResult extends ActionResult {
+  /** ISO 8601 in UTC. */
+  readonly at: string;
 }
 
 /** Who asks, and why. */

@@ -5,12 +5,13 @@
 import type { StoredState } from '../../domain/delivery-state.ts';
 import {
   type ActionName,
-  type ActionResult,
   type ActionTarget,
+  type AskedAction,
   answerTo,
   type OperatorAction,
   type OperatorStop,
   operatorHoldOf,
+  type RecordedActionResult,
   whatFollows,
 } from '../../domain/operator-action.ts';
 import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
@@ -20,15 +21,6 @@ import { QUEUE } from '../outbox/outbox.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import type { WaitsFor } from './delivery-log.ts';
-
-/** What is asked of a delivery: `at` is the database's. */
-export type AskedAction = Omit<OperatorAction, 'at'>;
-
-/** What was answered, and when. */
-export interface RecordedActionResult extends ActionResult {
-  /** ISO 8601 in UTC. */
-  readonly at: string;
-}
 
 interface ActionTargetRow {
   readonly id: string;
