@@ -22,7 +22,7 @@ export interface OperatorView {
   /** What an operator asked, and what was done. */
   actionTaken(asked: Omit<OperatorAction, 'id'>): void;
   /** @param operator who holds it; null: its webhook is inactive */
-  held(until: number | null, operator?: OperatorHold | null): void;
+  held(until: number, operator: OperatorHold | null): void;
   resumed(): void;
   ended(state: FinalState, sentence: string): void;
 }
@@ -90,12 +90,12 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
       }
       show();
     },
-    held(until, operator = null) {
+    held(until, operator) {
       const why =
         operator === null
           ? 'Held: the webhook is inactive.'
           : `Held by ${who(operator)} No attempt is made until it is resumed.`;
-      headline = `${why}${until === null ? '' : ` The window ends ${new Date(until).toISOString()}.`}`;
+      headline = `${why} The window ends ${new Date(until).toISOString()}.`;
       upsertSearchAttributes([{ key: deliveryStateKey, value: 'held' }]);
       show();
     },

@@ -17,6 +17,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import { MAX_REASON_CHARS } from '../src/domain/operator-action.ts';
 import { type RecoveryAction, recoveryActions } from '../src/domain/recovery.ts';
 import { ownSteps } from './own-steps.ts';
 import {
@@ -36,8 +37,6 @@ const progressQuery = defineQuery<RecoveryProgress | null>('progress');
 const STEP_MS = 1_000;
 /** While nothing is left to be created and nothing ends, it looks less and less often, up to this, in milliseconds. */
 const MAX_STEP_INTERVAL_MS = 60_000;
-/** The longest reason, in characters. */
-const MAX_REASON_CHARS = 500;
 
 const DESCRIPTIONS: Readonly<Record<RecoveryAction, string>> = {
   pause: 'Creates no further deliveries until it is resumed. Takes {"reason": "…"}, which the e-shop sees.',
