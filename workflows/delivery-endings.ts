@@ -51,19 +51,13 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
 
   async function expire(alarm: boolean, why: string): Promise<DeliverEventResult> {
     const state = await close('expired', alarm);
-    if (state !== 'expired') return { state };
-    view.ended(state, why);
-    throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
+    return state === 'expired' ? fail(state, why) : { state };
   }
 
   /** Started again, or reset by an operator, after the delivery had ended: its outcome stays, and is shown again. */
   async function endedBefore(state: FinalState): Promise<DeliverEventResult> {
     if (state === 'failed') return await compensate('Had already failed, after');
-    if (state === 'expired') {
-      const why = 'Had already expired; nothing was sent.';
-      view.ended(state, why);
-      throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
-    }
+    if (state === 'expired') return fail(state, 'Had already expired; nothing was sent.');
     view.ended(state, `Had already ended as ${state}; nothing was sent.`);
     return { state };
   }
@@ -71,7 +65,8 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
   /** Where it has run before, only what is still missing of it is done. */
   async function compensate(failed = 'Failed after'): Promise<DeliverEventResult> {
     const result = await compensation();
-    return result.state === 'failed' ? fail(`${failed} ${whatFailed(result)}`) : { state: result.state };
+    const { state } = result;
+    return state === 'failed' ? fail(state, `${failed} ${whatFailed(result)}`) : { state };
   }
 
   /** The compensation and, if it deactivated the webhook, the e-mail about that. */
@@ -84,9 +79,13 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
     return result;
   }
 
-  function fail(why: string): never {
-    view.ended('failed', why);
-    throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryFailed');
+  /** The end of a delivery that was not delivered: a sentence, and no stack trace, because no code failed. */
+  function fail(state: 'failed' | 'expired', why: string): never {
+    view.ended(state, why);
+    const type = state === 'failed' ? 'DeliveryFailed' : 'DeliveryExpired';
+    const failure = ApplicationFailure.nonRetryable(`${deliveryTitle(input)}: ${why}`, type);
+    failure.stack = '';
+    throw failure;
   }
 
   /** The workflow was canceled by an operator. */
@@ -126,11 +125,4 @@ function whatFailed({ attemptsMade, lastError, deactivatedGeneration }: Compensa
       ? 'the webhook was left as it is'
       : 'the webhook was deactivated and its e-shop mailed';
   return `${counted(attemptsMade, 'attempt')} (${lastError ?? 'no answer'}); ${webhook}.`;
-}
-
-/** The end of a delivery that was not delivered: a sentence, and no stack trace, because no code failed. */
-function ended(sentence: string, type: 'DeliveryFailed' | 'DeliveryExpired'): ApplicationFailure {
-  const failure = ApplicationFailure.nonRetryable(sentence, type);
-  failure.stack = '';
-  return failure;
 }
