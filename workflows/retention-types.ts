@@ -1,6 +1,7 @@
 /** What the retention and its activity exchange. */
 
 import type { ActivityOptions } from '@temporalio/workflow';
+import type { Retained } from '../src/domain/retention-result.ts';
 
 export interface RetentionInput {
   /** True: nothing is changed, and the result says what would be done. */
@@ -8,20 +9,8 @@ export interface RetentionInput {
 }
 
 /** What a run did; the partitions by their names, as the log and `waybill retention` say them. */
-export interface RetentionResult {
+export interface RetentionResult extends Retained {
   readonly sentence: string;
-  readonly made: readonly string[];
-  readonly dropped: readonly { readonly partition: string; readonly rows: number }[];
-  readonly kept: readonly { readonly partition: string; readonly neededBy: number }[];
-  readonly removed: { readonly deliveries: number; readonly events: number };
-  readonly forgotten: {
-    readonly importKeys: number;
-    readonly rows: number;
-    readonly erased: number;
-    readonly webhooks: number;
-  };
-  readonly astray: number;
-  readonly postponed: readonly string[];
 }
 
 /** Activities of the retention; made by `createRetentionActivities`. */

@@ -21,6 +21,7 @@ import {
 } from '../db/retention/partitions.ts';
 import { TablesBusy } from '../db/retention/schema-step.ts';
 import { removeHistory } from '../db/retention/webhook-history.ts';
+import type { Retained } from '../domain/retention-result.ts';
 import { WEEK_MS, weekName } from '../domain/weeks.ts';
 import { planOf } from './plan.ts';
 
@@ -33,39 +34,6 @@ export interface RetainOptions {
   readonly signal?: AbortSignal;
   /** Tests choose theirs; default: the database's. */
   readonly now?: Date;
-}
-
-/** A partition that stays although it is past its time. */
-export interface KeptPartition {
-  readonly partition: string;
-  /** Deliveries that need it: open, or not yet mailed. */
-  readonly neededBy: number;
-}
-
-export interface Forgotten {
-  /** Keys of imported lines. */
-  readonly importKeys: number;
-  /** Rows of batches, redeliveries and recoveries, and of what webhooks once were. */
-  readonly rows: number;
-  /** Secrets of webhooks that were deleted; each webhook counts once. */
-  readonly erased: number;
-  /** Webhooks that were deleted, and that nothing refers to any more. */
-  readonly webhooks: number;
-}
-
-export interface Retained {
-  /** Weeks that have partitions now, by their first days. */
-  readonly made: readonly string[];
-  readonly dropped: readonly { readonly partition: string; readonly rows: number }[];
-  readonly kept: readonly KeptPartition[];
-  /** Rows removed from partitions that stay. */
-  readonly removed: { readonly deliveries: number; readonly events: number };
-  /** What was kept beside deliveries and events, and is not needed any more. */
-  readonly forgotten: Forgotten;
-  /** Rows of an id that belongs to no week there is: a clock is, or was, far off. */
-  readonly astray: number;
-  /** What was left to the next run, since the tables were in use. */
-  readonly postponed: readonly string[];
 }
 
 /** Makes the partitions of the coming weeks. What cannot be made now is left to the next run. */
@@ -96,7 +64,7 @@ export async function retain(sql: Pool, options: RetainOptions): Promise<Retaine
   const partitions = await listPartitions(sql);
   const postponed = [...notMade];
   const dropped: { partition: string; rows: number }[] = [];
-  const kept: KeptPartition[] = [];
+  const kept: { partition: string; neededBy: number }[] = [];
   const removed = { deliveries: 0, events: 0 };
 
   async function clear(table: Partition['table'], week: string, writtenBefore: Date | null): Promise<void> {
@@ -129,10 +97,10 @@ export async function retain(sql: Pool, options: RetainOptions): Promise<Retaine
   return { made, dropped, kept, removed, forgotten, astray: await countAstray(sql), postponed };
 }
 
-const nothing: Forgotten = { importKeys: 0, rows: 0, erased: 0, webhooks: 0 };
+const nothing = { importKeys: 0, rows: 0, erased: 0, webhooks: 0 };
 
 /** What is removed row by row, since it lies in no partition. */
-async function forget(sql: Pool, now: Date, cutoff: Date, signal?: AbortSignal): Promise<Forgotten> {
+async function forget(sql: Pool, now: Date, cutoff: Date, signal?: AbortSignal) {
   // A delivery is kept until its week is over.
   const before = new Date(cutoff.getTime() - WEEK_MS);
   const importKeys = await forgetImportKeys(sql, new Date(now.getTime() - IMPORT_KEY_DAYS * DAY_MS), signal);

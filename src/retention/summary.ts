@@ -1,5 +1,5 @@
 /** A run of the retention in words: for the log, the command line and the Temporal UI. */
-import type { Retained } from './retain.ts';
+import type { Retained } from '../domain/retention-result.ts';
 
 /** The sentence, or null where there was nothing to do. */
 export function summary(done: Retained): string | null {
