@@ -2,7 +2,7 @@
  * What the delivery workflow and its activities exchange. Identifiers only: no URL, no secret, no
  * customer data ever enters a history.
  */
-import type { AttemptVerdict } from '../src/attempt/outcome.ts';
+import type { AttemptFailure, AttemptVerdict } from '../src/attempt/outcome.ts';
 import type { DeliverySituation, FinalState, SituationTerms } from '../src/attempt/situation.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { AskedAction, RecordedActionResult } from '../src/domain/operator-action.ts';
@@ -113,17 +113,11 @@ export const failureTypes = {
 } as const;
 
 /** Payload of the signal `attemptFailed`: one line of the delivery's story. */
-export interface FailedAttempt {
-  readonly number: number;
-  readonly status: number | null;
-  /** Host and outcome, never a path: "HTTP 503 from shop.example after 212 ms". */
-  readonly sentence: string;
+export interface FailedAttempt extends Omit<AttemptFailure, 'kind' | 'at' | 'nextAttemptAt'> {
   /** ISO 8601 in UTC. */
   readonly at: string;
   /** ISO 8601 in UTC; null when no attempt is left. */
   readonly nextAttemptAt: string | null;
-  /** Deliveries of newer events of the record that waited behind it then; absent where there were none. */
-  readonly behind?: number;
 }
 
 /** Signal: something that matters to open deliveries changed on the webhook. Carries no command. */

@@ -1,5 +1,6 @@
 /** What the workflow of a recovery and its activities exchange: identifiers, times and counts. */
-import type { Recoverable, RecoveryAction, RecoveryState } from '../src/domain/recovery.ts';
+import type { Recoverable, RecoveryAction } from '../src/domain/recovery.ts';
+import type { Progress } from '../src/domain/recovery-progress.ts';
 
 /** Input of `recoverWebhook`. Which deliveries it is about is in the database. */
 export interface RecoverWebhookInput {
@@ -15,24 +16,9 @@ export interface RecoverWebhookInput {
 }
 
 /** How far a recovery has come. */
-export interface RecoveryProgress {
-  readonly state: RecoveryState;
-  /** Why it is paused or was canceled, as a sentence. */
-  readonly reason: string | null;
-  /** Deliveries created so far, and what became of them: delivered; failed, expired or canceled; superseded; the others are open. */
-  readonly created: number;
-  readonly done: number;
-  readonly failed: number;
-  readonly superseded: number;
-  readonly open: number;
-  /** Not ended: the open ones, and those still to be created. */
-  readonly left: number;
-  /** Deliveries that ended per second, lately, but for those superseded; null before any was measured. */
-  readonly rate: number | null;
+export interface RecoveryProgress extends Omit<Progress, 'estimatedEndAt'> {
   /** ISO 8601 in UTC; null where it is not known. */
   readonly estimatedEndAt: string | null;
-  /** Nothing is left to be created. */
-  readonly exhausted: boolean;
 }
 
 /** Activities of a recovery; made by `createRecoveryActivities`. */

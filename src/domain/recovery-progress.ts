@@ -22,16 +22,21 @@ export interface StoredRecovery extends RecoveryStanding, RecoveryCounts {
 
 export interface Progress {
   readonly state: RecoveryState;
+  /** Why it is paused or was canceled, as a sentence. */
   readonly reason: string | null;
+  /** Deliveries created so far, and what became of them: delivered; failed, expired or canceled; superseded; the others are open. */
   readonly created: number;
   readonly done: number;
   readonly failed: number;
   readonly superseded: number;
   readonly open: number;
+  /** Not ended: the open ones, and those still to be created. */
   readonly left: number;
+  /** Deliveries that ended per second, lately, but for those superseded; null before any was measured. */
   readonly rate: number | null;
   /** null where it is not known: paused, over, or nothing measured yet. */
   readonly estimatedEndAt: Date | null;
+  /** Nothing is left to be created. */
   readonly exhausted: boolean;
 }
 
