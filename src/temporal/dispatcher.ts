@@ -100,26 +100,14 @@ export function createDispatcher(
   /** On a clock that does not jump. */
   let withoutHostUntil = Number.NEGATIVE_INFINITY;
 
-  const signalWebhookChanged = (delivery: NamedDelivery) =>
-    signalWorkflow(client, deliveryWorkflowId(delivery), { name: webhookChangedSignal });
-
   /** @returns false where a workflow of this delivery is in the way */
   async function start(
-    delivery: AttemptedDelivery & Pick<DeliverEventInput, 'first' | 'lastFailure'>,
+    delivery: AttemptedDelivery,
+    made: Pick<DeliverEventInput, 'first' | 'lastFailure'>,
     urgency: Urgency,
     how: Pick<WorkflowOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'requestEagerStart'>,
   ): Promise<boolean> {
-    const {
-      id: deliveryId,
-      eshopId,
-      webhookId,
-      eventType,
-      entityId,
-      attemptsMade,
-      first,
-      lastFailure,
-    } = delivery;
-    const { receiverHost } = delivery;
+    const { id: deliveryId, eshopId, webhookId, eventType, entityId, receiverHost, attemptsMade } = delivery;
     const input: DeliverEventInput = {
       deliveryId,
       eshopId,
@@ -129,8 +117,7 @@ export function createDispatcher(
       attemptsMade,
       // More attempts than the policy of today allows: none is left, which is for the workflow to find.
       policy: attemptsMade < maxAttempts(policy) ? policy : { ...policy, maxRetries: attemptsMade },
-      ...(first === undefined ? {} : { first }),
-      ...(lastFailure === undefined ? {} : { lastFailure }),
+      ...made,
       ...mailTimes,
     };
     const startWith = (host: string | null) =>
@@ -149,7 +136,7 @@ export function createDispatcher(
             { key: webhookTypeKey, value: eventType },
             { key: entityIdKey, value: entityId },
             ...(host === null ? [] : [{ key: receiverHostKey, value: searchableHost(host) }]),
-            ...(first?.kind === 'delivered' ? [{ key: deliveryStateKey, value: 'delivered' }] : []),
+            ...(made.first?.kind === 'delivered' ? [{ key: deliveryStateKey, value: 'delivered' }] : []),
           ]),
         }),
       );
@@ -188,7 +175,7 @@ export function createDispatcher(
   return {
     async startDelivery(delivery, urgency, underWay) {
       const made = underWay === undefined ? attemptOf(delivery) : { first: underWay };
-      await start({ ...delivery, ...made }, urgency, {
+      await start(delivery, made, urgency, {
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
         // An eager start would pass over what waits in front of it. Of retries it is not missed: they are started before they are due.
         requestEagerStart: urgency === 'fresh',
@@ -196,9 +183,10 @@ export function createDispatcher(
     },
     async restart(delivery, former) {
       // Any worker may take it: a whole system that is started again would choke the one that asks.
-      return await start(delivery, 'retry', { ...HOW_AFTER[former], requestEagerStart: false });
+      return await start(delivery, {}, 'retry', { ...HOW_AFTER[former], requestEagerStart: false });
     },
-    signalWebhookChanged,
+    signalWebhookChanged: (delivery) =>
+      signalWorkflow(client, deliveryWorkflowId(delivery), { name: webhookChangedSignal }),
     signalFirstAttempt: (delivery, came) =>
       signalWorkflow(client, deliveryWorkflowId(delivery), {
         name: firstAttemptSignal,
