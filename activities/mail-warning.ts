@@ -82,12 +82,8 @@ async function othersPutOff({ sql, policy }: MailWarningDeps, notice: WarningNot
 
 /** @returns null if nothing is failing any more */
 function warningOf(notice: WarningNotice, policy: RetryPolicy): Warning | null {
-  const { id, webhookId, webhookType, url, deliveryId, open, eshopName, email } = notice;
-  const told = deliveryId === null ? ofAll(notice) : ofOne(notice);
-  if (told === null) return null;
-  const due = deactivationAt(policy, notice);
-  const common = { id, webhookId, webhookType, url, deliveryId, open, eshopName, email };
-  return { ...common, ...told, deactivationAt: due };
+  const told = notice.deliveryId === null ? ofAll(notice) : ofOne(notice);
+  return told === null ? null : { ...notice, ...told, deactivationAt: deactivationAt(policy, notice) };
 }
 
 type Told = Pick<Warning, 'since' | 'failures' | 'lastError'>;

@@ -5,7 +5,8 @@
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
-import type { Ordering, WebhookForm } from '../../domain/webhook.ts';
+import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
+import type { Ordering } from '../../domain/webhook.ts';
 import { anyOf, within } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
 import type { Sql } from '../pool.ts';
@@ -14,11 +15,9 @@ import type { BatchRun } from './batches.ts';
 import { formColumns } from './columns.ts';
 
 /** What one attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
-export interface DeliveryForAttempt extends WebhookForm {
+export interface DeliveryForAttempt extends Omit<WebhookWithSecrets, 'webhookType'> {
   readonly id: string;
   readonly eventId: string;
-  readonly eshopId: number;
-  readonly webhookId: number;
   readonly eventType: EventType;
   readonly entityId: string;
   /** The place of its event among those of the record, from 1. */
@@ -55,11 +54,6 @@ export interface DeliveryForAttempt extends WebhookForm {
   readonly generation: number;
   /** Since when the generation is this one; null where it never rose. */
   readonly generationAt: Date | null;
-  /** Static ones of the webhook, sealed; null without any. */
-  readonly headers: Buffer | null;
-  readonly secret: Buffer;
-  readonly previousSecret: Buffer | null;
-  readonly previousSecretUntil: Date | null;
   readonly deletedAt: Date | null;
   /** JSON text of the record after the write, in its v2 form. */
   readonly snapshot: string;
@@ -68,8 +62,6 @@ export interface DeliveryForAttempt extends WebhookForm {
   readonly ordering: Ordering;
   /** Somebody is making the next attempt, until then at the most; null where nobody is. */
   readonly underWayUntil: Date | null;
-  /** The database's clock when this was read. */
-  readonly now: Date;
 }
 
 /**
