@@ -2,15 +2,14 @@
 import type { Repair } from './repair.ts';
 import type { Action, Reason, TrackedKind } from './verdict.ts';
 
-export interface Count {
-  readonly kind: TrackedKind;
-  readonly action: Action;
-  readonly reason: Reason;
+type Counted = Pick<Repair, 'kind' | 'action' | 'reason'>;
+
+export interface Count extends Counted {
   readonly count: number;
 }
 
 export interface Counts {
-  add(repair: Pick<Repair, 'kind' | 'action' | 'reason'>): void;
+  add(repair: Counted): void;
   /** Only what is above zero. */
   read(): Count[];
 }

@@ -5,20 +5,11 @@
 import type { Former } from '../temporal/dispatcher.ts';
 import type { Executions } from './executions.ts';
 import type { TrackedRecord } from './records.ts';
-import {
-  type Action,
-  type Reason,
-  type TrackedKind,
-  type Verdict,
-  verdictOn,
-  type WorkflowFound,
-} from './verdict.ts';
+import { type TrackedKind, type Verdict, verdictOn, type WorkflowFound } from './verdict.ts';
 
 /** What was repaired, or would be. */
-export interface Repair {
+export interface Repair extends Verdict {
   readonly kind: TrackedKind;
-  readonly reason: Reason;
-  readonly action: Action;
   /** What a log line calls the record. */
   readonly name: TrackedRecord['name'];
   /** Who ended its workflow, and the reason given, where Temporal knows. */
