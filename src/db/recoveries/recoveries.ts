@@ -10,37 +10,20 @@ import {
   type RecoveryActor,
   type RecoveryState,
 } from '../../domain/recovery.ts';
+import type { StoredRecovery } from '../../domain/recovery-progress.ts';
 import { waits } from '../outbox/order.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
 import { countLostEvents, type LostEventCount, type Search } from './lost-events.ts';
 
 /** A recovery as stored, with how far it has come. */
-export interface RecoveryRow extends Search {
+export interface RecoveryRow extends Search, StoredRecovery {
   readonly id: string;
-  readonly state: RecoveryState;
-  readonly by: RecoveryActor | null;
-  readonly words: string | null;
-  readonly webhookInactive: boolean;
   readonly webhookDeleted: boolean;
-  readonly found: number;
   readonly firstAt: Date | null;
   readonly lastAt: Date | null;
-  readonly exhausted: boolean;
-  readonly created: number;
-  /** Of its deliveries: not attempted yet; to be attempted again; failed, expired or canceled; superseded. The others were delivered. */
-  readonly pending: number;
-  /** Of the pending ones: behind an older one of their record. */
-  readonly inOrder: number;
-  readonly retrying: number;
-  readonly failed: number;
-  readonly superseded: number;
-  /** When the last of those that are to be attempted again is; null where none is planned. */
-  readonly lastRetryAt: Date | null;
-  readonly rate: number | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
-  readonly now: Date;
 }
 
 /** The columns of a {@link RecoveryRow}; the deliveries that are not delivered are few, and counted. */
