@@ -73,14 +73,7 @@ export interface Beginnings {
  * @param batch the one that holds the deliveries; null: the relay, or the workflow of one
  */
 export async function begin(
-  {
-    sql,
-    execute,
-    keys,
-    traces,
-    watch,
-    underWay,
-  }: Pick<AttemptDeps, 'sql' | 'execute' | 'keys' | 'traces' | 'watch' | 'underWay'>,
+  { sql, execute, keys, traces, watch, underWay }: AttemptDeps,
   deliveries: readonly DeliveryForAttempt[],
   terms: AttemptTerms,
   batch: (BatchRun & { readonly span?: OpenSpan }) | null,
