@@ -2,7 +2,6 @@
  * What operators ask of deliveries, recorded with what follows. The database decides: a workflow may remember
  * something older.
  */
-import type { StoredState } from '../../domain/delivery-state.ts';
 import {
   type ActionName,
   type ActionTarget,
@@ -22,23 +21,15 @@ import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import type { WaitsFor } from './delivery-log.ts';
 
-interface ActionTargetRow {
+interface ActionTargetRow
+  extends Omit<ActionTarget, 'webhook' | 'mostAttempts' | 'behind' | 'windowEndsAt' | 'hold'> {
   readonly id: string;
-  readonly state: StoredState;
-  readonly webhookId: number;
   readonly active: boolean;
   readonly deleted: boolean;
-  readonly attemptsMade: number;
-  readonly queued: boolean;
-  readonly inOrder: boolean;
   readonly waitsFor: WaitsFor | null;
-  readonly nextAttemptAt: Date | null;
   readonly windowStartedAt: Date | null;
   readonly operatorStop: OperatorStop | null;
   readonly operatorActions: readonly OperatorAction[] | null;
-  /** The attempt whose request is out. */
-  readonly underWay: number | null;
-  readonly now: Date;
 }
 
 /** Of what was asked so many are kept, the latest. */
