@@ -1,6 +1,5 @@
 /** The events of an e-shop, and what became of each at every webhook. */
 import type { WebhookVersion } from '../domain/absence.ts';
-import type { DeliveryState } from '../domain/delivery-state.ts';
 import { type EventType, eventTypeNames } from '../domain/event-types.ts';
 import {
   behind,
@@ -15,7 +14,7 @@ import {
 import { waitsFor } from './outbox/order.ts';
 import type { Sql } from './pool.ts';
 import { deliveriesOfEvent } from './webhooks/deliveries-of-events.ts';
-import { shownState, type WaitsFor } from './webhooks/delivery-log.ts';
+import { type DeliveryLogRow, shownState } from './webhooks/delivery-log.ts';
 
 /** An event without its snapshot. The time is in its id. */
 export interface EventRow {
@@ -82,17 +81,10 @@ export async function findEvent(
   return row ?? null;
 }
 
-export interface DeliveryOfEvent {
-  readonly eventId: string;
-  readonly id: string;
-  readonly webhookId: number;
-  readonly state: DeliveryState;
-  readonly attemptsMade: number;
-  readonly lastError: string | null;
-  /** The delivery of a newer event that was sent in its place. */
-  readonly supersededBy: string | null;
-  readonly waitsFor: WaitsFor | null;
-}
+export type DeliveryOfEvent = Pick<
+  DeliveryLogRow,
+  'eventId' | 'id' | 'webhookId' | 'state' | 'attemptsMade' | 'lastError' | 'supersededBy' | 'waitsFor'
+>;
 
 /** The deliveries of these events, in the order in which they were made; those of deleted webhooks do not exist here. */
 export async function deliveriesOf(sql: Sql, eventIds: readonly string[]): Promise<DeliveryOfEvent[]> {
