@@ -3,6 +3,7 @@
  * tells does not wait.
  */
 import type { AttemptRecord, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
+import type { DeactivationNotice } from '../db/webhooks/deactivations.ts';
 import type { EventType } from '../domain/event-types.ts';
 import type { FinalState } from './situation.ts';
 import type { ToFirstByte } from './stretches.ts';
@@ -19,13 +20,10 @@ export interface WatchedAttempt
 }
 
 /** A webhook that was deactivated since its retries were spent, or since its receiver is gone. */
-export interface WatchedDeactivation {
-  readonly eshopId: number;
-  readonly webhookId: number;
-  readonly deliveryId: string;
-  readonly reason: 'retriesExhausted' | 'gone';
-  readonly lastError: string | null;
-}
+export type WatchedDeactivation = Pick<
+  DeactivationNotice,
+  'eshopId' | 'webhookId' | 'deliveryId' | 'reason' | 'lastError'
+>;
 
 /** Hears it. */
 export interface DeliveryWatch {

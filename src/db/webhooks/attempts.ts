@@ -3,8 +3,8 @@
  * is one durable step and may be repeated.
  */
 import type { StoredState } from '../../domain/delivery-state.ts';
-import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
+import type { SentEvent } from '../../domain/payload.ts';
 import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
 import type { Ordering } from '../../domain/webhook.ts';
 import { anyOf, within } from '../ids.ts';
@@ -15,15 +15,8 @@ import type { BatchRun } from './batches.ts';
 import { formColumns } from './columns.ts';
 
 /** What one attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
-export interface DeliveryForAttempt extends Omit<WebhookWithSecrets, 'webhookType'> {
+export interface DeliveryForAttempt extends Omit<WebhookWithSecrets, 'webhookType'>, SentEvent {
   readonly id: string;
-  readonly eventId: string;
-  readonly eventType: EventType;
-  readonly entityId: string;
-  /** The place of its event among those of the record, from 1. */
-  readonly sequence: number;
-  /** When its event happened. */
-  readonly happenedAt: Date;
   readonly state: StoredState;
   readonly attemptsMade: number;
   readonly windowStartedAt: Date | null;
@@ -57,8 +50,6 @@ export interface DeliveryForAttempt extends Omit<WebhookWithSecrets, 'webhookTyp
   readonly deletedAt: Date | null;
   /** JSON text of the record after the write, in its v2 form. */
   readonly snapshot: string;
-  /** Its event is a test: there is no such record. */
-  readonly test: boolean;
   readonly ordering: Ordering;
   /** Somebody is making the next attempt, until then at the most; null where nobody is. */
   readonly underWayUntil: Date | null;
