@@ -16,7 +16,7 @@ import { createReleaseActivities } from './release-order.ts';
 import { createRetentionActivities, type RetentionDeps } from './retention.ts';
 import { createWebhookOrders, type WebhookOrdersDeps } from './webhook-orders.ts';
 
-export interface ActivityDeps
+interface ActivityDeps
   extends AttemptDeliveryDeps,
     BatchStepsDeps,
     RetentionDeps,

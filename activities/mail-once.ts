@@ -19,7 +19,7 @@ export interface MailOnceDeps {
 }
 
 /** An e-mail, and how its outcome is recorded. */
-export interface OwedMail {
+interface OwedMail {
   /** What it is about, in one word, as log lines call it. */
   readonly what: string;
   /** What log lines name. */

@@ -18,7 +18,7 @@ export interface DeliverBatchInput {
 }
 
 /** How much of a batch is for one webhook. */
-export interface BatchShare {
+interface BatchShare {
   readonly webhookId: number;
   readonly deliveries: number;
 }

@@ -18,7 +18,7 @@ export interface DeliverEventResult {
 }
 
 /** What the endings work with. */
-export interface EndingParts {
+interface EndingParts {
   readonly input: DeliverEventInput;
   readonly own: Pick<DeliveryActivities, 'closeDelivery' | 'compensate'>;
   readonly mail: Pick<DeliveryActivities, 'mailDeactivation'>;

@@ -71,7 +71,7 @@ export interface DeliveryActivities {
 }
 
 /** What an operator asks of a delivery. */
-export interface OperatorActionInput {
+interface OperatorActionInput {
   readonly deliveryId: string;
   readonly policy: RetryPolicy;
   readonly asked: AskedAction;

@@ -6,7 +6,7 @@ import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts'
 import type { OperatorHold } from '../src/domain/operator-action.ts';
 
 /** The next step of a delivery; times in milliseconds since 1970. */
-export type NextStep =
+type NextStep =
   | { readonly step: 'end'; readonly state: FinalState }
   /** Somebody makes an attempt: there is nothing to decide before its result. */
   | { readonly step: 'waitForResult'; readonly until: number }

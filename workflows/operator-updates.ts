@@ -39,7 +39,7 @@ const DESCRIPTIONS: Readonly<Record<ActionName, string>> = {
 };
 
 /** What the handlers work with. */
-export interface OperatorActionDeps {
+interface OperatorActionDeps {
   readonly input: DeliverEventInput;
   readonly own: Pick<DeliveryActivities, 'steerDelivery'>;
   readonly view: OperatorView;
@@ -48,7 +48,7 @@ export interface OperatorActionDeps {
 }
 
 /** What the delivery tells its handlers. */
-export interface ActionHandlers {
+interface ActionHandlers {
   /** Who has stopped it, as read. */
   holdIs(hold: OperatorHold | null): void;
   /** Waits until every request has its response. */

@@ -6,7 +6,7 @@ export interface ReleasePreOrderInput {
 }
 
 /** When a pre-order is to be released; null once it is not a pre-order any more. Milliseconds since 1970. */
-export interface PendingRelease {
+interface PendingRelease {
   /** null: only manually. */
   readonly releaseAt: number | null;
   /** When it was read, by the database's clock. */

@@ -10,7 +10,7 @@ import type { ApiDeps } from './deps.ts';
  * @returns null where the name or the password is wrong
  * @throws Problem 429 after too many failures
  */
-export type CheckCredentials = (attempt: LoginAttempt, password: string) => Promise<UserRow | null>;
+type CheckCredentials = (attempt: LoginAttempt, password: string) => Promise<UserRow | null>;
 
 /**
  * Passwords checked at the same time: each takes memory and a processor. One per address: eight of one made all other

@@ -64,7 +64,7 @@ interface Source<Row> {
   count(): Promise<number>;
 }
 
-export interface Read<Row> {
+interface Read<Row> {
   readonly rows: readonly Row[];
   readonly pagination?: Pagination;
   readonly cursor?: v.InferOutput<typeof Cursor>;

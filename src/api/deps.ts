@@ -13,7 +13,7 @@ import type { Keys } from '../secrets/keys.ts';
 import type { Traces } from '../traces/traces.ts';
 import type { Allowance, BudgetLimits } from './budget/allowance.ts';
 
-export interface Answered {
+interface Answered {
   /** One of those that some path has, else `other`. */
   readonly method: string;
   readonly status: number;

@@ -6,7 +6,7 @@ import type { PayloadVersion } from '../domain/decimal.ts';
 import { reasonPhrase } from './errors.ts';
 import { describeSchema, refTo, resolved } from './json-schema.ts';
 
-export interface Operation {
+interface Operation {
   /** Its name, which generators of clients give to the function that calls it: `createWebhook`. */
   readonly id: string;
   /** One line. */

@@ -35,7 +35,7 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
-export interface Failure {
+interface Failure {
   readonly status: number;
   readonly message: string;
   readonly headers: Readonly<Record<string, string>>;

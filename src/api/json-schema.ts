@@ -11,7 +11,7 @@ import { isObject } from '../domain/validation.ts';
 import type { ApiEnv } from './deps.ts';
 
 /** Which side of a transformation is described: what a request sends or what an answer holds. */
-export type Side = 'input' | 'output';
+type Side = 'input' | 'output';
 
 export interface Described {
   readonly schema: JsonSchema;

@@ -21,7 +21,7 @@ const Claims = v.object({
 });
 type VerifiedClaims = v.InferOutput<typeof Claims>;
 
-export interface TokenContent {
+interface TokenContent {
   readonly session: Session;
   /** As in the user's row when the password was verified: a token ends with its password. */
   readonly passwordVersion: number;

@@ -16,7 +16,7 @@ import { publicPrefix } from '../theme/public-url.ts';
 import type { Traces } from '../traces/traces.ts';
 import { createApplication } from './application.ts';
 
-export interface ApiOptions {
+interface ApiOptions {
   readonly config: Config;
   readonly databaseUrl: string;
   /** It leads to the server itself, without a pooler. */

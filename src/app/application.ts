@@ -15,7 +15,7 @@ import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import type { Sender } from '../delivery/sender.ts';
 import { version } from '../lib/version.ts';
 
-export interface ApplicationParts
+interface ApplicationParts
   extends Pick<
     ApiDeps,
     'sql' | 'healthSql' | 'keys' | 'log' | 'temporalState' | 'requestAction' | 'onAnswer' | 'traces'
@@ -27,7 +27,7 @@ export interface ApplicationParts
   readonly sender: Sender;
 }
 
-export interface Application extends ApiDeps {
+interface Application extends ApiDeps {
   readonly api: Hono<ApiEnv>;
   readonly signAgain: SignAgain;
 }

@@ -3,7 +3,7 @@
 import { variables } from '../config/variables.ts';
 import type { EshopCredentials } from './accounts.ts';
 
-export interface Ready {
+interface Ready {
   readonly apiUrl: string | null;
   readonly metricsUrl: string;
   readonly temporalUiUrl: string | null;

@@ -17,7 +17,7 @@ const HTTPS_PORT = 443;
 /** What the mail library takes where the URL names no port. */
 const SMTP_PORTS: Readonly<Record<string, number>> = { 'smtp:': 587, 'smtps:': 465 };
 
-export type EmbeddedAddresses = Pick<EmbeddedStack, 'databaseUrl' | 'temporalAddress' | 'temporalPorts'> & {
+type EmbeddedAddresses = Pick<EmbeddedStack, 'databaseUrl' | 'temporalAddress' | 'temporalPorts'> & {
   readonly dataDir: Pick<DataDir, 'join'>;
 };
 

@@ -15,7 +15,7 @@ import { type Metrics, watchProcess } from '../metrics/metrics.ts';
 import { metricsPage } from '../metrics/page.ts';
 
 /** What is shown. */
-export interface MetricsServerOptions {
+interface MetricsServerOptions {
   readonly config: Config;
   readonly databaseUrl: string;
   /** It leads to the server itself, without a pooler. */

@@ -24,7 +24,7 @@ import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
 import { type Traces, untraced } from '../traces/traces.ts';
 import { aborted, runSession, type SessionDeps, type SessionOptions } from './worker-session.ts';
 
-export interface WorkerOptions extends SessionOptions {
+interface WorkerOptions extends SessionOptions {
   /** Where everything is counted; left out: nowhere that anybody sees. */
   readonly metrics?: Metrics;
   /** Where Temporal's SDK shows its own, as `host:port`; left out: nowhere. */

@@ -89,7 +89,7 @@ export interface SessionDeps extends SessionOptions {
 }
 
 /** How long a session lasts, and what is heard of it. */
-export interface SessionTerms {
+interface SessionTerms {
   /** Its end: no new claims, attempts under way finish. */
   readonly until: AbortSignal;
   readonly onReady: () => void;

@@ -29,7 +29,7 @@ export interface AnsweredAttempt extends ReadyAttempt {
 }
 
 /** An attempt as it was recorded; `changed`: false where the delivery had ended elsewhere in the meantime. */
-export interface RecordedAttempt {
+interface RecordedAttempt {
   readonly record: AttemptRecord;
   readonly changed: boolean;
 }

@@ -28,7 +28,7 @@ import type { AttemptTerms } from './outcome.ts';
 import { prepareMany } from './prepare.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 
-export interface BatchOrder {
+interface BatchOrder {
   readonly batchId: string;
   readonly policy: RetryPolicy;
 }

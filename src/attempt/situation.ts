@@ -10,7 +10,7 @@ import { latenessMs } from './lateness.ts';
 export type FinalState = Exclude<StoredState, 'pending' | 'retrying'>;
 
 /** Why no further attempt is due. */
-export type SpentReason =
+type SpentReason =
   /** The last attempt the policy allows was made and failed. */
   | 'retriesExhausted'
   /** The receiver answered 410 Gone. */

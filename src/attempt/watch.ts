@@ -20,7 +20,7 @@ export interface WatchedAttempt
 }
 
 /** A webhook that was deactivated since its retries were spent, or since its receiver is gone. */
-export type WatchedDeactivation = Pick<
+type WatchedDeactivation = Pick<
   DeactivationNotice,
   'eshopId' | 'webhookId' | 'deliveryId' | 'reason' | 'lastError'
 >;

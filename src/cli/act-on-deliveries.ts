@@ -8,7 +8,7 @@ import type { ActionName } from '../domain/operator-action.ts';
 import { UserError } from '../lib/user-error.ts';
 import { withDatabase } from './open-database.ts';
 
-export interface Request {
+interface Request {
   readonly action: ActionName;
   readonly ids: readonly string[];
   readonly by: string;

@@ -19,7 +19,7 @@ interface Output {
   readonly json: boolean;
 }
 
-export interface BulkRequest {
+interface BulkRequest {
   readonly action: ActionName;
   readonly filter: BulkOptions;
   readonly order: { readonly reason: string; readonly by: string };

@@ -18,7 +18,7 @@ export interface OwnWebhook {
   readonly type: EventType;
 }
 
-export interface Registration extends Pick<WebhookInput, 'url' | 'method' | 'payloadVersion'> {
+interface Registration extends Pick<WebhookInput, 'url' | 'method' | 'payloadVersion'> {
   readonly eshopId: number;
   /** Left out: all that the contract allows. */
   readonly types: readonly EventType[] | undefined;

@@ -9,7 +9,7 @@ import { dataDirAt } from '../embedded/data-dir.ts';
 import type { Keys } from '../secrets/keys.ts';
 import { instanceOf } from './open-database.ts';
 
-export interface OwnParts {
+interface OwnParts {
   readonly config: Config;
   /** Never a destination of webhooks. */
   readonly own: OwnEndpoints;

@@ -25,7 +25,7 @@ import { formatTime } from './policy-table.ts';
 import { recoveryStatus } from './recovery-record.ts';
 
 /** The partitions that events, deliveries and attempts lie in. */
-export interface PartitionStatus {
+interface PartitionStatus {
   /** What is older has been dropped; null where everything is still there. */
   readonly since: Date | null;
   /** Up to here there are partitions. */

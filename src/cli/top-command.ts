@@ -65,7 +65,7 @@ export function topCommand({ env, print }: CommandContext): Command {
     });
 }
 
-export interface Overview {
+interface Overview {
   readonly at: Date;
   readonly database: DatabaseStatus;
   /** Null while the database cannot be used. */

@@ -1,6 +1,6 @@
 /** Counts by key that forget the keys of which there is nothing left. */
 
-export interface Counts<Key> {
+interface Counts<Key> {
   of(key: Key): number;
   all(): number;
   change(key: Key, by: number): void;

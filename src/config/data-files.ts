@@ -21,7 +21,7 @@ async function read<T>(variable: keyof FileSettings, path: string, parse: (json:
   }
 }
 
-export interface DataFiles {
+interface DataFiles {
   /** In the form of `data` of `GET /v2/shipper-service-codes`; replaces the catalogue that comes with the program. */
   readonly shipperCatalogue: ShipperCatalogue;
   /** Those that come with the program and the file's. */

@@ -35,7 +35,7 @@ export interface TemporalLinks {
 }
 
 /** Who is let in. */
-export interface Authenticated {
+interface Authenticated {
   readonly user: Omit<Session, 'eshopId'>;
   /** All that it may look at. */
   readonly eshops: readonly EshopName[];

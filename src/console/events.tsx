@@ -84,7 +84,7 @@ function EventDetails({ event, now }: { event: v.InferOutput<typeof Event>; now:
   );
 }
 
-export function EventRows(props: { events: v.InferOutput<typeof EventList>['data']; now: Date }) {
+function EventRows(props: { events: v.InferOutput<typeof EventList>['data']; now: Date }) {
   return (
     <ul class="rows">
       {props.events.map((event) => (

@@ -107,7 +107,7 @@ function Navigation({ here, viewer }: { here: string; viewer: Viewer }) {
   );
 }
 
-export interface PageProps {
+interface PageProps {
   readonly title: string;
   readonly viewer: Viewer;
   /** The path of its place in the navigation. */

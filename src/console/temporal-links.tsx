@@ -2,7 +2,7 @@
 /** Links into Temporal's UI. */
 import type { Viewer } from './deps.ts';
 
-export interface Link {
+interface Link {
   readonly name: string;
   readonly url: string;
 }

@@ -12,7 +12,7 @@ import type { TableMapping } from './records/table-mapping.ts';
 import { settingsColumns } from './webhooks/columns.ts';
 
 /** A line of the export. */
-export interface ExportedRow {
+interface ExportedRow {
   readonly kind: string;
   /** A record in its v2 form; of all others, the columns. */
   readonly data: object;

@@ -28,7 +28,7 @@ export interface LoginAttempt {
  * nobody's are counted like the others, or the refusals would tell which ones exist; so that making them up is no way round
  * all limits, an address also has one for all numbers together. There alone many failures keep all e-shops of an address out.
  */
-export interface LoginLimits {
+interface LoginLimits {
   /**
    * Counts an attempt as failed before the password is looked at, so that simultaneous guesses cannot slip through.
    * @returns null when it may go on, else how long to wait, in milliseconds

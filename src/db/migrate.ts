@@ -46,7 +46,7 @@ const TURN_INTERVAL_MS = 200;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Settings of `migrate`. */
-export interface MigrateOptions {
+interface MigrateOptions {
   /** Hears what is waited for. */
   readonly say?: (text: string) => void;
   /** The folder of the files, for tests. */

@@ -40,7 +40,7 @@ const NOTHING = Buffer.alloc(0);
 const HEADER_BYTES = 5;
 
 /** One connection's account. */
-export interface PendingReplies {
+interface PendingReplies {
   /** Takes what is sent, in pieces of any size. */
   sent(piece: Uint8Array): void;
   /** Takes what is received, in pieces of any size. */

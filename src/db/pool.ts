@@ -109,7 +109,7 @@ function reconnectAfter(failures: number): number {
 const groups = new WeakMap<Pool, SocketGroup>();
 
 /** How much of a pool is in use. */
-export interface PoolUse {
+interface PoolUse {
   /** The most connections. */
   readonly most: number;
   readonly open: number;

@@ -19,7 +19,7 @@ interface Server {
 }
 
 /** What an address leads to. */
-export interface Reached {
+interface Reached {
   /** A pooler, such as PgBouncer: a session of ours is not one of the server's. */
   readonly pooled: boolean;
 }

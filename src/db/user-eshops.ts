@@ -4,12 +4,12 @@ import type { Pool } from './pool.ts';
 import { transaction } from './transaction.ts';
 
 /** What is changed; what is in both is taken away. */
-export interface SeenChange {
+interface SeenChange {
   readonly add: readonly number[];
   readonly remove: readonly number[];
 }
 
-export type SeenEshops =
+type SeenEshops =
   | { readonly kind: 'noUser' }
   /** Only users of the warehouse see several. */
   | { readonly kind: 'role'; readonly role: Role }

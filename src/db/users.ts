@@ -17,7 +17,7 @@ export interface UserRow {
   readonly passwordVersion: number;
 }
 
-export interface NewUser {
+interface NewUser {
   readonly eshopId: number;
   readonly username: string;
   readonly role: Role;
@@ -48,7 +48,7 @@ export async function findUser(sql: Sql, eshopId: number, username: string): Pro
   return row ?? null;
 }
 
-export interface ListedUser {
+interface ListedUser {
   readonly id: number;
   readonly username: string;
   readonly role: Role;

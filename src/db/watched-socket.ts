@@ -9,7 +9,7 @@ import { connect as connectTls } from 'node:tls';
 import { createPendingReplies, type ServerNews } from './pending-replies.ts';
 import type { TlsMode } from './tls-mode.ts';
 
-export interface SocketTarget {
+interface SocketTarget {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsMode;

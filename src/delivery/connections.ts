@@ -12,7 +12,7 @@ import { KeptClient } from './kept-client.ts';
 /** The connections for a request to this origin. @param fresh whether none that is kept may be used */
 export type ConnectionsTo = (origin: string, fresh: boolean) => Dispatcher;
 
-export interface Connections {
+interface Connections {
   /** Calls with the connections of this e-shop; they stay while a call is under way, and for a while after it. */
   use<T>(eshopId: number, call: (connectionsTo: ConnectionsTo) => Promise<T>): Promise<T>;
   /** Closes all, whatever is in progress. */

@@ -23,9 +23,9 @@ export class RefusedDestination extends Error {
   }
 }
 
-export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
+type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
-export interface ConnectorOptions {
+interface ConnectorOptions {
   readonly guard: AddressGuard;
   readonly resolve: Resolve;
   /** For lookup, TCP and TLS together, in milliseconds. */

@@ -54,7 +54,7 @@ const BODY_BYTES = 16 * 1024;
 const BODY_GRACE_MS = 2_000;
 /** The most informational responses accepted before the answer; each costs us more than it costs the receiver. */
 const MAX_INFORMATIONAL_RESPONSES = 10;
-export interface ExchangeSettings {
+interface ExchangeSettings {
   readonly connectionsTo: ConnectionsTo;
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;

@@ -12,7 +12,7 @@
  * - `resolver`: the receiver's if our resolver answers other questions, else internal.
  * - `route`: the receiver's if this machine has a way to the internet at all, else internal.
  */
-export type Fault = 'receiver' | 'internal' | 'resolver' | 'route';
+type Fault = 'receiver' | 'internal' | 'resolver' | 'route';
 
 /** By the code of the error. What is not in the table is the receiver's. */
 export const FAULTS: Readonly<Record<string, Fault>> = {

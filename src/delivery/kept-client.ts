@@ -5,7 +5,7 @@
 import { Client, type Dispatcher } from 'undici';
 
 /** Sends a request that a kept connection has lost once more; called after that connection was closed. */
-export type SendAgain = (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) => void;
+type SendAgain = (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) => void;
 
 const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 

@@ -11,7 +11,7 @@ import { localNames } from './local-names.ts';
 import { hasRoute } from './route.ts';
 import { watchedFile } from './watched-file.ts';
 
-export interface ResolverOptions {
+interface ResolverOptions {
   /** Name servers as `address` or `address:port`; none: the system's. */
   readonly servers: readonly string[];
   /** For waiting, looking up and gathering evidence together, in milliseconds. */
@@ -40,7 +40,7 @@ export function isCrowded(error: unknown): boolean {
   return error instanceof LookupError && error.code === CROWDED;
 }
 
-export interface Resolver {
+interface Resolver {
   /**
    * @param owner whose lookups wait for each other when there are too many
    * @returns at least one address, IPv4 first

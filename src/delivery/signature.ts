@@ -8,7 +8,7 @@ import { createHmac } from 'node:crypto';
 
 const SECRET_PREFIX = 'whsec_';
 
-export interface SignatureInput {
+interface SignatureInput {
   /** One or two secrets, newest first. */
   readonly secrets: readonly string[];
   /** Unix seconds at which the attempt was signed; receivers refuse old ones. */
@@ -59,7 +59,7 @@ function v2Lines(input: Omit<SignatureInput, 'secrets' | 'body'>): string {
 }
 
 /** What the Standard Webhooks specification signs: the message id, the time, and the body (empty for GET). */
-export interface StandardSignatureInput {
+interface StandardSignatureInput {
   /** One or two secrets, newest first. */
   readonly secrets: readonly string[];
   readonly timestamp: number;

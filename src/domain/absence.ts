@@ -31,7 +31,7 @@ export const webhookCauses = {
   changedMeanwhile: 'it was changed while the event was being recorded',
   notKept: 'the delivery is no longer kept',
 } as const;
-export type WebhookCause = keyof typeof webhookCauses;
+type WebhookCause = keyof typeof webhookCauses;
 
 /** Why there is no delivery: to none at all. */
 export const eventCauses = {
@@ -39,9 +39,9 @@ export const eventCauses = {
   noActiveWebhook: 'no webhook of this type was active',
   noLongerThere: 'its deliveries were to webhooks that have been deleted since, or are no longer kept',
 } as const;
-export type EventCause = keyof typeof eventCauses;
+type EventCause = keyof typeof eventCauses;
 
-export interface Absence<Cause extends string> {
+interface Absence<Cause extends string> {
   readonly cause: Cause;
   readonly reason: string;
 }
@@ -52,7 +52,7 @@ export interface WebhookAbsence extends Absence<WebhookCause> {
   readonly deleted: boolean;
 }
 
-export interface AbsentEvent {
+interface AbsentEvent {
   readonly type: EventType;
   readonly at: Date;
 }

@@ -23,7 +23,7 @@ export interface AnnouncedLine {
   lineState: (typeof lineStates)[number];
 }
 
-export type LineKey = Pick<AnnouncedLine, 'sku' | 'lot'>;
+type LineKey = Pick<AnnouncedLine, 'sku' | 'lot'>;
 
 const sameLine = (a: LineKey, b: LineKey) => a.sku === b.sku && a.lot === b.lot;
 

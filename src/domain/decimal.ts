@@ -143,7 +143,7 @@ const ranges = {
 } satisfies Readonly<Record<string, Range>>;
 
 /** Marks decimal schemas, so that the record's forms and the documentation can be derived from the input schema. */
-export interface DecimalMetadata {
+interface DecimalMetadata {
   readonly decimal: 'money' | 'count';
   /** The component of the documentation, and what this field allows of it. */
   readonly ref: 'Decimal';

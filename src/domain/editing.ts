@@ -6,7 +6,7 @@ import type * as v from 'valibot';
 import { assertChangeable } from './status.ts';
 import { fieldsOf, isObject, type Rule, validate, without } from './validation.ts';
 
-export interface Editing<Rec extends object, Input extends object, Context> {
+interface Editing<Rec extends object, Input extends object, Context> {
   readonly noun: string;
   readonly idField: string;
   /** Fields of the record that a request may carry and not write, so that a record can be sent back as it was read. */
@@ -26,7 +26,7 @@ export interface Editing<Rec extends object, Input extends object, Context> {
 }
 
 /** Pure functions from the record before to the record after; `body` is the request's as it came. */
-export interface Edits<Rec, Context> {
+interface Edits<Rec, Context> {
   /** @throws Problem 400 naming everything that is wrong */
   make(body: unknown, context: Context): Rec;
   /**

@@ -4,7 +4,7 @@ import type { WebhookWithSecrets } from './test-delivery.ts';
 /** `fail`: it does what it must not do, or not what it must. `warning`: what will make trouble. */
 export const examinationVerdicts = ['ok', 'warning', 'fail'] as const;
 
-export interface ExaminationRow {
+interface ExaminationRow {
   /** What is looked at: `wrong signature` … */
   readonly name: string;
   readonly sent: string;

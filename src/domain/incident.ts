@@ -30,7 +30,7 @@ export const incidentSchema = v.pipe(
   }),
   v.metadata({ ref: 'Incident' }),
 );
-export type Incident = v.InferOutput<typeof incidentSchema>;
+type Incident = v.InferOutput<typeof incidentSchema>;
 
 /** A delivery that is being retried. Times in milliseconds since 1970. */
 export interface Retried {

@@ -93,7 +93,7 @@ export interface ActionTarget {
 }
 
 /** What is said to it: refused, nothing changes. */
-export interface ActionResult {
+interface ActionResult {
   readonly accepted: boolean;
   readonly sentence: string;
 }
@@ -114,7 +114,7 @@ export function askedBy(role: Role, username: string): Omit<ActionOrder, 'reason
 }
 
 /** What is said to who asks from outside the workflow. */
-export interface RequestedResult extends ActionResult {
+interface RequestedResult extends ActionResult {
   /** Nobody answered in time: what was asked may still be done. */
   readonly unanswered?: true;
 }

@@ -14,7 +14,7 @@ export function payloadOptions({
 }
 
 /** An event as a webhook of this form gets it. */
-export interface EventForWebhook extends WebhookForm {
+interface EventForWebhook extends WebhookForm {
   readonly eventType: EventType;
   readonly entityId: string;
   /** The record in its v2 form, or its JSON text. */
@@ -32,7 +32,7 @@ export interface SentEvent extends EventForWebhook {
 }
 
 /** What is said, without headers: the whole URL, and the body, which is null on GET. */
-export interface Payload {
+interface Payload {
   readonly method: 'POST' | 'GET';
   readonly url: string;
   /** JSON text. */

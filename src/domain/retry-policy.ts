@@ -46,7 +46,7 @@ export function windowEnd({ windowMs }: RetryPolicy, windowStartedAt: Date): Dat
 }
 
 /** What the next wait depends on besides the policy. Times in milliseconds since 1970. */
-export interface FailedAttemptTimes {
+interface FailedAttemptTimes {
   readonly number: number;
   readonly now: number;
   readonly windowEndsAt: number;

@@ -128,7 +128,7 @@ export function headersOrNull(sent: StaticHeaders | null | undefined): StaticHea
 }
 
 /** What a webhook has, and where it leads. */
-export interface Stored {
+interface Stored {
   readonly url: string;
   /** Opens its static headers; null where it has none. */
   readonly open: (() => StaticHeaders) | null;

@@ -1,7 +1,7 @@
 /** Moves along a table of states. */
 import { conflict } from './problem.ts';
 
-export type Transitions<Status extends string> = Readonly<Record<Status, readonly Status[]>>;
+type Transitions<Status extends string> = Readonly<Record<Status, readonly Status[]>>;
 
 /** True when the table has this transition. Staying in a state is not one. */
 export function canMove<Status extends string>(

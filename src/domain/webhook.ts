@@ -96,7 +96,7 @@ const payloadVersion = v.pipe(
 );
 
 /** In which order the deliveries of one record go (docs/interface.md, D16). */
-export const orderings = ['none', 'record', 'latest'] as const;
+const orderings = ['none', 'record', 'latest'] as const;
 export type Ordering = (typeof orderings)[number];
 
 /** Each movement is a record of its own: none has a newer event. */

@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /** How one of them is run. */
-export interface ChildOptions {
+interface ChildOptions {
   readonly env: NodeJS.ProcessEnv;
   /** In milliseconds; what takes longer is ended. */
   readonly timeoutMs: number;

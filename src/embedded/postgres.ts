@@ -34,7 +34,7 @@ export interface EmbeddedServer {
   stop(): Promise<void>;
 }
 
-export interface PostgresOptions {
+interface PostgresOptions {
   readonly maxConnections?: number;
   readonly superuser?: boolean;
   /** Added to the environment of its processes, asked for at each start. */

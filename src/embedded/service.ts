@@ -13,7 +13,7 @@ import { childEnvironment } from './child-environment.ts';
 import { commandLine, endProcess, isAlive } from './processes.ts';
 import { rotateLog } from './rotate-log.ts';
 
-export interface ServiceOptions {
+interface ServiceOptions {
   /** For messages: "Postgres". */
   readonly name: string;
   readonly command: string;

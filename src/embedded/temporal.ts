@@ -20,7 +20,7 @@ export interface EmbeddedTemporal extends Service {
   readonly ports: readonly number[];
 }
 
-export interface EmbeddedTemporalOptions {
+interface EmbeddedTemporalOptions {
   /** From `findTemporal`. */
   readonly binary: string;
   /** Keeps the workflows; without one they are kept in memory. */

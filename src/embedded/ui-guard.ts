@@ -13,7 +13,7 @@ export interface HiddenAddress {
   readonly port: number;
 }
 
-export interface UiGuard {
+interface UiGuard {
   readonly port: number;
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ export const MAX_IN_PROGRESS = 32;
 export const MAX_QUEUED_REQUESTS = 1_000;
 
 /** Begins the request of a response at once, or once those before it have made room. */
-export type Enter = (socket: Duplex, outgoing: ServerResponse, begin: () => void) => void;
+type Enter = (socket: Duplex, outgoing: ServerResponse, begin: () => void) => void;
 
 interface Pipeline {
   inProgress: number;

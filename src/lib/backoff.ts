@@ -1,6 +1,6 @@
 /** Waits that grow: each is twice the one before, up to a longest. */
 
-export interface Backoff {
+interface Backoff {
   next(): number;
   reset(): void;
 }

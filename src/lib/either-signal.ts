@@ -3,7 +3,7 @@
  * ever made of it.
  */
 
-export interface EitherSignal {
+interface EitherSignal {
   /** Aborted with the first of them. */
   readonly signal: AbortSignal;
   /** From here on it follows none of them. */

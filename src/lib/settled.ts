@@ -8,7 +8,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** How something is looked at. */
-export interface Looks {
+interface Looks {
   readonly signal: AbortSignal;
   /** Between two looks, in milliseconds. */
   readonly everyMs: number;

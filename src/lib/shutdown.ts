@@ -1,6 +1,6 @@
 /** How a program stops what it has started: in the opposite order, and in bounded time; and what Ctrl-C does. */
 
-export type Stop = () => Promise<unknown>;
+type Stop = () => Promise<unknown>;
 
 export interface Shutdown {
   /**

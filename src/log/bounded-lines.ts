@@ -1,7 +1,7 @@
 /** Lines that may come by the thousand: so many are written per second, and the others are counted. */
 
 /** Writes a line, or counts it. */
-export type BoundedLines = (write: () => void) => void;
+type BoundedLines = (write: () => void) => void;
 
 const SECOND_MS = 1_000;
 

@@ -9,7 +9,7 @@ import { currentTrace } from '../traces/context.ts';
 import { loggedError } from './logged-error.ts';
 import { loggedWorkflowId } from './logged-workflow-id.ts';
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: string;
   /** In every line that is JSON. */
   readonly role: string;

@@ -9,7 +9,7 @@ const DEPTH = 4;
 /** Postgres's class of errors about values, whose messages quote them. */
 const DATA_EXCEPTION = /^22/;
 
-export interface LoggedError {
+interface LoggedError {
   readonly type: string;
   readonly message: string;
   readonly code?: string;

@@ -3,7 +3,7 @@ import type { Mail } from './mail.ts';
 import { type MailBlock, mailOf } from './mail-template.ts';
 import { regenerateSecret, replaceWebhook } from './requests.ts';
 
-export interface LostSecrets {
+interface LostSecrets {
   /** Of the warning: a UUID, which makes the Message-ID. */
   readonly id: string;
   /** The e-shop's webhooks that are affected: at least one. */

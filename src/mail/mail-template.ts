@@ -150,6 +150,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** A text as HTML shows it, between tags and in attributes with quotation marks. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

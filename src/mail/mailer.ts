@@ -7,7 +7,7 @@ import { createFileMailer } from './file-mailer.ts';
 import type { Mailer } from './mail.ts';
 import { createSmtpMailer } from './smtp-mailer.ts';
 
-export interface MailerOptions {
+interface MailerOptions {
   /** `smtp://user:password@host:587` or `smtps://…`; without it mails become files. */
   readonly smtpUrl?: string;
   /** The sender, as `Waybill <waybill@example.com>`. */

@@ -21,7 +21,7 @@ const EVENT_LOOP_PRECISION_MS = 20;
 
 /** The class of an HTTP status as a label; `none` where no answer arrived. */
 const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
-export type StatusClass = (typeof statusClasses)[number];
+type StatusClass = (typeof statusClasses)[number];
 
 const endings = ['delivered', 'failed', 'expired', 'canceled'] as const;
 const reasons = ['retriesExhausted', 'gone'] as const;

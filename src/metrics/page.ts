@@ -6,7 +6,7 @@ import type { Metrics } from './metrics.ts';
 /** The SDK answers from memory, on this machine: one that takes longer is left out, in milliseconds. */
 const SDK_MS = 500;
 
-export interface PageOptions {
+interface PageOptions {
   readonly metrics: Metrics;
   /** Each brings some metrics up to date before the page is made. Never throws. */
   readonly refresh: readonly (() => Promise<void> | void)[];

@@ -4,7 +4,7 @@ import type { Action, Reason, TrackedKind } from './verdict.ts';
 
 type Counted = Pick<Repair, 'kind' | 'action' | 'reason'>;
 
-export interface Count extends Counted {
+interface Count extends Counted {
   readonly count: number;
 }
 

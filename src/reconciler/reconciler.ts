@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { settleOrder } from '../db/outbox/keep-order.ts';
 import { createPasses, type PassesOptions } from './passes.ts';
 
-export interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
+interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
   /** Between two checks of what is late or was ended, in milliseconds. */
   readonly intervalMs: number;
   /**

@@ -34,7 +34,7 @@ export interface TrackedRecord {
   wake(): Promise<void>;
 }
 
-export interface Records {
+interface Records {
   /** Some of those whose next step is past; others, or later ones, when asked again. */
   late(): Promise<TrackedRecord[]>;
   /** All of them, page by page. */

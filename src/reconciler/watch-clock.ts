@@ -13,7 +13,7 @@ const STEP_MS = 5_000;
 
 const LOOKS_AFTER_STEP = 30;
 
-export interface ClockWatchOptions {
+interface ClockWatchOptions {
   readonly sql: Pool;
   readonly log: Logger;
   readonly onStep: (step: ClockStep) => void;

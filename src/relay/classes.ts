@@ -8,7 +8,7 @@ export const classNames = ['fresh', 'retry', 'workflow', 'bulk', 'recovered'] as
 export type ClassName = (typeof classNames)[number];
 
 /** How a class is dispatched. */
-export interface DeliveryClass {
+interface DeliveryClass {
   /** The classes of which nothing may be left when this one is claimed, but for once in a while. */
   readonly after: readonly ClassName[];
   /** What bounds its own workflows: the window of those in hand, whose first attempts are made here, or a share of the background budget. */

@@ -19,7 +19,7 @@ import type { Next } from './loop.ts';
 import { createMode } from './mode.ts';
 import { type StartDeps, startClaimed } from './start.ts';
 
-export type DeliveriesDeps = StartDeps &
+type DeliveriesDeps = StartDeps &
   Pick<RelayDeps, 'claim' | 'firstAttempts' | 'limits' | 'budget' | 'watch'> & {
     readonly inHand: Pick<InHand, 'count' | 'take'>;
   };
@@ -30,7 +30,7 @@ const AGAIN_MS = 20;
 const BESIDE_MS = 50;
 
 /** One class of deliveries. */
-export interface Dispatch {
+interface Dispatch {
   /** Throws what Temporal or the database threw when it is away; what was claimed is released. */
   step(): Promise<Next>;
   /** Whether it would make first attempts of a few more of an e-shop at once. */

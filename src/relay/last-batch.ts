@@ -3,7 +3,7 @@ import type { SchedulerOptions } from '../concurrency/settings.ts';
 import type { QueuedDelivery } from '../db/outbox/outbox.ts';
 
 /** The last batch of a class. */
-export interface LastBatch {
+interface LastBatch {
   /** @param deliveries of the claim, those that belong to it and others */
   claimed(batchId: string, deliveries: readonly Pick<QueuedDelivery, 'eshopId' | 'batchId'>[]): void;
   /** It has not begun, or only just: a next one would be of few deliveries. */

@@ -20,7 +20,7 @@ function roundOf(next: Next): Round {
   return next === 'more' || next === 'idle' ? next : 'later';
 }
 
-export interface LoopOptions {
+interface LoopOptions {
   /** What it passes on, for the log. */
   readonly what: string;
   /** @throws what Temporal or the database threw when it is away; the loop tries again, ever more seldom */
@@ -33,7 +33,7 @@ export interface LoopOptions {
 }
 
 /** A running loop. */
-export interface Loop {
+interface Loop {
   /** There may be something to do. */
   wake(): void;
   /** No further step; waits for the one under way. */

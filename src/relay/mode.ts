@@ -6,12 +6,12 @@ import type { Claim } from '../db/outbox/claim.ts';
 export type FirstAttempts = 'auto' | 'each' | 'batch';
 
 /** What a claim found. */
-export interface Found extends Omit<Claim, 'deliveries'> {
+interface Found extends Omit<Claim, 'deliveries'> {
   readonly deliveries: number;
 }
 
 /** Decides by what the claims find, for one class of deliveries. */
-export interface Mode {
+interface Mode {
   batches(): boolean;
   claimed(found: Found): void;
 }

@@ -5,7 +5,7 @@ import { isRefusal } from '../temporal/refusal.ts';
 import type { Next } from './loop.ts';
 
 /** How Temporal is called. */
-export interface Calls<Item> {
+interface Calls<Item> {
   readonly items: readonly Item[];
   readonly concurrency: number;
   /** Aborted when the relay is being stopped: no further call begins. */
@@ -48,7 +48,7 @@ const PAGE = 100;
 const CONCURRENCY = 16;
 
 /** What is passed on, and how. */
-export interface Changes<Change extends { readonly id: string }>
+interface Changes<Change extends { readonly id: string }>
   extends Pick<Calls<Change>, 'stopping' | 'call' | 'refused'> {
   /** The most per page; {@link PAGE} when left out. */
   readonly limit?: number;

@@ -13,7 +13,7 @@ import { keepHistory } from './keep.ts';
 import { startReplayer } from './replayer.ts';
 
 /** Where histories are kept. */
-export interface Keeping {
+interface Keeping {
   readonly directory: string;
   /** Names and values that are confidential for certain. */
   readonly known: ReadonlyMap<string, string>;

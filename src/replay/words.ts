@@ -3,7 +3,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import * as v from 'valibot';
 
-export type HistoryEvent = NonNullable<History['events']>[number];
+type HistoryEvent = NonNullable<History['events']>[number];
 
 const patchSchema = v.object({ id: v.string() });
 /** The SDK's core writes `patched()` as a marker of this name, with its id in these details. */

@@ -3,9 +3,9 @@ import { DEFAULT, furthestBehind, type Partition } from '../db/retention/partiti
 import { WEEK_MS, weekOf, weeksBetween } from '../domain/weeks.ts';
 
 /** So far ahead partitions are made: a Waybill whose worker is away for weeks still has the next one. */
-export const WEEKS_AHEAD = 4;
+const WEEKS_AHEAD = 4;
 
-export interface Plan {
+interface Plan {
   /** Mondays of the weeks to be made. */
   readonly missing: readonly Date[];
   /** Everything in these was made longer ago than the retention. */

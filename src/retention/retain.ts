@@ -25,7 +25,7 @@ import type { Retained } from '../domain/retention-result.ts';
 import { WEEK_MS, weekName } from '../domain/weeks.ts';
 import { planOf } from './plan.ts';
 
-export interface RetainOptions {
+interface RetainOptions {
   /** How long events and deliveries are kept at least, in milliseconds. */
   readonly retentionMs: number;
   /** True: nothing is changed. Default false. */

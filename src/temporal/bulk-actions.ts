@@ -16,7 +16,7 @@ import type { ActionName, ActionOrder } from '../domain/operator-action.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
 
 /** Which open deliveries; at least one thing is to be named. */
-export interface BulkFilter {
+interface BulkFilter {
   readonly eshopId?: number | undefined;
   /** One of these. */
   readonly webhookIds?: readonly number[] | undefined;

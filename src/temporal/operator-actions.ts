@@ -22,7 +22,7 @@ import { UserError } from '../lib/user-error.ts';
 import { signalWorkflow } from './signal.ts';
 import { Unanswered } from './unanswered.ts';
 
-export interface OperatorActionsDeps {
+interface OperatorActionsDeps {
   readonly client: Client;
   readonly sql: Pool;
   /** As configured; a delivery with a workflow has its own. */

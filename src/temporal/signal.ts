@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
 
-export interface Signal {
+interface Signal {
   readonly name: string;
   readonly args?: unknown[];
   /** Left out: that of a call that must not be lost. */

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Hono } from 'hono';
 
-export interface Asset {
+interface Asset {
   readonly type: string;
   readonly text: string;
 }

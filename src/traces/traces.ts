@@ -8,7 +8,7 @@
 import type { TraceContext } from './context.ts';
 
 /** What is known of a span, by the names of OpenTelemetry's semantic conventions where these have one. Never what an e-shop sends or is sent, nor a path or query of a URL. */
-export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 /** Links of a span: as many as OpenTelemetry's SDK keeps unless told otherwise. */
 export const MAX_SPAN_LINKS = 128;
@@ -26,7 +26,7 @@ export interface NewSpan {
 }
 
 /** What went wrong, for a span that ends by it. */
-export interface SpanFailure {
+interface SpanFailure {
   /** The status of a response, or a name of few different ones. */
   readonly type: string;
   /** A sentence that may be logged. */

@@ -30,7 +30,7 @@ const RETRY_AFTER_MS = 1_000;
 /** The key of requests without a login. E-shops are numbered from 1. */
 export const ANYBODY = 0;
 
-export interface Budget {
+interface Budget {
   /** Counts what the deliveries of an e-shop will send, in bytes: a request that is small may cause many large ones. */
   readonly sends: (eshopId: number, bytes: number) => void;
   /** Admits a request of the session's e-shop, or refuses it with 429; sets `c.var.allowance`. */

@@ -10,7 +10,7 @@ const RETRY_AFTER_MS = 1_000;
 const MAX_QUEUED_PER_KEY = 100;
 const MAX_QUEUED = 1_000;
 
-export interface Places {
+interface Places {
   /** @throws Problem 429 where there was none in time, or too much waits already */
   run<T>(key: TurnKey, work: () => Promise<T>): Promise<T>;
 }

@@ -8,7 +8,7 @@ export interface Leaving {
   readonly writableLength: number;
 }
 
-export interface Unread {
+interface Unread {
   /** Counts what of this response has not left. @returns ends that; may be called repeatedly */
   watch(eshopId: number, response: Leaving): () => void;
   /** In bytes. */

@@ -6,7 +6,7 @@ import type { HtmlEscapedString } from 'hono/utils/html';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { CodeBlock, type Snippet, Snippets } from './code-view.tsx';
 
-export interface Heading {
+interface Heading {
   readonly level: number;
   readonly id: string;
   readonly title: string;

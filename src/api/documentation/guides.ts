@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { type GuideText, readGuide } from './guide-text.ts';
 
-export interface Guide extends GuideText {
+interface Guide extends GuideText {
   readonly name: string;
 }
 

@@ -23,7 +23,7 @@ export interface Section {
   readonly title: string;
 }
 
-export interface PageProps {
+interface PageProps {
   readonly path: string;
   readonly title: string;
   readonly description: string;

@@ -10,7 +10,7 @@ import {
   verifyWithLibrary,
 } from './receiver-code.ts';
 
-export interface Rule {
+interface Rule {
   readonly title: string;
   readonly text: string;
 }

@@ -59,7 +59,7 @@ export const lineResultSchema = v.strictObject({
     v.description('True if the line was already applied under its key, and nothing was done now.'),
   ),
 });
-export type LineResult = v.InferOutput<typeof lineResultSchema>;
+type LineResult = v.InferOutput<typeof lineResultSchema>;
 
 /** @throws Problem 400, or 413 for a line that is too long */
 function parseLine({ bytes }: Line): ParsedLine {

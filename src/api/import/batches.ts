@@ -19,7 +19,7 @@ const BATCH_BYTES = 256 * 1024;
 /** After this time, in milliseconds, a transaction takes no more of its lines: somebody may wait for its locks. */
 const TRANSACTION_TARGET_MS = 50;
 
-export interface BatchLine {
+interface BatchLine {
   readonly prepared: Prepared;
   /** The identifier of the record, where the line names one. */
   readonly id: string | undefined;

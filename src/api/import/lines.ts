@@ -1,7 +1,7 @@
 /** Bytes → the lines of an NDJSON body. */
 
 /** The longest line, in bytes: as long as the body of a request of its own may be. */
-export const MAX_LINE_BYTES = 1024 * 1024;
+const MAX_LINE_BYTES = 1024 * 1024;
 
 export interface Line {
   /** From 1; empty lines are counted. */

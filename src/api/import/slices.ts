@@ -7,7 +7,7 @@ import { createTurns } from '../../concurrency/turns.ts';
 /** How long work continues before something else may run, in milliseconds. */
 export const SLICE_MS = 10;
 
-export interface Slices {
+interface Slices {
   /**
    * To be asked before each small piece of work.
    * @param key whose work it is

@@ -30,7 +30,7 @@ export interface Operation<Rec> extends Described {
   prepare(body: unknown): PreparedOperation<Rec>;
 }
 
-export interface PreparedOperation<Rec> {
+interface PreparedOperation<Rec> {
   readonly change: Change<Rec>;
   /** True when it may find any product short, or make it so. */
   readonly movesStock: boolean;

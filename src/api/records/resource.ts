@@ -22,7 +22,7 @@ import { withKnownSkus } from './known-skus.ts';
 import type { Action, Operation } from './operation.ts';
 import { idParams, type ListedResource, recordReads } from './reads.ts';
 
-export type BodyContext = OrderContext;
+type BodyContext = OrderContext;
 
 /** A kind of record that e-shops write. Texts are sentences in Markdown. */
 export interface Resource<Rec extends object> extends ListedResource {

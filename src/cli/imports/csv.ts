@@ -7,7 +7,7 @@ export interface TextLine {
 }
 
 /** A record, or what is wrong with it, and the line on which it begins. */
-export type CsvRecord = { readonly line: number } & (
+type CsvRecord = { readonly line: number } & (
   | { readonly fields: readonly string[] }
   | { readonly problem: string }
 );

@@ -51,7 +51,7 @@ const eshopSchema = v.strictObject({
 export const eshopFields = Object.keys(eshopSchema.entries);
 
 /** What became of a line, or would. */
-export interface EshopResult {
+interface EshopResult {
   readonly outcome: Outcome;
   /** Of the e-shop that is there now; null where there is none. */
   readonly eshop: number | null;

@@ -19,7 +19,7 @@ export interface ImportSource {
 }
 
 /** The titles of a CSV. */
-export interface Titles {
+interface Titles {
   readonly known: readonly string[];
   /** Whose fields are written as JSON; the others are text, and empty ones are left out. */
   readonly json: readonly string[];

@@ -1,6 +1,6 @@
 /** How far a command is, on the terminal's last line: on standard error, so that what is printed can be kept in a file. */
 
-export interface ProgressBar {
+interface ProgressBar {
   /** Something has been done. */
   moved(): void;
   /** Takes the bar away while something else is printed. */

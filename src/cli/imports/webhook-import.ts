@@ -38,7 +38,7 @@ export const webhookFields = [
 ];
 
 /** What became of a line, or would. */
-export interface ImportResult {
+interface ImportResult {
   readonly outcome: Outcome;
   readonly eshop: number | null;
   /** Of the webhook that is there now; null where there is none, or its number is not known before it is made. */
@@ -52,7 +52,7 @@ export interface ImportResult {
   readonly note: string | null;
 }
 
-export interface WebhookImportDeps {
+interface WebhookImportDeps {
   readonly sql: Pool;
   readonly keys: Keys;
   readonly destinationProblem: (url: string) => string | null;

@@ -71,7 +71,7 @@ const guard: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
 };
 
 /** An authenticator, and the path of the link that opens it. */
-export interface OperatorAuthenticator {
+interface OperatorAuthenticator {
   readonly authenticator: Authenticator;
   /** Below the address of the server. */
   readonly path: string;

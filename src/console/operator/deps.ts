@@ -3,7 +3,7 @@ import type { RecoveryAction } from '../../domain/recovery.ts';
 import type { RecoveryStatus } from '../../domain/recovery-progress.ts';
 
 /** A line of `waybill status`. */
-export type StatusRow = readonly [string, string];
+type StatusRow = readonly [string, string];
 
 /** How the installation is, at one moment. */
 export interface InstallationStatus {

@@ -64,7 +64,7 @@ function Found({ found }: { found: Examination }) {
   );
 }
 
-export interface ExaminationPageProps {
+interface ExaminationPageProps {
   readonly viewer: Viewer;
   readonly webhook: WebhookRecord;
   readonly found?: Examination;

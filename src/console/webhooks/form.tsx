@@ -8,7 +8,7 @@ import { Csrf, Page } from '../layout.tsx';
 import { Input, Select, TextArea } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 
-export type Fields = Readonly<Record<string, string | undefined>>;
+type Fields = Readonly<Record<string, string | undefined>>;
 
 export const newFields: Fields = { method: 'POST', payloadVersion: 'v2', ordering: 'none', active: 'true' };
 

@@ -15,7 +15,7 @@ const MAX_DELIVERIES_MEASURED = 2_000;
  */
 export const IN_ORDER: Readonly<Record<string, string>> = { enable_sort: 'off', enable_bitmapscan: 'off' };
 
-export interface CountRange {
+interface CountRange {
   readonly since: Date;
   readonly stepSeconds: number;
 }

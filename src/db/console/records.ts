@@ -10,7 +10,7 @@ import { receivings } from '../records/receivings.ts';
 import { returns } from '../records/returns.ts';
 import { stockMovements } from '../records/stock-movements.ts';
 
-export type Row = Readonly<Record<string, unknown>>;
+type Row = Readonly<Record<string, unknown>>;
 
 const kinds = {
   order: orders,

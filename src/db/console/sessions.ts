@@ -13,7 +13,7 @@ export interface EshopName {
   readonly name: string;
 }
 
-export interface SessionRow {
+interface SessionRow {
   readonly userId: number;
   readonly username: string;
   readonly role: Role;

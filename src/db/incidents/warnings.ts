@@ -39,7 +39,7 @@ export async function releaseWarnings(sql: Sql, ids: readonly string[]): Promise
 }
 
 /** A webhook whose secret, or whose static headers, no key opened. */
-export interface LostWebhook {
+interface LostWebhook {
   readonly id: number;
   readonly webhookType: EventType;
   readonly url: string;

@@ -103,7 +103,7 @@ export async function enqueueReleaseChange(
 }
 
 /** A change of a pre-order's release, on its way to its timer. */
-export interface ReleaseChange {
+interface ReleaseChange {
   readonly id: string;
   readonly eshopId: number;
   readonly eshopOrderId: string;

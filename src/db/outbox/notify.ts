@@ -32,7 +32,7 @@ export interface LocalRelay {
 }
 
 /** Wakes relays. */
-export interface Notifier {
+interface Notifier {
   /**
    * Call after a COMMIT that left work for the relays. Returns at once; never throws.
    * @param claimed what it wrote as claimed, since there was room

@@ -4,7 +4,7 @@
 import type { Pool } from '../pool.ts';
 
 /** Told after COMMIT. @param bytes of bodies, roughly */
-export type OnOutgoing = (eshopId: number, bytes: number) => void;
+type OnOutgoing = (eshopId: number, bytes: number) => void;
 
 const listeners = new WeakMap<Pool, OnOutgoing>();
 

@@ -9,7 +9,7 @@ import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 import { QUEUE } from './outbox.ts';
 
 /** For whom they are created. */
-export interface RecoveredFor {
+interface RecoveredFor {
   readonly recoveryId: string;
   readonly eshopId: number;
   readonly webhookId: number;

@@ -4,7 +4,7 @@ import { transaction, wakeRelayAfter } from '../transaction.ts';
 import { fired, firedEvents, happeningHere, insertDeliveries, type NewEvent } from './events.ts';
 
 /** What came of a test event. */
-export interface TestEvent {
+interface TestEvent {
   readonly eventId: string;
   /** At least one. */
   readonly deliveries: readonly { readonly id: string; readonly webhookId: number }[];

@@ -10,7 +10,7 @@ import { sqlText, type TableMapping } from './table-mapping.ts';
 
 type Named = readonly [field: string, column: string];
 
-export interface Columns {
+interface Columns {
   /** A whole record as one row of the table `t`, in the form that records have: what follows `select`. */
   readonly selected: string;
   /** What an insert writes, in order. */

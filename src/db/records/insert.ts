@@ -55,7 +55,7 @@ export function newRecord<Rec extends object>(
   };
 }
 
-export interface Inserted {
+interface Inserted {
   /** The identifiers of those that were not there before. */
   readonly made: ReadonlySet<string>;
   readonly written: WrittenDeliveries;

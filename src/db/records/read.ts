@@ -17,7 +17,7 @@ export async function readRecord<Rec extends object>(
 }
 
 /** Which records a list holds: those with this value in this column, or since this time (ISO 8601, itself included). */
-export type ListFilter = Readonly<Record<string, string | boolean | undefined>>;
+type ListFilter = Readonly<Record<string, string | boolean | undefined>>;
 
 /** The names in a filter that are no columns, and the column that must be at least as late. */
 const SINCE: ReadonlyMap<string, string> = new Map([
@@ -26,7 +26,7 @@ const SINCE: ReadonlyMap<string, string> = new Map([
   ['updatedSince', 'updatedAt'],
 ]);
 
-export interface Listed<Rec> {
+interface Listed<Rec> {
   readonly records: readonly Rec[];
   readonly totalCount: number;
 }

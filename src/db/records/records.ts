@@ -7,14 +7,14 @@ import type { TableMapping } from './table-mapping.ts';
 import type { Participant, UnitOfWork } from './unit-of-work.ts';
 
 /** How far a record has come; both rise with every change, under the lock of its row. */
-export interface Version {
+interface Version {
   /** The sequence of its last event. */
   readonly sequence: number;
   /** The time of its last change: its `updatedAt`, where its kind has one. */
   readonly at: Date;
 }
 
-export interface Locked<Rec> {
+interface Locked<Rec> {
   readonly record: Rec;
   readonly version: Version;
 }

@@ -11,7 +11,7 @@ import { Staged, StagedList } from './staged.ts';
 import { type Participant, participantOf, type UnitOfWork } from './unit-of-work.ts';
 
 /** What an order has reserved: units by SKU. */
-export type Reservation = ReadonlyMap<string, string>;
+type Reservation = ReadonlyMap<string, string>;
 
 export class StagedStock implements Participant {
   readonly #work: UnitOfWork;

@@ -1,7 +1,7 @@
 import type { CatalogueEntry } from '../../domain/catalogue.ts';
 
 /** The lines of a record, which stand in a table of their own. */
-export interface ChildTable<Rec> {
+interface ChildTable<Rec> {
   readonly table: string;
   /** The record's field that holds them. */
   readonly field: string;

@@ -19,7 +19,7 @@ export interface Participant {
 }
 
 /** An event, whose record is complete once the participants are written. */
-export type StagedEvent = () => EventText;
+type StagedEvent = () => EventText;
 
 /** The unit of work of a transaction. */
 export class UnitOfWork {

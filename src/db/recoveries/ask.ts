@@ -11,7 +11,7 @@ import { findWebhook } from '../webhooks/webhooks.ts';
 import type { LostEventCount } from './lost-events.ts';
 import { beginRecovery, measuredPace, previewRecovery, type RecoveryInput } from './recoveries.ts';
 
-export interface AskedRecovery extends AskedOfRecovery {
+interface AskedRecovery extends AskedOfRecovery {
   /** null: until now. */
   readonly until: Date | null;
   /** Only counted and estimated, also for an inactive webhook. */

@@ -116,13 +116,13 @@ const later = (one: Date | null, other: Date | null) =>
   one === null || (other !== null && other > one) ? other : one;
 
 /** An event that a webhook did not get. */
-export interface LostEvent {
+interface LostEvent {
   readonly id: string;
   readonly type: EventType;
   readonly entityId: string;
 }
 
-export interface LostPage {
+interface LostPage {
   readonly events: readonly LostEvent[];
   /** Up to here everything was looked at. */
   readonly lookedAtId: string | null;

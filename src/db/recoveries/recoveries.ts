@@ -92,7 +92,7 @@ export interface RecoveryInput extends Omit<Search, 'until'> {
 }
 
 /** What follows from asking for a recovery: it, or the one that is in its way. */
-export type Asked =
+type Asked =
   | {
       readonly kind: 'begun' | 'known';
       readonly recoveryId: string;

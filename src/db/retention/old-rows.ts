@@ -9,7 +9,7 @@ import { needed } from './partitions.ts';
 
 const BATCH = 1_000;
 
-export interface OldRows {
+interface OldRows {
   /** What the names of the partitions end with. */
   readonly week: string;
   /** Only what was written before this time, by the database's clock; null: everything. */

@@ -24,7 +24,7 @@ export async function inPages(
   return changed;
 }
 
-export interface DeletedRows {
+interface DeletedRows {
   readonly table: string;
   /** A condition on a row `x` of it. */
   readonly where: postgres.Fragment;

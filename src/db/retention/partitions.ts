@@ -11,7 +11,7 @@ import { schemaStep } from './schema-step.ts';
 
 /** The partitioned tables, with the column that says where a row belongs; in the order in which a week is dropped. */
 const KEYS = { deliveries: 'id', attempts: 'delivery_id', events: 'id' } as const;
-export type PartitionedTable = keyof typeof KEYS;
+type PartitionedTable = keyof typeof KEYS;
 /** All of them, in the order in which a week is dropped: a delivery is gone before what belongs to it. */
 export const partitionedTables = Object.keys(KEYS) as PartitionedTable[];
 
@@ -34,7 +34,7 @@ export interface Partition {
 const NEVER = new Date(8.64e15);
 
 /** How far the partitions reach. */
-export interface PartitionReach {
+interface PartitionReach {
   /** What is older has been dropped; null where everything is still there. */
   readonly since: Date | null;
   /** Up to here there are partitions of each table. */

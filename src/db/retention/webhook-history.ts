@@ -9,7 +9,7 @@ import { MAX_DELETED_WEBHOOKS } from '../event-log.ts';
 import type { Pool } from '../pool.ts';
 import { deleteInPages, inPages } from './pages.ts';
 
-export interface RemovedHistory {
+interface RemovedHistory {
   /** Rows: versions, deactivations and warnings. */
   readonly rows: number;
   /** Webhooks, deleted long ago, whose secrets were erased. */

@@ -3,7 +3,7 @@ import type { Pool, Sql } from '../pool.ts';
 import { callsHost } from './receivers.ts';
 import { selectWebhooks, setActive, type WebhookRow } from './webhooks.ts';
 
-export interface AllWebhooksFilter {
+interface AllWebhooksFilter {
   readonly id?: number | undefined;
   readonly eshopId?: number | undefined;
   /** Of these e-shops only, whatever else is asked for. */

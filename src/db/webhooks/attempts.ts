@@ -114,7 +114,7 @@ export interface NewAttempt {
 }
 
 /** Who begins attempts: a mark of its own for each that is begun, and how long nobody else may begin it, in milliseconds. */
-export interface Ownership {
+interface Ownership {
   readonly owner: string;
   readonly ms: number;
 }

@@ -12,7 +12,7 @@ import type { BatchRun } from './batches.ts';
 import { windowNotBegun } from './deliveries.ts';
 
 /** `held_by_us`: a row, locked, while this execution holds the batch. */
-export function heldBy(sql: Sql, { id, run }: BatchRun) {
+function heldBy(sql: Sql, { id, run }: BatchRun) {
   return sql`held_by_us as materialized (select from batches where id = ${id} and run = ${run} for share)`;
 }
 

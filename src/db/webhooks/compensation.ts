@@ -7,7 +7,7 @@ import type { Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 
 /** What this run changed; a repeated one changes nothing. */
-export interface CompensationNews {
+interface CompensationNews {
   readonly eventType: EventType;
   readonly eshopId: number;
   readonly webhookId: number;
@@ -15,7 +15,7 @@ export interface CompensationNews {
   readonly deactivated: 'retriesExhausted' | 'gone' | null;
 }
 
-export interface Compensation {
+interface Compensation {
   readonly state: StoredState;
   readonly attemptsMade: number;
   readonly lastError: string | null;

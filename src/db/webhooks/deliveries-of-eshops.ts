@@ -5,7 +5,7 @@ import { type AllDeliveriesFilter, listAllDeliveries } from './all-deliveries.ts
 import { listAllWebhooks } from './all-webhooks.ts';
 import type { DeliveryLogRow } from './delivery-log.ts';
 
-export interface OperatorsFilter extends Omit<AllDeliveriesFilter, 'among'> {
+interface OperatorsFilter extends Omit<AllDeliveriesFilter, 'among'> {
   readonly eshopId?: number | undefined;
   /** Of these e-shops only, whatever else is asked for. */
   readonly among?: readonly number[] | undefined;

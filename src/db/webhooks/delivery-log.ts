@@ -73,7 +73,7 @@ export function selectDeliveries(sql: Sql) {
 }
 
 /** Whose a delivery is, and which workflow it belongs to. */
-export interface DeliveryTarget extends Omit<ClaimedDelivery, 'receiverHost'> {
+interface DeliveryTarget extends Omit<ClaimedDelivery, 'receiverHost'> {
   /** The batch whose workflow it is; null: its own. */
   readonly batchId: string | null;
 }

@@ -7,7 +7,7 @@ const LEASE_S = 130;
 const AHEAD_S = 60;
 
 /** @property until names it for {@link endExamination} @property waitMs until one more may begin */
-export type BegunExamination =
+type BegunExamination =
   | { readonly kind: 'begun'; readonly until: Date }
   | { readonly kind: 'busy' }
   | { readonly kind: 'spent'; readonly waitMs: number };

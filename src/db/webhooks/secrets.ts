@@ -5,7 +5,7 @@ import { writeSetting } from '../settings.ts';
 import { transaction } from '../transaction.ts';
 
 /** The sealed secrets of one webhook, deleted ones included until the retention has erased them. */
-export interface SealedSecrets {
+interface SealedSecrets {
   readonly id: number;
   readonly eshopId: number;
   readonly secret: Buffer;
@@ -53,7 +53,7 @@ export interface StoredSecrets extends Omit<SealedSecrets, 'deleted'> {
 }
 
 /** What becomes of it, and what of it is lost. */
-export interface ReplacedSecrets extends Pick<SealedSecrets, 'secret' | 'headers' | 'previousSecret'> {
+interface ReplacedSecrets extends Pick<SealedSecrets, 'secret' | 'headers' | 'previousSecret'> {
   /** True when its secret, or its static headers, could not be opened: its e-shop is mailed. */
   readonly lost: boolean;
   /** The names of static headers that could not be opened: they are gone. */

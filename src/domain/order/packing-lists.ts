@@ -25,7 +25,7 @@ export const packingListsSchema = v.pipe(
   }),
   v.metadata({ ref: 'OrderPackingListsInput' }),
 );
-export type PackingListsInput = v.InferOutput<typeof packingListsSchema>;
+type PackingListsInput = v.InferOutput<typeof packingListsSchema>;
 
 /** @throws Problem 400 when a product is not (so often) on the order */
 export function packOrder(record: OrderRecord, input: PackingListsInput): OrderRecord {

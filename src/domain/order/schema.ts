@@ -174,7 +174,7 @@ export interface OrderProduct extends OrderProductInput {
   packingLists: PackingList[];
 }
 
-export type StatusChange = {
+type StatusChange = {
   status: OrderStatus;
   /** ISO 8601, UTC. */
   at: string;

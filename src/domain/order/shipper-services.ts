@@ -30,7 +30,7 @@ export const shipperSchema = v.strictObject({
   name: text(255, 1),
   services: v.pipe(v.array(serviceSchema), v.minLength(1)),
 });
-export type Shipper = v.InferOutput<typeof shipperSchema>;
+type Shipper = v.InferOutput<typeof shipperSchema>;
 export type ShipperCatalogue = readonly Shipper[];
 
 /** @throws Problem 400 naming every field that is wrong */

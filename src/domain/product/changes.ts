@@ -3,7 +3,7 @@ import { editsOf } from '../editing.ts';
 import { problemIf, rulesOf } from '../validation.ts';
 import { type ProductInput, type ProductRecord, productInputSchema, productResponseOnly } from './schema.ts';
 
-export interface ProductContext {
+interface ProductContext {
   readonly now: Date;
 }
 
