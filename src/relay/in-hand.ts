@@ -191,7 +191,7 @@ function withResult(
     return { ...delivery, state: 'delivered', attemptsMade: outcome.number, lastStatus: outcome.status };
   }
   if (outcome?.kind !== 'failed') return delivery;
-  const { number, status, sentence, at, nextAttemptAt } = outcome;
-  const last = { lastAttemptAt: at, lastStatus: status, lastError: sentence, nextAttemptAt };
+  const { number, status, sentence, at, nextAttemptAt, behind = 0 } = outcome;
+  const last = { lastAttemptAt: at, lastStatus: status, lastError: sentence, nextAttemptAt, behind };
   return { ...delivery, ...last, state: 'retrying', attemptsMade: number };
 }

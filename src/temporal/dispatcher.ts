@@ -219,11 +219,12 @@ export function createDispatcher(
 
 /** The attempt that was made before its workflow is started. */
 function attemptOf(delivery: QueuedDelivery): Pick<DeliverEventInput, 'first' | 'lastFailure'> {
-  const { state, attemptsMade: number, lastAttemptAt: at, lastError, lastStatus, nextAttemptAt } = delivery;
+  const { state, attemptsMade: number, lastAttemptAt: at, lastError, lastStatus } = delivery;
+  const { nextAttemptAt, behind = 0 } = delivery;
   if (state === 'delivered') return { first: { kind: 'delivered', number, status: lastStatus ?? 200 } };
   if (at === null || lastError === null) return {};
   return {
-    lastFailure: failedAttempt({ number, status: lastStatus, sentence: lastError, at, nextAttemptAt }),
+    lastFailure: failedAttempt({ number, status: lastStatus, sentence: lastError, at, nextAttemptAt, behind }),
   };
 }
 

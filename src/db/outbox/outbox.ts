@@ -57,6 +57,8 @@ export interface QueuedDelivery extends ClaimedDelivery {
   readonly lastStatus: number | null;
   readonly lastError: string | null;
   readonly nextAttemptAt: Date | null;
+  /** Newer deliveries of its record that waited behind the last attempt; absent where nobody counted them. */
+  readonly behind?: number;
   /** Its webhook has an order, and another delivery of its record may be in its way: `keepOrder` decides. */
   readonly mayNotGo: boolean;
 }
