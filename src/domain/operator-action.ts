@@ -198,8 +198,12 @@ const FOLLOWS: Readonly<Record<ActionName, (delivery: ActionTarget) => string>> 
         : 'It counts as one of them; if it fails, the next wait of the policy follows.';
     return `Attempt ${number} of ${mostAttempts} follows at once. ${then}`;
   },
-  hold({ windowEndsAt, underWay }) {
-    return `Held: no attempt is made until it is resumed. Its window keeps running, and ends ${windowEndsAt.toISOString()}.${letFinish(underWay)}`;
+  hold({ windowEndsAt, underWay, inOrder, attemptsMade }) {
+    const until =
+      inOrder && attemptsMade === 0
+        ? 'Its window begins with its first attempt.'
+        : `Its window keeps running, and ends ${windowEndsAt.toISOString()}.`;
+    return `Held: no attempt is made until it is resumed. ${until}${letFinish(underWay)}`;
   },
   resume(delivery) {
     const { attemptsMade, mostAttempts, nextAttemptAt, now, webhook, webhookId, underWay, inOrder } =

@@ -108,6 +108,7 @@ const ordering = v.pipe(
     'In which order the events of one record are delivered. `none`: as they come. `record`: one after the other, by `sequence`, at the ' +
       'receiver (scheme, host and port of `url`), across its webhooks and types; other records are not held up. `latest`: the same, and what a newer ' +
       'event of the record has replaced before it was accepted is not sent any more: it ends as `superseded`. Not for stock movements. ' +
+      'Recoveries and redeliveries stand outside: they bring old events after newer ones. ' +
       'Left out: `none` when a webhook is created; when it is replaced, as it was.',
   ),
 );

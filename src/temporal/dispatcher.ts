@@ -224,7 +224,14 @@ function attemptOf(delivery: QueuedDelivery): Pick<DeliverEventInput, 'first' | 
   if (state === 'delivered') return { first: { kind: 'delivered', number, status: lastStatus ?? 200 } };
   if (at === null || lastError === null) return {};
   return {
-    lastFailure: failedAttempt({ number, status: lastStatus, sentence: lastError, at, nextAttemptAt, behind }),
+    lastFailure: failedAttempt({
+      number,
+      status: lastStatus,
+      sentence: lastError,
+      at,
+      nextAttemptAt,
+      behind,
+    }),
   };
 }
 

@@ -32,16 +32,19 @@ test('the next attempt of the one in front is told while it is planned: not once
   if (front === undefined || waiting === undefined) throw new Error('two deliveries');
   const nextAttemptAt = new Date(Date.now() + HOUR);
   await makeAttempt(api.sql, front.id, 1, { nextAttemptAt });
-  await api.sql`update deliveries set queue = ${QUEUE.inOrder} where id = ${waiting.id}`;
   const said = async () => ({
     waitsFor: (await api.shop('GET', `/v21/deliveries/${waiting.id}`)).data.waitsFor,
     reason: (await api.shop('GET', `/v21/events/${waiting.eventId}`)).data.webhooks[0].reason,
   });
   const order = { reason: 'order', deliveryId: front.id, since: expect.any(String) };
-  expect(await said()).toEqual({
+  const planned = {
     waitsFor: { ...order, nextAttemptAt: nextAttemptAt.toISOString() },
     reason: `It waits behind delivery ${front.id}, which is tried again at ${nextAttemptAt.toISOString()}.`,
-  });
+  };
+  // Claimed by nobody yet, and set aside.
+  expect(await said()).toEqual(planned);
+  await api.sql`update deliveries set queue = ${QUEUE.inOrder} where id = ${waiting.id}`;
+  expect(await said()).toEqual(planned);
   const silent = {
     waitsFor: { ...order, nextAttemptAt: null },
     reason: `It waits behind delivery ${front.id}.`,

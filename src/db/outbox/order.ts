@@ -91,17 +91,18 @@ export async function countBehind(sql: Sql, deliveryId: string): Promise<number>
 
 /** What `d`, a delivery to the webhook `w` that is not held, waits for, beside its next attempt, as JSON (docs/interface.md, L14). */
 export const waitsFor = (sql: Sql) => sql`
-  case when d.state = 'pending' and w.active and d.operator_stop is null then
+  case when d.state = 'pending' and w.active and d.operator_stop is null then coalesce(
+    -- Of what has not been claimed nobody knows yet that it has to wait.
+    case when d.dispatched_at is null and w.ordering <> 'none' and not ${outside(sql, 'd')} then (
+      select json_build_object('reason', 'order', 'deliveryId', o.id, 'since', d.created_at, 'nextAttemptAt',
+        -- Stopped by an operator, or under way: nothing is planned.
+        case when o.operator_stop is null and o.next_attempt_at > clock_timestamp() then o.next_attempt_at end)
+      ${openAhead(sql)} order by o.sequence, o.id limit 1) end,
     case
-      when ${waits(sql, 'd')} then coalesce(
-        (select json_build_object('reason', 'order', 'deliveryId', o.id, 'since', d.created_at, 'nextAttemptAt',
-           -- Stopped by an operator, or under way: nothing is planned.
-           case when o.operator_stop is null and o.next_attempt_at > clock_timestamp() then o.next_attempt_at end)
-         ${openAhead(sql)} order by o.sequence, o.id limit 1),
-        json_build_object('reason', 'order', 'since', d.created_at))
+      when ${waits(sql, 'd')} then json_build_object('reason', 'order', 'since', d.created_at)
       when d.dispatched_at is null and exists (select from recoveries r where r.id = d.recovery_id and r.state = 'paused')
         then json_build_object('reason', 'pause', 'since', d.created_at)
       when d.attempts_made = 0 and d.next_attempt_at is not null
         then json_build_object('reason', 'limit', 'since', d.created_at, 'nextAttemptAt', d.next_attempt_at)
-    end
+    end)
   end`;

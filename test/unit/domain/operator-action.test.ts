@@ -160,6 +160,12 @@ describe('is done', () => {
     ],
     [
       'hold',
+      'behind another one, never tried',
+      { ...untried, queued: true, inOrder: true },
+      'Held: no attempt is made until it is resumed. Its window begins with its first attempt.',
+    ],
+    [
+      'hold',
       'behind another one, with the count of an older one',
       inTurn,
       'Held: no attempt is made until it is resumed. Its window keeps running, and ends 2026-11-22T12:00:00.000Z.',
