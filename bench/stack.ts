@@ -147,6 +147,8 @@ async function startParts(
     SECRET_KEY: secretKey.toString('base64'),
     DATA_DIR: join(directory, 'data'),
     DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
+    // One e-shop sends all orders: near the most that goes through, hundreds are in progress for a moment.
+    ESHOP_REQUESTS: '2000',
     LOG_LEVEL: 'warn',
     ...(pooler ? await pooled() : {}),
   };
