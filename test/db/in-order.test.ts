@@ -128,6 +128,33 @@ test('of two that had begun before only the latest counted, the one that failed 
   expect(await windowHours(String(newest))).toBeCloseTo(9, 1);
 });
 
+test.each([
+  ['the oldest one', 0, [0]],
+  ['the newest one', 2, [0, 1]],
+])(
+  'of three that are retried side by side when only the latest counts, %s is due: a newer one goes on',
+  async (_, due, gone) => {
+    const { sql } = database;
+    const ids = await happen(3);
+    await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 10 - sequence, window_started_at = now()`;
+    await sql`update webhooks set ordering = 'latest'`;
+    const { ended } = await supersedeRetries(sql, [String(ids[due])]);
+    expect(ended).toEqual(new Set(gone.map((index) => ids[index])));
+    const rows = await sql<
+      { id: string; state: string; supersededBy: string | null; attemptsMade: number }[]
+    >`
+    select id, state, superseded_by, attempts_made from deliveries order by sequence`;
+    expect(rows).toEqual(
+      ids.map((id, index) => ({
+        id,
+        state: gone.includes(index) ? 'superseded' : 'retrying',
+        supersededBy: gone.includes(index) ? ids[2] : null,
+        attemptsMade: 9 - index,
+      })),
+    );
+  },
+);
+
 test('a chain that waits behind another webhook loses none of its window', async () => {
   const { sql } = database;
   const other = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');

@@ -189,9 +189,9 @@ async function supersede(
 }
 
 /**
- * Ends those of these deliveries, whose next attempt is due, that a newer event has replaced where only the latest counts. The newer one
- * goes on in their place, with their count of failed attempts and their window: at once, unless others of the record come between the
- * two. None of them is under way.
+ * Ends what a newer event has replaced where only the latest counts, of these deliveries, whose next attempt is due, and of those before
+ * them. The newer one goes on in their place; where it waited, with their count of failed attempts and their window: at once, unless
+ * others of the record come between the two. None of them is under way.
  * @returns those that were ended, and the types of all that were with them
  */
 export async function supersedeRetries(
@@ -201,12 +201,16 @@ export async function supersedeRetries(
   if (ids.length === 0) return { ended: new Set(), superseded: [] };
   const rows = await sql<Superseded[]>`
     with replaced as (
-      select d.id, newest.id as newest from deliveries d join webhooks w on w.id = d.webhook_id and w.ordering = 'latest'
+      select d.id, newest.id as newest from deliveries due join webhooks w on w.id = due.webhook_id and w.ordering = 'latest'
+      join deliveries d on d.webhook_id = due.webhook_id and d.sequence <= due.sequence and ${sameRecord(sql, 'd', 'due')}
       cross join lateral (
         select n.id from deliveries n
-        where n.webhook_id = d.webhook_id and n.sequence > d.sequence and ${waits(sql, 'n')} and ${sameRecord(sql, 'n', 'd')}
+        where n.webhook_id = d.webhook_id and n.sequence > d.sequence and ${sameRecord(sql, 'n', 'd')}
+          and n.state in ('pending', 'retrying')
+          -- Some are retried side by side where only the latest counts since a moment ago.
+          and (${waits(sql, 'n')} or n.id = due.id or n.state = 'retrying' and n.operator_stop is distinct from 'giveUp')
         order by n.sequence desc limit 1 for update skip locked) newest
-      where ${anyOf(sql, sql`d.id`, ids)} and d.state in ('pending', 'retrying') and not ${outside(sql, 'd')}
+      where ${anyOf(sql, sql`due.id`, ids)} and not ${outside(sql, 'due')} and d.state in ('pending', 'retrying')
         and not exists (
           select from attempts a where a.delivery_id = d.id and a.finished_at is null and a.owned_until > clock_timestamp())
       for update of d),
@@ -221,7 +225,7 @@ export async function supersedeRetries(
         last_generation = ended.last_generation, late_ms = ended.late_ms, due_at = now()
       -- Two that had begun before only the latest counted: the one that failed more often.
       from (select distinct on (superseded_by) * from ended order by superseded_by, attempts_made desc, id) ended
-      where n.id = ended.superseded_by and n.attempts_made <= ended.attempts_made)
+      where n.id = ended.superseded_by and ${waits(sql, 'n')} and n.attempts_made <= ended.attempts_made)
     select id, event_type from ended`;
   const ended = new Set(rows.map(({ id }) => id));
   const more = ended.size > 0 ? await settleOrder(sql, { records: [...ended] }) : [];
