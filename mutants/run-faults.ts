@@ -19,18 +19,21 @@ const RUN_TIMEOUT_MS = 15 * 60_000;
  * @throws Error with the output when the rounds left no report
  */
 export async function playFault(folder: string, fault: string): Promise<string[]> {
+  // Whatever ends this program, the rounds end in order, and leave no server behind.
+  const ends = "process.on('disconnect',()=>process.kill(process.pid,'SIGINT'));process.channel.unref()";
   const args = ['--only', fault, '--rounds', String(ROUNDS), '--seed', 'mutants', '--runners', '2', '--json'];
-  const child = spawn(process.execPath, ['--import', 'tsx', 'faults/main.ts', ...args], {
+  const imports = ['--import', 'tsx', '--import', `data:text/javascript,${ends}`];
+  const child = spawn(process.execPath, [...imports, 'faults/main.ts', ...args], {
     cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     timeout: RUN_TIMEOUT_MS,
   });
   let report = '';
   let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     report += text;
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     output = (output + text).slice(-8_000);
   });
   await once(child, 'close');
