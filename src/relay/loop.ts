@@ -25,7 +25,7 @@ interface LoopOptions {
   readonly what: string;
   /** @throws what Temporal or the database threw when it is away; the loop tries again, ever more seldom */
   readonly step: () => Promise<Next>;
-  readonly onFailure: () => void;
+  readonly onFailure: (error: unknown) => void;
   /** Told of every step. */
   readonly onRound: (round: Round) => void;
   readonly log: Logger;
@@ -72,7 +72,7 @@ export function startLoop({ what, step, onFailure, onRound, log, options }: Loop
         else if (next !== 'more') await pause(next, false);
       } catch (error) {
         onRound('failed');
-        onFailure();
+        onFailure(error);
         const retryInMs = backoff.next();
         log.warn({ err: error, what, retryInMs }, 'the relay could not pass on what it claimed');
         await pause(retryInMs, false);

@@ -9,6 +9,7 @@ import { type ClaimLimits, claimDeliveries } from '../db/outbox/claim.ts';
 import { notifierOf, OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
 import { throughSessions } from '../db/through-sessions.ts';
+import { isOfTemporal } from '../temporal/refusal.ts';
 import { createBudget } from './budget.ts';
 import { dispatchChanges, dispatchRecoveries, dispatchReleases } from './changes.ts';
 import { type ClassName, classNames, createPrecedence } from './classes.ts';
@@ -71,15 +72,27 @@ export function startRelay(relay: RelayOptions): Relay {
   };
   const inHand = createInHand(common);
   const deps = { ...common, inHand };
-  const loop = (what: RelayLoop, step: () => Promise<Next>) =>
-    startLoop({
+  function loop(what: RelayLoop, step: () => Promise<Next>) {
+    let away = false;
+    return startLoop({
       what,
-      step,
+      async step() {
+        const next = await step();
+        if (away) onTemporal('up');
+        away = false;
+        return next;
+      },
       log,
       options,
-      onFailure: onAway,
+      onFailure(error) {
+        // The database may be away, which says nothing about Temporal.
+        if (!isOfTemporal(error)) return;
+        away = true;
+        onAway();
+      },
       onRound: (round) => relay.onRound(what, round),
     });
+  }
   const fresh = dispatchOf(deps, 'fresh', precedence);
   const ofClass = (name: ClassName) => loop(name, dispatchOf(deps, name, precedence).step);
   // Nothing wakes retries, workflows and warnings: little of them is due at once, and polling is enough.

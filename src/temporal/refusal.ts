@@ -8,3 +8,8 @@ export function isRefusal(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
   return isGrpcServiceError(cause) && cause.code === INVALID_ARGUMENT;
 }
+
+/** True where Temporal's client threw it: not the database, nor we ourselves. */
+export function isOfTemporal(error: unknown): boolean {
+  return error instanceof ServiceError || isGrpcServiceError(error);
+}

@@ -6,7 +6,7 @@ import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/
 import { transaction } from '../../src/db/transaction.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { MakeFirstAttempt } from '../../src/relay/deps.ts';
-import { startRelay } from '../../src/relay/relay.ts';
+import { type RelayOptions, startRelay } from '../../src/relay/relay.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
 import type { BatchStarter } from '../../src/temporal/start-batch.ts';
 import type { DeliveryStack } from './delivery-stack.ts';
@@ -18,6 +18,8 @@ interface RelayToOptions {
   /** Default: its workflow is started at once, and makes it. */
   readonly makeFirstAttempt?: MakeFirstAttempt;
   readonly startBatch?: BatchStarter['startBatch'];
+  readonly onTemporal?: RelayOptions['onTemporal'];
+  readonly onRound?: RelayOptions['onRound'];
 }
 
 /**
@@ -30,6 +32,8 @@ export function relayTo(
     scheduler = {},
     makeFirstAttempt = async () => ({ kind: 'notAttempted', reason: 'closed' }),
     startBatch = () => Promise.reject(new Error('no batch is expected')),
+    onTemporal = () => {},
+    onRound = () => {},
   }: RelayToOptions = {},
 ) {
   const options = { ...schedulerDefaults, ...scheduler };
@@ -68,8 +72,8 @@ export function relayTo(
     load,
     options,
     log: pino({ level: 'silent' }),
-    onTemporal() {},
-    onRound() {},
+    onTemporal,
+    onRound,
     watch: unwatched,
   });
   return { relay, started, told, load };

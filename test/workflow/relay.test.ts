@@ -42,7 +42,7 @@ async function claim(sql: Sql, limit: number) {
 }
 
 /** What a call says to a server that is not there. */
-const away = () => new Error('14 UNAVAILABLE');
+const away = () => Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: '', metadata: {} });
 
 /** Holds what `claim` takes in an open transaction while `meanwhile` runs. */
 async function whileHeld<T>(
@@ -195,16 +195,37 @@ test('a change whose signal failed is made known again', async () => {
   const webhook = await stack.createWebhook('http://127.0.0.1:9/');
   const id = await stack.fireOne('10052');
   let failures = 0;
-  const { started, told } = relayTo(stack, {
+  const states: string[] = [];
+  const failing = {
     async signalWebhookChanged() {
       failures += 1;
       if (failures === 1) throw away();
     },
-  });
+  };
+  const { started, told } = relayTo(stack, failing, { onTemporal: (state) => states.push(state) });
   await stack.until('the start', async () => started.includes(id));
   await stack.changeWebhook(webhook.id, { active: false });
   await stack.until('the signal', async () => told.includes(id));
   expect(failures).toBe(2);
+  await stack.until('it to be told', async () => states.at(-1) === 'up' && states.includes('down'));
+});
+
+test('a database that fails says nothing about Temporal', async () => {
+  const stack = await start(false);
+  const states: string[] = [];
+  const failed: string[] = [];
+  await stack.sql`alter table deliveries rename column due_at to due_by`;
+  cleanups.push(() => stack.sql`alter table deliveries rename column due_by to due_at`);
+  relayTo(
+    stack,
+    {},
+    {
+      onTemporal: (state) => states.push(state),
+      onRound: (what, round) => round === 'failed' && failed.push(what),
+    },
+  );
+  await stack.until('claims to fail', async () => failed.includes('fresh') && failed.includes('retry'));
+  expect(states).toEqual([]);
 });
 
 test('every open delivery of a webhook is told of a change, however many there are', async () => {
