@@ -17,7 +17,6 @@ import { createBudget } from '../src/relay/budget.ts';
 import { createPrecedence } from '../src/relay/classes.ts';
 import { dispatchOf } from '../src/relay/deliveries.ts';
 import { startLoop } from '../src/relay/loop.ts';
-import { createSilence } from '../src/relay/silence.ts';
 import { createKeys } from '../src/secrets/keys.ts';
 import { untraced } from '../src/traces/traces.ts';
 
@@ -60,7 +59,6 @@ const starter = {
     return true;
   },
 };
-const silence = createSilence(options.silentMs);
 const dispatch = dispatchOf(
   {
     ...deps,
@@ -71,11 +69,10 @@ const dispatch = dispatchOf(
     budget: createBudget(load.overloaded),
     options,
     firstAttempts: 'batch',
-    silence,
     claim: (limits) => claimDeliveries(sql, limits),
     // Only batches are made.
     inHand: { count: () => 0, take() {} },
-    onTaken: silence.answered,
+    onTaken: load.answered,
   },
   'fresh',
   createPrecedence(options.patienceMs),

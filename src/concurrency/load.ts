@@ -1,6 +1,7 @@
 /**
  * The one measure of load: how long Temporal takes for the start of a workflow, and of a batch until its activity begins here; the
- * slowest of the last second beside the quickest of late. A server far away answers late and is not busy for that. Pure.
+ * slowest of the last second beside the quickest of late; and whether it answers at all. A server far away answers late and is not busy for
+ * that. Pure.
  */
 import { type SchedulerOptions, schedulerDefaults } from './settings.ts';
 
@@ -16,6 +17,10 @@ export interface Load {
   waits(id: string): boolean;
   /** Whether what is started begins much later than it could. */
   overloaded(): boolean;
+  /** Temporal has answered something. */
+  answered(): void;
+  /** Whether it was asked for something long ago, and has answered nothing since: first attempts go on without it. */
+  silent(): boolean;
 }
 
 /**
@@ -28,12 +33,14 @@ const FORGETTING = 1.002;
 
 /** @param now in milliseconds, on a clock that does not jump */
 export function createLoad(
-  { overloadFactor, overloadFloorMs }: SchedulerOptions = schedulerDefaults,
+  { overloadFactor, overloadFloorMs, silentMs }: SchedulerOptions = schedulerDefaults,
   now: () => number = () => performance.now(),
 ): Load {
   const started = new Map<string, number>();
   let observed: { readonly at: number; readonly ms: number }[] = [];
   let quickestMs = Number.POSITIVE_INFINITY;
+  /** The first question that nothing has followed. */
+  let askedAt: number | null = null;
 
   function forgetOld(): void {
     const at = now();
@@ -45,7 +52,11 @@ export function createLoad(
   }
 
   return {
-    starting: (id) => void started.set(id, now()),
+    starting(id) {
+      const at = now();
+      askedAt ??= at;
+      started.set(id, at);
+    },
     failed: (id) => void started.delete(id),
     begun(id) {
       const startedAt = started.get(id);
@@ -68,5 +79,9 @@ export function createLoad(
       );
       return slowestMs > Math.max(overloadFloorMs, overloadFactor * quickestMs);
     },
+    answered() {
+      askedAt = null;
+    },
+    silent: () => askedAt !== null && now() - askedAt > silentMs,
   };
 }

@@ -47,7 +47,7 @@ interface Dispatch {
  * whoever claimed it died, starts that batch again.
  */
 export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Precedence): Dispatch {
-  const { sql, claim, limits, load, budget, options, firstAttempts, inHand, silence, stopping } = deps;
+  const { sql, claim, limits, load, budget, options, firstAttempts, inHand, stopping } = deps;
   const { bound, urgency, aheadMs, share, ...of } = deliveryClasses[name];
   const queue = QUEUE[name];
   const allowed = of.mode === 'setting' ? firstAttempts : of.mode;
@@ -90,7 +90,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
   async function step(): Promise<Next> {
     if (!precedence.mayClaim(name)) return options.tickMs;
     // Without Temporal no batch is made, and first attempts are.
-    const batches = mode.batches() && !(background === null && silence.lasts());
+    const batches = mode.batches() && !(background === null && load.silent());
     const crowd = lastBatch.crowd();
     if (batches && lastBatch.isFresh() && crowd !== null) return await passBeside(crowd);
     const limit = batches ? batchLimit() : ownLimit();

@@ -15,7 +15,6 @@ import type { RecoveryStarter } from '../temporal/start-recovery.ts';
 import type { WarningStarter } from '../temporal/start-warning.ts';
 import type { Budget } from './budget.ts';
 import type { FirstAttempts } from './mode.ts';
-import type { Silence } from './silence.ts';
 
 /** Makes the first attempt of a delivery. @throws what interrupted it, which has been logged */
 export type MakeFirstAttempt = (deliveryId: string, signals: AttemptSignals) => Promise<AttemptOutcome>;
@@ -31,7 +30,6 @@ export interface RelayDeps {
   readonly limits: Limits;
   readonly load: Load;
   readonly budget: Budget;
-  readonly silence: Silence;
   /** Aborted when the relay is being stopped: what is not under way by then is released. */
   readonly stopping: AbortSignal;
   readonly dispatcher: Dispatcher;

@@ -42,7 +42,7 @@ export interface InHand {
 const MARKED_TOGETHER = 100;
 
 export function createInHand(deps: RelayDeps): InHand {
-  const { sql, log, options, stopping, load, dispatcher, silence } = deps;
+  const { sql, log, options, stopping, load, dispatcher } = deps;
   const underWay = { kind: 'underWay', ms: ownedMs(deps.policy) } as const;
   const hands = new Set<string>();
   const handing = new Set<Promise<unknown>>();
@@ -78,7 +78,7 @@ export function createInHand(deps: RelayDeps): InHand {
     if (outcome?.kind !== 'underWay') return await handOverWith(delivery, outcome, attempt);
     // Its permit bounds it now. Nobody waits for its workflow, and first attempts may wait for the engine's processor time.
     hands.delete(delivery.id);
-    if (silence.lasts()) return await handOverWith(delivery, await attempt, attempt);
+    if (load.silent()) return await handOverWith(delivery, await attempt, attempt);
     await late(async () => {
       const now = await Promise.race([attempt, underWay]);
       await handOverWith(delivery, now, attempt);
@@ -94,7 +94,7 @@ export function createInHand(deps: RelayDeps): InHand {
     if (outcome?.kind === 'notAttempted' && outcome.reason === 'noRoom')
       return await deferDeliveries(sql, ids);
     if (outcome === null && stopping.aborted) return await releaseDeliveries(sql, ids);
-    if (silence.lasts()) return await oweWorkflows(sql, ids);
+    if (load.silent()) return await oweWorkflows(sql, ids);
     try {
       await start(withResult(delivery, outcome), outcome?.kind === 'underWay');
     } catch (error) {
@@ -112,7 +112,6 @@ export function createInHand(deps: RelayDeps): InHand {
   }
 
   async function start(delivery: QueuedDelivery, isUnderWay: boolean): Promise<void> {
-    silence.asked();
     load.starting(delivery.id);
     try {
       await dispatcher.startDelivery(delivery, 'fresh', ...(isUnderWay ? [underWay] : []));
@@ -155,7 +154,7 @@ export function createInHand(deps: RelayDeps): InHand {
   }
 
   return {
-    count: () => (silence.lasts() ? 0 : hands.size),
+    count: () => (load.silent() ? 0 : hands.size),
     take(deliveries) {
       // Whatever became of one, its lease is not ours any more.
       const left = new Set(deliveries.map(({ id }) => id));

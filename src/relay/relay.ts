@@ -17,11 +17,10 @@ import { dispatchOf } from './deliveries.ts';
 import type { RelayDeps } from './deps.ts';
 import { createInHand } from './in-hand.ts';
 import { type Next, type Round, startLoop } from './loop.ts';
-import { createSilence } from './silence.ts';
 import { dispatchWarnings } from './warnings.ts';
 
 export interface RelayOptions
-  extends Omit<RelayDeps, 'claim' | 'budget' | 'silence' | 'stopping' | 'onTaken' | 'onAway'> {
+  extends Omit<RelayDeps, 'claim' | 'budget' | 'stopping' | 'onTaken' | 'onAway'> {
   /**
    * Sessions with the server itself, where notifications are heard and deliveries are claimed; null: there are none behind a pooler, and
    * work is looked for. Default: the pool.
@@ -54,18 +53,18 @@ export function startRelay(relay: RelayOptions): Relay {
   const execute = throughSessions(sql, relay.sessionSql ?? null);
   const stopping = new AbortController();
   const budget = createBudget(load.overloaded, options);
-  const silence = createSilence(options.silentMs);
   const precedence = createPrecedence(options.patienceMs);
+  // What was asked in another connection is not asked any more.
+  load.answered();
   const onAway = () => onTemporal('down');
   function onTaken(): void {
-    silence.answered();
+    load.answered();
     onTemporal('up');
   }
   const common = {
     ...relay,
     claim: (limits: ClaimLimits) => execute((by) => claimDeliveries(by, limits)),
     budget,
-    silence,
     stopping: stopping.signal,
     onTaken,
     onAway,

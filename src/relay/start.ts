@@ -18,7 +18,7 @@ import { callEach } from './pass-on.ts';
 export interface StartDeps
   extends Pick<
     RelayDeps,
-    'sql' | 'log' | 'options' | 'stopping' | 'onTaken' | 'load' | 'silence' | 'starter' | 'checkBatch'
+    'sql' | 'log' | 'options' | 'stopping' | 'onTaken' | 'load' | 'starter' | 'checkBatch'
   > {
   readonly dispatcher: Pick<Dispatcher, 'startDelivery'>;
 }
@@ -74,7 +74,7 @@ async function startOwn(
 
 /** The batches that the others belong to. */
 async function startBatches(
-  { log, stopping, load, silence, starter, checkBatch }: StartDeps,
+  { log, stopping, load, starter, checkBatch }: StartDeps,
   claimed: readonly QueuedDelivery[],
   urgency: Urgency,
 ) {
@@ -84,7 +84,6 @@ async function startBatches(
     concurrency: 1,
     stopping,
     async call(batchId) {
-      silence.asked();
       load.starting(batchId);
       try {
         const deliveries = claimed.filter((delivery) => delivery.batchId === batchId);
