@@ -28,7 +28,7 @@ export function createDeliverySteps(deps: Pick<AttemptDeps, 'sql' | 'log' | 'wat
       return await readDelivery(input);
     },
     async compensate(deliveryId): Promise<CompensationResult> {
-      const { news, superseded, ...done } = await compensate(deps.sql, deliveryId);
+      const { news, ...done } = await compensate(deps.sql, deliveryId);
       if (news !== null) {
         const { eventType, deactivated: reason, ...webhook } = news;
         deps.watch.ended(eventType, 'failed');
@@ -36,17 +36,11 @@ export function createDeliverySteps(deps: Pick<AttemptDeps, 'sql' | 'log' | 'wat
           deps.watch.deactivated({ ...webhook, deliveryId, reason, lastError: done.lastError });
         }
       }
-      for (const kind of superseded) deps.watch.ended(kind, 'superseded');
       return { ...done, state: finalState(done.state) };
     },
     async closeDelivery({ deliveryId, state, alarm }) {
-      const {
-        state: after,
-        closed,
-        superseded,
-      } = await deliveries.closeDelivery(deps.sql, deliveryId, state);
+      const { state: after, closed } = await deliveries.closeDelivery(deps.sql, deliveryId, state);
       if (closed !== null) deps.watch.ended(closed, state);
-      for (const kind of superseded) deps.watch.ended(kind, 'superseded');
       if (alarm && closed !== null) {
         deps.log.error(
           { deliveryId, alarm: 'windowLost' },

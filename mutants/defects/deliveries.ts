@@ -166,8 +166,8 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'order-never-goes-on-after-a-give-up',
     file: 'src/db/webhooks/deliveries.ts',
-    text: 'closed?.ordered === true ? await settleOrder(sql, { records: [deliveryId] }) : []',
-    replacement: '[]',
+    text: 'if (closed?.ordered === true) await settleOrder(sql, { records: [deliveryId] });',
+    replacement: '',
     noticed: 'What waits behind a delivery that expired or was canceled waits for the reconciler.',
     caughtBy: [
       { file: 'test/workflow/in-order.test.ts', tests: ['canceled in Temporal: the next one goes'] },

@@ -73,7 +73,7 @@ export interface Beginnings {
  * @param batch the one that holds the deliveries; null: the relay, or the workflow of one
  */
 export async function begin(
-  { sql, execute, keys, traces, watch, underWay }: AttemptDeps,
+  { sql, execute, keys, traces, underWay }: AttemptDeps,
   deliveries: readonly DeliveryForAttempt[],
   terms: AttemptTerms,
   batch: (BatchRun & { readonly span?: OpenSpan }) | null,
@@ -85,11 +85,10 @@ export async function begin(
     [];
   const refusal = (each: DeliveryForAttempt) => (underWay.has(each.id) ? 'underWay' : refusalOf(each, terms));
   const latest = deliveries.filter((each) => each.ordering === 'latest' && refusal(each) === null);
-  const { ended, superseded } = await supersedeRetries(
+  const ended = await supersedeRetries(
     sql,
     latest.map(({ id }) => id),
   );
-  for (const kind of superseded) watch.ended(kind, 'superseded');
   const pause = yieldToEventLoop();
   for (const delivery of deliveries) {
     await pause();

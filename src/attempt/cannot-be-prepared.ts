@@ -21,7 +21,7 @@ export async function cannotBePrepared(
     await startWindow(sql, deliveryId);
     throw new InternalFailure(CANNOT_BE_PREPARED);
   }
-  const { closed, superseded } = await closeDelivery(sql, deliveryId, 'expired', CANNOT_BE_PREPARED);
+  const { closed } = await closeDelivery(sql, deliveryId, 'expired', CANNOT_BE_PREPARED);
   if (closed !== null) {
     watch.ended(closed, 'expired');
     log.error(
@@ -29,6 +29,5 @@ export async function cannotBePrepared(
       'a delivery expired because it could not be prepared',
     );
   }
-  for (const kind of superseded) watch.ended(kind, 'superseded');
   return { kind: 'notAttempted', reason: 'closed' };
 }

@@ -123,7 +123,7 @@ async function recordAll(
       records,
       ...(eshopId === undefined || another !== undefined ? {} : { ofEshop: eshopId }),
     };
-    for (const kind of await settleOrder(sql, scope, latest).catch(() => [])) watch.ended(kind, 'superseded');
+    await settleOrder(sql, scope, latest).catch(() => {});
   }
   return records.map((each) => ({ record: each, changed: states.has(each.deliveryId) }));
 }

@@ -93,7 +93,7 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
 
   /** Makes good a release in the order of a record that was missed. Needs no Temporal. */
   async function releaseInOrder(): Promise<void> {
-    for (const kind of await settleOrder(options.sql, 'all')) options.watch.ended(kind, 'superseded');
+    await settleOrder(options.sql, 'all');
   }
 
   async function run(): Promise<void> {

@@ -76,9 +76,8 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
         return now !== undefined && (await restarter.restart(now, former));
       },
       async close() {
-        const { closed, superseded } = await closeDelivery(sql, id, 'canceled');
+        const { closed } = await closeDelivery(sql, id, 'canceled');
         if (closed !== null) watch.ended(closed, 'canceled');
-        for (const kind of superseded) watch.ended(kind, 'superseded');
         return closed !== null;
       },
       wake: () => restarter.signalWebhookChanged(found),

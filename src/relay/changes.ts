@@ -67,13 +67,10 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
 
 /** @param page how many deliveries may be told now */
 async function passOnPage(deps: ChangesDeps, change: WebhookChange, page: number): Promise<void> {
-  const { sql, watch } = deps;
+  const { sql } = deps;
   const { id, eshopId, toldId, webhookId, deleted } = change;
   // What it held up, or was held up by, may be another one now: at its first page, and once all are told.
-  const settleRecords = async () => {
-    for (const kind of await settleOrder(sql, { eshopId })) watch.ended(kind, 'superseded');
-  };
-  if (toldId === null) await settleRecords();
+  if (toldId === null) await settleOrder(sql, { eshopId });
   if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) return await noteTold(sql, id, toldId);
   // One more than may be told: a change that concerns no delivery any more is over.
   const next = await nextToTell(sql, change, page + 1);
@@ -82,7 +79,7 @@ async function passOnPage(deps: ChangesDeps, change: WebhookChange, page: number
   // What batches hold comes back yet, and what is being started may have to be told.
   const goesOn = next.length > page || (deleted && (await someWithoutWorkflow(sql, webhookId)));
   if (goesOn) return await noteTold(sql, id, told.at(-1)?.id ?? toldId);
-  if (toldId !== null || deleted) await settleRecords();
+  if (toldId !== null || deleted) await settleOrder(sql, { eshopId });
   await removeChanges(sql, [id]);
 }
 

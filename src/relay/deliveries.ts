@@ -20,7 +20,7 @@ import { createMode } from './mode.ts';
 import { type StartDeps, startClaimed } from './start.ts';
 
 type DeliveriesDeps = StartDeps &
-  Pick<RelayDeps, 'claim' | 'firstAttempts' | 'limits' | 'budget' | 'watch'> & {
+  Pick<RelayDeps, 'claim' | 'firstAttempts' | 'limits' | 'budget'> & {
     readonly inHand: Pick<InHand, 'count' | 'take'>;
   };
 
@@ -70,8 +70,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
   async function pass(claimed: readonly QueuedDelivery[], newBatch: string | null): Promise<void> {
     const batches = new Set(claimed.flatMap(({ batchId }) => (batchId === null ? [] : [batchId])));
     const resumed = [...batches].filter((id) => id !== newBatch);
-    const { ready, superseded } = await keepOrder(sql, claimed, resumed);
-    for (const kind of superseded) deps.watch.ended(kind, 'superseded');
+    const ready = await keepOrder(sql, claimed, resumed);
     const own = background === null ? ready.filter((delivery) => delivery.batchId === null) : [];
     inHand.take(own);
     const others = ready.filter((delivery) => !own.includes(delivery));

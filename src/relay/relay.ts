@@ -110,6 +110,7 @@ export function startRelay(relay: RelayOptions): Relay {
   const detach = notifier.attach({
     wake: (work) => loops[work].wake(),
     hasRoom: fresh.hasRoom,
+    superseded: (kind) => relay.watch.ended(kind, 'superseded'),
     take(claimed) {
       fresh.take(claimed).then(
         (released) => released > 0 && loops.fresh.wake(),

@@ -37,7 +37,7 @@ test('the events of a record stand in their order, each with what it waits for',
   expect(await words('/console')).not.toContain('wait behind an older one');
   await shop('PATCH', '/v21/orders/10001', { note: 'changed' });
   const { deliveries } = await claimDeliveries(sql, { queue: QUEUE.fresh, limit: 10 });
-  const { ready } = await keepOrder(sql, deliveries);
+  const ready = await keepOrder(sql, deliveries);
   expect(ready).toHaveLength(1);
   await sql`
     update deliveries set state = 'retrying', attempts_made = 1, dispatched_at = now(), last_error = 'HTTP 503', next_attempt_at = now() + interval '125 minutes'

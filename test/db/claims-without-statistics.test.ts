@@ -105,7 +105,7 @@ test('where 5,000 deliveries wait for their order, the next one of a record is f
     eventType: 'CREATE_ORDER',
     mayNotGo: true,
   } as const;
-  const { ready } = await keepOrder(one, [
+  const ready = await keepOrder(one, [
     { ...claimed, id: newest, entityId: String(RECORDS - 1), receiverHost: null },
   ]);
   expect(ready).toEqual([]);

@@ -54,7 +54,7 @@ test('a batch whose relay died before it looked at the order attempts the first 
   // Of what is claimed now none is in the way of another, and the batch has more.
   const { deliveries } = await claimDeliveries(sql, { queue: QUEUE.fresh, limit: 1 });
   expect(deliveries).toMatchObject([{ id: first, batchId, mayNotGo: false }]);
-  const { ready } = await keepOrder(sql, deliveries, [batchId]);
+  const ready = await keepOrder(sql, deliveries, [batchId]);
   expect(ready.map(({ id }) => id)).toEqual([first]);
   expect((await openInBatch(sql, batchId)).map(({ id }) => id)).toEqual([first]);
 });
@@ -91,7 +91,7 @@ async function windowHours(id: string): Promise<number | undefined> {
 /** Claims what waits and keeps its order. */
 async function claim(): Promise<readonly string[]> {
   const { deliveries } = await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10 });
-  const { ready } = await keepOrder(database.sql, deliveries);
+  const ready = await keepOrder(database.sql, deliveries);
   return ready.map(({ id }) => id);
 }
 
@@ -138,7 +138,7 @@ test.each([
     const ids = await happen(3);
     await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 10 - sequence, window_started_at = now()`;
     await sql`update webhooks set ordering = 'latest'`;
-    const { ended } = await supersedeRetries(sql, [String(ids[due])]);
+    const ended = await supersedeRetries(sql, [String(ids[due])]);
     expect(ended).toEqual(new Set(gone.map((index) => ids[index])));
     const rows = await sql<
       { id: string; state: string; supersededBy: string | null; attemptsMade: number }[]

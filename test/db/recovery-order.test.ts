@@ -46,7 +46,7 @@ async function stepAndAttempt(recoveryId: string, refused: string): Promise<Reco
   const { sql } = database;
   const step = await stepRecovery(sql, recoveryId);
   const { deliveries } = await claimDeliveries(sql, { queue: QUEUE.recovered, limit: 500 });
-  const { ready } = await keepOrder(sql, deliveries);
+  const ready = await keepOrder(sql, deliveries);
   await sql`
     update deliveries set dispatched_at = now(), state = case when entity_id like ${refused} then 'retrying' else 'delivered' end
     where id = any(${ready.map(({ id }) => id)}::uuid[])`;

@@ -5,6 +5,7 @@ import { createDeliverySteps } from '../../activities/delivery-steps.ts';
 import { cannotBePrepared } from '../../src/attempt/cannot-be-prepared.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
+import { notifierOf } from '../../src/db/outbox/notify.ts';
 import { QUEUE } from '../../src/db/outbox/outbox.ts';
 import { createRecords } from '../../src/reconciler/records.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -19,6 +20,12 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   ended = [];
+  notifierOf(database.sql).attach({
+    wake() {},
+    hasRoom: () => false,
+    take() {},
+    superseded: (kind) => void ended.push(`${kind} superseded`),
+  });
 });
 afterAll(() => database?.drop());
 
@@ -80,5 +87,5 @@ test.each<[string, string, (deliveryId: string) => Promise<unknown>]>([
   ['it cannot be prepared', 'expired', lastChance],
 ])('%s', async (_, state, end) => {
   await end(await front());
-  expect(ended).toEqual([`CREATE_ORDER ${state}`, 'CREATE_ORDER superseded']);
+  expect(ended.toSorted()).toEqual([`CREATE_ORDER ${state}`, 'CREATE_ORDER superseded']);
 });

@@ -21,16 +21,16 @@ export type OrderScope =
  * Keeps the order among what was just claimed: a newer event takes the place of an older one where only the latest counts, and what is
  * behind another is set aside.
  * @param resumed batches of earlier claims: whoever made one may have died before it looked, and the batch attempts all that is in it
- * @returns those that may go on, and the types of those that ended
+ * @returns those that may go on
  */
 export async function keepOrder(
   sql: Pool,
   claimed: readonly QueuedDelivery[],
   resumed: readonly string[] = [],
-): Promise<{ readonly ready: readonly QueuedDelivery[]; readonly superseded: readonly EventType[] }> {
+): Promise<readonly QueuedDelivery[]> {
   const ids = claimed.filter(({ mayNotGo }) => mayNotGo).map(({ id }) => id);
   if (resumed.length > 0) ids.push(...(await mayNotGoIn(sql, resumed)));
-  if (ids.length === 0) return { ready: claimed, superseded: [] };
+  if (ids.length === 0) return claimed;
   const superseded = await supersede(sql, sql`deliveries d`, (alias) =>
     anyOf(sql, sql`${sql(alias)}.id`, ids),
   );
@@ -41,10 +41,10 @@ export async function keepOrder(
       and w.ordering <> 'none' and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp'
       and (not w.active or exists (select ${openAhead(sql)}))
     returning d.id`;
-  const gone = new Set([...superseded, ...aside].map(({ id }) => id));
+  const gone = new Set([...superseded, ...aside.map(({ id }) => id)]);
   // Where this fails, the reconciler sees to it, and the rest of the claim goes on.
-  const more = gone.size > 0 ? await settleOrder(sql, { records: [...gone] }).catch(() => []) : [];
-  return { ready: claimed.filter(({ id }) => !gone.has(id)), superseded: [...typesOf(superseded), ...more] };
+  if (gone.size > 0) await settleOrder(sql, { records: [...gone] }).catch(() => {});
+  return claimed.filter(({ id }) => !gone.has(id));
 }
 
 /** What batches hold, have not begun, and may have to leave. */
@@ -66,28 +66,19 @@ const RECORDS_AT_ONCE = 500;
  * Releases what nothing is in front of any more, and ends what a newer event has replaced meanwhile. This process makes the first
  * attempts of what it releases while nobody else waits.
  * @param replaced whether to look for what was replaced; what is not seen here is when it is claimed
- * @returns the types of those that ended
  */
-export async function settleOrder(
-  sql: Pool,
-  scope: OrderScope,
-  replaced = true,
-): Promise<readonly EventType[]> {
+export async function settleOrder(sql: Pool, scope: OrderScope, replaced = true): Promise<void> {
   if (scope !== 'all' && 'records' in scope) {
     const records = sql`(
       select distinct e.eshop_id, e.entity_id from deliveries e where ${anyOf(sql, sql`e.id`, scope.records)})`;
     return await settleRecords(sql, records, replaced, scope.ofEshop);
   }
-  const ended: EventType[] = [];
   for (let page = await recordsThatWait(sql, scope); page.length > 0; ) {
     const records = sql`unnest(
       ${page.map(({ eshopId }) => eshopId)}::int[], ${page.map(({ entityId }) => entityId)}::text[])`;
-    ended.push(
-      ...(await settleRecords(sql, sql`(select * from ${records} as of (eshop_id, entity_id))`, replaced)),
-    );
+    await settleRecords(sql, sql`(select * from ${records} as of (eshop_id, entity_id))`, replaced);
     page = await recordsThatWait(sql, scope, page.at(-1));
   }
-  return ended;
 }
 
 interface OrderedRecord {
@@ -120,10 +111,10 @@ async function settleRecords(
   records: postgres.Fragment,
   replaced: boolean,
   ofEshop?: number,
-): Promise<readonly EventType[]> {
+): Promise<void> {
   const notifier = notifierOf(sql);
   const waiting = waitingOf(sql, records);
-  const superseded = replaced ? await supersede(sql, waiting, (alias) => waits(sql, alias)) : [];
+  if (replaced) await supersede(sql, waiting, (alias) => waits(sql, alias));
   const claims = ofEshop !== undefined && notifier.hasRoom(ofEshop);
   const released = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
     update deliveries s set due_at = now(),
@@ -148,7 +139,6 @@ async function settleRecords(
     returning ${queuedColumns(sql, 's')}, false as may_not_go, s.claimed_until is not null as claimed`;
   const taken = released.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
   notifier.notify(released.length > taken.length ? ['fresh', 'recovered'] : [], taken);
-  return typesOf(superseded);
 }
 
 /** Deliveries `d` of these records that wait, as SQL. Record by record: without statistics the planner would read all that wait. */
@@ -160,11 +150,15 @@ function waitingOf(sql: Sql, records: postgres.Fragment): postgres.Fragment {
       where x.eshop_id = r.eshop_id and x.entity_id = r.entity_id and ${waits(sql, 'x')} order by x.sequence offset 0) d`;
 }
 
-const typesOf = (rows: readonly Superseded[]) => rows.map(({ eventType }) => eventType);
-
 interface Superseded {
   readonly id: string;
   readonly eventType: EventType;
+}
+
+/** Tells those who count them. @returns their ids */
+function told(sql: Pool, rows: readonly Superseded[]): string[] {
+  notifierOf(sql).superseded(rows.map(({ eventType }) => eventType));
+  return rows.map(({ id }) => id);
 }
 
 /**
@@ -172,11 +166,11 @@ interface Superseded {
  * @param which holds of them, as they are read and once they are locked: somebody else may have released one meanwhile
  */
 async function supersede(
-  sql: Sql,
+  sql: Pool,
   of: postgres.Fragment,
   which: (alias: string) => postgres.Fragment,
-): Promise<readonly Superseded[]> {
-  return await sql<Superseded[]>`
+): Promise<string[]> {
+  const rows = await sql<Superseded[]>`
     update deliveries old set state = 'superseded', superseded_by = replaced.newest, finished_at = clock_timestamp(),
       next_attempt_at = null, dispatched_at = now(), claimed_until = null, batch_id = null
     from (
@@ -186,19 +180,17 @@ async function supersede(
       where ${which('d')} and w.ordering = 'latest' and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp') replaced
     where old.id = replaced.id and ${which('old')} and ${untouched(sql, 'old')} and old.dispatched_at is null
     returning old.id, old.event_type`;
+  return told(sql, rows);
 }
 
 /**
  * Ends what a newer event has replaced where only the latest counts, of these deliveries, whose next attempt is due, and of those before
  * them. The newer one goes on in their place; where it waited, with their count of failed attempts and their window: at once, unless
  * others of the record come between the two. None of them is under way.
- * @returns those that were ended, and the types of all that were with them
+ * @returns those that were ended
  */
-export async function supersedeRetries(
-  sql: Pool,
-  ids: readonly string[],
-): Promise<{ readonly ended: ReadonlySet<string>; readonly superseded: readonly EventType[] }> {
-  if (ids.length === 0) return { ended: new Set(), superseded: [] };
+export async function supersedeRetries(sql: Pool, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
   const rows = await sql<Superseded[]>`
     with replaced as (
       select d.id, newest.id as newest from deliveries due join webhooks w on w.id = due.webhook_id and w.ordering = 'latest'
@@ -227,7 +219,7 @@ export async function supersedeRetries(
       from (select distinct on (superseded_by) * from ended order by superseded_by, attempts_made desc, id) ended
       where n.id = ended.superseded_by and ${waits(sql, 'n')} and n.attempts_made <= ended.attempts_made)
     select id, event_type from ended`;
-  const ended = new Set(rows.map(({ id }) => id));
-  const more = ended.size > 0 ? await settleOrder(sql, { records: [...ended] }) : [];
-  return { ended, superseded: [...typesOf(rows), ...more] };
+  const ended = new Set(told(sql, rows));
+  if (ended.size > 0) await settleOrder(sql, { records: [...ended] });
+  return ended;
 }

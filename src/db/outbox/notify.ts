@@ -3,6 +3,7 @@
  * one makes commits wait for each other, and at most once per 20 ms and process. A lost one costs at most a poll interval.
  */
 import { randomUUID } from 'node:crypto';
+import type { EventType } from '../../domain/event-types.ts';
 import type { Pool } from '../pool.ts';
 import type { QueuedDelivery } from './outbox.ts';
 
@@ -29,6 +30,8 @@ export interface LocalRelay {
   hasRoom(eshopId: number): boolean;
   /** Takes deliveries that were written as claimed. Returns at once; never throws. */
   take(claimed: readonly QueuedDelivery[]): void;
+  /** Hears of a delivery of an event of this type that this process has ended as superseded, whatever the occasion. */
+  superseded(kind: EventType): void;
 }
 
 /** Wakes relays. */
@@ -42,6 +45,8 @@ interface Notifier {
   hasRoom(eshopId: number): boolean;
   /** The relay of this process hears of work at once. @returns what ends that */
   attach(relay: LocalRelay): () => void;
+  /** Call after deliveries of events of these types have ended as superseded. */
+  superseded(kinds: readonly EventType[]): void;
   /** Whether this notification is one of ours. */
   sent(payload: string): boolean;
   /** Sends what waits, and waits until it is sent. */
@@ -88,6 +93,9 @@ function createNotifier(sql: Pool): Notifier {
       return () => {
         if (relay === attached) relay = undefined;
       };
+    },
+    superseded(kinds) {
+      for (const kind of kinds) relay?.superseded(kind);
     },
     sent: (payload) => payload.split(' ').includes(id),
     async close() {

@@ -21,8 +21,6 @@ interface Compensation {
   readonly lastError: string | null;
   readonly deactivatedGeneration: number | null;
   readonly news: CompensationNews | null;
-  /** The types of those behind it that were superseded as it ended. */
-  readonly superseded: readonly EventType[];
 }
 
 /**
@@ -31,7 +29,7 @@ interface Compensation {
  * returns the same.
  */
 export async function compensate(sql: Pool, deliveryId: string): Promise<Compensation> {
-  const compensation = await transaction(sql, async (tx): Promise<Omit<Compensation, 'superseded'>> => {
+  const compensation = await transaction(sql, async (tx): Promise<Compensation> => {
     const [delivery] = await tx<
       {
         webhookId: number;
@@ -84,6 +82,6 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
     };
   });
   // What waits behind it goes on with the next.
-  const superseded = await settleOrder(sql, { records: [deliveryId] });
-  return { ...compensation, superseded };
+  await settleOrder(sql, { records: [deliveryId] });
+  return compensation;
 }

@@ -53,22 +53,18 @@ export type CanceledBy = 'operator' | 'user' | 'deletion';
  * deletion was an operator's, unless a user of the e-shop gave it up.
  * What waits behind it in its record goes on.
  * @param error replaces the last failure
- * @returns the state afterwards, the event type if this call ended it, and the types of those that were superseded then
+ * @returns the state afterwards and the event type if this call ended it
  */
 export async function closeDelivery(
   sql: Pool,
   deliveryId: string,
   state: 'expired' | 'canceled',
   error: string | null = null,
-): Promise<{
-  readonly state: StoredState;
-  readonly closed: EventType | null;
-  readonly superseded: readonly EventType[];
-}> {
+): Promise<{ readonly state: StoredState; readonly closed: EventType | null }> {
   const closed = await closeOpen(sql, deliveryId, state, error);
-  const superseded = closed?.ordered === true ? await settleOrder(sql, { records: [deliveryId] }) : [];
+  if (closed?.ordered === true) await settleOrder(sql, { records: [deliveryId] });
   const [row] = await sql<{ state: StoredState }[]>`select state from deliveries where id = ${deliveryId}`;
-  return { state: row?.state ?? 'canceled', closed: closed?.eventType ?? null, superseded };
+  return { state: row?.state ?? 'canceled', closed: closed?.eventType ?? null };
 }
 
 /** The statement of `closeDelivery`. @returns undefined where it was not open */
