@@ -93,11 +93,11 @@ export async function countBehind(sql: Sql, deliveryId: string): Promise<number>
 export const waitsFor = (sql: Sql) => sql`
   case when d.state = 'pending' and w.active and d.operator_stop is null then coalesce(
     -- Of what has not been claimed nobody knows yet that it has to wait.
-    case when d.dispatched_at is null and w.ordering <> 'none' and not ${outside(sql, 'd')} then (
+    case when d.dispatched_at is null and w.ordering <> 'none' then (
       select json_build_object('reason', 'order', 'deliveryId', o.id, 'since', d.created_at, 'nextAttemptAt',
         -- Stopped by an operator, or under way: nothing is planned.
         case when o.operator_stop is null and o.next_attempt_at > clock_timestamp() then o.next_attempt_at end)
-      ${openAhead(sql)} order by o.sequence, o.id limit 1) end,
+      ${openAhead(sql)} and not ${outside(sql, 'd')} order by o.sequence, o.id limit 1) end,
     case
       when ${waits(sql, 'd')} then json_build_object('reason', 'order', 'since', d.created_at)
       when d.dispatched_at is null and exists (select from recoveries r where r.id = d.recovery_id and r.state = 'paused')
