@@ -11,6 +11,7 @@ import { createLoad } from '../src/concurrency/load.ts';
 import { schedulerDefaults as options } from '../src/concurrency/settings.ts';
 import { claimDeliveries } from '../src/db/outbox/claim.ts';
 import { createPool } from '../src/db/pool.ts';
+import { throughSessions } from '../src/db/through-sessions.ts';
 import { createSender } from '../src/delivery/sender.ts';
 import { defaultRetryPolicy as policy } from '../src/domain/retry-policy.ts';
 import { createBudget } from '../src/relay/budget.ts';
@@ -35,6 +36,7 @@ const load = createLoad();
 const keys = createKeys(Buffer.from(SECRET_KEY, 'base64'));
 const deps = {
   sql,
+  execute: throughSessions(sql, null),
   sender,
   keys,
   limits,

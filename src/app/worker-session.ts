@@ -221,6 +221,7 @@ export async function runSession(
       policy,
       makeFirstAttempt: (deliveryId, signals) =>
         makeAttempt(attemptDeps, { deliveryId, policy, lastChance: false, expectedNumber: 1 }, signals),
+      execute,
       ...(deps.sessionSql === undefined ? {} : { sessionSql: deps.sessionSql }),
       dispatcher,
       recoveries,

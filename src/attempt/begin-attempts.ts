@@ -8,7 +8,7 @@ import type { Limits } from '../concurrency/limits.ts';
 import type { Load } from '../concurrency/load.ts';
 import { type Clock, clockFrom } from '../db/clock.ts';
 import { supersedeRetries } from '../db/outbox/keep-order.ts';
-import type { Pool, Sql } from '../db/pool.ts';
+import type { Pool } from '../db/pool.ts';
 import type { Execute } from '../db/through-sessions.ts';
 import { type BegunAttempt, beginAttempts, type DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { BatchRun } from '../db/webhooks/batches.ts';
@@ -24,8 +24,8 @@ import type { DeliveryWatch } from './watch.ts';
 
 export interface AttemptDeps {
   readonly sql: Pool;
-  /** What is asked of a delivery by itself; default: through the pool. */
-  readonly execute?: Execute;
+  /** The statements that every attempt needs: reading it, beginning it, recording it. */
+  readonly execute: Execute;
   readonly sender: Sender;
   readonly keys: SecretKeys;
   readonly limits: Limits;
@@ -111,8 +111,7 @@ export async function begin(
   }));
   const beginAt = performance.now();
   const owner = uuidv7();
-  const allocate = (by: Sql) => beginAttempts(by, wanted, batch, { owner, ms: ownedMs(terms.policy) });
-  const begun = await (batch === null && execute !== undefined ? execute(allocate) : allocate(sql));
+  const begun = await execute((by) => beginAttempts(by, wanted, batch, { owner, ms: ownedMs(terms.policy) }));
   const begunAt = performance.now();
   const ready: ReadyAttempt[] = [];
   const outdated: DeliveryForAttempt[] = [];

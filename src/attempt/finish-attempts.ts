@@ -73,7 +73,7 @@ export async function send(
  * @param batch the batch that made the attempts; null: the relay, or their own workflows, did
  */
 export async function record(
-  deps: Pick<AttemptDeps, 'sql' | 'watch'>,
+  deps: Pick<AttemptDeps, 'sql' | 'execute' | 'watch'>,
   attempts: readonly AnsweredAttempt[],
   terms: Pick<AttemptTerms, 'policy' | 'lastChance'>,
   batch: BatchRun | null,
@@ -87,7 +87,7 @@ export async function record(
 }
 
 async function recordAll(
-  { sql, watch }: Pick<AttemptDeps, 'sql' | 'watch'>,
+  { sql, execute, watch }: Pick<AttemptDeps, 'sql' | 'execute' | 'watch'>,
   attempts: readonly AnsweredAttempt[],
   terms: Pick<AttemptTerms, 'policy' | 'lastChance'>,
   batch: BatchRun | null,
@@ -101,7 +101,7 @@ async function recordAll(
       result.outcome !== 'gone' || generations.get(delivery.webhookId) === delivery.generation;
     return recordOf(delivery, terms, { ...attempt, stillCurrent });
   });
-  const states = await withRetries(() => recordAttempts(sql, records, batch));
+  const states = await withRetries(() => execute((by) => recordAttempts(by, records, batch)));
   for (const [index, attempt] of attempts.entries()) {
     const { delivery, span } = attempt;
     const recorded = records[index];

@@ -6,7 +6,7 @@
  * `make-batch.ts` for a batch.
  */
 import { countBehind } from '../db/outbox/order.ts';
-import type { Pool, Sql } from '../db/pool.ts';
+import type { Pool } from '../db/pool.ts';
 import { type DeliveryForAttempt, loadForAttempt } from '../db/webhooks/attempts.ts';
 import { deferAttempt, spendRetries } from '../db/webhooks/deliveries.ts';
 import { type AttemptDeps, type Beginnings, begin } from './begin-attempts.ts';
@@ -53,7 +53,7 @@ async function makeOrDefer(
 ): Promise<AttemptOutcome> {
   const { sql } = deps;
   const takenAt = performance.now();
-  const delivery = await load(deps, order);
+  const delivery = await deps.execute((by) => loadForAttempt(by, order.deliveryId));
   if (delivery === undefined) return { kind: 'notAttempted', reason: 'closed' };
   const refusal = refusalOf(delivery, order);
   if (refusal !== null) return await refuse(sql, delivery, order, refusal);
@@ -73,11 +73,6 @@ async function makeOrDefer(
   } finally {
     permit.release(accepted);
   }
-}
-
-async function load({ sql, execute }: AttemptDeps, { deliveryId }: AttemptOrder) {
-  const read = (by: Sql) => loadForAttempt(by, deliveryId);
-  return await (execute === undefined ? read(sql) : execute(read));
 }
 
 /** The limits allow no attempt now. */
@@ -134,7 +129,7 @@ async function beginOne(
   const beginnings = await begin(deps, [read], order, null);
   if (beginnings.outdated.length === 0) return beginnings;
   // Its webhook changed in between.
-  const now = await load(deps, order);
+  const now = await deps.execute((by) => loadForAttempt(by, order.deliveryId));
   return now === undefined ? undefined : await begin(deps, [now], order, null);
 }
 

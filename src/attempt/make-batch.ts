@@ -148,7 +148,7 @@ function createBeginning(
 
   async function beginPage(ids: readonly string[]): Promise<ReadonlyMap<string, ReadyAttempt>> {
     if (signal.aborted) return new Map();
-    const page = await loadOfBatch(deps.sql, batch.id, ids);
+    const page = await deps.execute((by) => loadOfBatch(by, batch.id, ids));
     const { ready, refused, unprepared } = await begin(deps, page, terms, batch, prepareWith);
     for (const { delivery, error } of unprepared) {
       await cannotBePrepared(deps, { deliveryId: delivery.id, lastChance: false }, error).catch(

@@ -28,7 +28,7 @@ const LONGEST_WAIT_MS = 50;
  * @param failed hears that recording failed: what was to be recorded stays without a result, and is attempted again under its number
  */
 export function createRecorder(
-  deps: Pick<AttemptDeps, 'sql' | 'watch'>,
+  deps: Pick<AttemptDeps, 'sql' | 'execute' | 'watch'>,
   terms: AttemptTerms,
   batch: BatchRun,
   failed: (error: unknown) => void,

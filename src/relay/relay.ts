@@ -8,7 +8,7 @@
 import { type ClaimLimits, claimDeliveries } from '../db/outbox/claim.ts';
 import { notifierOf, OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
-import { throughSessions } from '../db/through-sessions.ts';
+import type { Execute } from '../db/through-sessions.ts';
 import { isOfTemporal } from '../temporal/refusal.ts';
 import { createBudget } from './budget.ts';
 import { dispatchChanges, dispatchRecoveries, dispatchReleases } from './changes.ts';
@@ -21,9 +21,11 @@ import { dispatchWarnings } from './warnings.ts';
 
 export interface RelayOptions
   extends Omit<RelayDeps, 'claim' | 'budget' | 'stopping' | 'onTaken' | 'onAway'> {
+  /** Executes claims. */
+  readonly execute: Execute;
   /**
-   * Sessions with the server itself, where notifications are heard and deliveries are claimed; null: there are none behind a pooler, and
-   * work is looked for. Default: the pool.
+   * Sessions with the server itself, where notifications are heard; null: there are none behind a pooler, and work is looked for.
+   * Default: the pool.
    */
   readonly sessionSql?: Pool | null;
   /** Told whether Temporal took what it was given. */
@@ -50,7 +52,6 @@ export interface Relay {
 /** Starts relaying at once. */
 export function startRelay(relay: RelayOptions): Relay {
   const { sql, sessionSql = sql, log, onTemporal, load, options } = relay;
-  const execute = throughSessions(sql, relay.sessionSql ?? null);
   const stopping = new AbortController();
   const budget = createBudget(load.overloaded, options);
   const precedence = createPrecedence(options.patienceMs);
@@ -63,7 +64,7 @@ export function startRelay(relay: RelayOptions): Relay {
   }
   const common = {
     ...relay,
-    claim: (limits: ClaimLimits) => execute((by) => claimDeliveries(by, limits)),
+    claim: (limits: ClaimLimits) => relay.execute((by) => claimDeliveries(by, limits)),
     budget,
     stopping: stopping.signal,
     onTaken,

@@ -6,6 +6,7 @@ import { makeAttempt } from '../../src/attempt/make-attempt.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import type { Limits } from '../../src/concurrency/limits.ts';
 import { createEshop } from '../../src/db/eshops.ts';
+import { throughSessions } from '../../src/db/through-sessions.ts';
 import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';
 import type { AttemptRequest, AttemptResult } from '../../src/delivery/sender.ts';
@@ -59,6 +60,7 @@ function attempt(
   };
   const deps = {
     sql: database.sql,
+    execute: throughSessions(database.sql, null),
     sender,
     keys: { decryptSecret: () => 'whsec_AAAA' },
     ...alone(),

@@ -9,6 +9,7 @@ import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { throughSessions } from '../../src/db/through-sessions.ts';
 import { beginAttempts, giveUpAttempt, loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { readActionTargets } from '../../src/db/webhooks/operator-actions.ts';
 import type { AttemptResult } from '../../src/delivery/sender.ts';
@@ -51,6 +52,7 @@ function processWith(answer: () => Promise<AttemptResult>) {
   const numbers: number[] = [];
   const deps: AttemptDeps = {
     sql: database.sql,
+    execute: throughSessions(database.sql, null),
     sender: {
       send({ number }) {
         numbers.push(number);

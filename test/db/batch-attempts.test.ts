@@ -13,6 +13,7 @@ import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { throughSessions } from '../../src/db/through-sessions.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { deleteWebhook, replaceSecret, setActive } from '../../src/db/webhooks/webhooks.ts';
 import type { AttemptRequest, AttemptResult, Sender } from '../../src/delivery/sender.ts';
@@ -71,6 +72,7 @@ function senderOf(result: AttemptResult, sent: AttemptRequest[]): Sender {
 
 const common = () => ({
   sql: database.sql,
+  execute: throughSessions(database.sql, null),
   keys,
   ...alone(),
   log: pino({ level: 'silent' }),

@@ -6,6 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { createAttemptDelivery } from '../../activities/attempt-delivery.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createPool } from '../../src/db/pool.ts';
+import { throughSessions } from '../../src/db/through-sessions.ts';
 import { createKeys } from '../../src/secrets/keys.ts';
 import { untraced } from '../../src/traces/traces.ts';
 import { alone } from '../support/limits.ts';
@@ -34,6 +35,7 @@ test.each([
     const log = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) });
     const run = createAttemptDelivery({
       sql,
+      execute: throughSessions(sql, null),
       sender: startSender(),
       keys,
       ...alone(),

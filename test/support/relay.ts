@@ -3,6 +3,7 @@ import pino from 'pino';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createLoad } from '../../src/concurrency/load.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
+import { throughSessions } from '../../src/db/through-sessions.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { MakeFirstAttempt } from '../../src/relay/deps.ts';
@@ -60,6 +61,7 @@ export function relayTo(
   };
   const relay = startRelay({
     sql: stack.sql,
+    execute: throughSessions(stack.sql, null),
     policy: defaultRetryPolicy,
     makeFirstAttempt,
     dispatcher,
