@@ -64,7 +64,7 @@ export const variables = v.object({
   ),
   DATABASE_DIRECT_URL: withoutDefault(
     databaseUrl,
-    'the server itself where `DATABASE_URL` leads to a pooler: for LISTEN, and for claims and the begin of an attempt, which are dear to plan; unset: workers look for work once a second instead of being told',
+    'the server itself where `DATABASE_URL` leads to a pooler: for LISTEN, and for claims and the statements of attempts, which are dear to plan; unset: workers look for work once a second instead of being told',
   ),
   TEMPORAL_ADDRESS: withoutDefault(
     hostAndPort,

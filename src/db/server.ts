@@ -66,7 +66,7 @@ function problemOf(
 }
 
 /**
- * Beside the one that listens: claims of two classes may coincide, and an attempt begin meanwhile. More: connections past the pooler that
+ * Beside the one that listens: claims of two classes may coincide, and attempts be read, begun or recorded meanwhile. More: connections past the pooler that
  * hardly anything uses.
  */
 const SESSIONS = 3;
