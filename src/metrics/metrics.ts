@@ -6,6 +6,7 @@
  * Module metrics, which imports attempt, db, domain, lib, mail, reconciler, relay. Begin: every series is defined here.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { isOpen, storedStates } from '../domain/delivery-state.ts';
 import { type EventType, eventTypes } from '../domain/event-types.ts';
 
 /** Where receivers answer, and beyond the longest time for an attempt that anybody sets, in seconds. */
@@ -23,7 +24,6 @@ const EVENT_LOOP_PRECISION_MS = 20;
 const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
 type StatusClass = (typeof statusClasses)[number];
 
-const endings = ['delivered', 'failed', 'expired', 'canceled'] as const;
 const reasons = ['retriesExhausted', 'gone'] as const;
 const mailOutcomes = ['sent', 'failed', 'refused'] as const;
 
@@ -198,7 +198,7 @@ export function createMetrics() {
   } as const;
 
   for (const kind of Object.keys(eventTypes) as EventType[]) {
-    for (const outcome of endings) metrics.deliveries.inc({ outcome, kind }, 0);
+    for (const outcome of storedStates) if (!isOpen(outcome)) metrics.deliveries.inc({ outcome, kind }, 0);
   }
   for (const status of statusClasses) metrics.attempts.inc({ status }, 0);
   for (const reason of reasons) metrics.deactivations.inc({ reason }, 0);
