@@ -20,8 +20,8 @@ import type { AttemptOrder, AttemptOutcome, Refusal } from './outcome.ts';
 export interface AttemptSignals {
   /** None begins any more; those under way finish. */
   readonly stop: AbortSignal;
-  /** The requests under way are aborted too, and stay without a result. */
-  readonly abort: AbortSignal;
+  /** The requests under way are aborted too, and stay without a result. Left out: they end by their own time-out. */
+  readonly abort?: AbortSignal;
   /** Told when an attempt asks for its permit, and when it has it. */
   readonly onPermit?: (it: 'isAskedFor' | 'isThere') => void;
 }

@@ -63,14 +63,7 @@ export function createInHand(deps: RelayDeps): InHand {
     onPermit: AttemptSignals['onPermit'] & {},
   ): Promise<AttemptOutcome | null> {
     if (attemptsMade > 0 || state !== 'pending') return null;
-    const abort = new AbortController();
-    // By then it is anybody's.
-    const timer = setTimeout(() => abort.abort(), underWay.ms);
-    const signals = { stop: stopping, abort: abort.signal, onPermit };
-    return await deps
-      .makeFirstAttempt(id, signals)
-      .catch(() => null)
-      .finally(() => clearTimeout(timer));
+    return await deps.makeFirstAttempt(id, { stop: stopping, onPermit }).catch(() => null);
   }
 
   async function handOver(delivery: QueuedDelivery, attempt: Promise<AttemptOutcome | null>): Promise<void> {
