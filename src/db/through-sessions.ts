@@ -12,6 +12,7 @@ const WITHOUT_SESSIONS_MS = 30_000;
 
 /**
  * By sessions with the server itself, which keep the statement prepared; through the pool while they fail, and where there are none.
+ * @param sessions the pool itself where no pooler is in front of the server: what fails there is not executed again
  * @param now in milliseconds, on a clock that does not jump
  */
 export function throughSessions(
@@ -21,7 +22,7 @@ export function throughSessions(
 ): Execute {
   let failedAt = Number.NEGATIVE_INFINITY;
   return async (statement) => {
-    if (sessions === null || now() - failedAt < WITHOUT_SESSIONS_MS) return await statement(sql);
+    if (sessions === null || sessions === sql || now() - failedAt < WITHOUT_SESSIONS_MS) return await statement(sql);
     try {
       return await statement(sessions);
     } catch {

@@ -93,6 +93,8 @@ test('by sessions of their own, and by the pool for half a minute once those fai
     time += 2_000;
     expect([await claimBy(fallen), asked]).toEqual([[], 2]);
     expect([await claimBy(throughSessions(database.sql, null)), asked]).toEqual([[], 1]);
+    await expect(claimBy(throughSessions(nowhere, nowhere))).rejects.toThrow();
+    expect(asked).toBe(1);
   } finally {
     await Promise.all([sessions.end(), nowhere.end()]);
   }
