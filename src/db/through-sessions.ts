@@ -22,7 +22,8 @@ export function throughSessions(
 ): Execute {
   let failedAt = Number.NEGATIVE_INFINITY;
   return async (statement) => {
-    if (sessions === null || sessions === sql || now() - failedAt < WITHOUT_SESSIONS_MS) return await statement(sql);
+    if (sessions === null || sessions === sql || now() - failedAt < WITHOUT_SESSIONS_MS)
+      return await statement(sql);
     try {
       return await statement(sessions);
     } catch {
