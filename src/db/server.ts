@@ -72,12 +72,18 @@ function problemOf(
 const SESSIONS = 3;
 
 /**
+ * What takes longer goes through the pool: both within the time in which an attempt that was begun may leave. Less: a busy moment makes
+ * statements dear for half a minute. More: while the server's own address is out of reach attempts are interrupted.
+ */
+const SESSION_DEADLINES = { connectMs: 1_500, statementMs: 2_000, silenceMs: 3_000 } as const;
+
+/**
  * Sessions with the server itself, which can listen to what is notified at `sql`.
  * @param url of the server
  * @throws UserError where that leads to another database, or to a pooler
  */
 export async function createSessionPool(sql: Pool, url: string): Promise<Pool> {
-  const sessions = createPool(url, SESSIONS);
+  const sessions = createPool(url, SESSIONS, SESSION_DEADLINES);
   try {
     const channel = `waybill_${randomUUID()}`;
     const heard = new Promise<true>((resolve, reject) => {

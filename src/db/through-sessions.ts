@@ -20,12 +20,19 @@ export function throughSessions(
   sessions: Sql | null,
   now: () => number = () => performance.now(),
 ): Execute {
-  let failedAt = Number.NEGATIVE_INFINITY;
+  /** null: they work. */
+  let failedAt: number | null = null;
   return async (statement) => {
-    if (sessions === null || sessions === sql || now() - failedAt < WITHOUT_SESSIONS_MS)
-      return await statement(sql);
+    if (sessions === null || sessions === sql) return await statement(sql);
+    if (failedAt !== null) {
+      if (now() - failedAt < WITHOUT_SESSIONS_MS) return await statement(sql);
+      // One finds out; the others do not wait for it.
+      failedAt = now();
+    }
     try {
-      return await statement(sessions);
+      const result = await statement(sessions);
+      failedAt = null;
+      return result;
     } catch {
       failedAt = now();
       return await statement(sql);

@@ -92,6 +92,14 @@ test('by sessions of their own, and by the pool for half a minute once those fai
     expect([await claimBy(fallen), asked]).toEqual([[third], 1]);
     time += 2_000;
     expect([await claimBy(fallen), asked]).toEqual([[], 2]);
+    time += 31_000;
+    let together = 0;
+    const ask: Parameters<Execute>[0] = async (sql) => {
+      together += 1;
+      await sql`select`;
+    };
+    await Promise.all([fallen(ask), fallen(ask), fallen(ask)]);
+    expect(together).toBe(4);
     expect([await claimBy(throughSessions(database.sql, null)), asked]).toEqual([[], 1]);
     await expect(claimBy(throughSessions(nowhere, nowhere))).rejects.toThrow();
     expect(asked).toBe(1);

@@ -122,7 +122,10 @@ test('notifications are listened for where they are sent, and nowhere else', asy
   const { url, drop } = await createTestDatabase();
   onTestFinished(drop);
   const sql = poolAt(url, { session: false });
-  pools.push(await createSessionPool(sql, url));
+  const sessions = await createSessionPool(sql, url);
+  pools.push(sessions);
+  // What takes longer goes through the pool, in time for an attempt that has begun.
+  expect(await sessions`show statement_timeout`).toEqual([{ statementTimeout: '2s' }]);
   const other = await createTestDatabase();
   onTestFinished(other.drop);
   await expect(createSessionPool(sql, other.url)).rejects.toThrow('has to lead to the same database');
