@@ -124,7 +124,9 @@ export async function begin(
     const clock = clockFrom(one.startedAt);
     const span = beginAttemptSpan(traces, delivery, number, batch?.span);
     const attempt = { delivery, number, begun: one, owner, beginAt, begunAt, clock, span };
-    ready.push({ ...attempt, request: { ...request, at: one.startedAt } });
+    // DELIVERY_TIMEOUT may have been raised since the delivery got its policy.
+    const timeoutMs = terms.policy.attemptTimeoutMs;
+    ready.push({ ...attempt, request: { ...request, at: one.startedAt, timeoutMs } });
   }
   return { ready, refused, unprepared, outdated };
 }

@@ -64,10 +64,11 @@ interface ExchangeSettings {
 
 /** @throws DOMException `AbortError` when `signal` aborts before an answer has arrived */
 export function exchange(
-  { connectionsTo, timeoutMs, connectTimeoutMs, version, isInternal }: ExchangeSettings,
+  { connectionsTo, timeoutMs: longest, connectTimeoutMs, version, isInternal }: ExchangeSettings,
   request: AttemptRequest,
   signal: AbortSignal | undefined,
 ): Promise<AttemptResult> {
+  const timeoutMs = Math.min(longest, request.timeoutMs ?? longest);
   const start = performance.now();
   const elapsed = () => Math.round(performance.now() - start);
   let sent: { sentMs?: number } = {};

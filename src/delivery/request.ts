@@ -28,6 +28,8 @@ export interface AttemptRequest {
   readonly entityId: string;
   /** 1 for the first attempt. */
   readonly number: number;
+  /** How long this attempt may take, in milliseconds, where that is less than the sender allows: so long it has an owner. */
+  readonly timeoutMs?: number;
   /** JSON text for POST, or its bytes in UTF-8, which several requests may share; null for GET. */
   readonly body: string | Uint8Array | null;
   /** When it is made, by the clock that all times of deliveries are of: the time in its signatures. */

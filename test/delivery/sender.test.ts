@@ -337,6 +337,12 @@ describe('answers that are too slow or too much', () => {
     expect(result.durationMs).toBeGreaterThanOrEqual(245);
   });
 
+  test('no answer within the time-out of the attempt itself, which is shorter', async () => {
+    const { url, port } = await startReceiver({ hang: 'headers' });
+    const { error } = await startSender({ timeoutMs: 30_000 }).send({ ...attempt(url), timeoutMs: 250 });
+    expect(error).toBe(`no response from 127.0.0.1:${port} within 250 ms`);
+  });
+
   test('a body that stalls after a 2xx takes nothing back', async () => {
     const receiver = await startReceiver({ hang: 'body', body: 'so far' });
 
