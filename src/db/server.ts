@@ -66,14 +66,14 @@ function problemOf(
 }
 
 /**
- * Beside the one that listens: claims of two classes may coincide, and attempts be read, begun or recorded meanwhile. More: connections past the pooler that
- * hardly anything uses.
+ * Beside the one that listens: claims of two classes may coincide, and attempts be read, begun or recorded meanwhile. More: connections
+ * past the pooler that hardly anything uses.
  */
 const SESSIONS = 3;
 
 /**
- * What takes longer goes through the pool: both within the time in which an attempt that was begun may leave. Less: a busy moment makes
- * statements dear for half a minute. More: while the server's own address is out of reach attempts are interrupted.
+ * What takes longer goes through the pool, in time for the request of an attempt that is begun (`LEAVES_WITHIN_MS`). Less: a busy moment
+ * makes statements dear for half a minute. More: while the server's own address is out of reach attempts are interrupted.
  */
 const SESSION_DEADLINES = { connectMs: 1_500, statementMs: 2_000, silenceMs: 3_000 } as const;
 
