@@ -41,6 +41,8 @@ export interface Scene<S extends BasicStack = Stack> {
   /** What must come of it; a fault adds what it changes. */
   readonly ledger: Ledger;
   readonly ordered: OrderedSize;
+  /** How many a round has that kills at every moment. */
+  readonly kills: number;
 }
 
 /** One fault. */

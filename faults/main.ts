@@ -30,6 +30,7 @@ interface Options {
   readonly runners: number;
   readonly grace: number;
   readonly ordered: OrderedSize;
+  readonly kills: number;
   readonly firstAttempts: Setting | 'turns';
   readonly built: boolean;
   readonly json: boolean;
@@ -58,6 +59,7 @@ const options = new Command('faults')
     orderedSize,
     defaultOrdered,
   )
+  .option('--kills <n>', 'how many kills a round has that kills at every moment', positiveInteger, 12)
   .addOption(
     new Option(
       '--first-attempts <setting>',
@@ -96,7 +98,8 @@ process.on('unhandledRejection', (error) => {
 
 /** Takes one round after the other from the list. */
 async function playAll(left: Round[], played: Played[]): Promise<void> {
-  const runner = createRunner(shutdown, { graceMs: options.grace * 1000, ordered: options.ordered }, say);
+  const { grace, ordered, kills } = options;
+  const runner = createRunner(shutdown, { graceMs: grace * 1000, ordered, kills }, say);
   for (let round = left.shift(); round !== undefined; round = left.shift()) {
     const result = await runner.play(round);
     if (shutdown.signal.aborted) return;

@@ -22,8 +22,8 @@ export const policies = {
   tight: { initialIntervalMs: 3, coefficient: 1.5, maxRetries: 20, windowMs: 30_000 },
   /** One wait of an hour: whatever a fault puts off by a wait does not come within the round. */
   hours: { initialIntervalMs: 3_600_000, coefficient: 1.5, maxRetries: 1, windowMs: 48 * 3_600_000 },
-  /** So few attempts that each may take all its time. */
-  few: { initialIntervalMs: 200, coefficient: 1.5, maxRetries: 3, windowMs: 40_000 },
+  /** So few attempts that each may take all its time. They end long before the window does, on a busy machine too. */
+  few: { initialIntervalMs: 200, coefficient: 1.5, maxRetries: 3, windowMs: 120_000 },
   /** One long wait, in which an operator orders something. */
   patient: { initialIntervalMs: 25_000, coefficient: 1, maxRetries: 1, windowMs: 120_000 },
   /** A window that ends before an outage does. */

@@ -23,6 +23,8 @@ export interface RoundOptions {
   /** How late an attempt may be beyond plan and outage, in milliseconds. */
   readonly graceMs: number;
   readonly ordered: OrderedSize;
+  /** How many a round has that kills at every moment. */
+  readonly kills: number;
 }
 
 /** What came of it. */
@@ -63,7 +65,7 @@ export async function playRound<S extends BasicStack>(
   stack: S,
   round: Round,
   fault: Fault<S>,
-  { graceMs, ordered }: RoundOptions,
+  { graceMs, ordered, kills }: RoundOptions,
 ): Promise<Played> {
   const started = Date.now();
   const { policy } = round;
@@ -74,7 +76,7 @@ export async function playRound<S extends BasicStack>(
   const receivers = await openReceivers(policy, shop.subscribe);
   const random = randomFrom(`${round.seed}/${round.index}/fault`);
   const machine = watchMachine();
-  const scene: Scene<S> = { stack, shop, receivers, ledger, random, ordered };
+  const scene: Scene<S> = { stack, shop, receivers, ledger, random, ordered, kills };
   try {
     await fault.prepare?.(scene);
     let halfway = () => {};

@@ -8,7 +8,6 @@ import { momentsMet } from '../moments-met.ts';
 import type { EmbeddedStack } from '../stack/embedded.ts';
 import type { BasicStack, Stack } from '../stack/stack.ts';
 
-const KILLS = 12;
 /** Each sends one order after the other, until the kill. */
 const CLIENTS = 2;
 /** From the first order to the kill, in milliseconds. */
@@ -54,11 +53,11 @@ function everyMoment<S extends BasicStack>(name: string, victim: Victim<S>): Fau
 }
 
 async function killAgainAndAgain<S extends BasicStack>(scene: Scene<S>, victim: Victim<S>): Promise<void> {
-  const { stack, shop, receivers, ledger, random } = scene;
+  const { stack, shop, receivers, ledger, random, kills } = scene;
   const ended = async () =>
     (await readRows(stack.sql, shop.eshopId)).deliveries.every(({ state }) => !isOpen(state));
   await withTemporal(await victim.temporalAddress(stack), async (client) => {
-    for (let kill = 0; kill < KILLS; kill += 1) {
+    for (let kill = 0; kill < kills; kill += 1) {
       victim.delay(stack, random.pick(FAR_MS.temporal), random.pick(FAR_MS.postgres));
       let orders = 0;
       let killed = false;
