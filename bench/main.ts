@@ -68,7 +68,11 @@ const options = new Command('bench')
   .option('--scale <share>', 'of the full sizes, such as 0.1', share, 1)
   .option('--cluster', 'the full Temporal server on Postgres instead of the embedded one', false)
   .option('--before <folder>', 'another checkout, installed, for the section of the same name')
-  .option('--beside <words>', 'only the scenarios of neighbours that have these in their names', '')
+  .option(
+    '--beside <words>',
+    'only the scenarios of neighbours, or the controls, that have these in their names',
+    '',
+  )
   .option(
     '--slow-link',
     'add 50 ms to every call to Temporal and 5 ms to every round trip to Postgres',

@@ -1,7 +1,7 @@
 /** What a run of the bench has found: figures by section, name and column, with one value per run. */
 /**
  * What is compared: the engine's floor, Waybill in the three settings of `FIRST_ATTEMPTS`, the code of a batch without any
- * Temporal, the sender without anything, another checkout, and Waybill behind a pooler.
+ * Temporal, the sender without anything, another checkout, Waybill behind a pooler, and without one of its controls.
  */
 export const columns = [
   'floor',
@@ -12,6 +12,7 @@ export const columns = [
   'sender',
   'before',
   'pooler',
+  'without',
 ] as const;
 /** A column of the table. */
 export type Column = (typeof columns)[number];

@@ -1,6 +1,7 @@
 /** The sections of the bench, in the order of the table. */
 import { before } from './before.ts';
 import { calm } from './calm.ts';
+import { withoutControls } from './controls.ts';
 import { growth } from './growth.ts';
 import { hosts } from './hosts.ts';
 import { importing } from './import.ts';
@@ -26,4 +27,5 @@ export const sections: readonly Section[] = [
   growth,
   memory,
   pooler,
+  withoutControls,
 ];

@@ -1,10 +1,10 @@
 /** Neighbours: what one e-shop feels of another, with and without it in the same run. */
 
-import { firstDelivery, flatOutRound, latenciesOf, openLine } from '../rounds.ts';
+import { firstDelivery, flatOutRound, type Line, latenciesOf, openLine } from '../rounds.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
 import { countTaskTimeouts } from '../task-timeouts.ts';
-import { feel, feelReads, latenessAmongNeighbours } from '../trial.ts';
+import { feel, feelReads, latenessAmongNeighbours, type Pace } from '../trial.ts';
 import { type Place, type Trouble, troubles } from '../troubles.ts';
 import type { Bench, Section, Setting } from './section.ts';
 
@@ -45,8 +45,20 @@ export const neighbours: Section = {
   },
 };
 
-async function trial(bench: Bench, setting: Setting, trouble: Trouble): Promise<void> {
-  const stack = await bench.stack();
+/** Who troubles, and who is troubled. */
+interface Trial {
+  readonly place: Place;
+  readonly line: Line;
+  readonly pace: Pace;
+}
+
+/** A warm worker, and the two e-shops of a trial. @param seconds how long orders are sent */
+export async function openTrial(
+  bench: Bench,
+  stack: Stack,
+  setting: Setting,
+  seconds: number,
+): Promise<Trial> {
   await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
   const line = await openLine(stack);
   await firstDelivery(line);
@@ -64,27 +76,37 @@ async function trial(bench: Bench, setting: Setting, trouble: Trouble): Promise<
     sizes,
     patienceMs: bench.patience(PREPARE_MS),
   };
-  const pace = {
-    perSecond: PER_SECOND,
-    seconds: sizes.trialSeconds,
-    patienceMs: bench.patience(PATIENCE_MS),
-  };
+  const pace = { perSecond: PER_SECOND, seconds, patienceMs: bench.patience(PATIENCE_MS) };
   await feel(stack, line, { ...pace, seconds: Math.min(5, pace.seconds) });
-  const [alone, readsAlone] = await Promise.all([feel(stack, line, pace), feelReads(line, pace)]);
-  bench.note(besideNames.alone(trouble), setting, percentile(alone.latencies, 95));
+  return { place, line, pace };
+}
 
+/** What the healthy e-shop feels while the other makes its trouble. */
+export async function feelBeside({ place, line, pace }: Trial, trouble: Trouble) {
   const webhooks = await trouble.prepare(place);
-  bench.say(`${setting}: ${trouble.name} …`);
   const over = new AbortController();
   const making = trouble.make(place, webhooks, over.signal);
   // Looked at below; until then a failure has to wait.
   making.catch(() => {});
   const timer = setTimeout(() => over.abort(), pace.seconds * 1000);
-  const [beside, readsBeside] = await Promise.all([feel(stack, line, pace), feelReads(line, pace)]).finally(
-    () => clearTimeout(timer),
-  );
+  const [beside, readsBeside] = await Promise.all([
+    feel(place.stack, line, pace),
+    feelReads(line, pace),
+  ]).finally(() => clearTimeout(timer));
   over.abort();
   await making;
+  return { webhooks, beside, readsBeside };
+}
+
+async function trial(bench: Bench, setting: Setting, trouble: Trouble): Promise<void> {
+  const stack = await bench.stack();
+  const opened = await openTrial(bench, stack, setting, bench.sizes.trialSeconds);
+  const { place, line, pace } = opened;
+  const [alone, readsAlone] = await Promise.all([feel(stack, line, pace), feelReads(line, pace)]);
+  bench.note(besideNames.alone(trouble), setting, percentile(alone.latencies, 95));
+
+  bench.say(`${setting}: ${trouble.name} …`);
+  const { webhooks, beside, readsBeside } = await feelBeside(opened, trouble);
   bench.note(besideNames.beside(trouble), setting, percentile(beside.latencies, 95));
   bench.note(`  answers of the API without ${trouble.name}, p95, ms`, setting, percentile(alone.answers, 95));
   bench.note(`  answers of the API beside ${trouble.name}, p95, ms`, setting, percentile(beside.answers, 95));

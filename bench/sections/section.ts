@@ -21,7 +21,7 @@ export interface Bench {
   /** What the names of scenarios have to contain; empty: all. */
   readonly beside: string;
   /** Starts a stack, which ends with the section. */
-  stack(more?: Pick<Conditions, 'pooler'>): Promise<Stack>;
+  stack(more?: Pick<Conditions, 'pooler' | 'without'>): Promise<Stack>;
   note(name: string, column: Column, value: number): void;
   /** Tells whoever waits what is being done. */
   say(text: string): void;

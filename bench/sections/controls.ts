@@ -1,0 +1,78 @@
+/**
+ * The controls of the scheduler, each turned off: in the scenario that it is there for, beside the same with all of them in the same
+ * run. A control that shows nothing here has no reason to stay.
+ */
+import type { Control } from '../conditions.ts';
+import { allPrompt, drain } from '../drain.ts';
+import type { Stack } from '../stack.ts';
+import { percentile } from '../statistics.ts';
+import { troubles } from '../troubles.ts';
+import { feelBeside, openTrial } from './neighbours.ts';
+import { type Bench, mainSetting, type Section, type Setting } from './section.ts';
+
+const PATIENCE_MS = 600_000;
+const WARM_UP = 500;
+
+/** What is measured with and without some controls. */
+interface Scenario {
+  readonly controls: readonly Control[];
+  readonly figure: string;
+  measure(bench: Bench, stack: Stack, setting: Setting): Promise<number>;
+}
+
+/** A neighbour of this trouble, for half as long as in the section of neighbours. */
+function beside(name: string, controls: readonly Control[]): Scenario {
+  const trouble = troubles.find((one) => one.name === name);
+  if (trouble === undefined) throw new Error(`There is no scenario "${name}".`);
+  return {
+    controls,
+    figure: `p95 beside ${name}, ms`,
+    async measure(bench, stack, setting) {
+      const trial = await openTrial(bench, stack, setting, bench.sizes.trialSeconds / 2);
+      const felt = await feelBeside(trial, trouble);
+      return percentile(felt.beside.latencies, 95);
+    },
+  };
+}
+
+const scenarios: readonly Scenario[] = [
+  {
+    controls: ['batches'],
+    figure: 'a backlog drains, deliveries per second',
+    async measure(bench, stack, setting) {
+      await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
+      const deliveries = bench.sizes.backlogEach;
+      const warmUp = Math.min(deliveries, WARM_UP);
+      const patienceMs = bench.patience(PATIENCE_MS);
+      return (await drain(stack, { deliveries, warmUp, shape: allPrompt, patienceMs })).perSecond;
+    },
+  },
+  beside('many webhooks that never answer', ['webhook limit', 'claim ahead']),
+  beside('writes and an import, delivered at once', ['window', 'ranks']),
+  beside('a webhook switched off with many open deliveries', ['budget', 'load']),
+];
+
+export const withoutControls: Section = {
+  name: 'controls',
+  about: 'what gets worse without each control of the scheduler',
+  async run(bench: Bench) {
+    const setting = mainSetting(bench);
+    for (let run = 0; run < bench.runs; run += 1) {
+      for (const { controls, figure, measure } of scenarios) {
+        const asked = controls.filter((control) => control.includes(bench.beside));
+        if (asked.length === 0) continue;
+        const measured = async (without?: Control) => {
+          const stack = await bench.stack(without === undefined ? {} : { without });
+          const value = await measure(bench, stack, setting);
+          await stack.stop();
+          return value;
+        };
+        const withAll = await measured();
+        for (const control of asked) {
+          bench.note(`${control}: ${figure}`, setting, withAll);
+          bench.note(`${control}: ${figure}`, 'without', await measured(control));
+        }
+      }
+    }
+  },
+};
