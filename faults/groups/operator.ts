@@ -177,6 +177,8 @@ export const operatorFaults: readonly Fault[] = [
   }),
   ordered({
     name: 'activity reset',
+    // Of more attempts than two: the second one waits in the workflow, not in its activity.
+    policies: ['scaled'],
     inject: (scene, id) => toActivity(scene, 'reset', id),
     orders: true,
   }),
