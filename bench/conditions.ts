@@ -26,6 +26,7 @@ export const controls = {
   'claim ahead': { claimAheadMs: NEVER_MS },
   window: { window: 1_000 },
   batches: { burstAfterMs: NEVER_MS },
+  'few beside a burst': { fewOfEshop: 0 },
   load: { overloadFloorMs: NEVER_MS },
   budget: { budgetLeast: 1_000, budgetMost: 1_000 },
   ranks: { patienceMs: 0 },

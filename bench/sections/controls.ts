@@ -48,7 +48,7 @@ const scenarios: readonly Scenario[] = [
     },
   },
   beside('many webhooks that never answer', ['webhook limit', 'claim ahead']),
-  beside('writes and an import, delivered at once', ['window', 'ranks']),
+  beside('writes and an import, delivered at once', ['window', 'few beside a burst', 'ranks']),
   beside('a webhook switched off with many open deliveries', ['budget', 'load']),
 ];
 
