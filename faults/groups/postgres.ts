@@ -27,15 +27,17 @@ const readOnly: Fault = {
   policies: POLICIES,
   injectionPoints: INJECTION_POINTS,
   lasts: [1_000, 6_000],
-  async inject({ stack: { sql } }) {
-    await sql.unsafe('alter system set default_transaction_read_only = on');
-    await sql`select pg_reload_conf()`;
-  },
-  async heal({ stack: { sql } }) {
-    await sql.unsafe('alter system reset default_transaction_read_only');
-    await sql`select pg_reload_conf()`;
-  },
+  inject: (scene) => alterSystem(scene, 'set default_transaction_read_only = on'),
+  heal: (scene) => alterSystem(scene, 'reset default_transaction_read_only'),
 };
+
+/** In a session of its own: those of Waybill's pools end when the database takes no writes. */
+async function alterSystem({ stack }: Scene, change: string): Promise<void> {
+  const mine = postgres(stack.postgres.url, { max: 1, onnotice: () => {} });
+  await mine.unsafe(`alter system ${change}`);
+  await mine`select pg_reload_conf()`;
+  await mine.end({ timeout: 1 });
+}
 
 const restarted: Fault = {
   group: 'postgres',
