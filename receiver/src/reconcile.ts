@@ -28,7 +28,7 @@ export interface ReconcileOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What was found. */
+/** The result of a run. */
 export interface Reconciled {
   /** Keep it and pass it to the next run: everything before it is settled. */
   readonly after: string;
@@ -57,7 +57,7 @@ interface Missing {
  * @example
  * const { after, recovered } = await reconcile(hooks, { api, after: await saved() });
  * await save(after);
- * @throws ApiRefused, or what the store threw, where the walk itself cannot go on: nothing is lost, begin again
+ * @throws ApiRefused, or an error of the store, if the run itself cannot continue: nothing is lost, start again
  */
 export async function reconcile(hooks: Reconcilable, options: ReconcileOptions): Promise<Reconciled> {
   const { api, after = BEGINNING, since, webhooks, signal } = options;

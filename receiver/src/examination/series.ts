@@ -65,7 +65,7 @@ export type Handled = 'new' | 'repeat' | 'stale';
 
 export interface Step {
   readonly name: RowName;
-  /** For people: what is sent. */
+  /** The request, for people. */
   readonly sent: string;
   /** `accepted`: any 2xx. `refused`: anything else. `v2`: like `refused`, but accepting it is only a warning. */
   readonly expected: 'accepted' | 'refused' | 'v2';
