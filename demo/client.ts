@@ -1,12 +1,12 @@
-/** The API as the demonstration uses it: two users, JSON, and a sentence for everything that is refused. */
+/** The demonstration's API client: two users, JSON, and a sentence for every refusal. */
 import * as v from 'valibot';
 import type { EshopCredentials } from '../src/app/accounts.ts';
 import type { Role } from '../src/domain/role.ts';
 import { UserError } from '../src/lib/user-error.ts';
 
-/** How long one answer may take, in milliseconds. */
+/** The time limit for one answer, in milliseconds. */
 const PATIENCE_MS = 30_000;
-/** Tokens hold for an hour; a new one is fetched before, in milliseconds. */
+/** Tokens expire after an hour; a new one is fetched before that. In milliseconds. */
 const TOKEN_AGE_MS = 45 * 60_000;
 
 const answerSchema = v.object({
@@ -14,7 +14,7 @@ const answerSchema = v.object({
   data: v.optional(v.unknown()),
   pagination: v.optional(v.object({ totalCount: v.number() })),
 });
-/** What the API answered, as far as it is read here. */
+/** An answer of the API, as far as it is used here. */
 export type Answer = v.InferOutput<typeof answerSchema>;
 const tokenSchema = v.object({ token: v.string() });
 
@@ -29,14 +29,14 @@ export interface ApiRequest {
 
 /** A running Waybill. */
 export interface Client {
-  /** @throws UserError saying what was refused, and why */
+  /** @throws UserError naming the refused request and the reason */
   send(request: ApiRequest, signal?: AbortSignal): Promise<Answer>;
 }
 
-/** What to log in with. */
+/** The credentials. */
 export type DemoCredentials = Omit<EshopCredentials, 'eshopId'>;
 
-/** @param url where the instance is, without a path */
+/** @param url of the instance, without a path */
 export function createClient(url: string, credentials: DemoCredentials): Client {
   const base = url.replace(/\/+$/, '');
   const tokens = new Map<Role, { readonly token: Promise<string>; readonly until: number }>();
@@ -85,7 +85,7 @@ export function createClient(url: string, credentials: DemoCredentials): Client 
   };
 }
 
-/** What the network said, in brackets. */
+/** The network error, in brackets. */
 function causeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';

@@ -1,6 +1,6 @@
 /**
- * The end of a demonstration with scenes: what they wait for comes, what was missed is recovered, and then every webhook is inactive, so
- * that nothing is sent, mailed or deactivated once nobody looks any more.
+ * The end of a demonstration with scenes: their outstanding deliveries are made, missed events are recovered, and then every
+ * webhook is deactivated, so that nothing is sent, mailed or deactivated after the demonstration.
  */
 import * as v from 'valibot';
 import { settled } from '../src/lib/settled.ts';
@@ -9,9 +9,9 @@ import type { DemoReceiver } from './receiver.ts';
 import type { SceneResult } from './sights.ts';
 import { countOf, deliveriesOf, type SceneSubscription, type Subscription } from './subscriptions.ts';
 
-/** Requests that the receiver of what waits turns away before its webhook is deactivated. */
+/** How many requests the receiver of the scene `waiting` refuses before its webhook is deactivated. */
 const TURNED_AWAY = 3;
-/** How long nothing may come before a scene is taken as it is, and how often it is looked at, in milliseconds. */
+/** How long nothing may arrive before a scene is left as it is, and how often it is checked, in milliseconds. */
 const LOOKS = { patienceMs: 60_000, everyMs: 100 };
 
 const recoverySchema = v.object({ recoveryId: v.string() });
@@ -22,8 +22,8 @@ const change = (client: Client, { id }: Pick<Subscription, 'id'>, what: 'activat
   client.send({ by: 'shop', method: 'PUT', path: `/v21/webhooks/${id}/${what}` });
 
 /**
- * Deactivates what is to wait, once its receiver has turned some of it away: the deliveries under way are held.
- * @param dayEnded aborted when no more will come
+ * Deactivates the webhook of the scene `waiting` once its receiver has refused some requests: its open deliveries are held.
+ * @param dayEnded aborted when no more requests will come
  */
 export async function holdBack(
   client: Client,
@@ -40,7 +40,7 @@ export async function holdBack(
   await change(client, waiting, 'deactivate');
 }
 
-/** Waits until a receiver has accepted all that was fired for its webhook. */
+/** Waits until a receiver has accepted everything that was fired for its webhook. */
 export async function comeBack(
   scenes: readonly SceneSubscription[],
   receiver: DemoReceiver,
@@ -58,7 +58,7 @@ export async function comeBack(
   }
 }
 
-/** Activates the webhook that was inactive all day, and recovers what it missed. */
+/** Activates the webhook that was inactive all day, and recovers the events it missed. */
 export async function recoverMissed(
   client: Client,
   scenes: readonly SceneSubscription[],
@@ -82,8 +82,8 @@ export async function recoverMissed(
 }
 
 /**
- * Gives up what was on its way when its receiver said that it is gone, until all of it has ended: only what waits is to be held. What was
- * being attempted at that moment is held a little later.
+ * Gives up the deliveries that were open when their receiver answered 410, until all of them have ended: only the scene `waiting`
+ * should have held ones. A delivery that was being attempted at that moment is held a little later.
  */
 export async function letGo(
   client: Client,
@@ -93,14 +93,14 @@ export async function letGo(
   const gone = scenes.find(({ scene }) => scene.name === 'gone');
   if (gone === undefined) return;
   const look = async () => {
-    // First those that may be held next: the other way round, one that is held in between is in neither answer.
+    // First the states that may become `held`: in the other order, a delivery that is held in between would be in neither answer.
     let open = 0;
     for (const state of ['pending', 'retrying']) open += await countOf(client, gone, state, signal);
     const { data } = await deliveriesOf(client, gone, 'held', { items: 100, signal });
     const held = v.parse(deliveriesSchema, data);
     for (const { id } of held) {
       const giveUp = { by: 'shop', method: 'POST', path: `/v21/deliveries/${id}/give-up` } as const;
-      // Refused where it has just ended, unanswered where the worker is busy: the next look tells.
+      // Refused if it has just ended, unanswered if the worker is busy: the next check shows it.
       await client.send(giveUp, signal).catch(() => signal.throwIfAborted());
     }
     return open + held.length;
@@ -108,12 +108,12 @@ export async function letGo(
   await settled(look, (open) => open === 0, { ...LOOKS, signal });
 }
 
-/** Deactivates every webhook; one that is inactive stays as it is. */
+/** Deactivates every webhook; an inactive one stays as it is. */
 export async function drop(client: Client, subscriptions: readonly Subscription[]): Promise<void> {
   for (const subscription of subscriptions) await change(client, subscription, 'deactivate');
 }
 
-/** What the delivery log says of each scene. */
+/** The counts of each scene in the delivery log. */
 export async function resultsOf(
   client: Client,
   scenes: readonly SceneSubscription[],

@@ -8,13 +8,12 @@ import { listings, priceCuts } from './stories/products.ts';
 import { receivings } from './stories/receivings.ts';
 import { corrections, kitting, qualityChecks } from './stories/stock.ts';
 
-/** Units of each product for everything but orders. */
+/** Units of each product for everything except orders. */
 const SPARE_UNITS = 50;
 
 /**
- * The whole day, from the first product to the last price. Its steps fire all kinds of event, however few orders
- * there are.
- * @param size how many orders come in, from 1
+ * The whole day, from the first product to the last price. Its steps fire all kinds of event, even with few orders.
+ * @param size the number of orders, from 1
  */
 export function planDay(day: Day, size: number): Phase[] {
   return [

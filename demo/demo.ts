@@ -1,6 +1,6 @@
 /**
- * The whole of a demonstration: webhooks, the day, the deliveries, the counts. With a receiver of its own it leaves its webhooks to be
- * looked at, inactive; else nothing.
+ * A complete demonstration: webhooks, the day, the deliveries, the counts. With its own receiver it leaves its webhooks to look
+ * at, inactive; otherwise it leaves nothing.
  */
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
@@ -29,45 +29,45 @@ import {
 import { countsOf, missing, type Summary } from './summary.ts';
 import { type Patience, untilDelivered, whyMissing } from './waiting.ts';
 
-/** How long nothing may come before the rest is given up. */
+/** How long no delivery may arrive before it stops waiting for the rest. */
 const PATIENCE: Patience = { firstMs: 15_000, nextMs: 60_000 };
-/** How often deliveries are counted, in milliseconds: at our own receiver, and by asking the delivery log. */
+/** How often deliveries are counted, in milliseconds: at our own receiver, and in the delivery log. */
 const LOOK_EVERY_MS = 100;
 const ASK_EVERY_MS = 1_000;
 
-/** What the day is to be. */
+/** Options of the day. */
 export interface DemoOptions {
   readonly orders: number;
   /** Requests per second. */
   readonly rate: number;
   readonly seed?: string | undefined;
-  /** Deliveries go to a receiver of our own. */
+  /** Deliveries go to our own receiver. */
   readonly receive?: true | undefined;
   /** Deliveries go to a receiver below this URL. */
   readonly webhooks?: string | undefined;
   readonly keepWebhooks?: true | undefined;
 }
 
-/** Who listens. */
+/** The caller's signal and output. */
 export interface Surroundings {
   /** Ends the day when it is aborted. */
   readonly signal: AbortSignal;
   readonly progress: Progress;
-  /** Told a sentence when something of the demonstration's own is left behind. */
+  /** Called with a sentence if something of the demonstration is left behind. */
   readonly warn: (sentence: string) => void;
 }
 
-/** What a demonstration came to. */
+/** The result of a demonstration. */
 export interface DemoResult {
   readonly summary: Summary;
-  /** A sentence when not everything was delivered. */
+  /** A sentence if not everything was delivered. */
   readonly problem: string | null;
 }
 
 /**
- * Plays a day. Its receiver is gone when this ends, however it ends; so are its webhooks, unless everything went well and they are to
- * stay: with a receiver of ours, inactive, until the next such day or {@link cleanDemo}.
- * @throws UserError saying what was refused; the signal's reason when it was aborted
+ * Plays a day. Its receiver is always closed at the end, and its webhooks are removed, unless `keepWebhooks` is set or everything
+ * went well with our own receiver: then they stay, inactive, until the next such day or {@link cleanDemo}.
+ * @throws UserError naming the refusal; the signal's reason when it was aborted
  */
 export async function runDemo(
   client: Client,
@@ -107,7 +107,7 @@ export async function runDemo(
 }
 
 /**
- * Removes the webhooks of all demonstrations, and with them their deliveries. Records are never deleted.
+ * Removes the webhooks of all demonstrations, with their deliveries. Records are never deleted.
  * @returns how many there were
  */
 export async function cleanDemo(
@@ -166,7 +166,7 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
     receiver === null
       ? undefined
       : holdBack(client, troubled, { receiver, dayEnded: dayEnded.signal, signal });
-  // Awaited at the end of the day, which may be over before by a failure of its own.
+  // Awaited at the end of the day, which may fail before.
   held?.catch(() => {});
   const began = performance.now();
   const requests = await playDay(client, phases, {

@@ -1,8 +1,8 @@
-/** What the demonstration's warehouse has on its shelves, who sends it and who buys it. */
+/** The products of the demonstration's warehouse, its suppliers and its customers. */
 
 /** A product of the day. Prices in CZK, weights in grams. */
 export interface Good {
-  /** The SKU is this after the run's prefix. */
+  /** The SKU, without the run's prefix. */
   readonly code: string;
   readonly name: string;
   readonly price: number;
@@ -24,7 +24,7 @@ export const goods: readonly Good[] = [
   { code: 'STRAINER', name: 'Strainer', price: 99.9, weight: 30, originCountry: 'DE' },
 ];
 
-/** Put together in the warehouse from one of each of its parts. */
+/** Assembled in the warehouse from one of each of its parts. */
 export const kit = {
   code: 'KIT-MATCHA',
   name: 'Everything for matcha',

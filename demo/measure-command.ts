@@ -1,4 +1,4 @@
-/** `waybill measure`: what the installation at hand does, in deliveries per second and latency by percentile. */
+/** `waybill measure`: the deliveries per second and the latency percentiles of an installation. */
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../src/config/config.ts';

@@ -1,6 +1,6 @@
 /**
- * What an installation does, measured through its API and its own databases: changes of a few products at a fixed pace, each until it
- * has arrived at a receiver here.
+ * Measures an installation through its API and its own databases: changes a few products at a fixed pace, and follows each change
+ * until it has arrived at a receiver here.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,18 +10,18 @@ import { pause, settled } from '../src/lib/settled.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import type { Client } from './client.ts';
 
-/** How it is measured. */
+/** Options of a measurement. */
 export interface MeasureOptions {
   /** Changes per second. */
   readonly rate: number;
   readonly seconds: number;
-  /** How many seconds nothing may arrive before the rest is given up. */
+  /** How many seconds nothing may arrive before it stops waiting for the rest. */
   readonly patience: number;
   /** Where the receiver listens. */
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free one. */
   readonly port: number;
-  /** How the workers reach it; left out: at host and port. */
+  /** The URL at which workers reach it; default: host and port. */
   readonly receiverUrl?: string | undefined;
 }
 
@@ -33,31 +33,31 @@ export interface Percentiles {
   readonly max: number;
 }
 
-/** What was found. */
+/** The results. */
 export interface Measured {
   readonly requests: number;
-  /** Requests that were not answered with 200, and the first reason. */
+  /** The number of requests not answered with 200, and the first reason. */
   readonly refused: number;
   readonly reason: string | null;
   readonly delivered: number;
   /** From the first request to the last arrival. */
   readonly deliveriesPerSecond: number;
-  /** From a request to its answer, and to the first byte of its delivery; null where there was none. */
+  /** From a request to its answer, and to the first byte of its delivery; null if there was none. */
   readonly answers: Percentiles | null;
   readonly deliveries: Percentiles | null;
 }
 
-/** Each of which many are changed in turn: they stay when all is over. */
+/** The number of products changed in turn; they stay after the measurement. */
 const PRODUCTS = 20;
-/** Done before anything is measured: connections, compilers and caches are warm then. */
+/** Changes made before the measurement, to warm up connections, compilers and caches. */
 const WARM_UP = 20;
 const LOOK_EVERY_MS = 50;
 const createdSchema = v.object({ id: v.number() });
 
 /**
- * Measures, and removes its webhook in the end.
+ * Measures, and removes its webhook at the end.
  * @param show receives how many have arrived, of how many
- * @throws UserError where nothing can be measured; the signal's reason when it was aborted
+ * @throws UserError if nothing can be measured; the signal's reason when it was aborted
  */
 export async function measure(
   client: Client,
@@ -76,7 +76,7 @@ export async function measure(
           signal,
         )
         .catch(async (error: unknown) => {
-          // A first measurement: there is nothing to replace yet.
+          // The first measurement: there is nothing to replace yet.
           if (!(error instanceof UserError)) throw error;
           const body = { sku: sku(index), name: 'Measured' };
           await client.send({ by: 'shop', method: 'POST', path: '/v21/products', body }, signal);
@@ -157,7 +157,7 @@ export async function measure(
   }
 }
 
-/** Takes every delivery, and notes when the head of its first request came, by the number in its note. */
+/** Accepts every delivery, and records when the head of its first request arrived, by the number in its note. */
 async function listen(run: string, { host, port }: MeasureOptions) {
   const arrivals = new Map<number, number>();
   const note = new RegExp(`"${run} (-?\\d+)"`);
@@ -193,7 +193,7 @@ async function listen(run: string, { host, port }: MeasureOptions) {
   };
 }
 
-/** By nearest rank; null of nothing. */
+/** By nearest rank; null for an empty list. */
 export function percentiles(values: readonly number[]): Percentiles | null {
   const sorted = [...values].sort((a, b) => a - b);
   if (sorted.length === 0) return null;

@@ -1,7 +1,7 @@
 /** Options of the commands that use a running instance through its API. */
 import * as v from 'valibot';
 
-/** @param name of the option, for what is said of another value */
+/** @param name of the option, for the message about an invalid value */
 export const webAddress = (name: string) =>
   v.pipe(
     v.string(),

@@ -1,12 +1,12 @@
-/** The line on a terminal that says how far the day is. */
+/** The line on a terminal that shows the progress of the day. */
 import ora from 'ora';
 
 const WIDTH = 24;
 
-/** What is shown while something takes its time. */
+/** Progress of a longer task. */
 export interface Progress {
   show(done: number, total: number, text: string): void;
-  /** Takes the line away. */
+  /** Removes the line. */
   stop(): void;
 }
 
@@ -16,10 +16,10 @@ export function bar(done: number, total: number, width = WIDTH): string {
   return '█'.repeat(full) + '░'.repeat(width - full);
 }
 
-/** Shows progress on stderr; silent when that is no terminal, and on request. */
+/** Shows progress on stderr; silent if that is not a terminal, and on request. */
 export function createProgress(silent: boolean): Progress {
   const { isTTY, columns } = process.stderr;
-  // A terminal may say that it has no columns at all, and then no line ever fits into it.
+  // A terminal may report zero columns, and then no line ever fits.
   const isSeen = isTTY && columns > 0 && !silent;
   // A raw terminal would keep Ctrl-C from becoming a signal.
   const spinner = ora({ discardStdin: false, isSilent: !isSeen });

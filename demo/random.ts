@@ -1,13 +1,13 @@
-/** Chance that can be repeated. */
+/** Random choices that can be repeated. */
 import { createHash } from 'node:crypto';
 
-/** Chance from a seed: the same seed gives the same choices in the same order. */
+/** Random choices from a seed: the same seed gives the same choices in the same order. */
 export interface Random {
   /** An integer from `least` to `most`, both included. */
   integer(least: number, most: number): number;
   /** One of the list. @throws RangeError when it is empty */
   pick<T>(list: readonly T[]): T;
-  /** So many different ones of the list; all of them when there are fewer. */
+  /** The given number of different items of the list; all of them if there are fewer. */
   some<T>(list: readonly T[], count: number): T[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * A receiver as an e-shop would write it, with the kit: every delivery is verified, and the good ones are counted per webhook.
- * Some webhooks find it in trouble.
+ * A receiver as an e-shop would write it, with the kit: every delivery is verified, and the valid ones are counted per webhook.
+ * For some webhooks it fails.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -17,13 +17,13 @@ type Attempt = number;
 export interface DemoReceiver {
   /** `http://127.0.0.1:<port>`; any path below it. */
   readonly url: string;
-  /** Tells it the secret of a webhook, and how it treats that one's requests (default: it accepts them). */
+  /** Sets the secret of a webhook, and how its requests are treated (default: they are accepted). */
   trust(webhookId: number, secret: string, conduct?: (attempt: Attempt) => Conduct): void;
-  /** Deliveries of a webhook with a good signature, each counted once however often it came. */
+  /** Deliveries of a webhook with a matching signature, each counted once even if it came several times. */
   delivered(webhookId: number): number;
   /** Requests of a webhook that were refused on purpose. */
   turnedAway(webhookId: number): number;
-  /** Requests whose signature did not fit. */
+  /** Requests whose signature did not match. */
   refused(): number;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Plays a day: phases in turn, their stories side by side, no more requests in a second than asked for. */
+/** Plays a day: phases one after the other, their stories side by side, with a limit on requests per second. */
 import pLimit from 'p-limit';
 import pThrottle from 'p-throttle';
 import * as v from 'valibot';
@@ -7,9 +7,9 @@ import { UserError } from '../src/lib/user-error.ts';
 import type { Answer, ApiRequest, Client } from './client.ts';
 import type { Phase, Step, Wait } from './steps.ts';
 
-/** Stories that go on at the same time. */
+/** The number of stories played at the same time. */
 const SIDE_BY_SIDE = 8;
-/** How often a wait asks, and when it gives up unless something comes, in milliseconds. */
+/** How often a wait asks, and when it gives up if no delivery arrives, in milliseconds. */
 const ASK_EVERY_MS = 300;
 const GIVE_UP_AFTER_MS = 60_000;
 
@@ -21,18 +21,21 @@ export interface Pace {
   readonly rate: number;
   /** Ends the day: nothing is sent any more. */
   readonly signal: AbortSignal;
-  /** How many deliveries have come: while they do, there is a backlog, and a wait goes on. Absent where nobody counts. */
+  /**
+   * The number of deliveries that have arrived: while it grows, there is a backlog, and a wait continues. Absent if nobody
+   * counts.
+   */
   readonly come?: () => Promise<number>;
-  /** How long a wait goes on while nothing comes, in milliseconds (default 60,000). */
+  /** How long a wait continues while nothing arrives, in milliseconds (default 60,000). */
   readonly giveUpAfterMs?: number;
   /** Called after every step. */
   readonly onStep: (phase: Phase, step: Step) => void;
 }
 
 /**
- * Resolves when everything has happened. The first refusal ends the day; by then nothing is under way any more.
+ * Resolves when all steps are done. The first refusal ends the day; it rejects when no request is in progress any more.
  * @throws UserError with that refusal; the signal's reason when it was aborted
- * @returns how many requests were sent
+ * @returns the number of requests sent
  */
 export async function playDay(client: Client, phases: readonly Phase[], pace: Pace): Promise<number> {
   const failed = new AbortController();

@@ -1,24 +1,24 @@
 /**
- * What a console is for: receivers that fail, and what becomes of their deliveries. Each scene is a webhook beside that of its kind,
- * at a receiver with a trouble of its own; the counts of the day leave them out.
+ * Scenes to show in the console: receivers that fail, and their deliveries. Each scene is an additional webhook for its kind, at
+ * a receiver with a particular problem; the counts of the day leave them out.
  */
 import type { EventType } from '../src/domain/event-types.ts';
 
-/** What the receiver of a scene does with one request. */
+/** How the receiver of a scene treats one request. */
 export interface Conduct {
-  /** The status with which it refuses; left out: the request is verified and accepted. */
+  /** The status with which it refuses; if absent, the request is verified and accepted. */
   readonly refuses?: number;
-  /** How long it takes first, in milliseconds. */
+  /** Its delay before the answer, in milliseconds. */
   readonly afterMs?: number;
 }
 
-/** A webhook with a trouble. */
+/** A webhook with a problem. */
 export interface Scene {
   readonly name: 'down' | 'slow' | 'gone' | 'missed' | 'waiting';
   readonly kind: EventType;
-  /** What it is about, in the console and in the summary. */
+  /** Its title, in the console and in the summary. */
   readonly title: string;
-  /** Whether its webhook is active while the day goes on. */
+  /** Whether its webhook is active during the day. */
   readonly active: boolean;
   /** @param attempt of the delivery, from 1 */
   conduct(attempt: number): Conduct;

@@ -1,8 +1,8 @@
-/** What a demonstration leaves to be looked at. */
+/** Results of a demonstration that are left to look at. */
 import { counted } from '../src/domain/words.ts';
 import type { Scene } from './scenes.ts';
 
-/** What is left of a scene, to be looked at. */
+/** The webhook of a scene, with its counts. */
 export interface SceneResult {
   readonly scene: Scene['name'];
   readonly webhookId: number;
@@ -14,9 +14,9 @@ export interface SceneResult {
 }
 
 /**
- * What there is to see, and where.
+ * A description of the scenes, and where to find them.
  * @param url of the instance
- * @param others how many webhooks there are beside those of the scenes
+ * @param others the number of webhooks besides those of the scenes
  */
 export function sights(url: string, results: readonly SceneResult[], others: number): string {
   const console = `${url.replace(/\/+$/, '')}/console`;
@@ -46,7 +46,7 @@ export function sights(url: string, results: readonly SceneResult[], others: num
   ].join('\n');
 }
 
-/** What is said after a `--clean`. */
+/** The message after `--clean`. */
 export function cleanSentence(removed: number): string {
   return removed === 0
     ? 'No webhook of a demonstration is left.'

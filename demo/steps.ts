@@ -1,4 +1,4 @@
-/** What a day is made of: phases of stories, stories of steps. All of it is data; `runner.ts` plays it. */
+/** The parts of a day: phases consist of stories, stories of steps. They are data; `runner.ts` plays them. */
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Role } from '../src/domain/role.ts';
 
@@ -9,12 +9,12 @@ export interface Call {
   readonly method: 'POST' | 'PUT' | 'PATCH';
   /** Below `/v21`. */
   readonly path: string;
-  /** What is sent; a function where it depends on the moment. */
+  /** The body; a function if it depends on the time. */
   readonly body: object | ((now: Date) => object);
   readonly fires: readonly EventType[];
 }
 
-/** Waiting for what the service does by itself: until the order at this path has the status. */
+/** Waiting for something that the service does by itself: until the order at this path has the status. */
 export interface Wait {
   /** Below `/v21`. */
   readonly path: string;
@@ -22,14 +22,14 @@ export interface Wait {
   readonly fires: readonly EventType[];
 }
 
-/** One thing that happens. */
+/** A single action. */
 export type Step = Call | Wait;
-/** Steps one after another: the way of one order, receiving or product. */
+/** Steps one after the other: the life of one order, receiving or product. */
 export type Story = readonly Step[];
 
 /** Stories side by side. The next phase begins when all of them have ended. */
 export interface Phase {
-  /** What a person reads while it runs. */
+  /** Shown while it runs. */
   readonly title: string;
   readonly stories: readonly Story[];
 }
@@ -54,7 +54,7 @@ export function warehouse(
   return { by: 'warehouse', method, path: `/warehouse${path}`, body, fires };
 }
 
-/** How often each event is fired by all of these steps. */
+/** How often these steps fire each event. */
 export function firedBy(steps: Iterable<Step>): Map<EventType, number> {
   const fired = new Map<EventType, number>();
   for (const step of steps) for (const type of step.fires) fired.set(type, (fired.get(type) ?? 0) + 1);

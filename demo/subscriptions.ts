@@ -1,4 +1,4 @@
-/** The demonstration's own webhooks: one per kind of event, one per scene, made before the day. */
+/** The demonstration's own webhooks: one per kind of event and one per scene, created before the day. */
 import * as v from 'valibot';
 import { type EventType, eventTypeNames, packingListEventTypes } from '../src/domain/event-types.ts';
 import type { Client } from './client.ts';
@@ -12,14 +12,14 @@ export interface Subscription {
   readonly secret: string;
 }
 
-/** A webhook as a scene needs it. */
+/** A webhook of a scene. */
 export interface SceneSubscription extends Subscription {
   readonly scene: Scene;
   /** By the clock of the instance. */
   readonly registeredAt: string;
 }
 
-/** How the description of each begins: by it they are found again. */
+/** The beginning of each description, by which the webhooks are found again. */
 const MARK = 'made by waybill demo';
 
 const createdSchema = v.object({ id: v.number(), secret: v.string(), registeredAt: v.string() });
@@ -47,14 +47,14 @@ async function create(
     description,
     ...(packingListEventTypes.includes(kind) ? { parameters: { withPackingLists: true } } : {}),
   };
-  // Not cut off by the signal: what was made has to be known to be removed.
+  // Not aborted by the signal: a webhook must be known to be removed.
   const { data } = await client.send({ by: 'shop', method: 'POST', path: '/v21/webhooks', body });
   return { kind, ...v.parse(createdSchema, data) };
 }
 
 /**
  * Registers one webhook per kind at `<base>/<kind>`.
- * @param made called with each, so that those made before a failure can be removed
+ * @param made called with each, so that those created before a failure can be removed
  */
 export async function subscribe(
   client: Client,
@@ -95,8 +95,8 @@ export async function subscribeScenes(
 }
 
 /**
- * What earlier demonstrations have left.
- * @param which all of it, or what no longer delivers anything
+ * Webhooks left by earlier demonstrations.
+ * @param which all of them, or only those that no longer deliver anything
  */
 export async function leftBehind(
   client: Client,
@@ -111,7 +111,7 @@ export async function leftBehind(
 
 /**
  * Removes webhooks; open deliveries are canceled with them.
- * @returns why the first one that is left could not be removed, and how many are left
+ * @returns how many are left, and why the first of them could not be removed
  */
 export async function unsubscribe(
   client: Client,
@@ -127,7 +127,7 @@ export async function unsubscribe(
   };
 }
 
-/** The latest deliveries of a webhook in a state. @param items at most so many */
+/** The latest deliveries of a webhook in a state. @param items at most this many */
 export function deliveriesOf(
   client: Client,
   { id }: Pick<Subscription, 'id'>,
@@ -149,7 +149,7 @@ export async function countOf(
   return pagination?.totalCount ?? 0;
 }
 
-/** How many deliveries of each kind the delivery log says have been delivered. */
+/** The number of delivered deliveries of each kind, from the delivery log. */
 export async function deliveredByLog(
   client: Client,
   subscriptions: readonly Subscription[],
@@ -162,7 +162,7 @@ export async function deliveredByLog(
   return counts;
 }
 
-/** What the delivery log says about those that are open. */
+/** The open deliveries, from the delivery log. */
 export async function openByLog(
   client: Client,
   subscriptions: readonly Subscription[],

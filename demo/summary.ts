@@ -1,4 +1,4 @@
-/** What the day came to: a table for a person, an object for a program. */
+/** The result of the day: a table for people, an object for programs. */
 import { type EventType, eventTypeNames } from '../src/domain/event-types.ts';
 import type { SceneResult } from './sights.ts';
 
@@ -6,22 +6,22 @@ import type { SceneResult } from './sights.ts';
 export interface KindCounts {
   readonly kind: EventType;
   readonly fired: number;
-  /** Null where nobody counted. */
+  /** Null if nobody counted. */
   readonly delivered: number | null;
 }
 
-/** A day that is over. */
+/** A finished day. */
 export interface Summary {
-  /** Before every identifier of the run. */
+  /** Prefix of every identifier of the run. */
   readonly prefix: string;
   /** The same seed repeats the same day. */
   readonly seed: string;
   readonly requests: number;
   readonly seconds: number;
   readonly kinds: readonly KindCounts[];
-  /** Deliveries whose signature did not fit; null where nobody looked. */
+  /** Deliveries whose signature did not match; null if nobody checked. */
   readonly badSignatures: number | null;
-  /** What is left to be looked at; empty where the receiver was not ours. */
+  /** The scenes left to look at; empty if the receiver was not ours. */
   readonly scenes: readonly SceneResult[];
 }
 
@@ -37,12 +37,12 @@ export function countsOf(
   }));
 }
 
-/** Events that were fired and have not been delivered; 0 where nobody counted. */
+/** Events that were fired and have not been delivered; 0 if nobody counted. */
 export function missing(kinds: readonly KindCounts[]): number {
   return kinds.reduce((sum, { fired, delivered }) => sum + Math.max(0, fired - (delivered ?? fired)), 0);
 }
 
-/** The table, with the sum below it. */
+/** The table, with the total below it. */
 export function summaryTable({ kinds }: Pick<Summary, 'kinds'>): string {
   const counted = kinds.some(({ delivered }) => delivered !== null);
   const total = (name: 'fired' | 'delivered') => kinds.reduce((sum, row) => sum + (row[name] ?? 0), 0);
@@ -60,7 +60,7 @@ export function summaryTable({ kinds }: Pick<Summary, 'kinds'>): string {
     .join('\n');
 }
 
-/** What is said below the table. */
+/** The text below the table. */
 export function closingSentence({
   requests,
   seconds,

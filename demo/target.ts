@@ -1,4 +1,4 @@
-/** Which instance the day is played against, and as whom. */
+/** The instance that the day is played against, and the credentials. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Option } from 'commander';
@@ -8,7 +8,7 @@ import { openDataDir } from '../src/embedded/data-dir.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import type { DemoCredentials } from './client.ts';
 
-/** What a person may say about it. */
+/** The options for it. */
 export interface TargetOptions {
   readonly url?: string | undefined;
   readonly credentials?: string | undefined;
@@ -19,19 +19,19 @@ export interface TargetOptions {
   readonly warehousePassword?: string | undefined;
 }
 
-/** Of a command that asks an instance: see {@link instanceUrl}. */
+/** Option of a command that uses an instance: see {@link instanceUrl}. */
 export const urlOption = () =>
   new Option(
     '--url <url>',
     'URL of the instance; default: the one in DATA_DIR, else the one at HOST and PORT',
   );
 
-/** A file of the instance's folder, which asking must not make. */
+/** The instance's folder, if it exists: reading it must not create it. */
 async function dataDirOf({ DATA_DIR }: Settings) {
   return existsSync(DATA_DIR) ? await openDataDir(DATA_DIR) : undefined;
 }
 
-/** `--url`, else the instance that runs in `DATA_DIR`, else the one that `HOST` and `PORT` speak of. */
+/** `--url`, else the instance running in `DATA_DIR`, else the one at `HOST` and `PORT`. */
 export async function instanceUrl(options: TargetOptions, settings: Settings): Promise<string> {
   const host = settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST;
   const known = (await (await dataDirOf(settings))?.readInstance())?.apiUrl;
@@ -39,8 +39,9 @@ export async function instanceUrl(options: TargetOptions, settings: Settings): P
 }
 
 /**
- * Single options go before `--credentials`, which goes before the demonstration e-shop of the instance in `DATA_DIR`.
- * @throws UserError naming what is missing
+ * Single options take precedence over `--credentials`, which takes precedence over the demonstration e-shop of the instance in
+ * `DATA_DIR`.
+ * @throws UserError naming the missing part
  */
 export async function loginOf(options: TargetOptions, settings: Settings): Promise<DemoCredentials> {
   const { credentials: file } = options;

@@ -1,6 +1,6 @@
 /**
- * Waiting for deliveries, as long as they come: a backlog takes its time, a missing worker takes for ever, and a receiver
- * that fails is neither.
+ * Waits for deliveries as long as they arrive: a backlog takes time, without a worker nothing ever comes, and a failing receiver
+ * is neither case.
  */
 import type { EventType } from '../src/domain/event-types.ts';
 import { pause } from '../src/lib/settled.ts';
@@ -9,28 +9,29 @@ import { pause } from '../src/lib/settled.ts';
 export interface Open {
   /** Not attempted yet. */
   readonly waiting: number;
-  /** What the latest attempt of one of the others came to; null where there is none. */
+  /** The error of the latest attempt of one of the others; null if there is none. */
   readonly lastError: string | null;
 }
 
-/** How long nothing may come, in milliseconds. */
+/** How long nothing may arrive, in milliseconds. */
 export interface Patience {
-  /** Before anything has come: is there a worker at all? */
+  /** Before the first delivery: is there a worker at all? */
   readonly firstMs: number;
-  /** Since the last one: while some wait for their first attempt, there is a backlog. */
+  /** After the last one, while some wait for their first attempt: there is a backlog. */
   readonly nextMs: number;
 }
 
-/** What came of the waiting. */
+/** The result of the waiting. */
 export interface Waited {
   readonly delivered: Map<EventType, number>;
-  /** Null if everything came. */
+  /** Null if everything arrived. */
   readonly open: Open | null;
 }
 
 /**
- * Waits until everything that was fired has been delivered; while deliveries come, however long that takes. It ends before when
- * nothing has come for too long: soon, unless what is missing has not been attempted and others have come.
+ * Waits until everything that was fired has been delivered, however long that takes while deliveries arrive. It ends early if
+ * nothing has arrived for too long: after `firstMs`, or after `nextMs` if others have arrived and some have not been attempted
+ * yet.
  * @param onCount called with the number delivered so far
  * @throws the signal's reason when it is aborted
  */
@@ -40,7 +41,7 @@ export async function untilDelivered(
   options: {
     readonly open: () => Promise<Open>;
     readonly patience: Patience;
-    /** Between one count and the next, in milliseconds. */
+    /** The time between two counts, in milliseconds. */
     readonly everyMs: number;
     readonly signal: AbortSignal;
     readonly onCount: (count: number, waiting: number) => void;
@@ -69,7 +70,7 @@ export async function untilDelivered(
 
 /**
  * Why deliveries have not come, as a sentence.
- * @param missing how many
+ * @param missing how many have not come
  * @param came how many have
  */
 export function whyMissing(

@@ -1,10 +1,10 @@
-/** What every story is told with. */
+/** The data that every story needs. */
 import type { ShipperCatalogue } from '../../src/domain/order/shipper-services.ts';
 import type { Random } from '../random.ts';
 
 /** The day that a story belongs to. */
 export interface Day {
-  /** Before every identifier of the run, so that a day can be played again on the same instance. */
+  /** Prefix of every identifier of the run, so that a day can be played again on the same instance. */
   readonly prefix: string;
   readonly random: Random;
   /** The carriers of the instance. */
@@ -13,7 +13,7 @@ export interface Day {
 
 const DAY_MS = 86_400_000;
 
-/** A moment so many days away, as the API takes it. */
+/** A time the given number of days away, in the API's format. */
 export function inDays(now: Date, days: number): string {
   return new Date(now.getTime() + days * DAY_MS).toISOString();
 }

@@ -1,4 +1,4 @@
-/** What is ordered, by whom, and how it travels. */
+/** The contents of an order, its customer and its shipping. */
 import { companies, goods, people } from '../goods.ts';
 import { type Day, idOf } from './context.ts';
 
@@ -19,10 +19,10 @@ export interface OrderDraft {
   readonly body: object;
 }
 
-/** The most units of a product that one order takes. */
+/** The most units of a product in one order. */
 export const MOST_UNITS = 10;
 
-/** A service that goes to the country, and what it asks for; nothing where no carrier of the instance does. */
+/** A service that delivers to the country, and its required fields; nothing if no carrier of the instance does. */
 function shipping({ random, shippers }: Day, country: string): object {
   const services = shippers.flatMap(({ shipper, services }) =>
     services.filter(({ countries }) => countries.includes(country)).map((service) => ({ shipper, service })),

@@ -1,4 +1,4 @@
-/** Orders: what is ordered, and the way each of them takes. */
+/** Orders, and the way each of them takes. */
 import type { OrderStatus } from '../../src/domain/order/status.ts';
 import { type Call, type Story, shop, warehouse } from '../steps.ts';
 import { type Day, idOf, inDays } from './context.ts';
@@ -6,7 +6,7 @@ import { draftOrder, type OrderDraft } from './order-draft.ts';
 import { packed } from './packing.ts';
 import { returned } from './returns.ts';
 
-/** How long the service holds a pre-order that names its moment, in milliseconds. */
+/** How long after its creation a pre-order with a release time is released, in milliseconds. */
 const RELEASED_AFTER_MS = 2_000;
 
 const path = ({ id }: OrderDraft) => `/orders/${id}`;
@@ -22,7 +22,7 @@ function moved(order: OrderDraft, ...statuses: readonly OrderStatus[]): Call[] {
   );
 }
 
-/** Leaves the house: every line takes its units out of the stock. */
+/** Leaves the warehouse: every line takes its units out of stock. */
 function handedOver(order: OrderDraft): Call {
   const taken = order.lines.map(() => 'CREATE_STOCK_MOVEMENT_ORDER' as const);
   const body = { status: 'onTheWay' };
@@ -98,7 +98,7 @@ const ways = {
 /** The name of a way. */
 export type Way = keyof typeof ways;
 
-/** Ways in turn, so that even a small day has something of everything; the first one alone fires all that an order can. */
+/** Ways in turn, so that even a small day has some of each; the first one alone fires every event of an order. */
 const turn: readonly Way[] = [
   'returned',
   'preOrder',
@@ -114,7 +114,7 @@ const turn: readonly Way[] = [
   'notFetched',
 ];
 
-/** So many orders, each with its way. */
+/** The given number of orders, each with its way. */
 export function orders(day: Day, count: number): Story[] {
   return Array.from({ length: count }, (_, index) => {
     const way = turn[index % turn.length] ?? 'plain';

@@ -1,9 +1,9 @@
-/** What a packer writes down: which units went into which box. */
+/** Packing lists: which units went into which box. */
 import { type Call, warehouse } from '../steps.ts';
 import type { Day } from './context.ts';
 import type { OrderDraft } from './order-draft.ts';
 
-/** GS1's prefix for examples, and how many digits are ours. */
+/** GS1's prefix for examples, and the number of our own digits. */
 const COMPANY = '09521234';
 const SERIAL_DIGITS = 9;
 

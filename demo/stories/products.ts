@@ -1,4 +1,4 @@
-/** Products: listed in the morning, some at another price in the evening. */
+/** Products: created in the morning, some with a new price in the evening. */
 import { type Good, goods, kit } from '../goods.ts';
 import { type Story, shop } from '../steps.ts';
 import { type Day, idOf } from './context.ts';

@@ -1,9 +1,9 @@
-/** Receivings: goods that are announced, arrive, are counted and are put on the shelf. */
+/** Receivings: goods are announced, arrive, are counted and put on the shelf. */
 import { type Good, goods, suppliers } from '../goods.ts';
 import { type Story, shop, warehouse } from '../steps.ts';
 import { type Day, idOf, inDays } from './context.ts';
 
-/** How many products come on one lorry. */
+/** The number of products on one lorry. */
 const PER_LORRY = 3;
 const SHELF_LIFE_DAYS = 540;
 

@@ -1,4 +1,4 @@
-/** Returns: what a customer sends back. */
+/** Returns: goods that a customer sends back. */
 import { type Call, shop, warehouse } from '../steps.ts';
 import type { Day } from './context.ts';
 import type { OrderDraft } from './order-draft.ts';

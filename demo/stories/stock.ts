@@ -1,4 +1,4 @@
-/** What happens to stock between its arrival and its leaving: counted, checked, put together. */
+/** Stock between arrival and shipping: it is counted, checked and assembled. */
 
 import { eventOfMovement, type StockMovementType } from '../../src/domain/event-types.ts';
 import { goods, kit } from '../goods.ts';
@@ -9,7 +9,7 @@ function movement(type: StockMovementType, sku: string, count: number, note: str
   return warehouse('POST', '/stock-movements', { type, sku, count, note }, eventOfMovement(type));
 }
 
-/** A shelf is counted: a unit is missing, or one more is there. */
+/** A shelf is counted: a unit is missing, or there is one more. */
 export function corrections(day: Day): Story[] {
   return day.random
     .some(goods, 3)
@@ -20,7 +20,7 @@ export function corrections(day: Day): Story[] {
     ]);
 }
 
-/** Units are put aside and looked at; most of them go back on the shelf. */
+/** Units are put aside and inspected; most of them go back on the shelf. */
 export function qualityChecks(day: Day): Story[] {
   return day.random.some(goods, 3).map(({ code }) => {
     const sku = idOf(day, code);
@@ -32,7 +32,7 @@ export function qualityChecks(day: Day): Story[] {
   });
 }
 
-/** Kits are put together: the parts go, the kit comes. */
+/** Kits are assembled: stock of the parts falls, stock of the kit rises. */
 export function kitting(day: Day): Story[] {
   const made = day.random.integer(3, 6);
   return [

@@ -1,5 +1,5 @@
 /**
- * The part of the warehouse's API that a receiver needs: what was delivered, what it carried, and the records that GET
+ * The part of the warehouse's API that a receiver needs: the list of deliveries, their payloads, and the records that GET
  * deliveries name.
  */
 import { type Delivery, isKind } from './delivery.ts';
@@ -9,28 +9,28 @@ import type { PayloadVersion } from './payloads.generated.ts';
 /** Before the oldest delivery. */
 export const BEGINNING = '00000000-0000-0000-0000-000000000000';
 
-/** How long one answer may take, in milliseconds. */
+/** The time limit for one answer, in milliseconds. */
 const PATIENCE_MS = 30_000;
-/** How often a request is sent that is answered with 429 or 503, and how long is waited at most, in seconds. */
+/** How often a request is sent while the answer is 429 or 503, and the longest wait in between, in seconds. */
 const MAX_TRIES = 5;
 const MAX_WAIT_S = 60;
 
-/** Where the API is, and as whom. */
+/** The address of the API, and the credentials. */
 export interface ApiOptions {
   /** The address of the warehouse, with or without `/v21`. */
   readonly url: string;
   readonly apiKey: string;
   readonly username: string;
   readonly password: string;
-  /** The form in which `read` gets records (default: `v2`, as webhooks have it). */
+  /** The payload version in which `read` gets records (default: `v2`, as for webhooks). */
   readonly payloadVersion?: PayloadVersion;
   /** Default: the runtime's. */
   readonly fetch?: typeof fetch;
 }
 
-/** States of a delivery in which the sender has finished with it. */
+/** States of an ended delivery. */
 const ended = ['delivered', 'failed', 'expired', 'canceled'] as const;
-/** States in which the sender will try it again. */
+/** States of an open delivery. */
 const open = ['pending', 'retrying', 'held'] as const;
 
 /** A delivery as the API lists it. */
@@ -45,38 +45,38 @@ export interface ListedDelivery {
   readonly state: (typeof ended)[number] | (typeof open)[number];
 }
 
-/** Whether the sender will still deliver it by itself. */
+/** Whether the sender may still attempt it by itself. */
 export function isOpen({ state }: Pick<ListedDelivery, 'state'>): boolean {
   return open.some((each) => each === state);
 }
 
-/** Deliveries from a cursor on, the oldest first. */
+/** Deliveries after a cursor, oldest first. */
 export interface DeliveryPage {
   readonly deliveries: readonly ListedDelivery[];
-  /** The next `after`, and whether more can be read at once. */
+  /** The next `after`, and whether there is more to read now. */
   readonly cursor: { readonly after: string; readonly more: boolean };
 }
 
-/** What a delivery carried. */
+/** The payload of a delivery. */
 export interface SentPayload {
   readonly method: 'POST' | 'GET';
   /** JSON text; null on GET. */
   readonly body: string | null;
-  /** Of a test event: there is no such record. */
+  /** True for a test event: its record does not exist. */
   readonly test?: boolean | undefined;
 }
 
-/** The API, logged in. Every method throws `ApiRefused` for what is refused. */
+/** The API, logged in. Every method throws `ApiRefused` if the request is refused. */
 export interface WaybillApi {
   /** @param after the identifier up to which everything has been read */
   deliveries(after: string, filter?: { readonly since?: Date | undefined }): Promise<DeliveryPage>;
-  /** What a delivery carried; null when it is no longer there. */
+  /** The payload of a delivery; null when it no longer exists. */
   payload(deliveryId: string): Promise<SentPayload | null>;
-  /** The record that a delivery speaks of, as it is now. For `receiver({ read: api.read })`. */
+  /** The record that a delivery names, as it is now. For `receiver({ read: api.read })`. */
   read(delivery: Pick<Delivery, 'kind' | 'entityId'>): Promise<object>;
 }
 
-/** What the API refused, with its own sentence. */
+/** A refusal by the API, with its message. */
 export class ApiRefused extends Error {
   override readonly name = 'ApiRefused';
   readonly status: number;
@@ -87,13 +87,13 @@ export class ApiRefused extends Error {
   }
 }
 
-/** An answer in its envelope, as far as it is used here. */
+/** The envelope of an answer, as far as it is used here. */
 interface Envelope<Data> {
   readonly message: string;
   readonly data: Data;
 }
 
-/** @returns null for what is not JSON: an error page of a proxy, for one */
+/** @returns null if it is not JSON, such as an error page of a proxy */
 function parseJson<Answer>(text: string): Answer | null {
   try {
     return JSON.parse(text);
@@ -105,7 +105,7 @@ function parseJson<Answer>(text: string): Answer | null {
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /**
- * The API for this user. Logs in when it has to, and waits where it is told to.
+ * The API for this user. Logs in when needed, and waits when told to.
  *
  * @example const api = waybill({ url: 'https://warehouse.example', apiKey, username, password });
  */
@@ -154,7 +154,7 @@ export function waybill(options: ApiOptions): WaybillApi {
         throw error;
       })}`;
       const response = await request(path, { headers: { authorization } });
-      // A token lasts for an hour.
+      // A token expires after an hour.
       if (response.status === 401 && tries === 1) {
         await response.body?.cancel();
         if (token === used) token = null;

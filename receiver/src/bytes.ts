@@ -1,6 +1,6 @@
-/** Bytes, text and keyed hashes with nothing but what every JavaScript runtime has. */
+/** Bytes, text and keyed hashes, with only what every JavaScript runtime has. */
 
-/** Bytes as WebCrypto takes them. */
+/** Bytes in the form that WebCrypto accepts. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 const encoder = new TextEncoder();
@@ -24,7 +24,7 @@ export async function hmac(key: Bytes, content: Bytes): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.sign('HMAC', imported, content));
 }
 
-/** Whether two texts are equal, in a time that does not tell where they differ. */
+/** Whether two texts are equal, in a time that does not reveal where they differ. */
 export function equalInConstantTime(a: string, b: string): boolean {
   let difference = a.length ^ b.length;
   for (let at = 0; at < b.length; at += 1) difference |= a.charCodeAt(at % a.length) ^ b.charCodeAt(at);

@@ -27,7 +27,7 @@ const USAGE = `Usage:
 Exit code: 0 nothing failed, 1 the command was wrong, 2 something failed, 3 the time was over.
 `;
 
-/** A mistake of who typed the command, as a sentence. */
+/** A mistake in the command line, as a sentence. */
 class Mistake extends Error {}
 
 const options = {
@@ -132,7 +132,7 @@ async function main(): Promise<void> {
   process.exitCode = exitCodeOf(found);
 }
 
-// Whoever reads it, such as `head`, has seen enough.
+// The reader, such as `head`, has closed the pipe.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

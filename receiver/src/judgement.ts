@@ -1,4 +1,4 @@
-/** A request, and by what it is judged. */
+/** A request, and the criteria by which it is verified. */
 import type { Bytes } from './bytes.ts';
 import type { SecretSource } from './secrets.ts';
 
@@ -13,15 +13,15 @@ export interface ReceivedRequest {
 }
 
 /**
- * A version of `X-Service-Signature`. `v2` covers all by which a receiver decides; `v1` leaves the sequence, the webhook, whether it
- * is a test and, of a POST, path and query to whoever stands between.
+ * A version of `X-Service-Signature`. `v2` covers everything that a receiver decides by; `v1` does not cover the sequence, the
+ * webhook, the test mark and, of a POST, path and query, so that they may be changed in transit.
  */
 export type SignatureVersion = 'v1' | 'v2';
 
-/** By what a request is judged. */
+/** The criteria by which a request is verified. */
 export interface Judgement {
   readonly secrets: SecretSource;
-  /** Which of them suffice. */
+  /** Versions of which one is enough. */
   readonly accept: readonly SignatureVersion[];
   /** How far the time of a signature may be off, in seconds. */
   readonly tolerance: number;

@@ -1,19 +1,19 @@
-/** Why a signature does not match: the usual mistakes of receivers, each tried before it is named. */
+/** Why a signature does not match: common mistakes of receivers, each tested before it is named. */
 import { type Bytes, join } from './bytes.ts';
 import type { Judgement, ReceivedRequest, SignatureVersion } from './judgement.ts';
 import { Refused } from './refused.ts';
 
 interface Suspect extends Judgement {
   readonly kind: string;
-  /** As its header says it. */
+  /** As in the header. */
   readonly webhook: string;
-  /** By which it is judged. */
+  /** The version that was verified. */
   readonly version: SignatureVersion;
   /** Whether a secret made a signature of this version over this body. */
   readonly fits: (version: SignatureVersion, body: Bytes) => (secret: string) => Promise<boolean>;
 }
 
-/** The sentence for a request that none of its secrets has signed. */
+/** The sentence for a request that was not signed with any of its secrets. */
 export async function noSignatureFits(request: ReceivedRequest, suspect: Suspect): Promise<Refused> {
   const { method, target, body } = request;
   const { kind, webhook, version, fits } = suspect;
@@ -52,7 +52,7 @@ export async function noSignatureFits(request: ReceivedRequest, suspect: Suspect
   return refused(`${keys} Is the body (${body.length} bytes here) exactly as it came?`);
 }
 
-/** The sentence for a good signature of another time. */
+/** The sentence for a matching signature whose time is off. */
 export function wrongTime(timestamp: number, { now, tolerance }: Judgement): Refused {
   const seconds = Math.round(now / 1_000 - timestamp);
   const off = `${Math.abs(seconds)} s ${seconds > 0 ? 'in the past' : 'in the future'}`;
@@ -63,7 +63,7 @@ export function wrongTime(timestamp: number, { now, tolerance }: Judgement): Ref
   );
 }
 
-/** The JSON of a body as the sender writes it, if it is JSON and was written differently. */
+/** The body's JSON as the sender writes it, if it is JSON and is written differently. */
 function rewritten(body: Bytes): string | null {
   try {
     return JSON.stringify(JSON.parse(new TextDecoder().decode(body)));

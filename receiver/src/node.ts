@@ -1,5 +1,5 @@
 /**
- * Receivers behind `node:http`, and what is built on it (Express, Fastify's raw requests, serverless frameworks).
+ * Receivers behind `node:http`, and frameworks built on it (Express, Fastify's raw requests, serverless frameworks).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -36,25 +36,25 @@ async function answerTo(receiver: Answering, incoming: IncomingMessage): Promise
   }
 }
 
-/** Path and query as on the request line. Express keeps them as `originalUrl` where it has changed `url`. */
+/** Path and query as on the request line. Express keeps them as `originalUrl` if it has changed `url`. */
 function targetOf(incoming: IncomingMessage): string {
   const original = 'originalUrl' in incoming ? incoming.originalUrl : undefined;
   return typeof original === 'string' ? original : (incoming.url ?? '/');
 }
 
-/** What a platform has read before us, byte for byte: `rawBody` of Google's and Firebase's functions, for one. */
+/** A body that the platform has already read, byte for byte, such as `rawBody` of Google's and Firebase's functions. */
 function rawBodyOf(incoming: IncomingMessage): Uint8Array<ArrayBuffer> | null {
   const raw = 'rawBody' in incoming ? incoming.rawBody : undefined;
   return raw instanceof Uint8Array ? new Uint8Array(raw) : null;
 }
 
 /**
- * The request as the web knows it, its body not read yet.
+ * The request as a web-standard `Request`, its body not read yet.
  * @throws Refused when something else has read the body
  */
 export function toRequest(incoming: IncomingMessage): Request {
   const { method = 'GET', headers } = incoming;
-  // Only path and query are of interest; what a client says in Host may not even be one.
+  // Only path and query matter; the client's Host header may not even be a valid host.
   const url = new URL('http://receiver.invalid');
   const [path = '/', ...query] = targetOf(incoming).split('?');
   url.pathname = path;

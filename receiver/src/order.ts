@@ -1,12 +1,12 @@
-/** How far each record has come, so that what is out of date is not handed on. */
+/** The last sequence handled of each record, so that handlers get nothing that is out of date. */
 import type { Delivery } from './delivery.ts';
 import { isKind } from './delivery.ts';
 import { kinds } from './kinds.ts';
 
 /**
- * Remembers the greatest sequence of each record that was handled. One may serve any number of processes; each method must be atomic.
- * Where a process dies between `begin` and `advance`, its turn runs out. It serves one e-shop: another's records may have the same
- * names.
+ * Remembers the greatest sequence handled of each record. One order may serve any number of processes; each method must be
+ * atomic. If a process dies between `begin` and `advance`, its turn expires. An order serves one e-shop: records of another may
+ * have the same names.
  */
 export interface Order {
   /**
@@ -14,29 +14,31 @@ export interface Order {
    * @param record its kind and identifier, as one text
    * @param claimant a new name for each call
    * @param leaseMs how long the turn holds, in milliseconds
-   * @returns the greatest sequence that was handled, 0 where none was; `busy` where somebody else has the turn
+   * @returns the greatest sequence handled, 0 if there is none; `busy` if another claimant has the turn
    */
   begin(record: string, claimant: string, leaseMs: number): Promise<number | 'busy'>;
-  /** It was handled: remembered, unless a greater one is, and the turn ends if it is still the claimant's. */
+  /** It was handled: remembers the sequence, unless a greater one is known, and ends the turn if it is still the claimant's. */
   advance(record: string, claimant: string, sequence: number): Promise<void>;
-  /** It was not: the turn ends if it is still the claimant's. */
+  /** It was not handled: ends the turn if it is still the claimant's. */
   release(record: string, claimant: string): Promise<void>;
 }
 
-/** @throws TypeError naming what is missing: not every caller is TypeScript */
+/** @throws TypeError naming the missing method: not every caller uses TypeScript */
 export function checkOrder(order: Order | undefined): void {
   if (order === undefined) return;
   for (const method of ['begin', 'advance', 'release'] as const)
     if (typeof order[method] !== 'function') throw new TypeError(`The order has no method ${method}.`);
 }
 
-/** How an order in memory is set up. */
+/** Options of an order in memory. */
 export interface MemoryOrderOptions {
   /** Milliseconds since 1970 (default: the clock). */
   readonly now?: () => number;
 }
 
-/** An order for tests, and for receivers that may hand on something old after a restart. It forgets nothing before. */
+/**
+ * An order for tests, and for receivers that may handle out-of-date deliveries after a restart. Until then it forgets nothing.
+ */
 export function memoryOrder({ now = Date.now }: MemoryOrderOptions = {}): Order {
   const turns = new Map<string, { readonly claimant: string; readonly until: number }>();
   const last = new Map<string, number>();
@@ -60,7 +62,7 @@ export function memoryOrder({ now = Date.now }: MemoryOrderOptions = {}): Order 
   };
 }
 
-/** The name of the record of a delivery, that of a test apart from the others; null where its kind is unknown here. */
+/** The name of a delivery's record, with a prefix for tests; null if the kind is unknown here. */
 export function recordOf({ kind, entityId, test }: Delivery): string | null {
   if (!isKind(kind) || entityId === null) return null;
   return `${test ? 'test:' : ''}${kinds[kind].path}/${entityId}`;

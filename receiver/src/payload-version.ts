@@ -3,7 +3,7 @@ import { decimalFields, decimalObjects } from './kinds.ts';
 import type { PayloadVersion } from './payloads.generated.ts';
 import { Refused } from './refused.ts';
 
-/** The version of a record, by the first decimal in it; null where there is none. */
+/** The version of a record, by the first decimal in it; null if it has none. */
 export function payloadVersionOf(value: unknown, inDecimals = false): PayloadVersion | null {
   if (typeof value !== 'object' || value === null) return null;
   for (const [name, item] of Object.entries(value)) {
@@ -16,7 +16,7 @@ export function payloadVersionOf(value: unknown, inDecimals = false): PayloadVer
   return null;
 }
 
-/** @throws Refused when a record is not in the version that the receiver was told */
+/** @throws Refused when a record is not in the version that the receiver expects */
 export function checkPayloadVersion(kind: string, json: string, expected: PayloadVersion | undefined): void {
   if (expected === undefined) return;
   const found = payloadVersionOf(JSON.parse(json));

@@ -1,11 +1,11 @@
-/** Reads a body as it came. */
+/** Reads a body exactly as received. */
 import { type Bytes, join } from './bytes.ts';
 import { Refused } from './refused.ts';
 
-/** Above every delivery: a record has at most 256 KiB as JSON. */
+/** More than any delivery needs: a record has at most 256 KiB as JSON. */
 export const MAX_BODY_BYTES = 1_048_576;
 
-/** @throws Refused when something has read it before, when it is too large, or when it breaks off */
+/** @throws Refused when it was already read, is too large, or breaks off */
 export async function readBody(request: Request): Promise<Bytes> {
   if (request.bodyUsed || request.body?.locked === true) {
     throw new Refused(

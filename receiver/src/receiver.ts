@@ -15,61 +15,61 @@ import { type Secrets, secretSource } from './secrets.ts';
 import { checkStore, type Store } from './store.ts';
 import { verify } from './verify.ts';
 
-/** What a receiver is made of. */
+/** Options of a receiver. */
 export interface ReceiverOptions<V extends PayloadVersion = 'v2'> {
   /** The `secret` of each webhook that calls this receiver. */
   readonly secrets: Secrets;
-  /** Remembers what was handled. */
+  /** Remembers handled deliveries. */
   readonly store: Store;
   /**
-   * Remembers how far each record has come (`memoryOrder()`, or three methods on a database): what is below is acknowledged, and not
-   * handed on. Default: everything is handed on, whatever its sequence.
+   * Remembers the last sequence handled of each record (`memoryOrder()`, or three methods on a database): lower ones are
+   * acknowledged and not handled. Default: everything is handled, whatever its sequence.
    */
   readonly order?: Order;
   /**
-   * That of the webhooks. Decides the types of the payloads (default: `v2`, as theirs); if it is given, what comes in the
-   * other one is refused.
+   * The payload version of the webhooks. Decides the types of the payloads (default: `v2`, as for webhooks); if given, payloads
+   * in the other version are refused.
    */
   readonly payloadVersion?: V;
   /** Reads the record that a GET delivery names, as JSON text or object: `api.read`, see `waybill()`. */
   readonly read?: (delivery: Delivery) => Promise<string | object>;
   /**
-   * Which signatures suffice (default: `['v2']`). With `['v1']` nothing covers the sequence, the webhook and whether it is a test: for
-   * what stands behind something that removes headers.
+   * Signatures of which one is enough (default: `['v2']`). With `['v1']` the sequence, the webhook and the test mark are not
+   * covered: for receivers behind something that removes headers.
    */
   readonly accept?: readonly SignatureVersion[];
   /** How far the time of a signature may be off, in seconds (default: 300). */
   readonly tolerance?: number;
   /**
-   * How long a handler may take, in milliseconds (default: 120,000): after it the process is taken for dead, and the
-   * next attempt handles the delivery. The sender itself waits for 15 seconds, then tries again later.
+   * How long a handler may take, in milliseconds (default: 120,000): after that the process is considered dead, and the next
+   * attempt handles the delivery. The sender itself waits for 15 seconds, then tries again later.
    */
   readonly leaseMs?: number;
-  /** What a test request (`X-Service-Test`) does, whose record does not exist: default `verify`, no handler is called. */
+  /** What to do with a test request (`X-Service-Test`), whose record does not exist. Default `verify`: no handler is called. */
   readonly tests?: 'verify' | 'handle';
-  /** Path and query as the sender requested them, where a proxy or router has changed them (default: as in the URL). */
+  /** Path and query as the sender requested them, if a proxy or router has changed them (default: as in the URL). */
   readonly target?: (request: Request) => string;
-  /** The identifier in path and query of a GET (default: what follows the last `/` or `=`). */
+  /** The identifier in path and query of a GET (default: the part after the last `/` or `=`). */
   readonly entityId?: (target: string) => string;
   /**
-   * Told whatever went wrong: a `Refused`, or what a handler or the store threw; not `Gone` and `RetryLater`, which are
-   * thrown on purpose (default: `console.error`).
+   * Called with every problem: a `Refused`, or an error thrown by a handler or the store; not with `Gone` and `RetryLater`, which
+   * are thrown on purpose (default: `console.error`).
    */
   readonly onProblem?: (problem: unknown, request: Request) => void;
   /** Milliseconds since 1970 (default: the clock). */
   readonly now?: () => number;
 }
 
-/** What a receiver does with a delivery. Throws to get it again, `Gone` or `RetryLater` on purpose. */
+/** Handles a delivery. If it throws, the delivery is attempted again; `Gone` and `RetryLater` have their own meaning. */
 export type Handler<P, K extends string = string> = (payload: P, delivery: Delivery<K>) => unknown;
 
 /**
- * What became of a delivery. `repeat`: it was handled before. `stale`: it was not handed on, since a later event of its record was
- * handled before. `busy`: somebody else is handling it, or another delivery of its record.
+ * The outcome of a delivery. `repeat`: it was handled before. `stale`: it was not handled, because a later event of its record
+ * was handled before. `busy`: it, or another delivery of its record, is being handled elsewhere.
  */
 export type Taken = 'handled' | 'repeat' | 'stale' | 'busy';
 
-/** What an adapter knows of a request that its URL may not say. */
+/** What an adapter knows about a request that its URL may not show. */
 export interface RequestContext {
   /** Path and query exactly as on the request line. */
   readonly requestTarget?: string;
@@ -80,22 +80,22 @@ export interface Receiver<V extends PayloadVersion = 'v2'> {
   (request: Request, context?: RequestContext): Promise<Response>;
   /** The same, as runtimes with `export default { fetch }` call it. */
   fetch(request: Request): Promise<Response>;
-  /** Handles one kind, or several alike. */
+  /** Handles one or several kinds. */
   on<K extends Kind>(kind: K | readonly K[], handler: Handler<Payload<K, V>, K>): Receiver<V>;
-  /** Handles every kind that has no handler of its own. Without it these are answered with 501. */
+  /** Handles every kind without its own handler. Without it these are answered with 501. */
   otherwise(handler: Handler<Payload<Kind, V>>): Receiver<V>;
   /** Whether there is a handler for this kind. */
   handles(kind: string): boolean;
   /**
-   * Claims, handles and remembers a delivery that did not come as a request, such as one out of a queue.
+   * Claims, handles and remembers a delivery that did not come as a request, such as one from a queue.
    * @param json the record, as JSON text
-   * @throws what the handler or the store threw, `Gone` and `RetryLater` included
+   * @throws any error of the handler or the store, including `Gone` and `RetryLater`
    */
   take(delivery: Delivery, json: () => Promise<string>): Promise<Taken>;
   readonly store: Store;
 }
 
-/** A handler behind the parsing of its payload. */
+/** A handler, with the parsing of its payload. */
 type Run = (json: string, delivery: Delivery) => unknown;
 
 interface Handlers {
@@ -122,7 +122,7 @@ export function receiver<V extends PayloadVersion = 'v2'>(options: ReceiverOptio
   return build<V>(settings, { byKind: new Map(), otherwise: null });
 }
 
-/** In the log of the process. What was refused is said in a sentence; where it was thrown is of no interest. */
+/** Writes to the log of the process. For a refusal the sentence is enough, without the stack. */
 function reported(problem: unknown): void {
   console.error(problem instanceof Refused ? problem.message : problem);
 }
@@ -153,7 +153,8 @@ function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers)
       const { delivery, json } = await deliveryOf(received, settings);
       if (!delivery.test || settings.tests === 'handle') return responseTo(await take(delivery, json));
       if (runOf(delivery.kind) === null) throw noHandler(delivery.kind);
-      // A test event is in the delivery log, where `reconcile` would find it; an examination asks what would become of a delivery.
+      // A test event is in the delivery log, where `reconcile` would find it; an examination checks how a delivery would be
+      // treated.
       const taken = await inOrder(settings, delivery, () => once(settings, delivery.id, async () => {}));
       return responseTo(taken === 'repeat' || taken === 'stale' ? taken : 'verified');
     } catch (problem) {
@@ -194,7 +195,7 @@ function noHandler(kind: string): Refused {
   );
 }
 
-/** The request, read whole. @throws Refused */
+/** The request, read completely. @throws Refused */
 async function receivedOf(request: Request, { target }: Settings, context?: RequestContext) {
   const { method, headers, url } = request;
   if (method !== 'POST' && method !== 'GET')
@@ -204,7 +205,7 @@ async function receivedOf(request: Request, { target }: Settings, context?: Requ
   return { method, headers, target: asRequested, body: await readBody(request) } as const;
 }
 
-/** What is delivered, and how its record is got. @throws Refused */
+/** The delivery, and a function that gets its record. @throws Refused */
 async function deliveryOf(
   received: Awaited<ReturnType<typeof receivedOf>>,
   settings: Settings,
@@ -232,8 +233,8 @@ async function deliveryOf(
 }
 
 /**
- * Takes a delivery unless a later one of its record was handled, one at a time. Equal ones are the store's business: both events of
- * a write that fires two have their own, and an event may come by several webhooks.
+ * Takes a delivery unless a later one of its record was handled, one at a time. Equal sequences are left to the store: two events
+ * of one write have different ones, but an event may come by several webhooks.
  */
 async function inOrder(
   { order, store, leaseMs }: Settings,
@@ -249,22 +250,22 @@ async function inOrder(
   let taken: Taken = 'stale';
   try {
     if (delivery.sequence >= last) taken = await take();
-    // Settled: `reconcile` is not to find it.
+    // Settled: `reconcile` must not find it.
     else await store.done(delivery.id);
   } catch (problem) {
-    // An order that is away says nothing about why the work failed, and the turn runs out by itself.
+    // If the order fails too, the first error matters, and the turn expires by itself.
     await release().catch(() => {});
     throw problem;
   }
-  // A repeat advances, too: the process that handled it may have died in between.
+  // A repeat advances too: the process that handled it may have died in between.
   if (taken === 'handled' || taken === 'repeat') await order.advance(record, claimant, delivery.sequence);
   else await release();
   return taken;
 }
 
 /**
- * Does the work if nobody has, and remembers that it is done. A crash in the middle leaves a claim, which runs out.
- * @throws what the work threw; then nothing is remembered, unless it is `Gone`
+ * Does the work if it was not done before, and remembers that it is done. A crash in the middle leaves a claim, which expires.
+ * @throws the error of the work; then nothing is remembered, unless it is `Gone`
  */
 async function once({ store, leaseMs }: Settings, id: string, work: () => Promise<unknown>): Promise<Taken> {
   const claimant = crypto.randomUUID();
@@ -274,7 +275,7 @@ async function once({ store, leaseMs }: Settings, id: string, work: () => Promis
     await work();
   } catch (problem) {
     if (problem instanceof Gone) await store.done(id);
-    // A store that is away says nothing about why the work failed, and the claim runs out by itself.
+    // If the store fails too, the first error matters, and the claim expires by itself.
     else await store.release(id, claimant).catch(() => {});
     throw problem;
   }

@@ -1,16 +1,15 @@
 /**
- * Finds what never came, or came and was lost, by comparing the sender's log with the store; and handles it.
+ * Finds deliveries that never arrived, or arrived and were lost, by comparing the sender's log with the store, and handles them.
  *
- * What is missing is fetched from the log (`GET /deliveries/{id}/payload`) and given to the same handlers, rather than
- * delivered again: that works while the webhook is inactive and while the receiver cannot be reached from outside,
- * can deactivate nothing, keeps the id (so that a late attempt is dropped as a repeat), and tells at once whether it
- * worked.
+ * Missing deliveries are fetched from the log (`GET /deliveries/{id}/payload`) and given to the same handlers instead of being
+ * redelivered: this works even if the webhook is inactive or the receiver cannot be reached from outside, cannot deactivate
+ * anything, keeps the id (so that a late attempt is dropped as a repeat), and shows at once whether it worked.
  */
 import { BEGINNING, isOpen, type ListedDelivery, type WaybillApi } from './api.ts';
 import type { Delivery } from './delivery.ts';
 import type { Receiver } from './receiver.ts';
 
-/** How many missing deliveries are held before they are handled. */
+/** How many missing deliveries are collected before they are handled. */
 const MAX_HELD_DELIVERIES = 10_000;
 
 /** A receiver, whatever its payload version. */
@@ -19,51 +18,54 @@ export type Reconcilable = Pick<Receiver, 'store' | 'take' | 'handles'>;
 /** Where to look. */
 export interface ReconcileOptions {
   readonly api: Pick<WaybillApi, 'deliveries' | 'payload' | 'read'>;
-  /** The `after` of the last time (default: from the oldest delivery that the log has). */
+  /** The `after` of the last run (default: from the oldest delivery in the log). */
   readonly after?: string | undefined;
-  /** Only events from this time on, for a receiver that is new. */
+  /** Only events from this time on, for a new receiver. */
   readonly since?: Date | undefined;
-  /** The webhooks that call this receiver, where the e-shop has others too (default: all of them). */
+  /** The webhooks that call this receiver, if the e-shop has others too (default: all). */
   readonly webhooks?: readonly number[] | undefined;
   /** Stops before the next delivery. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What was found. */
+/** The result of a run. */
 export interface Reconciled {
-  /** To be kept, and given the next time: everything before it is settled. */
+  /** Keep it and pass it to the next run: everything before it is settled. */
   readonly after: string;
-  /** Deliveries in the log that are this receiver's. */
+  /** Number of deliveries in the log for this receiver. */
   readonly seen: number;
-  /** What had not been handled, and is now. */
+  /** Deliveries that had not been handled, and are now. */
   readonly recovered: readonly ListedDelivery[];
-  /** What still is not: the handler threw, somebody else is at it, or the log could not be read. Tried the next time. */
+  /**
+   * Deliveries that still are not: the handler threw, they are being handled elsewhere, or the log could not be read. Tried again
+   * in the next run.
+   */
   readonly failed: readonly { readonly delivery: ListedDelivery; readonly problem: unknown }[];
-  /** What the sender has not finished with: left to it, and looked at again the next time. */
+  /** Number of open deliveries: left to the sender, and checked again in the next run. */
   readonly open: number;
 }
 
-/** A delivery, and the one before it, at which the next walk begins if this one is not settled. */
+/** A delivery, and the one before it, from which the next run starts if this one is not settled. */
 interface Missing {
   readonly delivery: ListedDelivery;
   readonly before: string;
 }
 
 /**
- * Walks through the log once.
+ * Reads the log once.
  *
  * @example
  * const { after, recovered } = await reconcile(hooks, { api, after: await saved() });
  * await save(after);
- * @throws ApiRefused, or what the store threw, where the walk itself cannot go on: nothing is lost, begin again
+ * @throws ApiRefused, or an error of the store, if the run itself cannot continue: nothing is lost, start again
  */
 export async function reconcile(hooks: Reconcilable, options: ReconcileOptions): Promise<Reconciled> {
   const { api, after = BEGINNING, since, webhooks, signal } = options;
   const recovered: ListedDelivery[] = [];
   const failed: Reconciled['failed'][number][] = [];
-  /** Of each event, for each webhook, what is missing: a later delivery of it takes the place of an earlier one. */
+  /** Missing deliveries by event and webhook: a later one replaces an earlier one. */
   const missing = new Map<string, Missing>();
-  /** Before the first delivery that is not settled; null while all are. */
+  /** The delivery before the first one that is not settled; null while all are. */
   let unsettled: string | null = null;
   let open = 0;
   let seen = 0;
@@ -98,7 +100,7 @@ export async function reconcile(hooks: Reconcilable, options: ReconcileOptions):
       before = id;
       if (webhooks?.includes(webhookId) === false || !hooks.handles(webhookType)) continue;
       seen += 1;
-      // A redelivery: what came of the earlier one no longer matters.
+      // A redelivery: the outcome of the earlier delivery no longer matters.
       const key = `${webhookId}/${eventId}`;
       missing.delete(key);
       if (done.has(id)) continue;
@@ -117,8 +119,8 @@ export async function reconcile(hooks: Reconcilable, options: ReconcileOptions):
 }
 
 /**
- * @returns false for what no handler is to hear of: a test event, and what is out of date
- * @throws Error where it was not handled
+ * @returns false if no handler is called: for a test event, and for a delivery that is out of date
+ * @throws Error if it was not handled
  */
 async function handled(
   hooks: Reconcilable,
@@ -126,7 +128,7 @@ async function handled(
   { id, eventId, webhookId, webhookType, entityId, sequence }: ListedDelivery,
 ): Promise<boolean> {
   const sent = await api.payload(id);
-  // Its webhook was deleted meanwhile, and what it had with it.
+  // Its webhook was deleted in the meantime, with its deliveries.
   if (sent === null) throw new Error(`The delivery ${id} is no longer in the log.`);
   const { method, body, test = false } = sent;
   if (test) {

@@ -1,21 +1,21 @@
-/** Why a request was not taken as a delivery. */
+/** Why a request was not accepted as a delivery. */
 
-/** What was wrong, for programs. */
+/** The reason, for programs. */
 export type RefusedCode =
-  /** A signature, or another header of every delivery, is missing or makes no sense. */
+  /** A signature, or another header that every delivery has, is missing or malformed. */
   | 'headers'
   /** A signature does not match: the secret, the body or the path differs. */
   | 'signature'
-  /** The signature is good, but too old or from the future. */
+  /** The signature matches, but is too old or from the future. */
   | 'time'
-  /** The body cannot be read as it came: something has read it before, or it is too large. */
+  /** The body cannot be read as received: it was already read, or is too large. */
   | 'body'
-  /** The receiver is set up wrongly: a secret, a handler or `read` is missing. */
+  /** The receiver is misconfigured: a secret, a handler or `read` is missing. */
   | 'setup'
   /** Neither POST nor GET. */
   | 'method';
 
-/** A request that is not taken. Its message says what to do; the sender keeps it in the delivery's log. */
+/** A request that is not accepted. Its message says what to do; the sender keeps it in the delivery's log. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly code: RefusedCode;

@@ -1,11 +1,10 @@
 /**
- * What the sender is answered. It keeps the first 1 KiB of the text in the log of the delivery, where the e-shop's
- * developers read it.
+ * The responses to the sender. It keeps the first 1 KiB of the text in the delivery's log, where the e-shop's developers read it.
  */
 import { Gone, RetryLater } from './answers.ts';
 import { Refused } from './refused.ts';
 
-/** When the sender is to ask again about what somebody else is handling, in seconds. */
+/** When the sender should retry a delivery that is being handled elsewhere, in seconds. */
 const BUSY_RETRY_S = 30;
 
 const texts = {
@@ -15,7 +14,7 @@ const texts = {
   verified: 'The signatures of this test are good. No handler was called: its record does not exist.',
 } as const;
 
-/** What an examination reads from an answer: whether the delivery was handled, or acknowledged alone. */
+/** Read by an examination: whether the delivery was handled, or only acknowledged. */
 const HANDLED = 'x-waybill-handled';
 const handled = { handled: 'new', verified: 'new', repeat: 'repeat', stale: 'stale' } as const;
 
@@ -26,7 +25,7 @@ function text(status: number, message: string, headers: Readonly<Record<string, 
   });
 }
 
-/** @param outcome what became of the delivery, or what was thrown */
+/** @param outcome of the delivery, or the error thrown */
 export function responseTo(outcome: unknown): Response {
   if (outcome === 'handled' || outcome === 'repeat' || outcome === 'stale' || outcome === 'verified')
     return text(200, texts[outcome], { [HANDLED]: handled[outcome] });
@@ -36,6 +35,6 @@ export function responseTo(outcome: unknown): Response {
   if (outcome instanceof RetryLater) return text(503, outcome.message, { 'retry-after': outcome.retryAfter });
   if (outcome instanceof Refused)
     return text(outcome.status, outcome.message, outcome.code === 'method' ? { allow: 'POST, GET' } : {});
-  // What an application throws is for its own log: it may hold anything.
+  // An application's error is for its own log: it may contain anything.
   return text(500, 'The handler failed.');
 }

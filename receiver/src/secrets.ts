@@ -1,4 +1,4 @@
-/** The secrets of the webhooks: which ones there are, and the usual mistakes in them. */
+/** The secrets of the webhooks, and common mistakes in them. */
 import { isKind } from './delivery.ts';
 import type { Kind } from './kinds.ts';
 import { Refused } from './refused.ts';
@@ -11,10 +11,10 @@ export type SecretList = string | readonly string[];
  * The secrets of all webhooks that call this receiver; each webhook has its own.
  *
  * - one or a list: any of them may have signed;
- * - by the id of the webhook (`{ 7: … }`), which `X-Service-Webhook` says: only the secrets of its webhook may have signed;
- * - by kind of event (`{ CREATE_ORDER: … }`): only the secrets of its kind may have signed, so that no delivery can be
- *   passed off as one of another kind;
- * - a function, asked for every delivery, where they are kept elsewhere.
+ * - by the id of the webhook (`{ 7: … }`), as in `X-Service-Webhook`: only the secrets of that webhook may have signed;
+ * - by kind of event (`{ CREATE_ORDER: … }`): only the secrets of that kind may have signed, so that no delivery can pass for one
+ *   of another kind;
+ * - a function, called for every delivery, if they are kept elsewhere.
  */
 export type Secrets =
   | SecretList
@@ -30,9 +30,9 @@ export interface SecretsByWebhook {
   readonly [webhookId: number]: SecretList;
 }
 
-/** An own secret may be as short and as long as this. */
+/** The least and greatest length of a user's own secret. */
 const LENGTH = { min: 24, max: 256 } as const;
-/** Bytes that the base64 part stands for: 32 of a generated one. */
+/** Bytes of the decoded base64 part: 32 in a generated secret. */
 const KEY_BYTES = { min: 24, max: 64 } as const;
 /** `wb_` and 32 bytes in base64url. */
 const API_KEY = /^wb_[\w-]{43}$/;
@@ -40,7 +40,7 @@ const API_KEY = /^wb_[\w-]{43}$/;
 const isList = (secrets: Exclude<Secrets, (...asked: never[]) => unknown>): secrets is SecretList =>
   typeof secrets === 'string' || Array.isArray(secrets);
 
-/** What is wrong with a secret, as a sentence that does not repeat it; null when nothing is. */
+/** What is wrong with a secret, as a sentence that does not contain it; null if it is fine. */
 export function problemOfSecret(secret: unknown, name: string): string | null {
   if (typeof secret !== 'string')
     return `${name} is ${secret === null ? 'null' : typeof secret}, not a text: is the variable it comes from set?`;
@@ -69,7 +69,7 @@ function isKeyInBase64(encoded: string): boolean {
   return bytes >= KEY_BYTES.min && bytes <= KEY_BYTES.max;
 }
 
-/** @throws TypeError naming what is wrong with the first bad one */
+/** @throws TypeError saying what is wrong with the first bad one */
 function check(secrets: SecretList, name: string): readonly string[] {
   const list = typeof secrets === 'string' ? [secrets] : secrets;
   if (list.length === 0) throw new TypeError(`${name} is an empty list.`);
@@ -80,7 +80,7 @@ function check(secrets: SecretList, name: string): readonly string[] {
   return list;
 }
 
-/** Whose secret is looked for: both as the headers say them. */
+/** The kind and webhook whose secret is needed, as in the headers. */
 interface Owner {
   readonly kind: string;
   readonly webhook: string;
@@ -88,15 +88,15 @@ interface Owner {
 
 /** The secrets, looked up by webhook and kind. */
 export interface SecretSource {
-  /** @throws Refused when there is none, or a function gave a bad one */
+  /** @throws Refused when there is none, or a function returned a bad one */
   of(kind: string, webhook: string): Promise<readonly string[]>;
-  /** Which other kind or webhook has a secret that passes, to name a mix-up; null when none does or it cannot be known. */
+  /** The other kind or webhook whose secret passes, to report a mix-up; null if none does or it cannot be known. */
   other(owner: Owner, fits: (secret: string) => Promise<boolean>): Promise<string | null>;
 }
 
 /**
- * Checks all that can be checked now.
- * @throws TypeError naming a usual mistake: not set, whitespace, quotes, an API key, cut off
+ * Checks everything that can be checked now.
+ * @throws TypeError naming a common mistake: not set, whitespace, quotes, an API key, cut off
  */
 export function secretSource(secrets: Secrets): SecretSource {
   if (typeof secrets === 'function') return askedSource(secrets);

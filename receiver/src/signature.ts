@@ -1,16 +1,16 @@
 /**
  * The signatures of a delivery, as the sender makes them.
  *
- * `X-Service-Signature: t=<unix seconds>,v1=<hex>,v2=<hex>`: `v2` covers all by which a receiver decides. `v1` covers the body, and
- * on GET path and query; `webhook-signature` of Standard Webhooks the body and the id of the delivery. While a secret is being
- * replaced each is there twice.
+ * `X-Service-Signature: t=<unix seconds>,v1=<hex>,v2=<hex>`: `v2` covers everything that a receiver decides by. `v1` covers the
+ * body, and on GET path and query; `webhook-signature` of Standard Webhooks the body and the id of the delivery. While a secret
+ * is being replaced, there are two of each.
  */
 import { type Bytes, fromBase64, hmac, join, toBase64, toHex } from './bytes.ts';
 
-/** Before the base64 part of a generated secret, and of an own one that Standard Webhooks decode. */
+/** Prefix of the base64 part of a generated secret, and of a user's own one that Standard Webhooks decodes. */
 export const SECRET_PREFIX = 'whsec_';
 
-/** What `v2` of `X-Service-Signature` signs; the headers as they stand in the request. */
+/** The content that `v2` of `X-Service-Signature` signs; headers as in the request. */
 export interface JoinedContent {
   /** Unix seconds. */
   readonly timestamp: number;
@@ -24,7 +24,7 @@ export interface JoinedContent {
   readonly sequence: string;
   /** `X-Service-Webhook`. */
   readonly webhook: string;
-  /** Whether `X-Service-Test: true` is there. */
+  /** Whether the request has `X-Service-Test: true`. */
   readonly test: boolean;
   readonly method: string;
   /** Path and query as on the request line. */
@@ -40,7 +40,7 @@ export async function serviceV2(secret: string, content: JoinedContent): Promise
   return toHex(await hmac(join(secret), join(`${lines.join('\n')}\n`, body)));
 }
 
-/** What `v1` of `X-Service-Signature` signs. */
+/** The content that `v1` of `X-Service-Signature` signs. */
 export interface ServiceContent {
   /** Unix seconds. */
   readonly timestamp: number;
@@ -53,7 +53,7 @@ export async function serviceV1(secret: string, { timestamp, content }: ServiceC
   return toHex(await hmac(join(secret), join(`${timestamp}.`, content)));
 }
 
-/** What `webhook-signature` signs. */
+/** The content that `webhook-signature` signs. */
 export interface StandardContent {
   readonly timestamp: number;
   /** `webhook-id`. */
@@ -63,8 +63,8 @@ export interface StandardContent {
 }
 
 /**
- * One `v1` of `webhook-signature`: base64. The key is what the base64 part of the secret stands for, or the secret itself, as
- * UTF-8, where it does not begin with `whsec_`.
+ * One `v1` of `webhook-signature`: base64. The key is the decoded base64 part of the secret, or the secret itself, as UTF-8, if
+ * it does not begin with `whsec_`.
  */
 export async function standardV1(secret: string, { timestamp, id, body }: StandardContent): Promise<string> {
   const key = secret.startsWith(SECRET_PREFIX)
@@ -73,15 +73,15 @@ export async function standardV1(secret: string, { timestamp, id, body }: Standa
   return toBase64(await hmac(key, join(`${id}.${timestamp}.`, body)));
 }
 
-/** `X-Service-Signature`, taken apart. */
+/** A parsed `X-Service-Signature`. */
 export interface ServiceSignature {
-  /** Unix seconds; null when it does not say a whole number. */
+  /** Unix seconds; null if it is not a whole number. */
   readonly timestamp: number | null;
   readonly v1: readonly string[];
   readonly v2: readonly string[];
 }
 
-/** Takes `t=…,v1=…,v2=…` apart; what it does not know, it passes over. */
+/** Parses `t=…,v1=…,v2=…`; unknown parts are ignored. */
 export function parseServiceSignature(header: string): ServiceSignature {
   const fields = header.split(',').map((field) => field.trim());
   const t = fields.find((field) => field.startsWith('t='))?.slice(2) ?? '';
@@ -96,13 +96,13 @@ function valuesOf(name: string, fields: readonly string[]): string[] {
   return fields.filter((field) => field.startsWith(name)).map((field) => field.slice(name.length));
 }
 
-/** Takes `v1,… v1,…` apart; what it does not know, it passes over. */
+/** Parses `v1,… v1,…`; unknown parts are ignored. */
 export function parseStandardSignature(header: string): readonly string[] {
   const all = header.split(/\s+/);
   return all.filter((one) => one.startsWith('v1,')).map((one) => one.slice(3));
 }
 
-/** Unix seconds as headers write them; null for anything else. */
+/** Unix seconds from a header; null for anything else. */
 export function parseSeconds(text: string): number | null {
   return /^\d{1,12}$/.test(text) ? Number(text) : null;
 }

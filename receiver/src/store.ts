@@ -1,20 +1,20 @@
-/** What has been handled, so that a repeat is dropped and a crash is not forgotten. */
+/** Handled deliveries, so that a repeat is dropped and an attempt after a crash is not. */
 
 /**
  * What `claim` found.
- * - `claimed`: nobody has handled it, and nobody else is at it; the caller is, from now on
- * - `busy`: somebody else is at it, whose time has not run out
+ * - `claimed`: it was not handled, and nobody else is handling it; from now on the caller is
+ * - `busy`: somebody else is handling it, and that claim has not expired
  * - `done`: it was handled
  */
 export type Claim = 'claimed' | 'busy' | 'done';
 
 /**
- * Remembers deliveries by their id. One store may serve any number of processes; each method must be atomic. Where a
- * process dies between `claim` and `done`, its claim runs out, and the next attempt may claim the delivery.
+ * Remembers deliveries by their id. One store may serve any number of processes; each method must be atomic. If a process dies
+ * between `claim` and `done`, its claim expires, and the next attempt may claim the delivery.
  *
- * In Redis: `claim` is `SET <id> <claimant> NX PX <leaseMs>` (and `GET` where that fails: `done` or somebody's name),
- * `done` is `SET <id> done EX 2592000`, `release` deletes the key if it still holds the claimant's name (a script of
- * two lines). In SQL: one table, see the README.
+ * In Redis: `claim` is `SET <id> <claimant> NX PX <leaseMs>` (and `GET` if that fails: `done` or a claimant's name), `done` is
+ * `SET <id> done EX 2592000`, `release` deletes the key if it still holds the claimant's name (a script of two lines). In SQL:
+ * one table, see the README.
  */
 export interface Store {
   /**
@@ -23,15 +23,15 @@ export interface Store {
    * @param leaseMs how long the claim holds, in milliseconds
    */
   claim(id: string, claimant: string, leaseMs: number): Promise<Claim>;
-  /** It was handled. Kept for 30 days at least, or however far back `reconcile` looks. */
+  /** It was handled. Kept for at least 30 days, or as far back as `reconcile` looks. */
   done(id: string): Promise<void>;
-  /** It was not: the next attempt may claim it at once. Nothing happens where the claim is no longer the claimant's. */
+  /** It was not: the next attempt may claim it at once. Does nothing if the claim is no longer the claimant's. */
   release(id: string, claimant: string): Promise<void>;
-  /** Which of these were handled. Only `reconcile` asks, for a hundred at a time. */
+  /** Which of these were handled. Only `reconcile` calls it, with a hundred at a time. */
   handledOf(ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-/** @throws TypeError naming what is missing: not every caller is TypeScript */
+/** @throws TypeError naming the missing method: not every caller uses TypeScript */
 export function checkStore(store: Store | undefined): void {
   if (store === undefined || store === null)
     throw new TypeError('store is missing: give the receiver memoryStore(), or one of your own.');
@@ -41,9 +41,9 @@ export function checkStore(store: Store | undefined): void {
 
 const DAY_MS = 86_400_000;
 
-/** How a store in memory is set up. */
+/** Options of a store in memory. */
 export interface MemoryStoreOptions {
-  /** How long what was handled is remembered, in milliseconds (default: 30 days). */
+  /** How long handled deliveries are remembered, in milliseconds (default: 30 days). */
   readonly keepMs?: number;
   /** Milliseconds since 1970 (default: the clock). */
   readonly now?: () => number;
@@ -52,7 +52,7 @@ export interface MemoryStoreOptions {
 /** A store for tests, and for receivers that may handle everything twice after a restart. */
 export function memoryStore({ keepMs = 30 * DAY_MS, now = Date.now }: MemoryStoreOptions = {}): Store {
   const claims = new Map<string, { readonly claimant: string; readonly until: number }>();
-  /** When each was handled, the oldest first. */
+  /** When each was handled, oldest first. */
   const handled = new Map<string, number>();
 
   function forget(): void {

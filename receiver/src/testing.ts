@@ -27,15 +27,15 @@ export interface Attempt {
   readonly happenedAt?: Date;
   /** Default: 1. */
   readonly attempt?: number;
-  /** Exactly as it is sent; none on GET. */
+  /** Exactly as sent; none on GET. */
   readonly body?: string;
   /** When it is signed (default: now). */
   readonly at?: Date;
-  /** A sample, which no record belongs to. */
+  /** Marks a sample, whose record does not exist. */
   readonly test?: boolean;
 }
 
-/** The headers with which the sender would make this attempt. */
+/** The headers that the sender would send with this attempt. */
 export async function sign(attempt: Attempt): Promise<Record<string, string>> {
   const { secrets = testSecret, method, url, kind, body = '', at = new Date() } = attempt;
   const id = attempt.id ?? crypto.randomUUID();
@@ -96,9 +96,9 @@ export interface FakeOptions<K extends Kind, V extends PayloadVersion>
   > {
   /** Default: `v2`. */
   readonly payloadVersion?: V;
-  /** Fields that differ from the sample. */
+  /** Fields to replace in the sample. */
   readonly payload?: Partial<Payload<K, V>>;
-  /** GET: what is appended to the URL (default: the identifier of the sample). */
+  /** GET: the identifier appended to the URL (default: that of the sample). */
   readonly entityId?: string;
 }
 

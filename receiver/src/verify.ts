@@ -1,8 +1,9 @@
 /**
- * Whether a request is a delivery: its signature, the time, and what the headers say of it.
+ * Whether a request is a delivery: its signature, its time and its headers.
  *
- * `v2` of `X-Service-Signature` covers all of that. Where the receiver accepts `v1`, `webhook-signature` is required beside it: the
- * one does not cover the id by which repeats are recognized, the other not path and query, which is all that a GET says.
+ * `v2` of `X-Service-Signature` covers all of that. If the receiver accepts `v1`, `webhook-signature` is required as well: `v1`
+ * does not cover the id that identifies repeats, and `webhook-signature` does not cover path and query, which are all that a GET
+ * has.
  */
 import { type Bytes, equalInConstantTime } from './bytes.ts';
 import type { Judgement, ReceivedRequest, SignatureVersion } from './judgement.ts';
@@ -18,21 +19,21 @@ import {
   standardV1,
 } from './signature.ts';
 
-/** What the headers of a delivery say. */
+/** The headers of a delivery. */
 export interface VerifiedHeaders {
   /** Of the delivery; the same on every attempt. */
   readonly id: string;
   /** Of the event; the same at every webhook, in redeliveries and recoveries. */
   readonly eventId: string;
   readonly kind: string;
-  /** The place of the event among those of its record: from 1, rising, with gaps. */
+  /** The sequence of the event among those of its record: from 1, rising, with gaps. */
   readonly sequence: number;
   readonly webhookId: number;
   /** When the event happened; no signature covers it. */
   readonly happenedAt: Date;
   /** 1 to 21; no signature covers it. */
   readonly attempt: number;
-  /** A sample, asked for with `POST /webhooks/{id}/test` or triggered by the warehouse: there is no such record. */
+  /** A sample, requested with `POST /webhooks/{id}/test` or triggered by the warehouse: its record does not exist. */
   readonly test: boolean;
   /** When this attempt was signed. */
   readonly signedAt: Date;
@@ -48,8 +49,8 @@ function header(headers: Headers, name: string): string {
 }
 
 /**
- * What the request is, if it is a delivery.
- * @throws Refused saying what is wrong, with the usual causes
+ * The delivery in a request.
+ * @throws Refused saying what is wrong, with common causes
  */
 export async function verify(request: ReceivedRequest, judgement: Judgement): Promise<VerifiedHeaders> {
   const { method, target, headers, body } = request;
@@ -72,7 +73,7 @@ export async function verify(request: ReceivedRequest, judgement: Judgement): Pr
   if (!(await some(secrets, fits(version, bytes))))
     throw await noSignatureFits(request, { ...judgement, ...said, version, fits });
   if (version === 'v1') await verifyStandard(request, { ...said, timestamp, secrets });
-  // Last: whoever reads that the clock is off can rely on it.
+  // Last, so that a report of a wrong clock is reliable.
   if (Math.abs(judgement.now / 1_000 - timestamp) > judgement.tolerance)
     throw wrongTime(timestamp, judgement);
   const { id, eventId, kind, test } = said;
@@ -89,7 +90,7 @@ export async function verify(request: ReceivedRequest, judgement: Judgement): Pr
   };
 }
 
-/** What the headers say, as they stand there. @throws Refused when one is missing or makes no sense */
+/** The values of the headers, unchanged. @throws Refused when one is missing or malformed */
 function headersOf(headers: Headers) {
   const number = (name: string) => {
     const value = header(headers, name);
@@ -111,7 +112,7 @@ function headersOf(headers: Headers) {
   };
 }
 
-/** By which version a request is judged; null when it has none that suffices. */
+/** The version by which a request is verified; null if it has none that is accepted. */
 function versionOf(
   signature: ServiceSignature,
   accept: readonly SignatureVersion[],
@@ -128,7 +129,7 @@ function malformed(signature: ServiceSignature): Refused {
   return new Refused('headers', 401, message);
 }
 
-/** Whether Standard Webhooks' signature fits, too. @throws Refused when it does not */
+/** Checks the signature of Standard Webhooks too. @throws Refused when it does not match */
 async function verifyStandard(
   { method, headers, body }: ReceivedRequest,
   {
@@ -152,7 +153,7 @@ async function verifyStandard(
   throw new Refused('signature', 401, `${what}: webhook-id or that header was changed on its way.`);
 }
 
-/** Whether one of them passes; all are tried, so that the time does not tell which. */
+/** Whether one of them passes; all are tried, so that the time does not reveal which. */
 async function some(secrets: readonly string[], passes: (secret: string) => Promise<boolean>) {
   return (await Promise.all(secrets.map(passes))).includes(true);
 }

@@ -1,41 +1,41 @@
 /**
- * Examines a receiver: a series of marked test requests, of which some have to be accepted and the others refused. It is told
- * how to make a request, so that the server and the kit's command examine alike.
+ * Examines a receiver: a series of marked test requests, of which some must be accepted and the others refused. The caller says
+ * how to make a request, so that the server and the kit's command share the rest.
  */
 import { type Language, languageOf, remedyOf, UNANSWERED, UNTOLD } from './remedies.ts';
 import { type RowName, type Step, type Subject, seriesOf, type TestRequest } from './series.ts';
 
-/** What came back for one request. */
+/** The answer to one request. */
 export interface Answer {
-  /** Null where no answer came. */
+  /** Null if there was no answer. */
   readonly status: number | null;
-  /** Why there is none, in a sentence. */
+  /** Why there was none, as a sentence. */
   readonly error: string | null;
   readonly durationMs: number;
   /** By name in lower case: at least `location`, `server`, `x-powered-by` and `x-waybill-handled`. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** `fail`: what it must not do, or does not do. `warning`: what will make trouble. */
+/** `fail`: a requirement is not met. `warning`: something that will cause trouble. */
 export const verdicts = ['ok', 'warning', 'fail'] as const;
 export type Verdict = (typeof verdicts)[number];
 
 export interface Row {
   readonly name: RowName;
-  /** What was sent, for people. */
+  /** The request, for people. */
   readonly sent: string;
-  /** What came back, for people. */
+  /** The answer, for people. */
   readonly received: string;
   readonly verdict: Verdict;
-  /** How to mend it, in a sentence; null where there is nothing to mend. */
+  /** How to fix it, as a sentence; null if there is nothing to fix. */
   readonly remedy: string | null;
 }
 
 export interface Examination {
   readonly rows: readonly Row[];
-  /** The slowest answer to a right request, in milliseconds; null where none came. */
+  /** The slowest answer to a valid request, in milliseconds; null if there was none. */
   readonly answerMs: number | null;
-  /** False where it was ended early: the receiver did not answer, or the time was over. */
+  /** False if it ended early: the receiver did not answer, or the time was over. */
   readonly complete: boolean;
 }
 
@@ -45,17 +45,17 @@ interface Verdicts {
 
 export interface ExaminationOptions {
   readonly subject: Subject;
-  /** Makes a request. @param timeoutMs at most that long */
+  /** Makes a request. @param timeoutMs its time limit */
   readonly send: (request: TestRequest, timeoutMs: number) => Promise<Answer>;
-  /** When the certificate of the receiver ends; null where there is none. */
+  /** When the receiver's certificate expires; null if it has none. */
   readonly certificateEnd?: () => Promise<Date | null>;
-  /** That of an attempt, in milliseconds (default: 15,000). */
+  /** Time limit for an attempt, in milliseconds (default: 15,000). */
   readonly timeoutMs?: number;
-  /** For all of it, in milliseconds (default: 100,000). */
+  /** Time limit for the whole examination, in milliseconds (default: 100,000). */
   readonly deadlineMs?: number;
 }
 
-/** An answer that takes longer than this part of the time that an attempt has is slow. */
+/** An answer that takes longer than this share of an attempt's time limit is slow. */
 const SLOW_SHARE = 1 / 3;
 const DAY_MS = 86_400_000;
 const CERTIFICATE_DAYS = 30;
@@ -75,7 +75,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
     const answers: Answer[] = [];
     if (step.together === true) answers.push(...(await Promise.all(step.requests.map(timed))));
     else for (const request of step.requests) answers.push(await timed(request));
-    // Cut short by the end of all: it says nothing of the receiver.
+    // Cut short by the deadline: it says nothing about the receiver.
     if (performance.now() >= end) {
       complete = false;
       break;
@@ -85,7 +85,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
     if (step.expected === 'accepted') right.push(...answers);
     const row = judged(step, answers, languageOf(Object.assign({}, ...all.map(({ headers }) => headers))));
     rows.push(answered ? row : { ...row, remedy: UNANSWERED });
-    // Without an answer to the first, there is nothing to learn from the others.
+    // If the first request gets no answer, the others tell nothing.
     if (!answered) {
       complete = false;
       break;
@@ -99,19 +99,19 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
   return { rows, answerMs, complete };
 }
 
-/** What a command ends with: 0 nothing failed, 2 something failed, 3 the time was over before all was looked at. */
+/** The exit code of a command: 0 nothing failed, 2 something failed, 3 the examination is incomplete. */
 export function exitCodeOf({ rows, complete }: Pick<Examination, 'complete'> & Verdicts): 0 | 2 | 3 {
   if (rows.some(({ verdict }) => verdict === 'fail')) return 2;
   return complete ? 0 : 3;
 }
 
-/** Too many requests, or too much to do: answers to whatever comes. */
+/** Too many requests, or overloaded: answers that do not depend on the request. */
 const UNTELLING = [429, 503];
 const tells = ({ status }: Answer) => status !== null && !UNTELLING.includes(status);
 
 const isAccepted = ({ status }: Answer) => status !== null && status >= 200 && status < 300;
 
-/** What came back, in a few words: each different one once. */
+/** The different answers, in a few words. */
 function received(answers: readonly Answer[]): string {
   const said = answers.map(({ status, error, headers }) => {
     const handled = headers['x-waybill-handled'];
@@ -134,7 +134,7 @@ function judged(step: Step, answers: readonly Answer[], language: Language | nul
   };
 }
 
-/** Whether something was refused that must be, but perhaps not because of its signature. */
+/** Whether a request was refused as it must be, but perhaps not because of its signature. */
 function isUntold({ expected }: Step, answers: readonly Answer[]): boolean {
   return expected !== 'accepted' && !answers.some(isAccepted) && !answers.every(tells);
 }

@@ -1,7 +1,7 @@
-/** How a fault is mended: one sentence, in the receiver's language where its answers tell which one it is. */
+/** How to fix a fault: one sentence, with an example in the receiver's language if its answers reveal it. */
 import type { RowName } from './series.ts';
 
-/** Headers of answers that tell in which language a receiver is written. */
+/** Answer headers that reveal the language of a receiver. */
 const SIGNS = [
   ['php', /\bphp\b/i],
   ['python', /python|werkzeug|gunicorn|uvicorn|hypercorn|waitress|tornado|cherrypy/i],
@@ -11,7 +11,10 @@ const SIGNS = [
 ] as const;
 export type Language = (typeof SIGNS)[number][0];
 
-/** @param headers by name in lower case; null where they do not tell */
+/**
+ * @param headers by name in lower case
+ * @returns null if they do not reveal it
+ */
 export function languageOf(headers: Readonly<Record<string, string>>): Language | null {
   const said = [headers.server, headers['x-powered-by']].join(' ');
   if ('x-waybill-handled' in headers) return 'node';
@@ -73,11 +76,11 @@ const EXAMPLES: Readonly<Partial<Record<RowName, Readonly<Record<Language, strin
   'only v1 matches': VERIFY,
 };
 
-/** Where not even the first request is answered. */
+/** If not even the first request is answered. */
 export const UNANSWERED =
   'Let the receiver run, and see that the URL leads to it: without an answer there is nothing to examine.';
 
-/** Where what must be refused got no answer, or one that right requests may get as well. */
+/** If a request that must be refused got no answer, or one that valid requests may get as well. */
 export const UNTOLD =
   'Answer 401 to what is wrongly signed, and examine the receiver again: this answer does not tell that the signature was checked.';
 

@@ -1,4 +1,4 @@
-/** Makes the requests of an examination with nothing but Node.js. */
+/** Makes the requests of an examination, with Node.js alone. */
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { TLSSocket } from 'node:tls';
@@ -6,23 +6,23 @@ import { encoded, sign } from '../testing.ts';
 import type { Answer } from './examine.ts';
 import type { TestRequest } from './series.ts';
 
-/** A webhook, as far as its requests show it. */
+/** A webhook, as far as its requests depend on it. */
 export interface Target {
-  /** As registered: on GET the identifier is appended to it. */
+  /** As registered; on GET the identifier is appended to it. */
   readonly url: string;
   readonly method: 'POST' | 'GET';
   readonly kind: string;
   readonly webhookId: number;
-  /** Of every request, beside those of a delivery: for receivers behind a gateway. */
+  /** Added to every request, besides those of a delivery: for receivers behind a gateway. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 const SIGNATURES = ['x-service-signature', 'webhook-signature'];
 
 export interface Requester {
-  /** Makes one request, on a connection of its own. Resolves whatever happens. */
+  /** Makes one request, on its own connection. Never rejects. */
   send(request: TestRequest, timeoutMs: number): Promise<Answer>;
-  /** When the certificate ends that the receiver showed last; null where it showed none. */
+  /** When the certificate that the receiver showed last expires; null if it showed none. */
   certificateEnd(): Promise<Date | null>;
 }
 

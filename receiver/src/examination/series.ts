@@ -1,23 +1,23 @@
-/** The requests of an examination: what each shows, and how the receiver has to answer. */
+/** The requests of an examination: the purpose of each, and the answer that it requires. */
 import { toBase64 } from '../bytes.ts';
 import { SECRET_PREFIX } from '../signature.ts';
 
-/** What is examined, and with what. */
+/** The webhook to examine, and the data for its requests. */
 export interface Subject {
   readonly method: 'POST' | 'GET';
   /** The sample of the webhook's type, as JSON text; null on GET. */
   readonly body: string | null;
   /** The field of the sample that identifies it. */
   readonly idField: string;
-  /** Whether that is a number, as of stock movements. */
+  /** Whether that is a number, as for stock movements. */
   readonly numbered: boolean;
-  /** Of the webhook: one, or two while one is being replaced; the newest first. */
+  /** The webhook's secrets: one, or two while one is being replaced; the newest first. */
   readonly secrets: readonly string[];
   /** By the sender's clock. */
   readonly now: Date;
 }
 
-/** What a signature may be made over instead of what is sent. */
+/** Values that a signature may be made over instead of the ones sent. */
 export type SignedAs = Partial<Pick<TestRequest, 'sequence' | 'entityId' | 'body'>>;
 
 /** One request, before it is signed. It is always marked as a test. */
@@ -28,12 +28,12 @@ export interface TestRequest {
   readonly sequence: number;
   /** 1 for a first attempt. */
   readonly number: number;
-  /** Seconds by which the time of its signatures lies in the past. */
+  /** How far the time of its signatures lies in the past, in seconds. */
   readonly age: number;
   readonly entityId: string;
   /** JSON text; null on GET. */
   readonly body: string | null;
-  /** The signatures are those of a request that differs in this. */
+  /** The signatures are those of a request with these values instead. */
   readonly signedAs?: SignedAs;
   /** It has no signature at all. */
   readonly unsigned?: true;
@@ -60,16 +60,16 @@ export const rowNames = [
 ] as const;
 export type RowName = (typeof rowNames)[number];
 
-/** What a receiver says of a delivery with `X-Waybill-Handled`: whether it was handed on, or acknowledged alone. */
+/** What a receiver says about a delivery in `X-Waybill-Handled`: whether it was handled, or only acknowledged. */
 export type Handled = 'new' | 'repeat' | 'stale';
 
 export interface Step {
   readonly name: RowName;
-  /** For people: what is sent. */
+  /** The request, for people. */
   readonly sent: string;
-  /** `accepted`: any 2xx. `refused`: anything else. `v2`: likewise, and accepting it is no more than a warning. */
+  /** `accepted`: any 2xx. `refused`: anything else. `v2`: like `refused`, but accepting it is only a warning. */
   readonly expected: 'accepted' | 'refused' | 'v2';
-  /** What it may say of it, if it says it. */
+  /** Permitted values of `X-Waybill-Handled`, if the header is there. */
   readonly handled?: readonly Handled[];
   readonly requests: readonly TestRequest[];
   /** All requests are made at the same moment. */
@@ -78,22 +78,22 @@ export interface Step {
 
 /** The greatest size of a record, in bytes. */
 const MAX_RECORD_BYTES = 256 * 1024;
-/** The longest text of a record, in characters, and that of an identifier. */
+/** The greatest length of a text in a record and of an identifier, in characters. */
 const LONG_TEXT = 4_000;
 const LONG_ID = 64;
-/** A receiver is to refuse what is older than five minutes. */
+/** A receiver must refuse a signature older than five minutes. */
 const TOO_OLD_SECONDS = 6 * 60;
-/** In the middle, so that there is something before it. */
+/** Not the first, so that there is a lower one. */
 const SEQUENCE = 5;
 
-/** All requests, in the order in which they are made: what is right comes first. */
+/** All requests, in the order in which they are made: valid ones come first. */
 export function seriesOf(subject: Subject): readonly Step[] {
   const { method, secrets, now } = subject;
   const otherSecret = `${SECRET_PREFIX}${toBase64(crypto.getRandomValues(new Uint8Array(32)))}`;
   const ids = identifiers(subject);
   const body = (entityId: string, change: (record: object) => object = (record) => record) =>
     subject.body === null ? null : JSON.stringify(change(withId(subject, entityId)));
-  /** A right request of a record of its own, but for what is given. */
+  /** A valid request with its own record, except for the given values. */
   const request = (given: Partial<TestRequest> = {}): TestRequest => {
     const entityId = given.entityId ?? ids();
     return {
@@ -228,7 +228,7 @@ function identifiers({ numbered, now }: Subject): () => string {
   return () => `TEST-${crypto.randomUUID().replaceAll('-', '').slice(-16).toUpperCase()}`;
 }
 
-/** As long as an identifier may be, with what has to be percent-encoded; a number stays what it is. */
+/** An identifier of the greatest length, with characters that have to be percent-encoded; a number stays as it is. */
 function longest(id: string, numbered: boolean): string {
   return numbered ? id : `${id}/ ?é`.padEnd(LONG_ID, 'X');
 }
@@ -238,7 +238,7 @@ function withId({ body, idField, numbered }: Subject, id: string): object {
   return { ...record, [idField]: numbered ? Number(id) : id };
 }
 
-/** The record with its lines repeated until it is as large as one may be; one without lines gets a long text. */
+/** The record with its lines repeated up to the greatest size; one without lines gets a long text. */
 function grown(record: object): object {
   const size = new TextEncoder().encode(JSON.stringify(record)).length;
   const lists = Object.entries(record).filter(([, value]) => Array.isArray(value) && isObject(value[0]));

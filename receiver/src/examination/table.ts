@@ -1,4 +1,4 @@
-/** An examination for a terminal. */
+/** The results of an examination, for a terminal. */
 import type { Examination, Row, Verdict } from './examine.ts';
 
 const MARKS: Readonly<Record<Verdict, string>> = { ok: 'ok', warning: 'warning', fail: 'FAIL' };
@@ -7,19 +7,19 @@ const COUNTED: readonly (readonly [Verdict, string])[] = [
   ['warning', 'with a warning'],
   ['ok', 'ok'],
 ];
-/** What an answer says may be long. */
+/** The text of an answer may be long. */
 const MOST_CHARS = 60;
 
-/** What a receiver says is not to become a command of the terminal. */
+/** Text from a receiver must not reach the terminal as a control sequence. */
 const safe = (text: string) => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ');
 const short = (text: string) => (text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text);
 
-/** Rows by whatever name: as an API answers them. */
+/** Rows with any name, as the API returns them. */
 interface Shown extends Pick<Examination, 'complete'> {
   readonly rows: readonly (Omit<Row, 'name'> & { readonly name: string })[];
 }
 
-/** One line a row, the remedy of each fault below it, and a summary. */
+/** One line per row, the remedy of each fault below it, and a summary. */
 export function table({ rows, complete }: Shown): string {
   const cells = rows.map(({ name, received, verdict, remedy }) => ({
     columns: [MARKS[verdict], name, short(safe(received))],
