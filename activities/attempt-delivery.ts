@@ -20,8 +20,8 @@ export interface AttemptDeliveryDeps extends AttemptDeps {
 }
 
 /**
- * The one last attempt after a lost window is retried until no internal failure interrupts it. Nobody is waiting for it
- * in the meantime, so an alarm is raised every so many tries: about every seven minutes.
+ * The last chance, after a lost window, is retried until no internal failure interrupts it. Nothing else would draw attention to it, so
+ * an alarm is raised every so many tries: about every seven minutes.
  */
 const ALARM_EVERY = 100;
 
@@ -30,7 +30,7 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
     const context = Context.current();
     const { deliveryId, policy, lastChance } = input;
     const counted = input.attemptsBefore + context.info.attempt;
-    // The first run may have been ordered by an operator: a reset sets the engine's count back.
+    // The first run may have been ordered by an operator: a reset sets Temporal's count back.
     const expectedNumber = context.info.attempt === 1 ? null : counted;
     let outcome: AttemptOutcome;
     try {
@@ -65,8 +65,8 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
 }
 
 /**
- * The activity itself waits, as between two attempts. Otherwise each of thousands of deliveries that may not be attempted would
- * cost several times an attempt, only to wait in its workflow. A change of the webhook cancels the wait.
+ * The activity itself waits, as between two attempts. If thousands of deliveries waited in their workflows instead, each would cost
+ * several times an attempt. A change of the webhook cancels the wait.
  */
 function deferred(outcome: AttemptDeferral): ApplicationFailure {
   const why =
@@ -76,7 +76,7 @@ function deferred(outcome: AttemptDeferral): ApplicationFailure {
   return expected(why, { type: failureTypes.deferred, nextRetryDelay: outcome.ms });
 }
 
-/** Expected, and no fault of the code: without a stack trace, and no line in the worker's log. */
+/** An expected failure, not a fault of the code: no stack trace, and no line in the worker's log. */
 function expected(
   message: string,
   options: Pick<ApplicationFailureOptions, 'type' | 'nonRetryable' | 'nextRetryDelay'>,
@@ -91,9 +91,8 @@ function expected(
 }
 
 /**
- * An internal failure ends the activity; the workflow decides what comes next. So whatever the engine runs early was
- * ordered by an operator, and its count never runs ahead of ours. The one last attempt after a lost window has no
- * policy to return to, and is retried by the engine.
+ * An internal failure ends the activity; the workflow decides what comes next. So any early run by Temporal was ordered by an operator,
+ * and its count is never ahead of ours. The last chance, after a lost window, has no policy to return to, and is retried by Temporal.
  */
 function ourOutage(error: unknown, { lastChance }: AttemptInput): ApplicationFailure {
   const what =
@@ -107,7 +106,7 @@ function ourOutage(error: unknown, { lastChance }: AttemptInput): ApplicationFai
   return failure;
 }
 
-/** The operator's view is told of every failed attempt; a delivery does not depend on it. */
+/** Tells the operator's view of a failed attempt; the delivery does not depend on it. */
 async function signalWorkflow(
   deps: AttemptDeliveryDeps,
   deliveryId: string,

@@ -10,7 +10,7 @@ import type { BatchActivities } from '../workflows/batch-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 export interface BatchStepsDeps extends AttemptDeps {
-  /** Aborted when the worker is to end, or another takes over from it: attempts under way finish, and no further ones begin. */
+  /** Aborted when the worker is to end, or another takes over: attempts under way finish, and no further ones begin. */
   readonly stopping: AbortSignal;
 }
 
@@ -23,7 +23,7 @@ export function createBatchActivities(deps: BatchStepsDeps): BatchActivities {
       const abort = new AbortController();
       // One listener per request under way.
       setMaxListeners(0, abort.signal);
-      // Even if the server has given up on this execution: a request that was made has a result, which counts.
+      // Not even if the server has given up on this execution: a request that was made has a result, which counts.
       const onCancel = () => {
         if (context.cancellationDetails?.workerShutdown === true) abort.abort();
       };

@@ -1,4 +1,4 @@
-/** Every activity, made from what it receives. */
+/** All activities, made from their dependencies. */
 import type { BatchActivities } from '../workflows/batch-types.ts';
 import type { DeliveryActivities } from '../workflows/delivery-types.ts';
 import type { RecoveryActivities } from '../workflows/recovery-types.ts';
@@ -23,7 +23,7 @@ interface ActivityDeps
     MailWarningDeps,
     WebhookOrdersDeps {}
 
-/** Makes all activities: the attempts, and the steps, which have a task queue of their own. */
+/** Makes all activities: the attempts, and the steps, which have their own task queue. */
 export function createActivities(deps: ActivityDeps): {
   readonly attempts: Pick<DeliveryActivities & BatchActivities, 'attemptDelivery' | 'attemptBatch'>;
   readonly steps: Omit<DeliveryActivities & BatchActivities, 'attemptDelivery' | 'attemptBatch'> &

@@ -11,13 +11,13 @@ import { deactivationMail } from '../src/mail/deactivation-mail.ts';
 import { type MailOnceDeps, MOST_JOINED, mailOnce } from './mail-once.ts';
 
 export interface MailDeps extends MailOnceDeps {
-  /** Where the API is, for the links in mails; null: not known. */
+  /** The URL of the API, for links in mails; null: not known. */
   readonly publicUrl: string | null;
 }
 
 /**
- * Makes the activity `mailDeactivation`. The e-mail is recorded once the mail server has accepted it, however long the
- * database is away by then.
+ * Makes the activity `mailDeactivation`. The e-mail is recorded once the mail server has accepted it, even if the database is away for
+ * long then.
  */
 export function createMailDeactivation(deps: MailDeps) {
   const { sql } = deps;

@@ -1,6 +1,6 @@
 /**
- * An e-mail that is due: sent once, unless we die between the mail server's response and recording it; then it is sent
- * twice, with the same Message-ID.
+ * An e-mail that is due: sent once. If the process dies between the mail server's response and recording it, it is sent twice, with the
+ * same Message-ID.
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
@@ -11,7 +11,7 @@ import type { Mail, Mailer } from '../src/mail/mail.ts';
 import { MailError } from '../src/mail/mail-error.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
-/** What sends it. */
+/** The dependencies of sending it. */
 export interface MailOnceDeps {
   readonly sql: Pool;
   readonly mailer: Mailer;
@@ -20,15 +20,15 @@ export interface MailOnceDeps {
 
 /** An e-mail, and how its outcome is recorded. */
 interface OwedMail {
-  /** What it is about, in one word, as log lines call it. */
+  /** Its subject in one word, for log lines. */
   readonly what: string;
-  /** What log lines name. */
+  /** The identifiers in log lines. */
   readonly name: Readonly<Record<string, string | number>>;
-  /** Whose budget it counts in (docs/interface.md, N3). */
+  /** The e-shop whose budget it counts against (docs/interface.md, N3). */
   readonly eshopId: number;
-  /** Made once there is a place for it in the budget: with what was put off before. */
+  /** Makes the mail once there is a place for it in the budget: includes mails put off before. */
   mail(): Promise<Mail>;
-  /** Records that there was none. */
+  /** Records that there was no place. */
   putOff(): Promise<void>;
   /** Records that the server accepted it. */
   taken(): Promise<void>;
@@ -37,23 +37,23 @@ interface OwedMail {
 }
 
 /**
- * How long an e-mail that the server refuses permanently is retried, in milliseconds from the first refusal: many a 5xx
- * comes from a misconfigured mail server, and is fixed within a day. A server that cannot be reached, or refuses only
- * temporarily, is retried forever.
+ * How long an e-mail that the server refuses permanently is retried, in milliseconds from the first refusal: many a 5xx comes from a
+ * misconfigured mail server and is fixed within a day. If the server cannot be reached, or refuses only temporarily, it is retried
+ * forever.
  */
 const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;
 
-/** The last heartbeat of an execution whose e-mail the server accepted: the next one only has to record that. */
+/** The last heartbeat of an execution whose e-mail the server accepted: the next execution only has to record that. */
 const TAKEN = 'taken by the mail server';
 
-/** How many that were put off are told in one mail beside the first. */
+/** The most put-off mails that are joined with one mail. */
 export const MOST_JOINED = 50;
 
 /**
- * Sends it, and records that. One for which there is no place in the e-shop's budget is put off: it is tried again when there is
- * one, or has been told in another mail by then.
+ * Sends it and records that. If there is no place in the e-shop's budget, it is put off: it is retried when there is one, or is joined
+ * with another mail by then.
  * @returns false if it is given up
- * @throws whatever kept it from being sent or recorded: to be retried
+ * @throws the error that kept it from being sent or recorded: to be retried
  */
 export async function mailOnce({ sql, mailer, log }: MailOnceDeps, owed: OwedMail): Promise<boolean> {
   const context = Context.current();
@@ -64,7 +64,7 @@ export async function mailOnce({ sql, mailer, log }: MailOnceDeps, owed: OwedMai
         const mail = await owed.mail();
         await withHeartbeat(context, (signal) => mailer.send(mail, signal));
       } catch (error) {
-        // Without it there is one place less, for six minutes.
+        // If this fails, there is one place less for six minutes.
         await giveBackMail(sql, owed.eshopId).catch(() => {});
         throw error;
       }
@@ -84,7 +84,7 @@ export async function mailOnce({ sql, mailer, log }: MailOnceDeps, owed: OwedMai
   return true;
 }
 
-/** @throws ApplicationFailure when there is none: to be retried when there is one */
+/** @throws ApplicationFailure if there is none: to be retried when there is one */
 async function takePlace(sql: Pool, { what, eshopId, putOff }: OwedMail): Promise<void> {
   const wait = await takeMail(sql, eshopId);
   if (wait === null) return;

@@ -18,7 +18,7 @@ import type { MailDeps } from './mail-deactivation.ts';
 import { MOST_JOINED, mailOnce } from './mail-once.ts';
 
 export interface MailWarningDeps extends MailDeps {
-  /** The policy by which deliveries are retried. */
+  /** The retry policy of deliveries. */
   readonly policy: RetryPolicy;
 }
 
@@ -56,7 +56,7 @@ export function createWarningActivities(deps: MailWarningDeps): WarningActivitie
   };
 }
 
-/** @returns the mail beside others that were put off; null if there is nothing to say any more */
+/** @returns makes the mail, joined with others that were put off; null if it no longer applies */
 function mailOf(
   notice: WarningNotice,
   { policy, publicUrl }: MailWarningDeps,
@@ -69,7 +69,7 @@ function mailOf(
   return warning === null ? null : (others) => warningMail(warning, publicUrl, others);
 }
 
-/** Those that still apply. */
+/** The other warnings that still apply. */
 async function othersPutOff({ sql, policy }: MailWarningDeps, notice: WarningNotice): Promise<Warning[]> {
   const others: Warning[] = [];
   for (const id of await otherWarningsPutOff(sql, notice, MOST_JOINED)) {
@@ -80,7 +80,7 @@ async function othersPutOff({ sql, policy }: MailWarningDeps, notice: WarningNot
   return others;
 }
 
-/** @returns null if nothing is failing any more */
+/** @returns null if nothing fails any more */
 function warningOf(notice: WarningNotice, policy: RetryPolicy): Warning | null {
   const told = notice.deliveryId === null ? ofAll(notice) : ofOne(notice);
   return told === null ? null : { ...notice, ...told, deactivationAt: deactivationAt(policy, notice) };

@@ -6,10 +6,7 @@ import { recoveryProgress } from '../src/domain/recovery-progress.ts';
 import { type Traces, traced } from '../src/traces/traces.ts';
 import type { RecoveryActivities, RecoveryProgress } from '../workflows/recovery-types.ts';
 
-/**
- * How long one execution looks for something to deliver, in milliseconds: if few of very many events were lost, most
- * pages contain nothing.
- */
+/** How long one execution looks for events to deliver, in milliseconds: if few of very many events were lost, most pages have none. */
 const LOOKING_MS = 5_000;
 
 export function createRecoveryActivities({
@@ -23,7 +20,7 @@ export function createRecoveryActivities({
     async advanceRecovery(recoveryId) {
       const until = performance.now() + LOOKING_MS;
       for (;;) {
-        // Hours after the request, and for very many events: what it creates is not part of the request's trace.
+        // Its deliveries do not belong to the request's trace: it may run hours later, and create very many.
         const step = await traced(traces, { name: 'advance recovery', kind: 'internal', parent: null }, () =>
           stepRecovery(sql, recoveryId),
         );
@@ -42,13 +39,13 @@ export function createRecoveryActivities({
   };
 }
 
-/** Whether the next step can be taken at once: it has found nothing yet, or only its end is left. */
+/** Whether the next step can be taken at once: it has found none yet, or only its end is left. */
 function goesOn({ recovery, more }: RecoveryStep): boolean {
   const { state, exhausted, pending, retrying, webhookInactive } = recovery;
   return more || (state === 'running' && !webhookInactive && exhausted && pending + retrying === 0);
 }
 
-/** A recovery that the database does not know was lost when a backup was restored: it is over. */
+/** A recovery unknown to the database was lost when a backup was restored: it is over. */
 function shown(row: RecoveryRow | null): RecoveryProgress {
   if (row !== null) {
     const progress = recoveryProgress(row);

@@ -17,7 +17,7 @@ export function createReleaseActivities(deps: {
       return { ...pending, readAt: readAt.getTime() };
     },
     async releaseOrder({ eshopId, eshopOrderId }) {
-      // No request causes it, only time: the trace of what it fires begins here.
+      // It is caused by time, not by a request: the trace of its events begins here.
       return traced(deps.traces, { name: 'release pre-order', kind: 'internal', parent: null }, () =>
         releasePreOrder(deps.sql, eshopId, eshopOrderId),
       );

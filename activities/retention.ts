@@ -1,4 +1,4 @@
-/** The retention's run, as an activity. */
+/** The run of the retention, as an activity. */
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Pool } from '../src/db/pool.ts';

@@ -1,4 +1,4 @@
-/** What operators ask of webhooks by starting a workflow, through the functions of the command `waybill`. */
+/** Operators' orders for webhooks, given by starting a workflow; carried out by the functions of the command `waybill`. */
 import type { Logger } from 'pino';
 import * as v from 'valibot';
 import type { Pool } from '../src/db/pool.ts';
@@ -41,7 +41,7 @@ const recoverEntries = {
   until: v.optional(time),
   include: v.optional(
     v.array(v.picklist(recoverable, `must be one of ${recoverable.join(', ')}`), 'must be a list'),
-    // What a webhook does not get while it is inactive, and what it was deactivated for.
+    // Events not sent while it was inactive, and deliveries that led to its deactivation.
     ['failed', 'expired', 'missed'],
   ),
   dryRun: v.optional(v.boolean('must be true or false'), false),
@@ -63,7 +63,7 @@ const refused = (sentence: string): WebhookOrderAnswer => ({ accepted: false, se
 const noSuchWebhook = (id: number) => refused(`There is no webhook ${id}, or it is deleted.`);
 
 export function createWebhookOrders({ sql, log, sendTest }: WebhookOrdersDeps): WebhookOrderActivities {
-  /** Checks what was typed, carries it out, and notes who asked for what. */
+  /** Checks the input, carries the order out, and logs it with the person who asked. */
   async function carryOut<S extends typeof orderSchema | typeof recoverSchema>(
     what: string,
     takes: string,
@@ -115,7 +115,7 @@ export function createWebhookOrders({ sql, log, sendTest }: WebhookOrdersDeps): 
   };
 }
 
-/** Of the request and the response, only the status: histories hold identifiers only. */
+/** Only the status of request and response: histories hold no customer data. */
 function outcomeOf({ outcome, response, durationMs, error }: TestDeliveryResult): string {
   if (outcome === 'success')
     return `the receiver accepted the test (HTTP ${response?.status}, ${durationMs} ms).`;

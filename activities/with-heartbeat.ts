@@ -1,13 +1,12 @@
-/** Heartbeats: how Temporal notices within seconds that a worker died in the middle of an activity. */
+/** Heartbeats: with them Temporal notices within seconds that a worker died in the middle of an activity. */
 import type { Context } from '@temporalio/activity';
 
 /** Activities shorter than this send no heartbeat at all, in milliseconds. */
 const HEARTBEAT_INTERVAL_MS = 1_000;
 
 /**
- * Runs something with heartbeats. Its signal aborts when the worker is being stopped, or the server has given up on it;
- * a cancellation by the workflow, or an operator's pause or reset, lets the request under way finish, so that a success
- * counts.
+ * Runs work with heartbeats. Its signal aborts when the worker is being stopped or the server has given up on the activity. A
+ * cancellation by the workflow, or an operator's pause or reset, lets the request under way finish, so that a success counts.
  */
 export async function withHeartbeat<T>(
   context: Context,
@@ -19,7 +18,7 @@ export async function withHeartbeat<T>(
     if (!cancelRequested && !paused && !reset) abort.abort();
   };
   context.cancellationSignal.addEventListener('abort', onCancel);
-  // Before this began: nobody will say it again.
+  // Aborted before this began: the event will not come again.
   if (context.cancellationSignal.aborted) onCancel();
   const timer = setInterval(() => context.heartbeat(), HEARTBEAT_INTERVAL_MS);
   try {

@@ -1,6 +1,6 @@
 /**
- * What Waybill is to reach, as ratios of figures of one run: of several runs it is the median of their ratios, since a machine that is
- * slower for a while is slower for all that one run compares.
+ * The acceptance: ratios of figures of one run, and of several runs the median of their ratios. A machine that is slower for a while
+ * slows down all figures that one run compares.
  */
 
 import { latencyName as beforeName, eachCpuName, eachName } from './sections/before.ts';
@@ -39,23 +39,23 @@ import { type Trouble, troubles } from './troubles.ts';
 export interface Criterion {
   readonly section: string;
   readonly title: string;
-  /** At least, or at most, so much. */
+  /** Whether the target is a lower or an upper bound. */
   readonly bound: 'least' | 'most';
   readonly target: number;
-  /** Of one run; NaN where a figure that it needs was not measured. */
+  /** The value of one run; NaN if a figure that it needs was not measured. */
   readonly value: (of: (section: string, name: string, column: Column) => number) => number;
 }
 
-/** A criterion with what was found. */
+/** A criterion with its result. */
 export interface Judged {
   readonly section: string;
   readonly title: string;
   readonly target: string;
   /** One per run. */
   readonly values: readonly number[];
-  /** Their median; NaN where it was not measured. */
+  /** Their median; NaN if not measured. */
   readonly value: number;
-  /** Null where it was not measured. */
+  /** Null if not measured. */
   readonly met: boolean | null;
 }
 
@@ -79,7 +79,7 @@ function figure(section: string, title: string, [name, column]: Cell, [bound, ta
   return { section, title, bound, target, value: (of) => of(section, name, column) };
 }
 
-/** What is felt beside a trouble may be three times as much as without it, and is never called too long below 300 ms. */
+/** A latency beside a trouble may be three times that without it, and is never too long below 300 ms. */
 const NEVER_TOO_LONG_MS = 300;
 const ofNeighbours = (trouble: Trouble): readonly Criterion[] => [
   {
@@ -100,7 +100,7 @@ const ofNeighbours = (trouble: Trouble): readonly Criterion[] => [
   ),
 ];
 
-/** In the order of the sections. `auto` is the default, and stands for it where no setting is named. */
+/** In the order of the sections. `auto` is the default, used if no setting is named. */
 const criteria: readonly Criterion[] = [
   ratio(
     'before',
@@ -331,7 +331,7 @@ const criteria: readonly Criterion[] = [
   ),
 ];
 
-/** Judges what was measured: every criterion of the sections that ran. */
+/** Judges the measurements: every criterion of the sections that ran. */
 export function judge(sheet: Sheet, sections: readonly string[]): readonly Judged[] {
   return criteria
     .filter(({ section }) => sections.includes(section))
@@ -351,7 +351,7 @@ export function judge(sheet: Sheet, sections: readonly string[]): readonly Judge
     });
 }
 
-/** What each run found, as far as it found all that is needed. */
+/** The value of each run that has all the figures needed. */
 function valuesOf(sheet: Sheet, value: Criterion['value']): readonly number[] {
   const runs = Math.max(0, ...sheet.figures().map(({ values }) => values.length));
   return Array.from({ length: runs }, (_, run) =>

@@ -1,4 +1,4 @@
-/** A backlog of deliveries, written as the API writes them, and kept back until it is all there. */
+/** A backlog of deliveries, written as the API writes them, and kept back until it is complete. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createEshop } from '../src/db/eshops.ts';
 import { type EventText, recordEvents } from '../src/db/outbox/events.ts';
@@ -13,37 +13,37 @@ import { testWebhook } from '../test/support/test-webhook.ts';
 
 /** Deliveries that wait for their release. */
 export interface Backlog {
-  /** How many of its deliveries go to a receiver that fails. */
+  /** The share of its deliveries that go to a receiver that fails. */
   readonly failingShare: number;
   readonly webhookIds: readonly number[];
-  /** Writes so many, in turns over all webhooks. */
+  /** Writes this many, taking turns over all webhooks. */
   write(deliveries: number): Promise<void>;
-  /** One more happens: it is not kept back. */
+  /** Writes one more event, whose delivery is not kept back. */
   happen(): Promise<void>;
-  /** Makes all that was written claimable at the same moment, and tells nobody. */
+  /** Makes all written deliveries claimable at the same moment, without waking the relay. */
   release(): Promise<void>;
-  /** Tells the relay, which would find out by itself soon. */
+  /** Wakes the relay, which would soon notice by itself. */
   wake(): void;
-  /** Those of them whose receiver answers promptly and with success. */
+  /** Those of these deliveries whose receiver answers promptly and with success. */
   healthy(deliveryIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Deletes its webhooks, and waits until none of its deliveries is open. */
   retire(patienceMs: number): Promise<void>;
 }
 
-/** Where the deliveries go. */
+/** The webhooks of a backlog. */
 export interface BacklogShape {
   readonly webhooks: number;
-  /** Of these, in per cent, answer late or fail. */
+  /** The shares of these, in per cent, that answer late or fail. */
   readonly slow: number;
   readonly failing: number;
-  /** Their order, and of how many records the events are, by turns, each at one webhook; default: no order, each of a record of its own. */
+  /** Their order, and how many records the events cycle through, each at one webhook; default: no order, and a record for each event. */
   readonly ordering?: Ordering;
   readonly records?: number;
-  /** So many of these fail, wherever their webhook leads. */
+  /** How many of these records fail, regardless of their webhook. */
   readonly failingRecords?: number;
 }
 
-/** An e-shop's share of the webhooks: each event type has one, so that an event has one delivery. */
+/** The event types of an e-shop's webhooks: one webhook for each, so that an event has one delivery. */
 const TYPES = [
   'CREATE_ORDER',
   'UPDATE_ORDER',
@@ -77,8 +77,8 @@ export const benchRecord = (eshopOrderId: string) => ({
 });
 
 /**
- * Registers the webhooks, of which a share answers late or fails.
- * @param urlOf the receiver's: every e-shop has a host of its own
+ * Registers the webhooks, a share of which answers late or fails.
+ * @param urlOf the receiver's URLs: every e-shop has its own host
  */
 export async function createBacklog(
   sql: Pool,
@@ -120,7 +120,7 @@ export async function createBacklog(
     return { eshopId: target.eshopId, event };
   }
 
-  /** Those of an e-shop in one statement. */
+  /** Writes the events of an e-shop in one statement. */
   async function writeNext(tx: Transaction, events: number): Promise<void> {
     const byEshop = new Map<number, EventText[]>();
     for (const { eshopId, event } of Array.from({ length: events }, nextEvent))

@@ -1,28 +1,28 @@
-/** Child processes: started with a log file of their own, ended by their id. */
+/** Child processes: each started with its own log file, and ended by its id. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long a program may take until it is ready, in milliseconds: other work on the machine must not end a long run. */
+/** How long a program may take to be ready, in milliseconds: other work on the machine must not break a long run. */
 const READY_MS = 180_000;
 
-/** A program of this repository that runs beside us. */
+/** A program of this repository that runs beside this process. */
 export interface Child {
   readonly pid: number;
-  /** @throws Error with the end of its log when it ends before `ready` says true, or within three minutes does not */
+  /** @throws Error with the end of its log if it ends before `ready` returns true, or is not ready within three minutes */
   waitUntil(ready: () => Promise<boolean>): Promise<void>;
-  /** Whether it has. */
+  /** Whether it has ended. */
   ended(): boolean;
-  /** SIGTERM, and SIGKILL when it has not ended after 20 s. */
+  /** SIGTERM, and SIGKILL if it has not ended after 20 s. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts `node --import tsx <program>`.
  * @param cwd another checkout
- * @param env beside what every process needs; the variables of whoever runs the bench do not reach it
+ * @param env variables in addition to those that every process needs; those of the bench itself are not passed on
  * @param within a command that runs it, such as `taskset`
  */
 export function startChild(
@@ -59,10 +59,7 @@ export function startChild(
   };
 }
 
-/**
- * Asks a process to end and waits until it has: one that does not come to hear of it would outlive us, and is killed after
- * 20 s.
- */
+/** Asks a process to end and waits until it has. One that does not react would outlive this process, and is killed after 20 s. */
 export async function endChild(child: ChildProcess, ask: () => void): Promise<void> {
   if (hasEnded(child)) return;
   const ended = once(child, 'exit');

@@ -1,6 +1,6 @@
 /**
- * What a claim costs among five million deliveries of five weeks, in as many partitions: fills an empty, migrated database and
- * shows the plan of a claim.
+ * The cost of a claim among five million deliveries of five weeks, in five partitions: fills an empty, migrated database and shows the
+ * plan of a claim.
  *
  *     DATABASE_URL=postgres://… node --import tsx bench/claims.ts [stored deliveries] [waiting deliveries]
  *
@@ -53,7 +53,7 @@ async function fill(): Promise<void> {
     select e.id, 'https://shop' || e.id || '.example/hook', 'CREATE_ORDER', 'POST', true, 'v2', ''
     from eshops e, generate_series(1, ${WEBHOOKS_OF_EACH}::int) order by e.id`;
   for (let from = 0; from < stored + waiting; from += CHUNK) {
-    // Most of what waits is of one webhook, as after an import; the rest is spread over a hundred.
+    // Most waiting deliveries are of one webhook, as after an import; the rest are spread over a hundred.
     await sql`
       insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, attempts_made, created_at,
         dispatched_at, window_started_at, last_attempt_at, finished_at)

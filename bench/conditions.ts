@@ -1,4 +1,4 @@
-/** Under which conditions Waybill's processes run: a slower link, fewer cores, or without one of their controls. */
+/** The conditions under which Waybill's processes run: a slower link, fewer cores, or without one of their controls. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type SchedulerOptions, schedulerDefaults } from '../src/concurrency/settings.ts';
@@ -7,18 +7,18 @@ import { type SchedulerOptions, schedulerDefaults } from '../src/concurrency/set
 export interface Conditions {
   /** Every call to Temporal takes 50 ms longer, and every round trip to Postgres 5 ms. */
   readonly slowLink?: boolean;
-  /** Waybill, Postgres and Temporal share this many cores; left out: all. */
+  /** The number of cores that Waybill, Postgres and Temporal share; left out: all. */
   readonly cores?: number;
-  /** Between Waybill and Postgres is a PgBouncer in transaction mode. */
+  /** A PgBouncer in transaction mode is between Waybill and Postgres. */
   readonly pooler?: boolean;
   /** A control that is turned off. */
   readonly without?: Control;
 }
 
-/** What a slow link adds to each request, in milliseconds. */
+/** The delay of a slow link for each request, in milliseconds. */
 export const SLOW_LINK_MS = { temporal: 50, postgres: 5 } as const;
 
-/** Longer than any run of the bench; four times that is still a timer. */
+/** Longer than any run of the bench; four times this still fits a timer. */
 const NEVER_MS = 86_400_000;
 /** The controls of the scheduler, each with the numbers that turn it off. */
 export const controls = {
@@ -31,13 +31,13 @@ export const controls = {
   budget: { budgetLeast: 1_000, budgetMost: 1_000 },
   ranks: { patienceMs: 0 },
 } as const satisfies Record<string, Partial<SchedulerOptions>>;
-/** The name of one. */
+/** The name of a control. */
 export type Control = keyof typeof controls;
 
-/** The command that keeps a program to so many cores. */
+/** The command that restricts a program to this many cores. */
 export const onCores = (cores: number): readonly string[] => ['taskset', '-c', `0-${cores - 1}`];
 
-/** Keeps processes that run already, and what they start, to so many cores. */
+/** Restricts running processes, and those they start, to this many cores. */
 export async function keepToCores(cores: number, pids: readonly number[]): Promise<void> {
   for (const pid of pids)
     await promisify(execFile)('taskset', ['-a', '-c', '-p', `0-${cores - 1}`, String(pid)]);

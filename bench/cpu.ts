@@ -1,4 +1,4 @@
-/** The processor time that processes have used, from `/proc` (Linux only). */
+/** The processor time used by processes, from `/proc` (Linux only). */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -6,7 +6,7 @@ const MS_PER_TICK = 1000 / Number(execFileSync('getconf', ['CLK_TCK'], { encodin
 
 interface Usage {
   readonly parent: number;
-  /** Its own time and that of its children that have ended, in clock ticks. */
+  /** Its own time and that of its ended children, in clock ticks. */
   readonly ticks: number;
 }
 
@@ -18,7 +18,7 @@ function usageOf(pid: number): Usage | null {
   } catch {
     return null;
   }
-  // The second field is the name in parentheses and may hold anything; the third is the first one behind them.
+  // The second field is the name in parentheses and may hold anything; the third is the first after them.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const field = (number: number) => Number(fields[number - 3]);
   return { parent: field(4), ticks: field(14) + field(15) + field(16) + field(17) };
@@ -28,8 +28,8 @@ function usageOf(pid: number): Usage | null {
 export type Milliseconds = Readonly<Record<string, number>>;
 
 /**
- * The processor time, user and system, of each of these processes with everything that descends from it, in
- * milliseconds. What a descendant used counts on after its end, once its parent has waited for it.
+ * The processor time, user and system, of each of these processes with all its descendants, in milliseconds. The time of an ended
+ * descendant still counts, once its parent has waited for it.
  * @param roots name → process id
  */
 export function cpuMilliseconds(roots: Readonly<Record<string, number>>): Milliseconds {
@@ -38,7 +38,7 @@ export function cpuMilliseconds(roots: Readonly<Record<string, number>>): Millis
     const usage = /^\d+$/.test(name) ? usageOf(Number(name)) : null;
     if (usage !== null) processes.set(Number(name), usage);
   }
-  // A root below another one (a child of this very process) counts for itself alone.
+  // A root below another one (a child of this very process) counts only for itself.
   const others = new Set(Object.values(roots));
   const ticks = (pid: number): number => {
     let sum = processes.get(pid)?.ticks ?? 0;
@@ -49,7 +49,7 @@ export function cpuMilliseconds(roots: Readonly<Record<string, number>>): Millis
   return Object.fromEntries(Object.entries(roots).map(([name, pid]) => [name, ticks(pid) * MS_PER_TICK]));
 }
 
-/** What was used between two measurements. */
+/** The time used between two measurements. */
 export function difference(after: Milliseconds, before: Milliseconds): Milliseconds {
   return Object.fromEntries(
     Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]),

@@ -1,4 +1,4 @@
-/** A backlog of deliveries, drained by the workers that run: how fast, and what each delivery costs. */
+/** A backlog of deliveries, drained by the running workers: its speed, and the cost of each delivery. */
 import { type BacklogShape, createBacklog } from './backlog.ts';
 import type { Milliseconds } from './cpu.ts';
 import { startCpuClock } from './measure.ts';
@@ -7,40 +7,40 @@ import type { ReceiverProcess } from './receiver-process.ts';
 import type { Stack } from './stack.ts';
 import { percentile } from './statistics.ts';
 
-/** What is drained. */
+/** The order to drain a backlog. */
 export interface DrainOrder {
   readonly deliveries: number;
-  /** Drained before, and not measured: compilers, caches and connections are warm then. */
+  /** Drained first and not measured, so that compilers, caches and connections are warm. */
   readonly warmUp: number;
   readonly shape: BacklogShape;
   readonly patienceMs: number;
-  /** Waits for the second attempts of those that fail, which are due after this. */
+  /** Also waits for the second attempts of failed deliveries, which are due after this, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** Beside what the stack runs: who drains, if not its workers. */
+  /** Processes in addition to those of the stack, if its workers do not drain. */
   readonly processes?: Readonly<Record<string, number>>;
 }
 
-/** How it went. */
+/** The result of a drain. */
 export interface Drained {
   readonly perSecond: number;
-  /** Until nine tenths have arrived. */
+  /** The rate until nine tenths have arrived. */
   readonly mostPerSecond: number;
-  /** Of those whose receivers answer promptly and with success, until the last of these. */
+  /** The rate of deliveries whose receivers answer promptly and with success, until the last of these. */
   readonly healthyPerSecond: number;
-  /** Processor time per delivery by part, and of `all`. */
+  /** Processor time per delivery by part, and of `all` parts. */
   readonly cpu: Milliseconds;
-  /** Requests of an attempt that had been made before. */
+  /** Repeated requests of an attempt. */
   readonly repeats: number;
-  /** How long after it was due the second attempt came, in milliseconds, one per delivery that failed. */
+  /** How late the second attempt came, in milliseconds, one value per failed delivery. */
   readonly lateMs: readonly number[];
 }
 
-/** A hundred, so that a per cent of them is one. */
+/** A hundred, so that one is a per cent. */
 const WEBHOOKS = 100;
 /** Webhooks that all answer at once. */
 export const allPrompt: BacklogShape = { webhooks: WEBHOOKS, slow: 0, failing: 0 };
 
-/** @throws Error when not everything arrives in time */
+/** @throws Error if not all deliveries arrive in time */
 export async function drain(stack: Stack, order: DrainOrder): Promise<Drained> {
   const { deliveries, shape, patienceMs } = order;
   const { receiver } = stack;
@@ -83,7 +83,7 @@ export async function drain(stack: Stack, order: DrainOrder): Promise<Drained> {
   };
 }
 
-/** What arrived before is not of this drain. */
+/** Discards arrivals from before this drain. */
 const forget = (receiver: ReceiverProcess) =>
   receiver.arrivalsWithin({ deliveries: 0, seconds: 0, patienceMs: 0 });
 
@@ -92,5 +92,5 @@ function lateness(first: readonly Arrival[], second: readonly Arrival[], dueAfte
   return second.map(([id, at]) => at - (firstAt.get(id) ?? Number.NaN) - dueAfterMs);
 }
 
-/** What is shown of the lateness of second attempts. */
+/** The shown lateness of second attempts. */
 export const worst = (lateMs: readonly number[]) => percentile(lateMs, 99);

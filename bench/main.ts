@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: one table that compares in one run what Waybill does with its floors, in all settings of batch mode. It
- * starts stacks of its own and takes them down again.
+ * `npm run bench`: one table that compares Waybill with its floors in one run, in all settings of batch mode. It starts its own stacks
+ * and stops them.
  *
  *     npm run bench -- --only calm,rush --runs 3
  *     npm run bench -- --quick
@@ -34,7 +34,7 @@ interface Options {
   readonly json: boolean;
 }
 
-/** Names of a list, each one of those that there are. */
+/** A list of names, each of which must be known. */
 function someOf<T extends { readonly name: string }>(known: readonly T[]): (text: string) => readonly T[] {
   return (text) =>
     text.split(',').map((name) => {

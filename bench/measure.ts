@@ -1,19 +1,19 @@
-/** Processor time of a stretch of work, by the processes that carry it. */
+/** The processor time of a stretch of work, by the processes that do it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMilliseconds, difference, type Milliseconds } from './cpu.ts';
 import type { Stack } from './stack.ts';
 
-/** What carries a delivery; the receiver and the bench itself only share the machine. */
+/** The parts that do the work of a delivery; the receiver and the bench itself only share the machine. */
 export const parts = ['worker', 'temporal', 'postgres', 'api'] as const;
-/** One of {@link parts}. */
+/** A name of {@link parts}. */
 export type Part = (typeof parts)[number];
 
-/** Deliveries end after their arrival: results are recorded, workflows closed and indexed. In milliseconds. */
+/** Work continues after a delivery's arrival: results are recorded, workflows closed and indexed. In milliseconds. */
 const SETTLE_MS = 1_000;
 
-/** A clock of processor time, which runs from now on. */
+/** A clock of processor time that is running. */
 export interface CpuClock {
-  /** Lets what ended settle. @returns milliseconds by part, those that run, and `all` of them */
+  /** Waits until the work has settled. @returns milliseconds by running part, and of `all` of them */
   stop(): Promise<Milliseconds>;
 }
 

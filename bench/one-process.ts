@@ -1,4 +1,4 @@
-/** All of Waybill in one process, as `npm start` runs it, on a database of its own beside those of the stack. */
+/** All of Waybill in one process, as `npm start` runs it, on its own database beside those of the stack. */
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,19 +14,19 @@ import { commitTimesIn, createEshop, type Stack } from './stack.ts';
 
 /** A running process. */
 export interface OneProcess extends Pick<Stack, 'commitTimes'> {
-  /** Its Temporal descends from it. */
+  /** Its Temporal is a descendant of this process. */
   readonly pid: number;
-  /** Waits until Temporal has the workflow of every delivery. @throws Error after so many milliseconds */
+  /** Waits until Temporal has the workflow of every delivery. @throws Error after `patienceMs` */
   allDispatched(patienceMs: number): Promise<void>;
-  /** An e-shop with one webhook for created orders, whose first delivery has arrived. */
+  /** Opens an e-shop with one webhook for created orders, whose first delivery has arrived. */
   openLine(ordering?: Ordering): Promise<Line>;
 }
 
 /**
- * Starts it, with its own Temporal.
- * @param name of its database and its folder
+ * Starts Waybill, with its own Temporal.
+ * @param name the name of its database and its folder
  * @param cwd this checkout or another one
- * @param more variables of it
+ * @param more further variables
  */
 export async function startInOneProcess(
   stack: Stack,

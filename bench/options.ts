@@ -1,4 +1,4 @@
-/** What the options of the measuring programs take: numbers, checked while the command line is read. */
+/** Values for options of the measuring programs: numbers, checked while the command line is parsed. */
 import { InvalidArgumentError } from 'commander';
 
 /** A number above zero, such as a rate. */

@@ -1,25 +1,25 @@
-/** The receiver as its parent sees it. */
+/** The receiver, as seen by its parent. */
 import { fork } from 'node:child_process';
 import type { Arrivals, ArrivalsWanted, ReceiverMessage } from './receiver.ts';
 
-/** A receiver in a process of its own. */
+/** A receiver in its own process. */
 export interface ReceiverProcess {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
-  /** The URL at one of its addresses: beyond the last one they come again. */
+  /** The URL at one of its addresses; beyond the last one they repeat. */
   urlOf(host: number): string;
   readonly pid: number;
   /**
-   * The requests that arrived since the last call, once so many deliveries came first.
-   * @throws Error after `patienceMs`, saying how many there were
+   * The requests that arrived since the last call, once this many are first attempts.
+   * @throws Error after `patienceMs`, with the number that arrived
    */
   arrivals(deliveries: number, patienceMs: number): Promise<Arrivals>;
-  /** The same, and fewer where they do not arrive in time; 0 and no patience: those there are. */
+  /** The same, or fewer if not all arrive in time; with 0 and no patience: those that have arrived. */
   arrivalsWithin(wanted: ArrivalsWanted): Promise<Arrivals>;
   stop(): void;
 }
 
-/** How many addresses it has: what is bounded per host is bounded for each of them. */
+/** The number of its addresses: limits per host apply to each. */
 const HOSTS = 20;
 
 /** Starts `receiver.ts` and waits until it listens. */

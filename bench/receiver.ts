@@ -1,12 +1,12 @@
 /**
- * The receiver, as a process of its own: notes when each delivery arrived first and when its second attempt did, and answers 200 at
- * once, or what the path says: `/failing` 503, `/later/<milliseconds since 1970>` 503 with that time as `Retry-After`, `/tired` 503
- * after almost two seconds, `/slow` after three seconds, `/silent` never; `/closing` closes the connection after the answer, which
- * promises to keep it; and `/records` 503 to those of which the body says `failing-`.
+ * The receiver, as its own process: notes when each delivery and its second attempt first arrived, and answers 200 at once, or as the
+ * path says: `/failing` 503, `/later/<milliseconds since 1970>` 503 with that time as `Retry-After`, `/tired` 503 after almost two
+ * seconds, `/slow` after three seconds, `/silent` never; `/closing` closes the connection after the response, which promises to keep
+ * it; and `/records` 503 if the body contains `failing-`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** What the parent asks for: the deliveries that came since it last asked, once there are so many or time is up. */
+/** The parent's request: the deliveries since its last request, once there are this many or time is up. */
 export interface ArrivalsWanted {
   readonly deliveries: number;
   /** Second attempts. */
@@ -14,25 +14,25 @@ export interface ArrivalsWanted {
   readonly patienceMs: number;
 }
 
-/** What it is told: first the port, then arrivals. */
+/** The messages to the parent: first the port, then arrivals. */
 export type ReceiverMessage =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'arrivals'; readonly arrivals: Arrivals };
 
-/** A delivery id, and when the head of its request had arrived, in milliseconds since 1970. */
+/** A delivery id, and when the head of its request arrived, in milliseconds since 1970. */
 export type Arrival = readonly [deliveryId: string, at: number];
 
-/** What came. */
+/** The arrivals. */
 export interface Arrivals {
-  /** Deliveries that came for the first time. */
+  /** First arrivals of deliveries. */
   readonly first: readonly Arrival[];
-  /** Second attempts that came for the first time. */
+  /** First arrivals of second attempts. */
   readonly second: readonly Arrival[];
-  /** Requests of an attempt that had come before. */
+  /** Repeated requests of an attempt. */
   readonly repeats: number;
 }
 
-/** What `/slow` and `/tired` take, in milliseconds. */
+/** The response times of `/slow` and `/tired`, in milliseconds. */
 const SLOW_MS = 3_000;
 const TIRED_MS = 1_900;
 
@@ -61,7 +61,7 @@ function answerParent(inTime = true): void {
 
 function answer(path: string, body: string, response: ServerResponse): void {
   if (path.startsWith('/silent')) return;
-  // The next request on it may be under way already.
+  // The next request on the connection may be under way already.
   if (path.startsWith('/closing')) response.once('finish', () => response.req.socket.end());
   if (path.startsWith('/records') && body.includes('"failing-')) response.statusCode = 503;
   const [, later] = path.split('/later/');
@@ -95,7 +95,7 @@ process.on('message', (message: ArrivalsWanted) => {
 process.on('disconnect', () => process.exit());
 const HOSTS = Number(process.argv[2]);
 
-/** Listens on the same port of each of its addresses: 127.0.0.1 and those that follow. */
+/** Listens on the same port of each of its addresses: 127.0.0.1 and the following ones. */
 function listen(port: number, host: number): void {
   const server = createServer(respond).listen(port, `127.0.0.${host + 1}`, () => {
     const address = server.address();

@@ -1,19 +1,19 @@
-/** What the bench prints: one table of all figures, and the acceptance. */
+/** The output of the bench: one table of all figures, and the acceptance. */
 import { cpus, totalmem } from 'node:os';
 import type { Judged } from './acceptance.ts';
 import { cpuName, perSecondName } from './sections/rush.ts';
 import { type Column, columns, type Figure, type Sheet } from './sheet.ts';
 import { median, shown, table } from './statistics.ts';
 
-/** How the figures came about. */
+/** The circumstances of the measurement. */
 export interface Circumstances {
   readonly machine: string;
-  /** The machine's load average before the start: what else ran here has slowed everything down. */
+  /** The machine's load average before the start: other work here slows everything down. */
   readonly loadBefore: number;
   readonly engine: 'embedded' | 'cluster';
   readonly runs: number;
   readonly seconds: number;
-  /** What could not be measured, and why. */
+  /** The measurements that failed, and why. */
   readonly failures: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export function machine(): string {
   return `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${gib} GiB, Node ${process.version}`;
 }
 
-/** The median, and what it lies between where there were several runs. */
+/** The median, with the range if there were several runs. */
 function cell(values: readonly number[]): string {
   if (values.length < 2) return shown(median(values));
   return `${shown(median(values))} (${shown(Math.min(...values))}–${shown(Math.max(...values))})`;
@@ -62,7 +62,7 @@ function acceptanceTable(judged: readonly Judged[]): string {
   );
 }
 
-/** What this machine delivers, in a sentence for docs/handbook/scale.md; empty where no backlog was drained. */
+/** The deliveries per second of this machine, in a sentence for docs/handbook/scale.md; empty if no backlog was drained. */
 function sizing(sheet: Sheet): string[] {
   const said = (what: string, column: Column) => {
     const perSecond = median(sheet.values('rush', perSecondName, column));

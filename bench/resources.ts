@@ -1,4 +1,4 @@
-/** What a process holds, from `/proc` (Linux only). */
+/** The memory of a process, from `/proc` (Linux only). */
 import { readFileSync } from 'node:fs';
 
 /** The resident set of a process, in MiB. */

@@ -1,6 +1,6 @@
 /**
- * The two kinds of round: orders at a steady pace, for the time a delivery takes when nothing queues; and orders as
- * fast as they are taken, for the most that goes through and what each delivery costs.
+ * The two kinds of round: orders at a steady pace, for the latency of a delivery without queueing; and orders as fast as they are
+ * accepted, for the highest throughput and the cost of each delivery.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ordering } from '../src/domain/webhook.ts';
@@ -10,28 +10,28 @@ import type { ReceiverProcess } from './receiver-process.ts';
 import type { Shop } from './shop.ts';
 import type { Stack } from './stack.ts';
 
-/** Who sends orders, and where their deliveries arrive. */
+/** An e-shop that sends orders, and the receiver of their deliveries. */
 export interface Line {
   readonly shop: Shop;
   readonly receiver: ReceiverProcess;
 }
 
-/** What one round showed. */
+/** The result of one round. */
 export interface Round {
   readonly deliveries: number;
-  /** From the first order sent to the last delivery's arrival. */
+  /** From the sending of the first order to the arrival of the last delivery. */
   readonly seconds: number;
   /** From COMMIT to the receiver's first byte, in milliseconds, one per delivery, in the order of the commits. */
   readonly latencies: readonly number[];
   /** Processor time per delivery, by part and of all. */
   readonly cpuPerDelivery: Milliseconds;
-  /** Requests of a delivery that had arrived before. */
+  /** Repeated requests of a delivery. */
   readonly repeats: number;
   /** Deliveries that did not arrive in time. */
   readonly missing: number;
 }
 
-/** A shop with one webhook for created orders, whose first delivery has arrived. */
+/** Opens a shop with one webhook for created orders, whose first delivery has arrived. */
 export async function openLine(stack: Stack, receiver = stack.receiver, ordering?: Ordering): Promise<Line> {
   const shop = await stack.openShop();
   await shop.createWebhook('CREATE_ORDER', `${receiver.url}/prompt/orders`, ordering);
@@ -47,8 +47,8 @@ export async function firstDelivery({ shop, receiver }: Line): Promise<void> {
 const FIRST_MS = 60_000;
 
 /**
- * Orders at a fixed pace, whatever the answers take.
- * @param patienceMs for the last delivery, once the last order was answered
+ * Sends orders at a fixed pace, regardless of the response times.
+ * @param patienceMs how long to wait for the last delivery, once the last order was answered
  */
 export function steadyRound(
   stack: Stack,
@@ -68,14 +68,14 @@ export async function sendSteadily(
   for (let index = 0; index < orders; index += 1) {
     await sleep(Math.max(0, start + (index * 1000) / perSecond - performance.now()));
     const order = shop.createOrder();
-    // Looked at below; until then a failure has to wait.
+    // Awaited below; until then a failure must not count as unhandled.
     order.catch(() => {});
     sent.push(order);
   }
   await Promise.all(sent);
 }
 
-/** So many clients, each sending its next order once the last one was answered. */
+/** A round of several clients, each sending its next order once the last one was answered. */
 export function flatOutRound(
   stack: Stack,
   line: Line,
@@ -85,8 +85,8 @@ export function flatOutRound(
 }
 
 /**
- * @param more asked before each order whether it is still wanted
- * @param releaseAt makes them pre-orders with this time
+ * @param more called before each order: whether to send it
+ * @param releaseAt makes them pre-orders with this release time
  */
 export async function sendFlatOut(
   shop: Shop,

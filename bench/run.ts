@@ -1,11 +1,11 @@
-/** Runs sections one after the other, each on stacks of its own. */
+/** Runs sections one after the other, each on its own stacks. */
 import { createShutdown, type Shutdown } from '../src/lib/shutdown.ts';
 import type { Conditions } from './conditions.ts';
 import type { Bench, Section } from './sections/section.ts';
 import type { Sheet } from './sheet.ts';
 import { startStack } from './stack.ts';
 
-/** What all sections share. */
+/** The options that all sections share. */
 export interface RunOptions extends Pick<Bench, 'sizes' | 'runs' | 'settings' | 'before' | 'beside' | 'say'> {
   readonly sheet: Sheet;
   readonly shutdown: Shutdown;
@@ -15,7 +15,7 @@ export interface RunOptions extends Pick<Bench, 'sizes' | 'runs' | 'settings' | 
   readonly endsAt: number;
 }
 
-/** @returns what could not be measured, and why */
+/** @returns the measurements that failed, and why */
 export async function runSections(sections: readonly Section[], options: RunOptions): Promise<string[]> {
   const failures: string[] = [];
   for (const section of sections) {
@@ -35,10 +35,10 @@ export async function runSections(sections: readonly Section[], options: RunOpti
   return failures;
 }
 
-/** How long what has run out of patience gets to say so, in milliseconds. */
+/** How long a section gets to report that its time is over, in milliseconds. */
 const GRACE_MS = 30_000;
 
-/** What has not ended by then is left to fail with the stacks that are taken from under it. */
+/** A section that has not ended by then is left to fail when its stacks are stopped. */
 async function inTime(running: Promise<void>, endsAt: number): Promise<void> {
   running.catch(() => {});
   let timer: NodeJS.Timeout | undefined;

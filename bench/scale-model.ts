@@ -1,6 +1,6 @@
 /**
- * What a load beyond one machine takes, computed from what was measured (docs/measurements.md): how many cells, and what each of them
- * holds. Prints the tables of docs/scale.md. Nothing is started.
+ * The resources for a load beyond one machine, computed from measurements (docs/measurements.md): the number of cells, and the size of
+ * each. Prints the tables of docs/scale.md. Starts nothing.
  *
  *     node --import ./bin/sources.js bench/scale-model.ts --events 10000
  */
@@ -9,20 +9,20 @@ import { Command } from 'commander';
 import { positiveNumber } from './options.ts';
 import { table } from './statistics.ts';
 
-/** What is to be carried, and with what. */
+/** The load, and the resources of a cell. */
 export interface Load {
-  /** Per second, on average over a day. */
+  /** Events per second, on average over a day. */
   readonly events: number;
   readonly deliveriesPerEvent: number;
-  /** The busiest hour over the average. */
+  /** The ratio of the busiest hour to the average. */
   readonly peak: number;
-  /** Share of the deliveries whose first attempt fails, and the retries that each of them takes. */
+  /** The share of deliveries whose first attempt fails, and the number of retries of each. */
   readonly failing: number;
   readonly retries: number;
   readonly retentionDays: number;
-  /** Of the Postgres of a cell, and of that half at most in the busiest hour. */
+  /** The cores of a cell's Postgres, at most half of which are used in the busiest hour. */
   readonly postgresCores: number;
-  /** Of deliveries that the Postgres of a cell is to keep. */
+  /** The size of the deliveries that a cell's Postgres keeps. */
   readonly postgresTib: number;
 }
 
@@ -38,33 +38,33 @@ export const thousandfold: Load = {
   postgresTib: 4,
 };
 
-/** Milliseconds of a processor, by who uses it: docs/measurements.md. */
+/** Processor milliseconds by part: docs/measurements.md. */
 export const MEASURED = {
-  /** An order over the API. Of 946 accepted and delivered per second two cores had 1.5 ms each for it, clients included; shared as 2 to 1. */
+  /** An order over the API. At 946 accepted and delivered per second, two cores had 1.5 ms for each, clients included; split 2 to 1. */
   accept: { api: 1, postgres: 0.5, temporal: 0, worker: 0 },
   /** A first attempt in a batch. */
   batch: { api: 0, postgres: 0.2, temporal: 0.09, worker: 0.28 },
-  /** A delivery with a workflow of its own. A retry is taken for as dear. */
+  /** A delivery with its own workflow. A retry is assumed to cost as much. */
   each: { api: 0, postgres: 2.5, temporal: 24, worker: 11.9 },
-  /** Stored per delivery, with its event, attempt and indexes, and Temporal's history while that is kept. */
+  /** Bytes stored per delivery, including its event, attempt and indexes, and Temporal's history while it is kept. */
   bytes: 3_200,
 } as const;
 
-/** Not measured here: what is assumed, each with where it comes from. */
+/** Assumptions, not measured here, each with its source. */
 export const ASSUMED = {
-  /** Of all processors in the busiest hour. */
+  /** The use of all processors in the busiest hour. */
   busy: 0.5,
   /** Processes of Waybill use up to one core each. */
   coresPerProcess: 1,
-  /** Connections that a process opens at most (docs/handbook/configure.md), and each of Temporal's four services. */
+  /** The most connections of a process (docs/handbook/configure.md), and of Temporal's four services. */
   connectionsPerProcess: 30,
   connectionsOfTemporal: 4 * 60,
-  /** Writes of a workflow with one attempt, and how many a shard should make per second: one at a time, 5 ms each, and a tenth of that. */
+  /** The writes of a workflow with one attempt, and those a shard should make per second: one at a time, 5 ms each, a tenth of that. */
   writesPerWorkflow: 8,
   writesPerShard: 20,
-  /** Batch workflows that a cell starts at most. */
+  /** The most batch workflows that a cell starts per second. */
   batchesPerSecond: 1_000 / 150,
-  /** In any currency: a core for an hour, a GiB for a month. */
+  /** The price, in any currency, of a core for an hour and of a GiB for a month. */
   coreHour: 0.04,
   gibMonth: 0.1,
 } as const;
@@ -74,20 +74,20 @@ const SECONDS_OF_A_DAY = 86_400;
 const GIB = 2 ** 30;
 const HOURS_OF_A_MONTH = 730;
 
-/** What {@link Load} takes. */
+/** The resources for a {@link Load}. */
 export interface Scale {
   readonly deliveriesPerSecond: number;
-  /** Milliseconds of a processor per delivery, its share of accepting and of retries included. */
+  /** Processor milliseconds per delivery, including its share of accepting and of retries. */
   readonly cpu: Readonly<Record<(typeof PARTS)[number], number>>;
   readonly storedTib: number;
-  /** Bound by the processors of Postgres, and by what it keeps. */
+  /** The number of cells required by the processors of Postgres, and by its storage. */
   readonly cellsByCpu: number;
   readonly cellsByStorage: number;
   readonly cells: number;
-  /** Of one cell: deliveries per second in the busiest hour, cores of each part, and so on. */
+  /** One cell: deliveries per second in the busiest hour, cores of each part, and so on. */
   readonly cell: {
     readonly deliveriesAtPeak: number;
-    /** That its Postgres bears, whoever they are for. */
+    /** The most that its Postgres can bear, regardless of e-shops. */
     readonly mostDeliveries: number;
     readonly cores: Readonly<Record<(typeof PARTS)[number], number>>;
     readonly processes: number;
@@ -101,10 +101,10 @@ export interface Scale {
   readonly cost: { readonly coreHours: number; readonly gibMonths: number; readonly money: number };
 }
 
-/** Shards are a power of two, and cannot be changed later: twice what is needed. */
+/** The number of shards is a power of two and cannot be changed later: twice the need. */
 const shardsFor = (writes: number) => 2 ** Math.ceil(Math.log2((2 * writes) / ASSUMED.writesPerShard));
 
-/** @returns what the load takes; pure */
+/** @returns the resources for the load; pure */
 export function scaleOf(load: Load): Scale {
   const { events, deliveriesPerEvent, peak, failing, retries, retentionDays } = load;
   const deliveriesPerSecond = events * deliveriesPerEvent;
@@ -113,7 +113,7 @@ export function scaleOf(load: Load): Scale {
   const cpuOf = (part: (typeof PARTS)[number]) =>
     accept[part] / deliveriesPerEvent + batch[part] + retriesOfEach * each[part];
   const cpu = Object.fromEntries(PARTS.map((part) => [part, cpuOf(part)])) as Scale['cpu'];
-  // A partition goes when all of it is older: a week more at most.
+  // A partition is dropped once all of it is older: at most a week later.
   const keptDays = retentionDays + 7;
   const storedTib = (deliveriesPerSecond * SECONDS_OF_A_DAY * keptDays * MEASURED.bytes) / GIB / 1024;
   const coresAtPeak = (part: (typeof PARTS)[number]) =>
@@ -148,7 +148,7 @@ export function scaleOf(load: Load): Scale {
       temporalWrites,
       shards: shardsFor(temporalWrites),
     },
-    // Processors are paid for whether they are busy or not.
+    // Processors cost the same whether busy or not.
     cost: {
       coreHours,
       gibMonths,

@@ -1,7 +1,7 @@
-/** What a run of the bench has found: figures by section, name and column, with one value per run. */
+/** The results of the bench: figures by section, name and column, with one value per run. */
 /**
- * What is compared: the engine's floor, Waybill in the three settings of `FIRST_ATTEMPTS`, the code of a batch without any
- * Temporal, the sender without anything, another checkout, Waybill behind a pooler, and without one of its controls.
+ * The columns to compare: Temporal's floor, Waybill in the three settings of `FIRST_ATTEMPTS`, the code of a batch without Temporal,
+ * the sender alone, another checkout, Waybill behind a pooler, and without one of its controls.
  */
 export const columns = [
   'floor',
@@ -26,10 +26,10 @@ export interface Figure {
   readonly values: readonly number[];
 }
 
-/** The figures so far, in the order in which their names came up. */
+/** The figures so far, in the order of the first use of their names. */
 export interface Sheet {
   note(section: string, name: string, column: Column, value: number): void;
-  /** One per run; empty where it was not measured. */
+  /** One per run; empty if not measured. */
   values(section: string, name: string, column: Column): readonly number[];
   figures(): readonly Figure[];
 }

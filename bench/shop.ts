@@ -1,11 +1,11 @@
-/** An e-shop as the bench plays it, with its warehouse, through the HTTP API alone. */
+/** An e-shop with its warehouse, as played by the bench, using only the HTTP API. */
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import * as v from 'valibot';
 import type { Ordering } from '../src/domain/webhook.ts';
 
-/** What `waybill eshop create --json` prints. */
+/** The output of `waybill eshop create --json`. */
 export const credentialsSchema = v.object({
   eshopId: v.number(),
   apiKey: v.string(),
@@ -37,34 +37,34 @@ const recoverySchema = v.object({
 /** A recovery as the API shows it; times in milliseconds since 1970. */
 export type ShownRecovery = v.InferOutput<typeof recoverySchema>['data'];
 
-/** The event type of what {@link Shop.importMovements} imports. */
+/** The event type of {@link Shop.importMovements}. */
 export const MOVEMENT = 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION';
 
-/** An e-shop that is logged in and has a product. Its calls throw an Error when the answer is not 200. */
+/** A logged-in e-shop that has a product. Its calls throw an Error if the response is not a 200. */
 export interface Shop {
   readonly eshopId: number;
-  /** Creates the next order, a pre-order where it has a time to be released. */
+  /** Creates the next order, a pre-order if it has a release time. */
   createOrder(releaseAt?: Date): Promise<void>;
   /**
-   * Creates an order of so many lines, of about 100 bytes each.
-   * @returns what changes its note, and answers for how many milliseconds not to ask again, as its budget allows
+   * Creates an order with this many lines, of about 100 bytes each.
+   * @returns a function that changes its note and returns how many milliseconds to wait before the next call, by its budget
    */
   createLargeOrder(lines: number): Promise<() => Promise<number>>;
   /** Reads the newest orders. */
   readOrders(): Promise<void>;
-  /** Sends an order that is no such thing, whatever becomes of it. @returns the status of the answer */
+  /** Sends an invalid order. @returns the status of the response, of any kind */
   sendNonsense(body: Uint8Array): Promise<number>;
   /** @param ordering default: none. @returns its id */
   createWebhook(webhookType: string, url: string, ordering?: Ordering): Promise<number>;
   deactivateWebhook(id: number): Promise<void>;
   deleteWebhook(id: number): Promise<void>;
-  /** Recovers what failed since then. @returns its id, and how much there is */
+  /** Recovers deliveries that failed since then. @returns its id, and the number of events */
   recover(webhookId: number, since: Date): Promise<{ readonly recoveryId: string; readonly count: number }>;
   readRecovery(webhookId: number, recoveryId: string): Promise<ShownRecovery>;
   /**
    * Imports movements of its stock in one request.
-   * @param more asked before each line whether it is still wanted; default: always
-   * @returns the lines taken
+   * @param more called before each line: whether to send it; default: always
+   * @returns the number of lines accepted
    */
   importMovements(lines: number, more?: () => boolean): Promise<number>;
   close(): Promise<void>;

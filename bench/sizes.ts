@@ -1,34 +1,34 @@
-/** How much of everything is measured. */
+/** The sizes of all measurements. */
 
-/** Counts, unless they say seconds. */
+/** Counts, unless the name says seconds. */
 export interface Sizes {
-  /** Orders of a flat-out round, where a delivery has a workflow each, and where it may go in a batch. */
+  /** Orders of a flat-out round: in single mode, and if deliveries may go in batches. */
   readonly ordersEach: number;
   readonly orders: number;
   /** How long a steady round lasts. */
   readonly steadySeconds: number;
-  /** Deliveries of a drain, where each has a workflow, and where they go in batches. */
+  /** Deliveries of a drain: in single mode, and in batch mode. */
   readonly backlogEach: number;
   readonly backlog: number;
   /** How long a trial of neighbours lasts. */
   readonly trialSeconds: number;
-  /** What troubles them: lines of an import, open deliveries of a webhook switched off, webhooks that never answer. */
+  /** The troubles: lines of an import, open deliveries of a webhook switched off, webhooks that never answer. */
   readonly troubleLines: number;
   readonly troubleOpen: number;
   readonly troubleWebhooks: number;
-  /** Pre-orders that are due at one time. */
+  /** Pre-orders that are due at the same time. */
   readonly troublePreOrders: number;
   /** Lines of an import with one webhook. */
   readonly importLines: number;
-  /** Deliveries stored, besides none. */
+  /** Numbers of stored deliveries, in addition to none. */
   readonly stored: readonly number[];
-  /** Deliveries of a drain among those stored. */
+  /** Deliveries of a drain among the stored ones. */
   readonly backlogGrown: number;
   /** Deliveries that a recovery makes again. */
   readonly recovered: number;
   /** Deliveries open in one worker. */
   readonly open: number;
-  /** Records in whose order deliveries go, where each has a workflow, and where they go in batches. */
+  /** Records with deliveries in order: in single mode, and in batch mode. */
   readonly recordsEach: number;
   readonly records: number;
 }
@@ -74,7 +74,7 @@ const quick: Sizes = {
 };
 
 /**
- * The sizes of a run: as small as they can be for a proof that everything runs, or full ones, or a share of these.
+ * The sizes of a run: as small as possible, to prove that everything runs, or full, or a share of that.
  * @param scale 0 < scale <= 1, of the full sizes
  */
 export function sizesOf(how: { readonly quick: boolean; readonly scale: number }): Sizes {

@@ -1,5 +1,5 @@
 /**
- * A proxy whose clients seem far away: what they send arrives later. As a process of its own, so that it waits for nothing else.
+ * A proxy whose clients seem distant: their data arrives later. It is its own process, so that nothing else delays it.
  *
  *     TARGET=127.0.0.1:7233 PORT=7000 DELAY_MS=50 node --import tsx bench/slow-link.ts
  */
@@ -11,7 +11,7 @@ const delayMs = Number(DELAY_MS);
 
 const server = createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
   const target = connect({ host, port: Number(port), noDelay: true, allowHalfOpen: true });
-  // Timers of one length end in the order in which they were set.
+  // Timers of equal length fire in the order in which they were set.
   client.on('data', (chunk) => void setTimeout(() => target.write(chunk), delayMs));
   client.on('end', () => void setTimeout(() => target.end(), delayMs));
   target.pipe(client);

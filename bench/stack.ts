@@ -1,6 +1,6 @@
 /**
- * Everything that the bench measures, started for it alone in a temporary folder: Postgres, Temporal, a receiver, and
- * Waybill's processes as they are asked for.
+ * The stack that the bench measures, started only for it in a temporary folder: Postgres, Temporal, a receiver, and Waybill's processes
+ * on request.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -29,7 +29,7 @@ import { credentialsSchema, openShop, type Shop } from './shop.ts';
 export interface WorkersWanted {
   /** Default 1. */
   readonly count?: number;
-  /** Variables beside those of every process, such as `FIRST_ATTEMPTS`. */
+  /** Variables in addition to those of every process, such as `FIRST_ATTEMPTS`. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -41,35 +41,35 @@ export interface Stack {
   readonly temporalAddress: string;
   /** The variables of Waybill's processes. */
   readonly env: Readonly<Record<string, string>>;
-  /** For logs and data of what is started besides. */
+  /** For logs and data of further processes. */
   readonly directory: string;
-  /** What uses processor time, each with everything it starts; `bench` is this process, which plays the e-shops. */
+  /** The processes that use processor time, each with all its descendants; `bench` is this process, which plays the e-shops. */
   processes(): Readonly<Record<string, number>>;
-  /** Ends the workers there are, and starts others. */
+  /** Stops the present workers and starts others. */
   startWorkers(wanted: WorkersWanted): Promise<void>;
   stopWorkers(): Promise<void>;
-  /** How many of the workers have ended, though nobody stopped them. */
+  /** How many of the workers have ended without being stopped. */
   endedWorkers(): number;
   /** Starts the API unless it runs. */
   startApi(): Promise<void>;
   /** Creates an e-shop and logs it in. Starts the API unless it runs. */
   openShop(): Promise<Shop>;
-  /** A further receiver, which is another host. */
+  /** Starts a further receiver, which is another host. */
   startReceiver(): Promise<ReceiverProcess>;
-  /** Registers what is stopped before the stack. */
+  /** Registers a function that runs before the stack is stopped. */
   add(stop: () => Promise<unknown>): Promise<void>;
   /** When the transactions that accepted these deliveries were committed, in milliseconds since 1970, by id. */
   commitTimes(deliveryIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Ends everything and removes the folder; any number of calls. */
+  /** Stops everything and removes the folder; may be called repeatedly. */
   stop(): Promise<unknown>;
 }
 
 /**
  * Starts Postgres with Waybill's tables, Temporal and the receiver.
  * @param say receives a line of text for every step
- * @param cluster the full Temporal server on a Postgres of its own, instead of the embedded one
- * @param conditions under which Waybill's processes run
- * @throws Error saying which part did not come up; what had started is stopped
+ * @param cluster whether to use the full Temporal server on its own Postgres, instead of the embedded one
+ * @param conditions the conditions under which Waybill's processes run
+ * @throws Error that says which part did not come up; the started parts are stopped
  */
 export async function startStack(
   say: (text: string) => void,
@@ -85,9 +85,9 @@ export async function startStack(
   }
 }
 
-/** Names that nobody answers for. */
+/** The number of names without an answer. */
 const SILENT_NAMES = 1_000;
-/** The name of this number, less than a thousand, which the name server knows and says nothing about. */
+/** The name with this number, less than a thousand, for which the name server stays silent. */
 export const silentName = (index: number) => `silent${index}.example`;
 
 async function startParts(
@@ -98,7 +98,7 @@ async function startParts(
 ): Promise<Stack> {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-bench-'));
   await shutdown.add(() => rm(directory, { recursive: true, force: true }));
-  // As root, Postgres runs as a user of its own, who has to enter the folder.
+  // If started by root, Postgres runs as its own user, who has to enter the folder.
   await chmod(directory, 0o755);
   say('starting Postgres and Temporal …');
   const postgres = await startDatabase(join(directory, 'database'));
@@ -118,7 +118,7 @@ async function startParts(
   if (cores !== undefined) await keepToCores(cores, [postgres.pid, ...Object.values(temporal.processes)]);
   const within = cores === undefined ? [] : onCores(cores);
 
-  /** @returns the address of a proxy to this one, where the link is slow */
+  /** @returns the address of a proxy to this address, if the link is slow; else the address itself */
   async function linkTo(address: string, delayMs: number): Promise<string> {
     if (!slowLink) return address;
     const port = await freePort();
@@ -147,7 +147,7 @@ async function startParts(
     SECRET_KEY: secretKey.toString('base64'),
     DATA_DIR: join(directory, 'data'),
     DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
-    // One e-shop sends all orders: near the most that goes through, hundreds are in progress for a moment.
+    // One e-shop sends all orders: near the highest throughput, hundreds are in progress for a moment.
     ESHOP_REQUESTS: '2000',
     LOG_LEVEL: 'warn',
     ...(pooler ? await pooled() : {}),
@@ -167,7 +167,7 @@ async function startParts(
       process.cwd(),
       within,
     );
-    // Known before it is ready: whoever interrupts the start must not leave it behind.
+    // Registered before it is ready: an interrupted start must not leave it behind.
     workers.push(worker);
     await worker.waitUntil(async () => (await readFile(log, 'utf8')).includes('Waybill is ready'));
   }
@@ -247,7 +247,7 @@ async function startEmbedded(
   return { address: server.address, processes: { temporal: pid } };
 }
 
-/** The embedded server as `npm start` runs it; it only notes the time of every commit besides. */
+/** The embedded server as `npm start` runs it, except that it records the time of every commit. */
 async function startDatabase(directory: string) {
   const dataDir = await openDataDir(directory);
   const first = await startPostgres(dataDir, () => {}, { superuser: true });
@@ -263,7 +263,7 @@ async function startDatabase(directory: string) {
 /** When the transactions that accepted deliveries were committed, in milliseconds since 1970, by id. */
 export function commitTimesIn(sql: Pool): Stack['commitTimes'] {
   return async (deliveryIds) => {
-    // The event's row is written once, so that its inserting transaction is the one that accepted the delivery.
+    // The event's row is written only once, so the transaction that inserted it accepted the delivery.
     const rows = await sql<{ id: string; at: number }[]>`
       select d.id, extract(epoch from pg_xact_commit_timestamp(e.xmin))::float8 * 1000 as at
       from deliveries d join events e on e.id = d.event_id

@@ -1,6 +1,6 @@
 /** Medians, percentiles and a table of them. */
 
-/** The median; NaN of nothing. */
+/** The median; NaN if there are no values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
@@ -9,7 +9,7 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The value that so many per cent do not exceed (nearest rank); NaN of nothing.
+ * The value that this percentage does not exceed (nearest rank); NaN if there are no values.
  * @param percent 0 < percent <= 100
  */
 export function percentile(values: readonly number[], percent: number): number {
@@ -17,14 +17,14 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? Number.NaN;
 }
 
-/** A number for people: three significant digits at least, no decimals from 100 on. */
+/** A number for people: at least three significant digits, no decimals from 100 on. */
 export function shown(value: number): string {
   if (Number.isNaN(value)) return '–';
   if (Math.abs(value) >= 100) return value.toFixed(0);
   return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
 }
 
-/** A Markdown table; the first column to the left, all others to the right. */
+/** A Markdown table; the first column is aligned left, all others right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) =>
     Math.max(title.length, 3, ...rows.map((row) => row[column]?.length ?? 0)),

@@ -1,4 +1,4 @@
-/** Deliveries of the last four weeks, as they are stored when all is done: to measure among many of them. */
+/** Finished deliveries of the last four weeks, as stored: to measure among many of them. */
 import type { Pool } from '../src/db/pool.ts';
 import { benchRecord } from './backlog.ts';
 
@@ -8,13 +8,13 @@ const WEBHOOKS_OF_EACH = 5;
 const CHUNK = 250_000;
 const DAYS = 28;
 
-/** What fills a database. */
+/** Fills a database. */
 export interface Filling {
-  /** Adds delivered deliveries, with their events and attempts, until there are so many from this filling. */
+  /** Adds delivered deliveries, with their events and attempts, until this filling has that many. */
   fillUp(deliveries: number): Promise<void>;
 }
 
-/** Creates the e-shops and webhooks that they are spread over. */
+/** Creates the e-shops and webhooks of the deliveries. */
 export async function createFilling(sql: Pool, say: (text: string) => void): Promise<Filling> {
   const eshops = await sql<{ id: number }[]>`
     insert into eshops (name, email, api_key_hash)
@@ -28,7 +28,7 @@ export async function createFilling(sql: Pool, say: (text: string) => void): Pro
   const snapshot = JSON.stringify(benchRecord('stored'));
   let stored = 0;
 
-  /** Ids are UUIDv7, as the time of an event says; the delivery's follows that of its event. */
+  /** Ids are UUIDv7 with the time of the event; the delivery's follows that of its event. */
   async function add(from: number, to: number, all: number): Promise<void> {
     await sql.begin(async (tx) => {
       await tx`

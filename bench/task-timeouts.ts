@@ -1,14 +1,14 @@
-/** Workflow tasks that no worker ended in time: each is a step that was delayed by seconds. */
+/** Workflow tasks that timed out: each is a step that was delayed by seconds. */
 import { Client, Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { eachLimited } from '../src/lib/each-limited.ts';
 
-/** Histories that are looked at, the newest ones: reading all of many thousands would take longer than the trial. */
+/** The number of newest histories to read: reading many thousands would take longer than the trial. */
 const MOST = 2_000;
 const AT_ONCE = 8;
 const TIMED_OUT = proto.temporal.api.enums.v1.EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT;
 
-/** @returns how many there are in the newest histories of this server */
+/** @returns the number in the newest histories of this server */
 export async function countTaskTimeouts(address: string): Promise<number> {
   const connection = await Connection.connect({ address });
   try {

@@ -1,32 +1,32 @@
 /**
- * A trial of neighbours: one e-shop sends orders at an easy pace, alone and then beside something that troubles it.
+ * A trial of neighbours: one e-shop sends orders at an easy pace, alone and then beside a trouble.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Line } from './rounds.ts';
 import { latenciesOf } from './rounds.ts';
 import type { Stack } from './stack.ts';
 
-/** What the healthy e-shop felt. */
+/** The effect on the healthy e-shop. */
 export interface Felt {
   /** From COMMIT to the receiver's first byte, in milliseconds, in the order of the commits. */
   readonly latencies: readonly number[];
-  /** From its request to the receiver's first byte, in milliseconds, sorted: at an easy pace nothing overtakes. */
+  /** From its request to the receiver's first byte, in milliseconds, sorted: at an easy pace none overtakes another. */
   readonly fromRequest: readonly number[];
-  /** Between its request and the answer of the API, in milliseconds. */
+  /** From its request to the API's response, in milliseconds. */
   readonly answers: readonly number[];
-  /** Deliveries that had not arrived when the patience was over. */
+  /** Deliveries that had not arrived within the patience. */
   readonly undelivered: number;
 }
 
-/** How the healthy e-shop goes on. */
+/** The pace of the healthy e-shop. */
 export interface Pace {
   readonly perSecond: number;
   readonly seconds: number;
-  /** For what has not arrived when the last order was answered, in milliseconds. */
+  /** How long to wait for deliveries that have not arrived when the last order is answered, in milliseconds. */
   readonly patienceMs: number;
 }
 
-/** Orders at a fixed pace, each timed; then waits for their deliveries. */
+/** Sends orders at a fixed pace, each timed; then waits for their deliveries. */
 export async function feel(
   stack: Pick<Stack, 'commitTimes'>,
   { shop, receiver }: Line,
@@ -47,7 +47,7 @@ export async function feel(
   for (let index = 0; index < orders; index += 1) {
     await sleep(Math.max(0, start + (index * 1000) / pace.perSecond - performance.now()));
     const ordered = order();
-    // Looked at below; until then a failure has to wait.
+    // Awaited below; until then a failure must not count as unhandled.
     ordered.catch(() => {});
     sent.push(ordered);
   }
@@ -63,11 +63,11 @@ export async function feel(
   };
 }
 
-/** Neighbours before and after a delivery in the order of the commits. */
+/** The number of neighbours before and after a delivery in the order of the commits. */
 const NEIGHBOURS = 10;
 
 /**
- * How much later each delivery came than those around it, in milliseconds: its latency less the median of theirs.
+ * How much later each delivery came than those around it, in milliseconds: its latency minus the median of theirs.
  * @param latencies in the order of the commits
  */
 export function latenessAmongNeighbours(latencies: readonly number[]): number[] {
@@ -92,7 +92,7 @@ export async function feelReads({ shop }: Line, { perSecond, seconds }: Pace): P
   for (let index = 0.5; index < perSecond * seconds; index += 1) {
     await sleep(Math.max(0, start + (index * 1000) / perSecond - performance.now()));
     const reading = read();
-    // Looked at below; until then a failure has to wait.
+    // Awaited below; until then a failure must not count as unhandled.
     reading.catch(() => {});
     reads.push(reading);
   }

@@ -1,4 +1,4 @@
-/** What troubles a neighbour: the scenarios that Waybill was once seen to fail in. */
+/** Troubles for a neighbour: scenarios in which Waybill once failed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from '../src/db/transaction.ts';
 import { recordEvent } from '../test/support/record-event.ts';
@@ -10,23 +10,23 @@ import type { Sizes } from './sizes.ts';
 import { type Stack, silentName } from './stack.ts';
 import { untilNone } from './until-none.ts';
 
-/** Where the trouble is made. */
+/** The setting of a trouble. */
 export interface Place {
   readonly stack: Stack;
-  /** Another e-shop than the healthy one, and another receiver. */
+  /** An e-shop other than the healthy one, and another receiver. */
   readonly shop: Shop;
   readonly receiver: ReceiverProcess;
   readonly sizes: Sizes;
-  /** For what it prepares, in milliseconds. */
+  /** The time limit for its preparation, in milliseconds. */
   readonly patienceMs: number;
 }
 
 /** A scenario. */
 export interface Trouble {
   readonly name: string;
-  /** What has to be there before: the ids of the webhooks, which are deleted afterwards. */
+  /** Prepares the trouble. Returns the ids of the webhooks, which are deleted afterwards. */
   prepare(place: Place): Promise<readonly number[]>;
-  /** Goes on until it is done or the healthy e-shop's trial is over. */
+  /** Makes the trouble until it is done or the healthy e-shop's trial is over. */
   make(place: Place, webhooks: readonly number[], over: AbortSignal): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ const MANY = Number.MAX_SAFE_INTEGER;
 const PER_SECOND = 2;
 /** Lines of an order of 98 KB. */
 const LARGE_LINES = 1_000;
-/** Clients whose bodies are of many fields that nobody knows, and how many these are: 0.9 MB. */
+/** The number of clients whose bodies have many unknown fields, and the number of these fields: 0.9 MB. */
 const NONSENSE_CLIENTS = 4;
 const NONSENSE_FIELDS = 80_000;
 
@@ -45,7 +45,7 @@ const promptly = async ({ shop, receiver }: Place, type: string) => [
   await shop.createWebhook(type, `${receiver.url}/prompt/${type}`),
 ];
 
-/** Webhooks, each at a host of its own, or at as many as the receiver has. */
+/** Creates webhooks, each at its own host, up to the number of the receiver's hosts. */
 async function many(
   { shop, receiver, sizes }: Place,
   type: string,
@@ -153,7 +153,7 @@ export const troubles: readonly Trouble[] = [
     async make({ shop }, _webhooks, over) {
       const fields = Array.from({ length: NONSENSE_FIELDS }, (_, index) => [`f${index}`, 0]);
       const body = Buffer.from(JSON.stringify(Object.fromEntries(fields)));
-      // Its clients know no patience: a 429 is an answer as any other.
+      // Its clients have no patience: they treat a 429 like any other response.
       const client = async () => {
         while (!over.aborted) {
           const status = await shop.sendNonsense(body);
@@ -165,10 +165,10 @@ export const troubles: readonly Trouble[] = [
   },
 ];
 
-/** Until what is due at one time is due: half of the trial, in seconds. */
+/** The time until work due at one moment is due: half of the trial, in seconds. */
 const halfOf = ({ trialSeconds }: Sizes) => Math.max(3, trialSeconds / 2);
 
-/** Events of orders, as the API would write them. */
+/** Writes events of orders as the API would. */
 async function fireOrders({ sql }: Stack, eshopId: number, count: number): Promise<void> {
   await transaction(sql, async (tx) => {
     for (let index = 0; index < count; index += 1) {
@@ -178,7 +178,7 @@ async function fireOrders({ sql }: Stack, eshopId: number, count: number): Promi
   });
 }
 
-/** Each has failed once and waits, in a workflow, for its next attempt. */
+/** Waits until each has failed once and waits, in a workflow, for its next attempt. */
 async function untilAttempted({ sql }: Stack, webhookId: number, patienceMs: number): Promise<void> {
   await untilNone('deliveries of the webhook that were not attempted', patienceMs, async () => {
     const [row] = await sql<{ left: number }[]>`

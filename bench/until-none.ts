@@ -1,13 +1,13 @@
-/** Waiting for deliveries of a benchmark. */
+/** Waits for deliveries of a benchmark. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 500;
 
 /**
  * Waits until none are left.
- * @param what they are, for the error
- * @param left how many are
- * @throws Error where some are left when the patience is over, and what `left` throws
+ * @param what the name of what is left, for the error
+ * @param left counts those left
+ * @throws Error if some are left when the patience is over, and any error of `left`
  */
 export async function untilNone(
   what: string,

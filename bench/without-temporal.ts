@@ -1,7 +1,6 @@
 /**
- * What the attempts of batch mode reach without any Temporal, as a process of its own: the same claims, the same
- * batches and the same attempt code, begun by a call instead of a workflow. The bound that no engine can pass. Nothing
- * that a batch requeues is followed up.
+ * The throughput of batch mode without Temporal, as its own process: the same claims, batches and attempt code, begun by a call instead
+ * of a workflow. This is the bound for any engine. Requeued deliveries are not followed up.
  */
 import pino from 'pino';
 import { makeBatch } from '../src/attempt/make-batch.ts';
@@ -72,7 +71,7 @@ const dispatch = dispatchOf(
     options,
     firstAttempts: 'batch',
     claim: (limits) => claimDeliveries(sql, limits),
-    // Only batches are made.
+    // There are only batches.
     inHand: { count: () => 0, take() {} },
     onTaken: load.answered,
   },

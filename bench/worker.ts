@@ -1,4 +1,4 @@
-/** A worker without one of its controls (`bench/conditions.ts`): the worker role with other numbers, as a process of its own. */
+/** A worker without one of its controls (`bench/conditions.ts`): the worker role with other numbers, as its own process. */
 import { pino } from 'pino';
 import { startWorker } from '../src/app/worker-role.ts';
 import { loadConfig } from '../src/config/config.ts';

@@ -1,4 +1,4 @@
-/** What the database says about a round. */
+/** The evidence of a round in the database. */
 import type { Pool } from '../src/db/pool.ts';
 import type { StoredState } from '../src/domain/delivery-state.ts';
 import type { EventType } from '../src/domain/event-types.ts';
@@ -13,25 +13,25 @@ export interface DeliveryRow {
   readonly entityId: string;
   readonly state: StoredState;
   readonly attemptsMade: number;
-  /** Whether something is planned, and how long ago it was due, in milliseconds; null where nothing is. */
+  /** How long ago the planned attempt was due, in milliseconds; null if none is planned. */
   readonly overdueMs: number | null;
   readonly lastError: string | null;
-  /** Whether a batch made its first attempt, or had it to make. */
+  /** Whether its first attempt was made in a batch, or was to be. */
   readonly batched: boolean;
 }
 
-/** A webhook's row, with the deactivations that were ours. */
+/** A webhook's row, with its deactivations by Waybill. */
 export interface WebhookRow {
   readonly id: number;
   readonly active: boolean;
   readonly deactivations: number;
-  /** When the last of them was, in milliseconds since 1970; null where there is none. */
+  /** When the last of them was, in milliseconds since 1970; null if there is none. */
   readonly deactivatedAt: number | null;
   /** Of these, how many are recorded as mailed. */
   readonly mailed: number;
 }
 
-/** All that is known of a round at its end. */
+/** All evidence of a round at its end. */
 export interface Evidence {
   /** When it was gathered, in milliseconds since 1970. */
   readonly at: number;

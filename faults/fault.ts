@@ -1,4 +1,4 @@
-/** What a fault is, and the scene it is injected into. */
+/** Faults, and the scene they are injected into. */
 import type { Random } from '../demo/random.ts';
 import type { PoolMode } from '../test/support/pooler.ts';
 import type { InjectionPoint } from './injection-point.ts';
@@ -32,16 +32,16 @@ export const groupNames = [
 /** The name of a group. */
 export type GroupName = (typeof groupNames)[number];
 
-/** Everything of one round. */
+/** Everything in one round. */
 export interface Scene<S extends BasicStack = Stack> {
   readonly stack: S;
   readonly random: Random;
   readonly shop: Shop;
   readonly receivers: Receivers;
-  /** What must come of it; a fault adds what it changes. */
+  /** What the round owes; a fault adds its own changes. */
   readonly ledger: Ledger;
   readonly ordered: OrderedSize;
-  /** How many a round has that kills at every moment. */
+  /** The number of kills in a round that kills at every moment. */
   readonly kills: number;
 }
 
@@ -49,7 +49,7 @@ export interface Scene<S extends BasicStack = Stack> {
 export interface Fault<S extends BasicStack = Stack> {
   readonly group: GroupName;
   readonly name: string;
-  /** The policies that it shows something under; the seed chooses. */
+  /** The policies under which it has an effect; the seed chooses. */
   readonly policies: readonly PolicyName[];
   /** Where it may be injected; the seed chooses. */
   readonly injectionPoints: readonly InjectionPoint[];
@@ -57,24 +57,24 @@ export interface Fault<S extends BasicStack = Stack> {
   readonly inOrder?: boolean;
   /** How long it lasts, in milliseconds, at least and at most. */
   readonly lasts: readonly [number, number];
-  /** There has to be a batch: first attempts are made in batches, whatever the round says. */
+  /** There has to be a batch: first attempts are made in batches, regardless of the round's setting. */
   readonly needsBatches?: boolean;
   /** Waybill reaches Postgres through a pooler in this mode. */
   readonly pooler?: PoolMode;
-  /** The clock of Postgres is set, which takes a library. */
+  /** The clock of Postgres is set, which needs a library. */
   readonly databaseClock?: boolean;
-  /** Before the first order: receivers of its own. */
+  /** Before the first order: opens its own receivers. */
   prepare?(scene: Scene<S>): Promise<void>;
   inject(scene: Scene<S>): Promise<void>;
-  /** Brings everything back; what is a Waybill process serves again when it resolves. */
+  /** Brings everything back; Waybill's processes serve again when it resolves. */
   heal(scene: Scene<S>): Promise<void>;
-  /** Once every delivery has ended: waits for what else must come to its end, and complains in the ledger. */
+  /** Once every delivery has ended: waits for everything else that must end, and enters complaints into the ledger. */
   settle?(scene: Scene<S>): Promise<void>;
-  /** Once everything has come to its end. */
+  /** Once everything has ended. */
   finish?(scene: Scene<S>): Promise<void>;
 }
 
-/** A fault that is done to Waybill with its servers embedded. */
+/** A fault injected into Waybill with embedded servers. */
 export interface EmbeddedFault extends Fault<EmbeddedStack> {
   readonly embedded: true;
 }

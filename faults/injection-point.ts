@@ -1,12 +1,12 @@
 /** When a fault comes. */
 
-/** When it happens, besides while orders come in. */
+/** The time of its injection. */
 export type InjectionPoint =
-  /** The e-shop is in the middle of sending its orders. */
+  /** While the e-shop is in the middle of sending its orders. */
   | 'orders'
-  /** A receiver that takes its time has a request before it. */
+  /** While the slow receiver has a request. */
   | 'slow'
-  /** A receiver has got so many of what is recovered for it. */
+  /** After a receiver has got this many recovered deliveries. */
   | `recovered ${number}`
-  /** This attempt at the receiver that always fails is in flight. */
+  /** While this attempt at the receiver that always fails is in flight. */
   | number;

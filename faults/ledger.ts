@@ -1,6 +1,6 @@
 /**
- * What a round owes: every change that the API answered with 200, what must become of it, and when nothing could be
- * expected of us.
+ * The ledger of a round: every change that the API answered with 200, its required outcome, and the times in which nothing could be
+ * expected of Waybill.
  */
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Violation } from './check/violation.ts';
@@ -13,45 +13,45 @@ export type Outcome = 'delivered' | 'failed' | 'gone' | 'expired' | 'canceled' |
 export interface Accepted {
   readonly type: EventType;
   readonly entityId: string;
-  /** When the answer arrived, in milliseconds since 1970; null where nobody can say when its delivery is due. */
+  /** When the response arrived, in milliseconds since 1970; null if it is unknown when the delivery is due. */
   readonly at: number | null;
 }
 
-/** A time during which something of ours was down, in milliseconds since 1970. */
+/** A time during which part of Waybill or its servers was down, in milliseconds since 1970. */
 export interface Outage {
   readonly from: number;
   readonly to: number;
-  /** We were stopped gracefully: what was in flight was finished, and nothing has to be repeated. */
+  /** Waybill was stopped gracefully: attempts in flight were finished, and none may be repeated. */
   readonly inOrder?: boolean;
-  /** The machine had no time for anybody, receivers included. */
+  /** The machine was too busy for all, including receivers. */
   readonly busy?: boolean;
 }
 
-/** The books of a round. */
+/** The ledger of a round. */
 export interface Ledger {
   readonly accepted: Accepted[];
   readonly outages: Outage[];
-  /** Deliveries that may end differently from how their receiver behaves, by id: what an operator did to them. */
+  /** Deliveries that may end differently from their receiver's behaviour, by id: due to an operator. */
   readonly exceptions: Map<string, readonly Outcome[]>;
-  /** Webhooks whose deliveries may, by id: what a fault does to their receiver. */
+  /** Webhooks whose deliveries may end so, by id: due to a fault. */
   readonly webhookExceptions: Map<number, readonly Outcome[]>;
-  /** Attempts that somebody ordered: from then on one comes, whatever was planned. By delivery id. */
+  /** When an operator ordered an attempt: one comes from then on, regardless of the plan. By delivery id. */
   readonly ordered: Map<string, number>;
-  /** Mails may come twice: a mail server's 250 was lost on its way to us. */
+  /** Mails may come twice: a mail server's 250 was lost on its way to Waybill. */
   mailsMayRepeat: boolean;
-  /** How late an attempt may be beyond its plan and our outage, in milliseconds. */
+  /** How late an attempt may be beyond its plan and the outage, in milliseconds. */
   graceMs: number;
-  /** The machine's time, in milliseconds since 1970, when the database's clock said that time. */
+  /** Converts a time of the database's clock to the machine's, in milliseconds since 1970. */
   machineTime: (at: number) => number;
-  /** What went wrong besides deliveries, as sentences. */
+  /** Failures other than of deliveries, as sentences. */
   readonly complaints: string[];
-  /** What a fault that looks for itself has found. */
+  /** Violations found by a fault's own checks. */
   readonly found: Violation[];
-  /** Where kills have met attempts, one for each. */
+  /** The moments at which kills met attempts, one for each. */
   readonly killedAt: Moment[];
 }
 
-/** Opens the books. */
+/** Opens a ledger. */
 export function newLedger(graceMs: number): Ledger {
   return {
     accepted: [],

@@ -1,37 +1,37 @@
 /**
- * How much of the machine is ours. While so much else runs that a computation takes several times as long as usual,
- * seconds mean nothing: such times count as an outage, like any other.
+ * How much of the machine is available. While other load makes a computation take several times as long as usual, times mean nothing:
+ * such periods count as an outage, like any other.
  */
 import type { Outage } from './ledger.ts';
 
-/** Watches the machine from now on. */
+/** A running watch of the machine. */
 export interface MachineWatch {
   /** The times in which the machine was busy with other things, so far. */
   readonly busy: readonly Outage[];
   stop(): void;
 }
 
-/** How often it is looked at, in milliseconds. */
+/** The time between two samples, in milliseconds. */
 const INTERVAL_MS = 400;
-/** A piece short enough to be computed without being put aside, and how many make a sample. */
+/** The size of a piece that is short enough to run without interruption, and the number of pieces in a sample. */
 const PIECE = 200_000;
 const PIECES = 12;
 /** The machine is busy when a computation takes this many times as long as usual. */
 const BUSY = 3;
 
-/** Computes a piece; answers how long it took, in milliseconds. */
+/** Computes a piece; returns how long it took, in milliseconds. */
 function piece(): number {
   const start = performance.now();
   let value = 1;
   for (let index = 0; index < PIECE; index += 1) value = (value * 48_271) % 2_147_483_647;
-  // Never negative: but then the computation has to be made.
+  // `value` is never negative, but using it keeps the computation from being optimized away.
   return performance.now() - start + Math.min(0, value);
 }
 
-/** What a piece takes when nobody else wants the processor. */
+/** The time of a piece when the processor is free. */
 let best = Number.POSITIVE_INFINITY;
 
-/** How many times longer than that a sample takes. */
+/** How many times longer than that a sample takes now. */
 function slowness(): number {
   const start = performance.now();
   for (let index = 0; index < PIECES; index += 1) best = Math.min(best, piece());
@@ -51,7 +51,7 @@ export function watchMachine(): MachineWatch {
   return { busy, stop: () => clearInterval(timer) };
 }
 
-/** How much of the time since then it was busy with other things, in milliseconds. */
+/** How long it was busy with other things since then, in milliseconds. */
 export function busyMs({ busy }: MachineWatch, since: number): number {
   return busy.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, since)), 0);
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run faults`: faults of every kind injected into a running Waybill, and what became of everything it had accepted.
- * Exits with 1 if anything was lost, stuck or wrong. See docs/faults.md.
+ * `npm run faults`: injects faults of every kind into a running Waybill, and checks what became of all accepted changes. Exits with 1
+ * if anything was lost, stuck or wrong. See docs/faults.md.
  *
  *     npm run faults -- --rounds 100 --seed monday
  *     npm run faults -- --only kill --rounds 10
@@ -91,7 +91,7 @@ function chosenRounds({ seed, round, rounds, perGroup, firstAttempts, only, brie
 const say = (text: string) => console.error(text);
 const shutdown = stopOnInterruption();
 process.on('unhandledRejection', (error) => {
-  // Also of something that was under way when everything was stopped: nothing that was started may stay.
+  // This includes errors of work under way when everything was stopped: no started process may be left.
   console.error(error);
   void shutdown.stop().finally(() => process.exit(1));
 });
@@ -115,7 +115,7 @@ const rounds = chosenRounds(options).filter(
 );
 if (noPooler) say('PgBouncer is not installed: rounds of the group pooler are left out.');
 if (noClock) say('libfaketime is not installed: rounds of the group database clock are left out.');
-// A worker starts anew for another policy or setting: the rounds of one after the other, those of `scaled`, the longest, first.
+// A worker restarts for each policy or setting: so rounds are grouped by these, those of `scaled`, the longest, first.
 const kindOf = ({ firstAttempts, policy, fault }: Round) =>
   `${firstAttempts} ${fault.pooler ?? 'direct'} ${policy}`;
 rounds.sort((a, b) => kindOf(b).localeCompare(kindOf(a)));
@@ -134,5 +134,5 @@ const killedAt = killedAtLine(played.map(({ verdict }) => verdict));
 if (killedAt !== '') say(killedAt);
 console.log(options.json ? JSON.stringify(played, null, 2) : resultTable(played));
 if (options.markdown !== undefined) await writeTable(options.markdown, options.seed, played);
-// A socket of something that a fault has cut may still be open: nobody waits for it.
+// A socket cut by a fault may still be open: do not wait for it.
 process.stdout.write('', () => process.exit(isClean(played) ? 0 : 1));

@@ -1,4 +1,4 @@
-/** At which moments a kill has met attempts. */
+/** The moments at which a kill has met attempts. */
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import type { Pool } from '../src/db/pool.ts';
 import { eachLimited } from '../src/lib/each-limited.ts';
@@ -7,26 +7,26 @@ import { deliveryWorkflowId, type NamedDelivery } from '../workflows/delivery-id
 import type { Moment } from './moments.ts';
 import type { Arrival } from './receivers.ts';
 
-/** How far Temporal is with a workflow: it does not have it, has it, or its first task is completed; `attempting`: it has ordered an attempt. */
+/** Temporal's progress with a workflow: not there, there, or first task completed; `attempting`: it has scheduled an attempt. */
 type Story = 'none' | 'started' | 'begun' | 'attempting';
 
 interface Row extends NamedDelivery {
   readonly batchId: string | null;
   readonly claimed: boolean;
-  /** Of its last attempt; null where there is none. */
+  /** The number of its last attempt; null if there is none. */
   readonly number: number | null;
   readonly finished: boolean | null;
 }
 
-/** gRPC's status. */
+/** The gRPC status. */
 const NOT_FOUND = 5;
 /** Calls of Temporal under way at once. */
 const CONCURRENCY = 8;
 
 /**
- * Looks at the deliveries of an e-shop after a kill: nothing changes them until a worker is there again.
+ * Examines the deliveries of an e-shop after a kill: they do not change until a worker runs again.
  * @param arrivals of all its receivers
- * @param at when it was killed, in milliseconds since 1970
+ * @param at the time of the kill, in milliseconds since 1970
  */
 export async function momentsMet(
   sql: Pool,

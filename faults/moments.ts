@@ -1,21 +1,21 @@
-/** The moments of an attempt, at which a kill may meet it. */
+/** The moments of an attempt at which a kill may meet it. */
 
-/** In their order. An attempt may be in two of them: its workflow is started beside it. */
+/** In order. An attempt may be at two of them: its workflow is started in parallel. */
 export const moments = [
-  /** Claimed, and no attempt begun. */
+  /** Claimed, but no attempt begun. */
   'claimed',
-  /** Begun, and not at its receiver. */
+  /** Begun, but not at its receiver. */
   'begun',
   /** At its receiver. */
   'requested',
-  /** Answered, and not recorded. */
+  /** Answered, but not recorded. */
   'answered',
-  /** Recorded, and Temporal does not have its workflow. */
+  /** Recorded, but Temporal does not have its workflow. */
   'recorded',
-  /** Temporal has its workflow, or its batch's, whose first task has not been completed. */
+  /** Temporal has its workflow or its batch's, but the first task is not completed. */
   'started',
-  /** Its workflow waits for the first attempt, which was begun beside it. */
+  /** Its workflow waits for the first attempt, which was begun in parallel. */
   'joining',
 ] as const;
-/** One of them. */
+/** The name of a moment. */
 export type Moment = (typeof moments)[number];

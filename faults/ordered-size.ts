@@ -1,9 +1,9 @@
-/** How much happens in a round of the group `order`. */
+/** The size of a round of the group `order`. */
 import { InvalidArgumentError } from 'commander';
 
 export interface OrderedSize {
   readonly records: number;
-  /** Of each, its creation included. */
+  /** The events of each record, including its creation. */
   readonly events: number;
 }
 

@@ -1,4 +1,4 @@
-/** Which rounds a seed makes. A round follows from (seed, index) alone, whatever others are played. */
+/** The rounds of a seed. A round follows from (seed, index) alone, regardless of the others. */
 import { randomFrom } from '../demo/random.ts';
 import type { EmbeddedFault, Fault } from './fault.ts';
 import { faults } from './groups/index.ts';
@@ -6,29 +6,29 @@ import type { InjectionPoint } from './injection-point.ts';
 import { type PolicyName, soonestOf } from './policies.ts';
 import { type Setting, turnOf } from './settings.ts';
 
-/** A round to be played. */
+/** A round to play. */
 export interface Round {
   readonly seed: string;
   readonly index: number;
   readonly fault: Fault | EmbeddedFault;
   readonly policy: PolicyName;
-  /** Whether that is the policy of the fault whose rounds end soonest, and not the seed's choice. */
+  /** Whether the policy is the fault's one whose rounds end soonest, instead of the seed's choice. */
   readonly brief: boolean;
   readonly injectionPoint: InjectionPoint;
   /** How long the fault lasts, in milliseconds. */
   readonly lastsMs: number;
   readonly orders: number;
   readonly firstAttempts: Setting;
-  /** Orders that come all at once, at the beginning: more than have their own workflows in time. */
+  /** The orders that come all at once, at the beginning: too many for single mode. */
   readonly burst: number;
 }
 
 const BURST = 40;
 
 /**
- * The round of this index; all faults come round before one comes again.
- * @param firstAttempts where the fault does not need batches
- * @param brief under the policy of the fault whose rounds end soonest
+ * The round of this index; each fault comes once before any comes again.
+ * @param firstAttempts the setting, if the fault does not need batches
+ * @param brief whether to use the fault's policy whose rounds end soonest
  */
 export function roundOf(seed: string, index: number, firstAttempts: Setting, brief: boolean): Round {
   const deck = randomFrom(seed).some(faults, faults.length);
@@ -37,7 +37,7 @@ export function roundOf(seed: string, index: number, firstAttempts: Setting, bri
   const random = randomFrom(`${seed}/${index}`);
   const picked = random.pick(fault.policies);
   const policy = (brief && soonestOf(fault.policies)) || picked;
-  // The receiver that always fails comes to its later attempts under the policies with many of them.
+  // Only under policies with many attempts does the receiver that always fails get the later ones.
   const many = policy === 'scaled' || policy === 'tight';
   const injectionPoints = fault.injectionPoints.filter(
     (injectionPoint) => typeof injectionPoint !== 'number' || many,
@@ -61,7 +61,7 @@ export function roundOf(seed: string, index: number, firstAttempts: Setting, bri
 /**
  * The first `count` rounds.
  * @param firstAttempts of all rounds; `turns`: one after the other in each setting
- * @param only names of groups or of faults: rounds of others are left out, and keep their indexes
+ * @param only names of groups or of faults: rounds of others are left out but keep their indexes
  */
 export function roundsOf(
   seed: string,
@@ -83,7 +83,7 @@ export function roundsOf(
   return rounds;
 }
 
-/** The command that plays a round again. */
+/** The command to replay a round. */
 export function replayCommand({ seed, index, firstAttempts, brief }: Round): string {
   const how = `--first-attempts ${firstAttempts}${brief ? ' --brief' : ''}`;
   return `npm run faults -- --seed ${seed} --round ${index} ${how}`;

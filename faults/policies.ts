@@ -1,52 +1,51 @@
 /**
- * The retry policies that rounds are played under. Shrunk, with the proportions of the real one kept where a fault
- * depends on them: a wait must be long compared with the fault, or an attempt that is lost with its whole wait is
- * not missed.
+ * The retry policies of rounds. They are scaled down, but keep the real one's proportions if a fault depends on them: a wait must be
+ * long compared with the fault, or an attempt lost together with its wait goes unnoticed.
  */
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 
-/** One attempt may take this long, in milliseconds, under every policy. */
+/** The time-out of an attempt under every policy, in milliseconds. */
 const ATTEMPT_TIMEOUT_MS = 3_000;
 
 export const policies = {
   /**
-   * The real policy in small (1 : 8,333): 21 attempts, each wait 1.5 times the one before, the last of 6.7 s, 20 s in
-   * all. The window has room for every fault.
+   * The real policy scaled down (1 : 8,333): 21 attempts, each wait 1.5 times the one before, the last of 6.7 s, 20 s in all. The
+   * window has room for every fault.
    */
   scaled: { initialIntervalMs: 3, coefficient: 1.5, maxRetries: 20, windowMs: 120_000 },
   /**
-   * The same with a window that leaves little room, as the real one does: an outage towards the end shortens the last
-   * wait, or takes the rest of the window away. The room is what the attempts themselves take on a busy machine, and
-   * what their receiver takes at the moment of the fault: that time is not ours.
+   * The same with a window that leaves little room, as the real one does: an outage towards the end shortens the last wait, or takes
+   * the rest of the window away. The room is for the attempts themselves on a busy machine, and for their receiver at the moment of the
+   * fault, whose time does not count as an outage.
    */
   tight: { initialIntervalMs: 3, coefficient: 1.5, maxRetries: 20, windowMs: 30_000 },
-  /** One wait of an hour: whatever a fault puts off by a wait does not come within the round. */
+  /** One wait of an hour: an attempt that a fault delays by a wait does not come within the round. */
   hours: { initialIntervalMs: 3_600_000, coefficient: 1.5, maxRetries: 1, windowMs: 48 * 3_600_000 },
-  /** So few attempts that each may take all its time. They end long before the window does, on a busy machine too. */
+  /** So few attempts that each may take its full time-out. They end long before the window does, even on a busy machine. */
   few: { initialIntervalMs: 200, coefficient: 1.5, maxRetries: 3, windowMs: 120_000 },
-  /** One long wait, in which an operator orders something. */
+  /** One long wait, during which an operator gives an order. */
   patient: { initialIntervalMs: 25_000, coefficient: 1, maxRetries: 1, windowMs: 120_000 },
   /** A window that ends before an outage does. */
   short: { initialIntervalMs: 3_000, coefficient: 1, maxRetries: 1, windowMs: 4_000 },
 } as const satisfies Record<string, Omit<RetryPolicy, 'attemptTimeoutMs'>>;
 
-/** The name of one of them. */
+/** The name of a policy. */
 export type PolicyName = keyof typeof policies;
 
-/** Those whose rounds end soonest come first: in `hours` nobody waits for the second attempt. */
+/** Those whose rounds end soonest come first: with `hours` rounds do not wait for the second attempt. */
 const bySoonestEnd: readonly PolicyName[] = ['hours', 'short', 'few', 'patient', 'tight', 'scaled'];
 
-/** The one of these whose rounds end soonest. */
+/** The policy of these whose rounds end soonest. */
 export function soonestOf(names: readonly PolicyName[]): PolicyName | undefined {
   return bySoonestEnd.find((name) => names.includes(name));
 }
 
-/** The policy of this name. */
+/** The policy with this name. */
 export function policyOf(name: PolicyName): RetryPolicy {
   return { ...policies[name], attemptTimeoutMs: ATTEMPT_TIMEOUT_MS };
 }
 
-/** The variables that say it. */
+/** The environment variables of the policy. */
 export function policyVariables(name: PolicyName): Record<string, string> {
   const policy = policyOf(name);
   return {

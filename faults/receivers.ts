@@ -1,4 +1,4 @@
-/** The receivers of a round, one webhook each: they answer by script and write down what they see. */
+/** The receivers of a round, one webhook each: they answer by script and record their requests. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../src/domain/event-types.ts';
 import { freePort } from '../test/support/ports.ts';
@@ -8,16 +8,16 @@ import type { Outcome } from './ledger.ts';
 import type { PolicyName } from './policies.ts';
 import { RECEIVER_HOST } from './stack/stack.ts';
 
-/** A request as it was seen. */
+/** A request as seen by its receiver. */
 export interface Arrival {
   readonly deliveryId: string;
-  /** Of the attempt, as its header says. */
+  /** The number of the attempt, from its header. */
   readonly number: number;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** When it was answered, or should have been; infinite while it is not. */
+  /** When it was answered, or should have been; infinite until then. */
   endedAt: number;
-  /** What was answered; null while nothing was. */
+  /** The status of the response; null until then. */
   status: number | null;
 }
 
@@ -29,29 +29,29 @@ export interface Receiver {
   readonly url: string;
   readonly webhookId: number;
   readonly arrivals: readonly Arrival[];
-  /** Not every attempt can reach it: some are in our records alone. */
+  /** Not every attempt can reach it: some are only in Waybill's records. */
   readonly unseen?: boolean;
 }
 
-/** How one kind of receiver answers. */
+/** The behaviour of one kind of receiver. */
 export interface Script {
   readonly type: EventType;
   readonly outcome: Outcome;
-  /** How long a request is on its way to it, in milliseconds. */
+  /** The transit time of a request to it, in milliseconds. */
   readonly transitMs?: number;
-  /** How long it thinks, in milliseconds. */
+  /** How long it takes to respond, in milliseconds. */
   readonly delayMs?: number;
   readonly status: (number: number) => number;
-  /** Keeps no connection, so that its name is looked up for every attempt. */
+  /** Keeps no connection open, so that its name is looked up for every attempt. */
   readonly closes?: boolean;
 }
 
-/** Attempts that the receiver with a bad start fails. */
+/** The number of attempts that the flaky receiver fails. */
 const FLAKY_FAILURES = 2;
 
 /**
- * Created orders go to receivers that all take them in the end. The one change of a status goes to receivers that
- * never do, so that each of their webhooks has one delivery, and is deactivated by it.
+ * Created orders go to receivers that all accept them in the end. The one change of a status goes to receivers that never do, so that
+ * each of their webhooks has one delivery, which deactivates it.
  */
 const scripts = {
   healthy: { type: 'CREATE_ORDER', outcome: 'delivered', status: () => 200 },
@@ -66,7 +66,7 @@ const scripts = {
 } as const satisfies Record<string, Script>;
 type Kind = keyof typeof scripts;
 
-/** Who can be expected to come to an end under each policy within a round. */
+/** The receivers whose deliveries can be expected to end within a round, by policy. */
 const kinds: Readonly<Record<PolicyName, readonly Kind[]>> = {
   scaled: ['healthy', 'flaky', 'slow', 'failing', 'gone'],
   tight: ['healthy', 'flaky', 'slow', 'failing', 'gone'],
@@ -76,22 +76,22 @@ const kinds: Readonly<Record<PolicyName, readonly Kind[]>> = {
   short: ['healthy', 'failing'],
 };
 
-/** The kind of the receiver for which something is recovered. */
+/** The kind of the receiver of recovered events. */
 export const RECOVERED = 'recovered';
 
-/** The attempt that a fault waits for is answered this late, in milliseconds, so that the fault meets it. */
+/** The delay of the response to the attempt that a fault waits for, in milliseconds, so that the fault meets it. */
 const HELD_MS = 1_500;
 
-/** Where a receiver is. */
+/** The address of a receiver. */
 export interface Where {
-  /** Instead of its address in the webhook's URL. */
+  /** A name to use in the webhook's URL instead of its address. */
   readonly name?: string;
   /** Default: a free one. */
   readonly port?: number;
   readonly unseen?: boolean;
 }
 
-/** Registers a webhook; answers its id. */
+/** Registers a webhook; returns its id. */
 export type Subscribe = (url: string, type: EventType) => Promise<number>;
 
 /** All receivers of a round. */
@@ -99,9 +99,9 @@ export interface Receivers {
   readonly all: readonly Receiver[];
   /** Resolves at the injection point. */
   reached(injectionPoint: Exclude<InjectionPoint, 'orders'>): Promise<void>;
-  /** Adds one that runs by itself, with what it sees. */
+  /** Adds a receiver that runs by itself and keeps its own arrivals. */
   add(receiver: Receiver): void;
-  /** Adds one that answers by this script. */
+  /** Opens a receiver that answers by this script. */
   open(kind: string, script: Script, where?: Where): Promise<Receiver>;
   close(): Promise<void>;
 }
@@ -124,7 +124,7 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
     };
     arrivals.push(arrival);
     const { number } = arrival;
-    // Before the watchers hear of it: they may end the holding.
+    // Decided before the watchers are called: they may end the holding.
     const held = kind === 'failing' && number === heldNumber;
     for (const watcher of watchers) watcher(kind, arrival);
     await sleep(held ? HELD_MS : (script.delayMs ?? 0));
@@ -180,12 +180,12 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
   return receivers;
 }
 
-/** Ports that are tried: one that is free on 127.0.0.1 may be taken where receivers listen. */
+/** The number of ports to try: one that is free on 127.0.0.1 may be taken where receivers listen. */
 const PORTS = 5;
 
 /**
- * Free on 127.0.0.1 too: what one of Waybill's own servers has there is refused on every address of this machine.
- * @throws what `listen` threw, if not for a port that is taken, or with the last port
+ * Listens on a port that is free on 127.0.0.1 too: a port of one of Waybill's own servers is refused on every address of this machine.
+ * @throws the error of `listen` if it is not about a taken port, or for the last port
  */
 async function onFreePort<T>(listen: (port: number) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {

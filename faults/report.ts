@@ -28,8 +28,8 @@ const groupOf = ({ round: { fault } }: Played) => fault.group;
 const faultOf = ({ round: { fault } }: Played) => `${fault.group}: ${fault.name}`;
 
 /**
- * A Markdown table, one line per fault unless `nameOf` groups them otherwise, and the sum; `latest` in milliseconds
- * beyond the plan, outages included.
+ * A Markdown table, one line per fault unless `nameOf` groups them otherwise, and the sum; `latest` is in milliseconds beyond the plan,
+ * including outages.
  */
 export function resultTable(played: readonly Played[], nameOf: (round: Played) => string = faultOf): string {
   const names = [...new Set(played.map(nameOf))].sort((a, b) => a.localeCompare(b));
@@ -60,7 +60,7 @@ function row(name: string, rounds: readonly Played[]): string[] {
   ];
 }
 
-/** How often kills have met attempts at each moment, in a line; empty where no round looked. */
+/** How often kills have met attempts at each moment, in a line; empty if no round examined this. */
 export function killedAtLine(verdicts: readonly Pick<Verdict, 'killedAt'>[]): string {
   const killedAt = verdicts.flatMap((verdict) => verdict.killedAt);
   if (killedAt.length === 0) return '';
@@ -68,7 +68,7 @@ export function killedAtLine(verdicts: readonly Pick<Verdict, 'killedAt'>[]): st
   return `killed at: ${counts.join(', ')}`;
 }
 
-/** Puts the table, one line per group of faults, into a document between its two marks. */
+/** Writes the table, one line per group of faults, into a document between its two marks. */
 export async function writeTable(file: string, seed: string, played: readonly Played[]): Promise<void> {
   const text = await readFile(file, 'utf8');
   const result = `<!-- table -->\nSeed \`${seed}\`, ${played.length} rounds:\n\n${resultTable(played, groupOf)}\n<!-- /table -->`;
@@ -78,7 +78,7 @@ export async function writeTable(file: string, seed: string, played: readonly Pl
   );
 }
 
-/** One round in a line, and what was broken, with the command that plays it again. */
+/** One round in a line, with its violations and the command to replay it. */
 export function roundLines({ round, verdict, tookMs, busyMs, logFile }: Played): string {
   const { fault, policy, injectionPoint, lastsMs, firstAttempts } = round;
   const bad = verdict.violations.length > 0;

@@ -1,6 +1,5 @@
 /**
- * One round: an e-shop sends orders, a fault happens and is healed, everything comes to its end, and the checker
- * looks.
+ * One round: an e-shop sends orders, a fault is injected and healed, everything ends, and the checker judges.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomFrom } from '../demo/random.ts';
@@ -18,47 +17,47 @@ import { openReceivers } from './receivers.ts';
 import { openShop } from './shop.ts';
 import type { BasicStack } from './stack/stack.ts';
 
-/** What rounds have in common. */
+/** The options that all rounds share. */
 export interface RoundOptions {
   /** How late an attempt may be beyond plan and outage, in milliseconds. */
   readonly graceMs: number;
   readonly ordered: OrderedSize;
-  /** How many a round has that kills at every moment. */
+  /** The number of kills in a round that kills at every moment. */
   readonly kills: number;
 }
 
-/** What came of it. */
+/** The result of a round. */
 export interface Played {
   readonly round: Round;
   readonly verdict: Verdict;
-  /** Whole milliseconds. */
+  /** In whole milliseconds. */
   readonly tookMs: number;
   /** How much of that the machine was busy with other things, in milliseconds. */
   readonly busyMs: number;
-  /** What Waybill wrote in a broken round. */
+  /** Waybill's output in a broken round. */
   readonly logFile?: string;
 }
 
-/** An injection point that is not reached is a fault of the round itself, in milliseconds. */
+/** If the injection point is not reached by then, in milliseconds, the round itself is at fault. */
 const INJECTION_TIMEOUT_MS = 180_000;
 const POLL_MS = 200;
-/** How often it is asked whether the injection point can still be reached, in milliseconds. */
+/** The time between two checks whether the injection point can still be reached, in milliseconds. */
 const WINDOW_CHECK_INTERVAL_MS = 1_000;
-/** A worker that dies with a mail on its way is noticed this late, in milliseconds: sooner, and mails would be sent twice. */
+/** How late the death of a worker with a mail under way is noticed, in milliseconds: if sooner, mails would be sent twice. */
 const LOST_MAIL_NOTICED_MS = 75_000;
-/** Waits longer than this are not waited for in a round, in milliseconds. */
+/** A round does not wait for retries with longer waits than this, in milliseconds. */
 const MAX_WAITED_MS = 60_000;
 
 /**
- * The machine was too slow for the round: the window was over before the attempt that the fault waits for. That is as
- * it should be, and says nothing of the fault.
+ * The machine was too slow for the round: the window was over before the attempt that the fault waits for. That is correct behaviour,
+ * and says nothing about the fault.
  */
 export class TooSlowError extends Error {
   override name = 'TooSlowError';
 }
 
 /**
- * Plays a round on a stack, which is whole again afterwards.
+ * Plays a round on a stack, which is intact again afterwards.
  * @throws TooSlowError
  */
 export async function playRound<S extends BasicStack>(
@@ -87,7 +86,7 @@ export async function playRound<S extends BasicStack>(
     const sent = shop.sendOrders(round.orders, round.burst, (accepted) => {
       if (accepted >= round.orders / 2) halfway();
     });
-    // Looked at below.
+    // Awaited below.
     sent.catch(() => {});
     await comes(injectionPoint, scene, round);
     const from = Date.now();
@@ -98,7 +97,7 @@ export async function playRound<S extends BasicStack>(
     await sent;
     await settled(scene, round, machine);
     await fault.settle?.(scene);
-    // Nothing more came of it meanwhile, or it is seen.
+    // Gathered only now, so that late effects are seen too.
     const evidence = await gathered(scene);
     ledger.outages.push(...machine.busy.map((each) => ({ ...each, busy: true })));
     if (stack.forbidden.requests.length > 0) ledger.complaints.push('a private address was reached');
@@ -133,14 +132,14 @@ async function gathered({ stack, shop, receivers, ledger }: Scene<BasicStack>): 
   };
 }
 
-/** Waits until every delivery has ended and every deactivation is mailed, or until they should have long since. */
+/** Waits until every delivery has ended and every deactivation is mailed, or until they are long overdue. */
 async function settled(
   { stack, shop, receivers, ledger }: Scene<BasicStack>,
   { policy }: Round,
   machine: MachineWatch,
 ): Promise<void> {
   const planned = waits(policyOf(policy)).filter((wait) => wait < MAX_WAITED_MS);
-  // A hostile receiver makes each attempt last as long as it may.
+  // A hostile receiver may make each attempt last until its time-out.
   const attempts = maxAttempts(policyOf(policy)) * policyOf(policy).attemptTimeoutMs;
   const patience =
     planned.reduce((sum, wait) => sum + wait, 0) + attempts + LOST_MAIL_NOTICED_MS + 2 * ledger.graceMs;
@@ -164,7 +163,7 @@ async function settled(
 
 /**
  * Waits for the injection point.
- * @throws Error saying that it did not come
+ * @throws Error if it was not reached
  * @throws TooSlowError
  */
 async function comes(
@@ -183,7 +182,7 @@ async function comes(
   throw new Error(`the injection point ${name} was not reached within ${INJECTION_TIMEOUT_MS / 1000} s`);
 }
 
-/** Whether what always fails has no attempts left to come, since its window has passed. */
+/** Whether no further attempts come at the receivers that always fail, because the window has passed. */
 async function windowIsOver({ stack, shop, receivers }: Scene<BasicStack>, { windowMs }: RetryPolicy) {
   const failing = receivers.all.filter(({ outcome }) => outcome === 'failed');
   const { deliveries } = await readRows(stack.sql, shop.eshopId);

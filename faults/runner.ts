@@ -1,4 +1,4 @@
-/** A runner: a stack of its own, on which one round is played after the other. */
+/** A runner: plays one round after the other on its own stack. */
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,16 +12,16 @@ import { type BasicStack, type Stack, startStack } from './stack/stack.ts';
 
 /** Plays rounds. */
 export interface Runner {
-  /** Never throws: a round that could not be played is broken. One that the machine was too slow for is played again. */
+  /** Never throws: a round that could not be played is broken. If the machine was too slow for it, it is played again. */
   play(round: Round): Promise<Played>;
 }
 
-/** How often a round is played at most that the machine is too slow for. */
+/** How often at most a round is played if the machine is too slow for it. */
 const PLAYS = 5;
 
 /**
  * A runner whose stacks start when they are needed.
- * @param shutdown receives what stops them
+ * @param shutdown receives the functions that stop them
  */
 export function createRunner(shutdown: Shutdown, options: RoundOptions, say: (text: string) => void): Runner {
   const whole = onDemand<Stack>(shutdown, (own) => startStack(own, say));
@@ -48,14 +48,14 @@ export function createRunner(shutdown: Shutdown, options: RoundOptions, say: (te
       const logFile = join(tmpdir(), `waybill-faults-${round.seed}-${round.index}.log`);
       const programs = stackOf(round).running()?.programs ?? [];
       await writeFile(logFile, programs.map((program) => program.output()).join('\n'));
-      // It may have left anything behind.
+      // A broken round may have left anything behind.
       await stackOf(round).stop();
       return { ...played, logFile };
     },
   };
 }
 
-/** A stack that is started on demand, and again after it was stopped. */
+/** A stack that is started on demand, also after it was stopped. */
 function onDemand<S extends BasicStack>(shutdown: Shutdown, start: (own: Shutdown) => Promise<S>) {
   let own: Shutdown | undefined;
   let stack: S | undefined;
@@ -68,7 +68,7 @@ function onDemand<S extends BasicStack>(shutdown: Shutdown, start: (own: Shutdow
     async get(): Promise<S> {
       if (stack !== undefined) return stack;
       own = createShutdown();
-      // Stopped twice where it was stopped in between: the second time does nothing.
+      // If it was stopped in between, stopping it again does nothing.
       await shutdown.add(own.stop);
       stack = await start(own);
       return stack;

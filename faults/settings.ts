@@ -1,11 +1,11 @@
-/** Who makes first attempts in a round: the values of FIRST_ATTEMPTS. */
+/** How first attempts are made in a round: the values of FIRST_ATTEMPTS. */
 
-/** In the order in which rounds take turns. */
+/** In the order of the rounds' turns. */
 export const settings = ['batch', 'auto', 'each'] as const;
-/** One of them. */
+/** A value of FIRST_ATTEMPTS. */
 export type Setting = (typeof settings)[number];
 
-/** Whose turn it is. */
+/** The setting whose turn it is. */
 export function turnOf(index: number): Setting {
   return settings[index % settings.length] ?? 'each';
 }

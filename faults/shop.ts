@@ -1,6 +1,5 @@
 /**
- * The e-shop of a round: it sends its orders whatever happens, each until it is answered, and writes down what was
- * accepted.
+ * The e-shop of a round: it keeps sending its orders, each until it is answered, and records the accepted ones.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
@@ -15,37 +14,37 @@ import type { Ledger } from './ledger.ts';
 /** An e-shop that is logged in. */
 export interface Shop {
   readonly eshopId: number;
-  /** Whom mails go to. */
+  /** The address that mails go to. */
   readonly email: string;
   subscribe(url: string, type: EventType, ordering?: Ordering): Promise<number>;
-  /** Sends an order, until it is answered. */
+  /** Sends an order until it is answered. */
   createOrder(eshopOrderId: string): Promise<void>;
-  /** Changes the note of an order, until that is answered. The same note once more changes nothing. */
+  /** Changes the note of an order; repeated until answered. Repeating the same note changes nothing. */
   annotate(eshopOrderId: string, note: string): Promise<void>;
   /**
    * Sends orders at a steady pace, and changes the status of the first.
-   * @param burst further ones, as fast as they are taken, meanwhile
-   * @param onSent hears how many were accepted so far
+   * @param burst further orders at the same time, sent as fast as they are accepted
+   * @param onSent called with the number accepted so far
    */
   sendOrders(count: number, burst: number, onSent: (accepted: number) => void): Promise<void>;
 }
 
-/** How long an answer is waited for, and how long the same request is tried again, in milliseconds. */
+/** How long to wait for a response, and how long to repeat the same request, in milliseconds. */
 const ANSWER_MS = 5_000;
 const API_RETRY_TIMEOUT_MS = 60_000;
-/** How long the setting-up may take, on a machine that has other things to do, in milliseconds. */
+/** How long the set-up may take on a busy machine, in milliseconds. */
 const SETTING_UP_MS = 60_000;
 const API_RETRY_INTERVAL_MS = 200;
-/** Who sends the orders that come all at once. */
+/** The number of clients that send the burst of orders. */
 const RUSH_CLIENTS = 8;
-/** Between two orders, in milliseconds. */
+/** The time between two orders, in milliseconds. */
 const PACE_MS = 120;
 
 const answerSchema = v.looseObject({ message: v.string(), data: v.optional(v.unknown()) });
 const tokenSchema = v.object({ token: v.string() });
 const idSchema = v.object({ id: v.number() });
 
-/** Makes an e-shop with a name of its own and logs both its users in. */
+/** Creates an e-shop with its own name and logs both its users in. */
 export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: Ledger): Promise<Shop> {
   const email = `${name}@shop.example`;
   const credentials = await createEshopWithUsers(sql, { name, email });
@@ -61,7 +60,7 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
     return { status: answer.status, ...v.parse(answerSchema, await answer.json()) };
   }
 
-  /** Sends a request of the setting-up, which nothing disturbs: but the API may not have got over the round before. */
+  /** Sends a request of the set-up, which no fault disturbs; but the API may not have recovered from the previous round yet. */
   async function must(method: string, path: string, token: string, body: object): Promise<unknown> {
     const end = Date.now() + SETTING_UP_MS;
     let answer = await send(method, path, token, body, SETTING_UP_MS);
@@ -83,8 +82,8 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
   await must('POST', '/products', tokens.shop, { sku: 'MUG-BLUE', name: 'Blue mug' });
 
   /**
-   * Sends a change until it is answered. Without an answer nobody knows whether it was accepted; asked again, the API
-   * says 409 when it was.
+   * Sends a change until it is answered. Without a response it is unknown whether it was accepted; if it was, the API answers the
+   * repetition with 409.
    */
   async function change(
     type: EventType,
@@ -128,7 +127,7 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
     async sendOrders(count, burst, onSent) {
       const ids = Array.from({ length: burst }, (_, index) => `${name}-rush-${index}`);
       const rush = eachLimited(ids, RUSH_CLIENTS, createOrder);
-      // Looked at below.
+      // Awaited below.
       rush.catch(() => {});
       for (let index = 0; index < count; index += 1) {
         const id = `${name}-${index}`;

@@ -1,23 +1,22 @@
 /**
- * What the workflow of a batch and its activities exchange. Identifiers and numbers only: which deliveries it is
- * about is in the database.
+ * The data exchanged by the workflow of a batch and its activities. Identifiers and numbers only: the deliveries are in the database.
  */
 import type { BatchResult } from '../src/domain/batch-result.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 
 export interface DeliverBatchInput {
   readonly batchId: string;
-  /** As it was when the batch was claimed. */
+  /** The policy at the time of the claim. */
   readonly policy: RetryPolicy;
   /** Deliveries claimed, for the operator's view. */
   readonly claimed: number;
-  /** Their webhooks with the most of them, most first, for the operator's view. */
+  /** The webhooks with the most deliveries in the batch, most first, for the operator's view. */
   readonly webhooks: readonly BatchShare[];
-  /** How many webhooks there are in all. */
+  /** The number of webhooks in all. */
   readonly webhookCount: number;
 }
 
-/** How much of a batch is for one webhook. */
+/** The deliveries of a batch for one webhook. */
 interface BatchShare {
   readonly webhookId: number;
   readonly deliveries: number;
@@ -25,9 +24,9 @@ interface BatchShare {
 
 /** Activities of a batch; made by `createBatchActivities`. */
 export interface BatchActivities {
-  /** Makes what is left of the attempts. Something is left where the worker is being stopped. */
+  /** Makes the remaining attempts. Some are left if the worker is being stopped. */
   attemptBatch(input: Pick<DeliverBatchInput, 'batchId' | 'policy'>): Promise<BatchResult>;
-  /** Requeues what is left, without attempting it. */
+  /** Requeues the remaining deliveries without attempting them. */
   requeueBatch(batchId: string): Promise<BatchResult>;
 }
 

@@ -10,7 +10,7 @@ export function batchTitle({ claimed, webhookCount }: Shown): string {
   return `${counted(claimed, 'attempt')} for ${counted(webhookCount, 'webhook')}`;
 }
 
-/** For which webhooks, as Markdown; what it leaves out it counts. */
+/** Its webhooks as Markdown; those left out are counted. */
 export function batchDetails(input: Shown): string {
   const { webhooks, webhookCount } = input;
   const rows = webhooks.map(({ webhookId, deliveries }) => `| ${webhookId} | ${deliveries} |`);
@@ -25,7 +25,7 @@ export function batchDetails(input: Shown): string {
   ].join('\n');
 }
 
-/** What came of it, and what follows, in sentences. */
+/** Its result and what follows, in sentences. */
 export function batchOutcome({ delivered, requeued, deferred, left }: BatchResult): string {
   const follows =
     requeued === 0

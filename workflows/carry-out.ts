@@ -1,5 +1,5 @@
 /**
- * An operator's order that is one step: what came of it is shown, and a refusal ends the workflow as failed.
+ * An operator's order that is one step: its result is shown, and a refusal ends the workflow as failed.
  */
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { literal } from './markdown.ts';
@@ -15,7 +15,7 @@ export async function carryOut(order: Promise<WebhookOrderAnswer>): Promise<Webh
   const { accepted, ...result } = await order;
   setCurrentDetails(literal(result.sentence));
   if ('webhookId' in result) {
-    // The list of what concerns a webhook shows it too.
+    // So a list of all workflows of a webhook shows this one too.
     upsertSearchAttributes([{ key: webhookIdKey, value: result.webhookId }]);
     return result;
   }

@@ -1,6 +1,6 @@
 /**
- * Batch mode: an attempt of each of many deliveries in one workflow. What is delivered is done; everything else is requeued in the
- * statement that records it.
+ * Batch mode: an attempt of each of many deliveries in one workflow. Delivered ones are done; all others are requeued in the statement
+ * that records them.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
@@ -30,9 +30,9 @@ export async function deliverBatch(input: DeliverBatchInput): Promise<BatchResul
       if (result.left === 0) return result;
     }
   } catch (error) {
-    // A cancellation that met a worker's death ends as a time-out.
+    // A cancellation while a worker dies ends as a time-out.
     if (!isCancellation(error) && !CancellationScope.current().consideredCancelled) throw error;
-    // Canceled by an operator: nothing accepted is lost, so each delivery can be canceled in its own workflow.
+    // Canceled by an operator: no accepted change may be lost, so each delivery can be canceled in its own workflow.
     await CancellationScope.nonCancellable(async () => {
       show(`Canceled by an operator. ${batchOutcome(await own.requeueBatch(batchId))}`);
     });

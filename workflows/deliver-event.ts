@@ -1,6 +1,6 @@
 /**
- * One delivery: an event on its way to a webhook (docs/interface.md, D6–D10). The retry policy is Temporal's;
- * the window, the holding and the compensation are written out here.
+ * One delivery: an event on its way to a webhook (docs/interface.md, D6–D10). The retry policy is Temporal's; the window, the holding
+ * and the compensation are implemented here.
  *
  * This code is replayed by deliveries that began days ago: any change to its commands needs `patched()` and a
  * history recorded before the change (see docs/changing-workflows.md).
@@ -40,13 +40,13 @@ const webhookChanged = defineSignal(webhookChangedSignal);
 const firstAttempt = defineSignal<[Delivered | FailedAttempt | null]>(firstAttemptSignal);
 const attemptFailed = defineSignal<[FailedAttempt]>(attemptFailedSignal);
 
-/** A read that took longer than this, in milliseconds, is repeated. */
+/** A read that takes longer than this, in milliseconds, is repeated. */
 const STALE_MS = 2_000;
 
 /**
  * Delivers one event to one webhook.
- * @throws ApplicationFailure `DeliveryFailed` after the compensation, `DeliveryExpired` when the window ended
- * while the delivery was held or we were away: the UI shows both as Failed.
+ * @throws ApplicationFailure `DeliveryFailed` after the compensation, `DeliveryExpired` if the window ended while the delivery was held
+ * or Waybill was away: the UI shows both as Failed.
  */
 export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEventResult> {
   const view = createOperatorView(input);
@@ -74,24 +74,24 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   });
   if (input.lastFailure !== undefined) view.attemptFailed(input.lastFailure);
 
-  /** Waits until the webhook changes, or for so many milliseconds. */
+  /** Waits until the webhook changes, at most for this many milliseconds. */
   async function wait(ms: number, seen: number, summary: string): Promise<void> {
     if (ms > 0) await condition(() => changes > seen, ms, { summary });
   }
 
-  /** Waits for an attempt that is under way elsewhere, even if the workflow is canceled: a success counts. */
+  /** Waits for an attempt under way elsewhere, even if the workflow is canceled: a success counts. */
   async function waitForResult(ms: number, seen: number): Promise<void> {
     await CancellationScope.nonCancellable(() => wait(ms, seen, 'an attempt is under way'));
   }
 
-  /** All attempts that the policy still allows, ended early when the webhook changes. */
+  /** Makes all attempts that the policy still allows; ended early if the webhook changes. */
   async function attempts(seen: number, made: number, windowLeftMs: number): Promise<AttemptEnd> {
     const { attemptDelivery } = proxyActivities<DeliveryActivities>(
       attemptOptions(input, made, windowLeftMs),
     );
     const scope = new CancellationScope();
     const running = scope.run(() => attempt(attemptDelivery, made, false));
-    // Not in a scope of its own: the SDK takes a stack trace of every promise, and every delivery waits for that.
+    // Not in its own scope: the SDK takes a stack trace of every promise, and every delivery would wait for that.
     let over = false;
     condition(() => over || changes > seen).then(
       () => {
@@ -121,8 +121,8 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   }
 
   /**
-   * The current situation. Read again if the response took long: its times would be out of date.
-   * @param seen how many changes there had been before
+   * Reads the current situation, and again if the response took long: its times would be out of date.
+   * @param seen the number of changes before
    */
   async function readSituation(seen: number): Promise<DeliverySituation> {
     const { deliveryId, policy } = input;
@@ -137,7 +137,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     if (Date.now() - askedAt > STALE_MS) situation = await own.readDelivery(query);
     if (nextStep(situation).step === 'beginHolding') situation = await own.holdDelivery(query);
     if (situation.open) {
-      // What was read before an operator's request is older than what its answer said.
+      // A hold read before an operator's request is older than the response to that request.
       if (changes === seen) handlers.holdIs(situation.operator);
       view.receiver(situation.receiverHost);
     }
@@ -148,7 +148,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     return await run();
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    // Canceled by an operator: the e-shop's log must not show it as open forever.
+    // Canceled by an operator: the e-shop's log must not show the delivery as open forever.
     await CancellationScope.nonCancellable(endings.endedByOperator);
     throw error;
   } finally {
@@ -175,7 +175,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       }
       const next = nextStep(situation);
       const ahead = situation.open ? situation.readAt - Date.now() : 0;
-      /** By the clock of the situation's times. */
+      /** On the clock of the situation's times. */
       const msUntil = (time: number) => time - (Date.now() + ahead);
       if (situation.open && workflowInfo().continueAsNewSuggested) {
         // A webhook switched on and off thousands of times: the rest continues in a fresh history.

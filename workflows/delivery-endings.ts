@@ -1,6 +1,6 @@
 /**
- * How a delivery ends that was not delivered by this workflow: what is recorded, what the operator's view shows, and what the
- * workflow fails with (docs/interface.md, D7–D10).
+ * The endings of a delivery that this workflow did not deliver: the record, the operator's view, and the failure of the workflow
+ * (docs/interface.md, D7–D10).
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
@@ -12,12 +12,12 @@ import type { CompensationResult, DeliverEventInput, DeliveryActivities } from '
 import { operatorOf } from './next-step.ts';
 import { deliveryTitle, type OperatorView } from './operator-view.ts';
 
-/** Result of a delivery that did not fail. */
+/** The result of a delivery that did not fail. */
 export interface DeliverEventResult {
   readonly state: FinalState;
 }
 
-/** What the endings work with. */
+/** The dependencies of the endings. */
 interface EndingParts {
   readonly input: DeliverEventInput;
   readonly own: Pick<DeliveryActivities, 'closeDelivery' | 'compensate'>;
@@ -54,7 +54,7 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
     return state === 'expired' ? fail(state, why) : { state };
   }
 
-  /** Started again, or reset by an operator, after the delivery had ended: its outcome stays, and is shown again. */
+  /** Started again, or reset by an operator, after the delivery ended: its outcome stays and is shown again. */
   async function endedBefore(state: FinalState): Promise<DeliverEventResult> {
     if (state === 'failed') return await compensate('Had already failed, after');
     if (state === 'expired') return fail(state, 'Had already expired; nothing was sent.');
@@ -62,14 +62,14 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
     return { state };
   }
 
-  /** Where it has run before, only what is still missing of it is done. */
+  /** If it has run before, only its missing steps are done. */
   async function compensate(failed = 'Failed after'): Promise<DeliverEventResult> {
     const result = await compensation();
     const { state } = result;
     return state === 'failed' ? fail(state, `${failed} ${whatFailed(result)}`) : { state };
   }
 
-  /** The compensation and, if it deactivated the webhook, the e-mail about that. */
+  /** The compensation and, if it deactivated the webhook, the e-mail. */
   async function compensation(): Promise<CompensationResult> {
     const result = await own.compensate(input.deliveryId);
     const { state, deactivatedGeneration: generation } = result;
@@ -79,7 +79,7 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
     return result;
   }
 
-  /** The end of a delivery that was not delivered: a sentence, and no stack trace, because no code failed. */
+  /** The end of a delivery that was not delivered: a sentence without a stack trace, because no code failed. */
   function fail(state: 'failed' | 'expired', why: string): never {
     view.ended(state, why);
     const type = state === 'failed' ? 'DeliveryFailed' : 'DeliveryExpired';

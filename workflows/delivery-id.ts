@@ -1,7 +1,7 @@
-/** What the workflow of a delivery is called (docs/decisions/0130). */
+/** The id of a delivery's workflow (docs/decisions/0130). */
 import type { EventType } from '../src/domain/event-types.ts';
 
-/** What the id of a delivery's workflow is made of; none of it ever changes once the delivery has been handed over. */
+/** The parts of the id of a delivery's workflow; none ever changes once the delivery has been handed over. */
 export interface NamedDelivery {
   readonly id: string;
   readonly webhookId: number;
@@ -10,12 +10,12 @@ export interface NamedDelivery {
 }
 
 const PREFIX = 'delivery/';
-/** What Temporal's tables hold of a workflow id on Postgres and MySQL, in characters. */
+/** The longest workflow id in Temporal's tables on Postgres and MySQL, in characters. */
 const LONGEST = 255;
 
 /**
- * `delivery/<webhook id>/<type>/<entity id>/<delivery id>`, the entity id percent-encoded, and cut where it is too long: the
- * delivery id behind it tells one from the other.
+ * `delivery/<webhook id>/<type>/<entity id>/<delivery id>`, with the entity id percent-encoded, and cut if it is too long: the delivery
+ * id after it keeps ids distinct.
  */
 export function deliveryWorkflowId({ id, webhookId, eventType, entityId }: NamedDelivery): string {
   const head = `${PREFIX}${webhookId}/${eventType}/`;
@@ -23,12 +23,12 @@ export function deliveryWorkflowId({ id, webhookId, eventType, entityId }: Named
   return `${head}${encoded(entityId, LONGEST - head.length - tail.length)}${tail}`;
 }
 
-/** The id of the delivery whose workflow this is; null where it is no delivery's. */
+/** The id of the delivery whose workflow this is; null if it is no delivery's. */
 export function deliveryIdOf(workflowId: string): string | null {
   return workflowId.startsWith(PREFIX) ? workflowId.slice(workflowId.lastIndexOf('/') + 1) : null;
 }
 
-/** Percent-encoded, as many whole characters as fit. */
+/** Percent-encodes as many whole characters as fit. */
 function encoded(text: string, most: number): string {
   let fitting = '';
   for (const character of text) {
@@ -39,7 +39,7 @@ function encoded(text: string, most: number): string {
   return fitting;
 }
 
-/** Of what `encodeURIComponent` leaves, an apostrophe would end a text in a query. */
+/** `encodeURIComponent` leaves apostrophes, which would end a string in a query. */
 function encodedCharacter(character: string): string {
   if (character === "'") return '%27';
   // Half a surrogate pair has no encoding.

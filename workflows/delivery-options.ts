@@ -1,4 +1,4 @@
-/** The options of the delivery's activities: the retry policy as Temporal's own. */
+/** The options of the delivery's activities: the retry policy in Temporal's terms. */
 import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
 import { maxAttempts, waitAfterAttempt } from '../src/domain/retry-policy.ts';
 import { counted } from '../src/domain/words.ts';
@@ -6,29 +6,29 @@ import type { DeliverBatchInput } from './batch-types.ts';
 import type { DeliverEventInput, MailTimes } from './delivery-types.ts';
 import { deliveryTitle } from './operator-view.ts';
 
-/** Slack for the activity around an attempt: a short outage of the database must not lose the response it got. */
+/** Slack for the activity around an attempt: a short outage of the database must not lose its response. */
 const ATTEMPT_SLACK_MS = 20_000;
-/** Slack behind the window for a last attempt under way. */
+/** Slack after the window for a last attempt under way. */
 const WINDOW_SLACK_MS = 30_000;
 
 /**
- * A worker that died is noticed after this long: it delays the attempt it was making by as much. Shorter, and a worker
- * that is merely busy would be taken for dead and its request made twice.
+ * How long until a dead worker is noticed; its attempt is delayed by as much. With less, a busy worker would be taken for dead and its
+ * request made twice.
  */
 function heartbeatTimeout(attemptTimeoutMs: number): number {
   return Math.min(5_000, Math.max(2_000, attemptTimeoutMs));
 }
 
 /**
- * A worker that died or hangs is our failure, not the receiver's. The engine would retry it after the policy's next
- * wait, which may be 15 hours; instead the workflow looks at the situation and continues at once.
+ * A worker that died or hangs is an internal failure, not the receiver's. Temporal would retry after the policy's next wait, which may
+ * be 15 hours; instead the workflow looks at the situation and continues at once.
  */
 const OWN_TIMEOUTS = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartToClose'];
 
 /**
  * Options of the activity that makes every attempt (docs/interface.md, D6).
- * @param attemptsMade attempts recorded so far: the policy continues after them
- * @param windowLeftMs until the end of the window
+ * @param attemptsMade the attempts recorded so far: the policy continues after them
+ * @param windowLeftMs the time until the end of the window
  */
 export function attemptOptions(
   input: DeliverEventInput,
@@ -43,7 +43,7 @@ export function attemptOptions(
     retry: {
       initialInterval: waitAfterAttempt(policy, attemptsMade + 1),
       backoffCoefficient: policy.coefficient,
-      // Left out, it would be 100 times the first wait and flatten the last waits.
+      // The default is 100 times the first wait, which would cap the last waits.
       maximumInterval: policy.windowMs,
       maximumAttempts: maxAttempts(policy) - attemptsMade,
       nonRetryableErrorTypes: OWN_TIMEOUTS,
@@ -54,10 +54,10 @@ export function attemptOptions(
   };
 }
 
-/** The longest wait between attempts of a database step, in milliseconds: it prolongs an outage by no more than that. */
+/** The longest wait between tries of a database step, in milliseconds: it prolongs an outage by no more than that. */
 const LONGEST_OWN_WAIT_MS = 4_000;
 
-/** Options of the one attempt after a lost window: only failures of Waybill itself are retried, patiently. */
+/** Options of the last chance, after a lost window: only internal failures are retried, patiently. */
 export function lastChanceOptions(input: DeliverEventInput): ActivityOptions {
   return {
     startToCloseTimeout: input.policy.attemptTimeoutMs + ATTEMPT_SLACK_MS,
@@ -68,12 +68,12 @@ export function lastChanceOptions(input: DeliverEventInput): ActivityOptions {
   };
 }
 
-/** However slow the receivers of a batch are: none is waited for longer than an attempt lasts. */
+/** Enough for a batch with any receivers: none is waited for longer than an attempt may take. */
 const BATCH_MS = 3_600_000;
 
 /**
- * Options of the activity that makes the attempts of a batch. Whatever fails in it is Waybill's own failure, and it
- * is tried again soon, for as long as it takes: it repeats only what has no result.
+ * Options of the activity that makes the attempts of a batch. Any failure of it is internal, and it is retried soon, for as long as it
+ * takes: it repeats only attempts without a result.
  */
 export function batchOptions({
   policy,
@@ -89,16 +89,16 @@ export function batchOptions({
   };
 }
 
-/** Steps on our own database: retried for as long as it takes. */
+/** Options of steps on our own database: they are retried for as long as it takes. */
 export const ownStepOptions: ActivityOptions = {
   startToCloseTimeout: 15_000,
   retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: LONGEST_OWN_WAIT_MS },
 };
 
-/** Long: a server that is slow to say 250 while Temporal is away for a moment must not get the e-mail twice. */
+/** Long: a mail server that is slow to respond with 250 while Temporal is away for a moment must not get the e-mail twice. */
 const MAIL_HEARTBEAT_MS = 60_000;
 
-/** Options of what mails: an e-mail must be sent eventually, so it is retried patiently, without limit. */
+/** Options of the steps that mail: an e-mail must be sent eventually, so it is retried patiently, without limit. */
 export function mailOptions({ mailHeartbeatMs = MAIL_HEARTBEAT_MS }: MailTimes): ActivityOptions {
   return {
     startToCloseTimeout: 120_000,

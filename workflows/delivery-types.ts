@@ -1,6 +1,6 @@
 /**
- * What the delivery workflow and its activities exchange. Identifiers only: no URL, no secret, no
- * customer data ever enters a history.
+ * The data exchanged by the delivery workflow and its activities. Identifiers only: no URL, secret or customer data ever enters a
+ * history.
  */
 import type { AttemptFailure, AttemptVerdict } from '../src/attempt/outcome.ts';
 import type { DeliverySituation, FinalState, SituationTerms } from '../src/attempt/situation.ts';
@@ -8,9 +8,9 @@ import type { EventType } from '../src/domain/event-types.ts';
 import type { AskedAction, RecordedActionResult } from '../src/domain/operator-action.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 
-/** What the input of a workflow that mails says of the times. */
+/** The times in the input of a workflow that mails. */
 export interface MailTimes {
-  /** After so long without a heartbeat another worker sends the mail, in milliseconds; default 60 s. Tests shorten it. */
+  /** How long without a heartbeat until another worker sends the mail, in milliseconds; default 60 s. Tests shorten it. */
   readonly mailHeartbeatMs?: number;
 }
 
@@ -22,29 +22,29 @@ export interface DeliverEventInput extends MailTimes {
   readonly eventType: EventType;
   /** The e-shop's own identifier of the record, e.g. its order number. */
   readonly entityId: string;
-  /** Attempts recorded before this workflow began: 0, or more when it continues for another. */
+  /** The attempts recorded before this workflow began: 0, or more if it continues another workflow. */
   readonly attemptsMade: number;
-  /** As it was when the delivery was dispatched: a later change of configuration does not reach this delivery. */
+  /** The policy at dispatch: later changes of the configuration do not affect this delivery. */
   readonly policy: RetryPolicy;
-  /** The first attempt, which its claim began before this workflow was started; absent where the records tell all that matters. */
+  /** The first attempt, begun by the relay before this workflow was started; absent if the records tell all that matters. */
   readonly first?: Delivered | UnderWay;
-  /** The failed attempt that was made before this workflow began, for the operator's view. */
+  /** The failed attempt made before this workflow began, for the operator's view. */
   readonly lastFailure?: FailedAttempt;
 }
 
 /** An attempt that was accepted. */
 export type Delivered = Extract<AttemptVerdict, { kind: 'delivered' }>;
 
-/** An attempt without a result yet: the signal `firstAttempt` follows within so many milliseconds, unless its process dies. */
+/** An attempt without a result yet: the signal `firstAttempt` follows within `ms` milliseconds, unless the process dies. */
 export interface UnderWay {
   readonly kind: 'underWay';
   readonly ms: number;
 }
 
-/** What the compensation did. */
+/** The result of the compensation. */
 export interface CompensationResult {
   readonly state: FinalState;
-  /** The generation that was deactivated on account of this delivery, if it was. */
+  /** The generation deactivated because of this delivery; null if none was. */
   readonly deactivatedGeneration: number | null;
   readonly attemptsMade: number;
   readonly lastError: string | null;
@@ -66,27 +66,27 @@ export interface DeliveryActivities {
     alarm: boolean;
   }): Promise<FinalState>;
   mailDeactivation(input: { webhookId: number; generation: number }): Promise<void>;
-  /** Does and records what an operator asks, or says why not. */
+  /** Carries out and records an operator action, or says why not. */
   steerDelivery(input: OperatorActionInput): Promise<RecordedActionResult>;
 }
 
-/** What an operator asks of a delivery. */
+/** An operator action on a delivery. */
 interface OperatorActionInput {
   readonly deliveryId: string;
   readonly policy: RetryPolicy;
   readonly asked: AskedAction;
 }
 
-/** What an operator says with `tryNow`, `hold`, `resume` and `giveUp`. */
+/** The argument of `tryNow`, `hold`, `resume` and `giveUp`. */
 export interface ActionRequest {
   readonly reason?: string;
-  /** Who asks. */
+  /** The name of the person who asks. */
   readonly by?: string;
-  /** A user of the e-shop, not an operator. */
+  /** The request is a user's of the e-shop, not an operator's. */
   readonly user?: true;
 }
 
-/** Which delivery is read. */
+/** The delivery to read. */
 export interface ReadDeliveryInput extends SituationTerms {
   readonly deliveryId: string;
 }
@@ -94,45 +94,43 @@ export interface ReadDeliveryInput extends SituationTerms {
 export interface AttemptInput {
   readonly deliveryId: string;
   readonly policy: RetryPolicy;
-  /** Attempts recorded when this activity was scheduled: with the engine's count it tells the policy's wait. */
+  /** The attempts recorded when this activity was scheduled: with Temporal's count they give the policy's wait. */
   readonly attemptsBefore: number;
-  /** The one attempt after a window that our own outage swallowed. */
+  /** The last chance: the one attempt after a window that ended during an outage. */
   readonly lastChance: boolean;
 }
 
-/** Types of ApplicationFailure that `attemptDelivery` throws. */
+/** The types of ApplicationFailure that `attemptDelivery` throws. */
 export const failureTypes = {
   /** The receiver did not accept; another attempt follows. */
   attemptFailed: 'AttemptFailed',
-  /** No request was made, and the engine tries again later: the webhook is inactive, or the last attempt found no room. */
+  /** No request was made, and Temporal retries later: the webhook is inactive, or the last chance got no permit. */
   deferred: 'Deferred',
   /** The receiver did not accept, and no attempt is left. */
   retriesSpent: 'RetriesSpent',
-  /** Ours: database away, attempt interrupted. Uses up none of the attempts, and is never retried by the engine. */
+  /** Internal: database away, attempt interrupted. Uses up no attempt. Temporal retries it only in the last chance. */
   ourOutage: 'OurOutage',
 } as const;
 
-/** Payload of the signal `attemptFailed`: one line of the delivery's story. */
+/** Payload of the signal `attemptFailed`: one line of the operator's view. */
 export interface FailedAttempt extends Omit<AttemptFailure, 'kind' | 'at' | 'nextAttemptAt'> {
   /** ISO 8601 in UTC. */
   readonly at: string;
-  /** ISO 8601 in UTC; null when no attempt is left. */
+  /** ISO 8601 in UTC; null if no attempt is left. */
   readonly nextAttemptAt: string | null;
 }
 
-/** Signal: something that matters to open deliveries changed on the webhook. Carries no command. */
+/** Signal: the webhook changed in a way that matters to open deliveries. Carries no command. */
 export const webhookChangedSignal = 'webhookChanged';
 /**
- * Signal: what came of the first attempt that was under way when the workflow was started: delivered, failed, or null, where the
+ * Signal: the result of the first attempt that was under way when the workflow was started: delivered, failed, or null if only the
  * records tell.
  */
 export const firstAttemptSignal = 'firstAttempt';
-/** Signal: an attempt failed. For the operator's view alone; nothing is decided by it. */
+/** Signal: an attempt failed. Only for the operator's view; nothing is decided by it. */
 export const attemptFailedSignal = 'attemptFailed';
 
-/**
- * The task queue of the steps that are Waybill's own, beside that of workflows and attempts: they never wait behind an attempt.
- */
+/** The task queue of Waybill's own steps, separate from that of workflows and attempts: they never wait behind an attempt. */
 export function stepsQueue(taskQueue: string): string {
   return `${taskQueue}-steps`;
 }

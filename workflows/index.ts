@@ -1,4 +1,4 @@
-/** Every workflow type that a worker runs. */
+/** All workflow types that a worker runs. */
 export { activateWebhook } from './activate-webhook.ts';
 export { deliverBatch } from './deliver-batch.ts';
 export { deliverEvent } from './deliver-event.ts';

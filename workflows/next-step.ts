@@ -1,6 +1,5 @@
 /**
- * What a delivery does next, decided from its present situation alone. Pure, so that every case is a line of a
- * table test.
+ * The next step of a delivery, decided from its present situation alone. Pure, so that every case is a line of a table test.
  */
 import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
 import type { OperatorHold } from '../src/domain/operator-action.ts';
@@ -8,7 +7,7 @@ import type { OperatorHold } from '../src/domain/operator-action.ts';
 /** The next step of a delivery; times in milliseconds since 1970. */
 type NextStep =
   | { readonly step: 'end'; readonly state: FinalState }
-  /** Somebody makes an attempt: there is nothing to decide before its result. */
+  /** An attempt is under way elsewhere: there is nothing to decide before its result. */
   | { readonly step: 'waitForResult'; readonly until: number }
   | { readonly step: 'cancel' }
   | { readonly step: 'giveUp' }
@@ -19,14 +18,14 @@ type NextStep =
   | { readonly step: 'waitForNextAttempt'; readonly until: number }
   | { readonly step: 'attempt'; readonly lastChance: boolean };
 
-/** Decides by the database's clock. */
+/** Decides the next step by the database's clock. */
 export function nextStep(situation: DeliverySituation): NextStep {
   if (!situation.open) return { step: 'end', state: situation.state };
   const now = situation.readAt;
   if (situation.underWayUntil !== undefined) return { step: 'waitForResult', until: situation.underWayUntil };
   if (situation.webhook === 'deleted') return { step: 'cancel' };
   const stop = situation.operator?.stop;
-  // Before anything else that could follow: whoever gives up on a delivery wants its webhook left alone.
+  // Before all other steps: giving up a delivery must leave its webhook as it is.
   if (stop === 'giveUp') return { step: 'giveUp' };
   if (situation.spent === 'windowLost') return { step: 'expire', alarm: !situation.operatorHeld };
   if (situation.spent !== null) return { step: 'compensate' };
@@ -36,16 +35,16 @@ export function nextStep(situation: DeliverySituation): NextStep {
     if (windowEndsAt === null) return { step: 'beginHolding' };
     return now < windowEndsAt ? { step: 'hold', until: windowEndsAt } : { step: 'expire', alarm: false };
   }
-  // An attempt was due and was not made, although nothing held it: the outage was ours.
+  // An attempt was due and not made, although nothing held it: the outage was Waybill's.
   if (windowEndsAt !== null && now >= windowEndsAt) return { step: 'attempt', lastChance: true };
-  // What failed at the old address, or before the activation, says nothing about the present: try at once.
+  // Failures at the old URL, or before the activation, say nothing about the present: try at once.
   if (situation.generationChanged) return { step: 'attempt', lastChance: false };
   if (nextAttemptAt !== null && now < nextAttemptAt)
     return { step: 'waitForNextAttempt', until: nextAttemptAt };
   return { step: 'attempt', lastChance: false };
 }
 
-/** The operator who stopped it. */
+/** The operator hold of a delivery. */
 export function operatorOf(situation: DeliverySituation): OperatorHold | null {
   return situation.open ? situation.operator : null;
 }

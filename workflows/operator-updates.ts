@@ -1,7 +1,7 @@
 /**
- * What operators ask of a delivery in the Temporal UI and with its CLI: as updates, which are answered, and as signals of the same
- * names, which can be sent to all that a query finds. The database decides and keeps it; the workflow then looks at its situation
- * as after any other change.
+ * Operator actions on a delivery in the Temporal UI and with its CLI: as updates, which get a response, and as signals of the same
+ * names, which can be sent to all results of a query. The database decides and keeps them; the workflow then looks at its situation as
+ * after any other change.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
@@ -38,7 +38,7 @@ const DESCRIPTIONS: Readonly<Record<ActionName, string>> = {
   giveUp: `Ends the delivery as canceled. The webhook stays as it is, and nobody is mailed. ${TAKES}`,
 };
 
-/** What the handlers work with. */
+/** The dependencies of the handlers. */
 interface OperatorActionDeps {
   readonly input: DeliverEventInput;
   readonly own: Pick<DeliveryActivities, 'steerDelivery'>;
@@ -47,22 +47,22 @@ interface OperatorActionDeps {
   changed(): void;
 }
 
-/** What the delivery tells its handlers. */
+/** The handlers, as seen by the delivery. */
 interface ActionHandlers {
-  /** Who has stopped it, as read. */
+  /** Sets the operator hold as read. */
   holdIs(hold: OperatorHold | null): void;
   /** Waits until every request has its response. */
   settled(): Promise<void>;
 }
 
-/** Accepts operators' requests from now on. */
+/** Accepts operator actions from now on. */
 export function handleOperatorActions({ input, own, view, changed }: OperatorActionDeps): ActionHandlers {
   const { deliveryId, policy } = input;
   /** undefined: not read yet. */
   let known: OperatorHold | null | undefined;
   let last: Promise<unknown> | undefined;
 
-  /** One after the other, in the order in which they came, even if the workflow is canceled meanwhile. */
+  /** Carries actions out one after the other, in the order of their arrival, even if the workflow is canceled meanwhile. */
   async function inTurn(action: ActionName, id: string, order: ActionOrder) {
     const before = last;
     const done = CancellationScope.nonCancellable(async () => {
@@ -86,7 +86,7 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
     setHandler(
       defineUpdate<string, [ActionRequest | undefined]>(action),
       async (order) => {
-        // The same in a workflow that was reset, to which Temporal delivers its updates again.
+        // The same id after a reset of the workflow, when Temporal delivers its updates again.
         const id = `${workflowInfo().firstExecutionRunId}/${currentUpdateInfo()?.id ?? uuid4()}`;
         const { accepted, sentence } = await inTurn(action, id, completed(order));
         return accepted ? sentence : refuse(sentence);
@@ -96,7 +96,7 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
     setHandler(
       defineSignal<[ActionRequest | undefined]>(action),
       async (order) => {
-        // A signal has no response: what cannot be done changes nothing, and is not reported.
+        // A signal has no response: an action that cannot be done changes nothing and is not reported.
         if (problemOf(order) === null) await inTurn(action, uuid4(), completed(order));
       },
       { description },
@@ -113,7 +113,7 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
   };
 }
 
-/** Rejects what is known to be wrong, without a trace in the history. */
+/** Rejects actions known to be wrong, without a trace in the history. */
 function validate(action: ActionName, order: unknown, known: OperatorHold | null | undefined): void {
   const problem = problemOf(order);
   if (problem !== null) refuse(problem);
@@ -123,7 +123,7 @@ function validate(action: ActionName, order: unknown, known: OperatorHold | null
   if (known?.stop === 'giveUp') refuse(`It was given up by ${attribution(known)}.`);
 }
 
-/** What is wrong with what an operator has typed; null where it can be taken. */
+/** The problem with an operator's input; null if there is none. */
 function problemOf(order: unknown): string | null {
   if (order === undefined || order === null) return null;
   if (typeof order !== 'object' || Array.isArray(order)) return TAKES;

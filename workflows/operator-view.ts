@@ -14,23 +14,23 @@ export function deliveryTitle(
   return `${input.eventType} ${literal(input.entityId)} → webhook ${input.webhookId}`;
 }
 
-/** Keeps the story of one delivery and shows it. */
+/** Keeps and shows the attempts and operator actions of one delivery. */
 export interface OperatorView {
   attemptFailed(attempt: FailedAttempt): void;
-  /** Where its webhook points now. */
+  /** The host of its webhook's URL now. */
   receiver(host: string | null): void;
-  /** What an operator asked, and what was done. */
+  /** An operator action that was carried out. */
   actionTaken(asked: Omit<OperatorAction, 'id'>): void;
-  /** @param operator who holds it; null: its webhook is inactive */
+  /** @param operator the operator hold; null: its webhook is inactive */
   held(until: number, operator: OperatorHold | null): void;
   resumed(): void;
   ended(state: FinalState, sentence: string): void;
 }
 
-/** How many of the operators' actions are shown, latest first. */
+/** How many operator actions are shown, latest first. */
 const SHOWN_ACTIONS = 20;
 
-/** @param input the delivery whose story is shown */
+/** @param input the delivery to show */
 export function createOperatorView(input: DeliverEventInput): OperatorView {
   const failed: FailedAttempt[] = [];
   const asked: Omit<OperatorAction, 'id'>[] = [];
@@ -38,7 +38,7 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
   let headline = '';
 
   function show(): void {
-    // The newest first: what happened last is what an operator looks for.
+    // Newest first: operators look for the latest.
     const attempts = failed
       .toSorted((a, b) => b.number - a.number)
       .map((attempt) => [String(attempt.number), attempt.at, literalCell(attempt.sentence)]);
@@ -59,7 +59,7 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
 
   return {
     attemptFailed(attempt) {
-      // A signal may come twice: an interrupted attempt is made again under its number.
+      // A signal may arrive twice: an interrupted attempt is made again under its number.
       const known = failed.findIndex((other) => other.number === attempt.number);
       if (known >= 0) failed[known] = attempt;
       else failed.push(attempt);
@@ -76,7 +76,7 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
     },
     receiver(host) {
       const shown = workflowInfo().typedSearchAttributes.get(receiverHostKey);
-      // Where it was started without, its server may not know the attribute.
+      // If it was started without the attribute, its server may not know it.
       if (shown === undefined || host === null) return;
       const value = searchableHost(host);
       if (value !== shown) upsertSearchAttributes([{ key: receiverHostKey, value }]);
@@ -100,15 +100,15 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
       show();
     },
     resumed() {
-      // Where an operator had a hand in it, the headline says so already.
+      // After an operator action the headline already says so.
       if (headline.startsWith('Held: ')) headline = 'The webhook changed: trying again.';
       show();
     },
     ended(state, sentence) {
-      // Started with the result of its first attempt, it was found by its state from the beginning.
+      // If it was started with the result of its first attempt, the attribute is set already.
       if (workflowInfo().typedSearchAttributes.get(deliveryStateKey) !== state)
         upsertSearchAttributes([{ key: deliveryStateKey, value: state }]);
-      // A first-attempt success has no story to tell: its details stay unwritten.
+      // After a success at the first attempt there is nothing to tell: no details are written.
       if (headline === '' && state === 'delivered') return;
       headline = sentence;
       show();
@@ -116,7 +116,7 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
   };
 }
 
-/** What fits into a search attribute on SQL, in characters. */
+/** The longest search attribute on SQL, in characters. */
 const SEARCH_CHARACTERS = 255;
 
 /** The value of {@link receiverHostKey}. */

@@ -1,20 +1,20 @@
 /**
- * Waybill's own failures in the middle of a delivery: a worker that died, an unreachable database. They use up no attempt, and the
- * wait that follows is the one that was planned.
+ * Internal failures in the middle of a delivery: a worker that died, an unreachable database. They use up no attempt, and the wait that
+ * follows is the planned one.
  */
 import { TimeoutType } from '@temporalio/common';
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import type { AttemptVerdict } from '../src/attempt/outcome.ts';
 import { failureTypes } from './delivery-types.ts';
 
-/** How a run of attempts ended: one was accepted or could not begin, they failed, or we did. */
+/** The end of a run of attempts: one was accepted or could not begin, they failed, or Waybill did. */
 export type AttemptEnd = AttemptVerdict | { readonly kind: 'failed' | 'interrupted' };
 
-/** Pauses while Waybill itself keeps failing, in milliseconds: they prolong an outage by a quarter at most. */
+/** The pauses while Waybill itself keeps failing, in milliseconds: they prolong an outage by at most a quarter. */
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-/** Whether attempts ended by a failure of Waybill: a worker that died or hangs, an unreachable database. */
+/** Whether attempts ended by an internal failure: a worker that died or hangs, an unreachable database. */
 export function wasOurs(error: unknown): boolean {
   if (!(error instanceof ActivityFailure)) return false;
   const { cause } = error;
@@ -25,14 +25,14 @@ export function wasOurs(error: unknown): boolean {
   );
 }
 
-/** How long one attempt of a delivery has been failing because of Waybill itself. */
+/** Tracks how long one attempt of a delivery has been failing because of Waybill itself. */
 export function createOutage() {
   let since = 0;
   let madeThen: number | null = null;
   return {
     /**
-     * In milliseconds: none after the first interruption of an attempt, then a quarter of the time it has lasted.
-     * @param attemptsMade as read after it: one more, and the outage has passed
+     * The pause in milliseconds: none after the first interruption of an attempt, then a quarter of the outage so far.
+     * @param attemptsMade as read after it: if it has risen, the outage has passed
      */
     pauseAfter(last: AttemptEnd | null, attemptsMade: number): number {
       if (last?.kind !== 'interrupted') return 0;

@@ -8,7 +8,7 @@ import {
 import { ownStepOptions } from './delivery-options.ts';
 import { stepsQueue } from './delivery-types.ts';
 
-/** Steps on the queue of their own. */
+/** Makes the steps run on their own task queue. */
 export function ownSteps<Steps>(options: ActivityOptions = ownStepOptions): ActivityInterfaceFor<Steps> {
   return proxyActivities<Steps>({ ...options, taskQueue: stepsQueue(workflowInfo().taskQueue) });
 }

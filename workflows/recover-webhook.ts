@@ -1,6 +1,6 @@
 /**
- * One recovery: what a webhook did not get is delivered again (docs/interface.md, L10). Where it stands is in the database; this
- * workflow takes one step after the other, whatever process dies in between.
+ * One recovery: events that a webhook did not get are delivered again (docs/interface.md, L10). Its progress is in the database; this
+ * workflow takes one step after the other, even if processes die in between.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
@@ -33,9 +33,9 @@ import { refuse } from './refusal.ts';
 const recoveryChanged = defineSignal(recoveryChangedSignal);
 const progressQuery = defineQuery<RecoveryProgress | null>('progress');
 
-/** Between two steps, in milliseconds: what was created in one has reached the receiver by the next. */
+/** The time between two steps, in milliseconds: deliveries created in one have reached the receiver by the next. */
 const STEP_MS = 1_000;
-/** While nothing is left to be created and nothing ends, it looks less and less often, up to this, in milliseconds. */
+/** While nothing is left to create and none ends, the time between steps grows up to this, in milliseconds. */
 const MAX_STEP_INTERVAL_MS = 60_000;
 
 const DESCRIPTIONS: Readonly<Record<RecoveryAction, string>> = {
@@ -115,7 +115,7 @@ export async function recoverWebhook(input: RecoverWebhookInput): Promise<Recove
   }
 }
 
-/** @throws ApplicationFailure, which is what the operator reads */
+/** @throws ApplicationFailure, which the operator reads */
 function validate(action: RecoveryAction, order: unknown, latest: RecoveryProgress | null): void {
   const reason = reasonIn(order);
   if (reason === undefined) refuse('Takes nothing, or {"reason": "a text"}.');
@@ -125,7 +125,7 @@ function validate(action: RecoveryAction, order: unknown, latest: RecoveryProgre
   }
 }
 
-/** The input is whatever an operator has typed. */
+/** The reason in an operator's unchecked input; undefined if the input is invalid. */
 function reasonIn(order: unknown): string | undefined {
   if (order === undefined || order === null) return '';
   if (typeof order !== 'object' || Array.isArray(order)) return undefined;

@@ -1,13 +1,13 @@
-/** What the workflow of a recovery and its activities exchange: identifiers, times and counts. */
+/** The data exchanged by the workflow of a recovery and its activities: identifiers, times and counts. */
 import type { Recoverable, RecoveryAction } from '../src/domain/recovery.ts';
 import type { Progress } from '../src/domain/recovery-progress.ts';
 
-/** Input of `recoverWebhook`. Which deliveries it is about is in the database. */
+/** Input of `recoverWebhook`. The deliveries are in the database. */
 export interface RecoverWebhookInput {
   readonly recoveryId: string;
   readonly eshopId: number;
   readonly webhookId: number;
-  /** Of the events, ISO 8601 in UTC: from here on, and before this. */
+  /** The period of the events, ISO 8601 in UTC: `since` is included, `until` is not. */
   readonly since: string;
   readonly until: string;
   readonly include: readonly Recoverable[];
@@ -15,17 +15,17 @@ export interface RecoverWebhookInput {
   readonly found: number;
 }
 
-/** How far a recovery has come. */
+/** The progress of a recovery. */
 export interface RecoveryProgress extends Omit<Progress, 'estimatedEndAt'> {
-  /** ISO 8601 in UTC; null where it is not known. */
+  /** ISO 8601 in UTC; null if not known. */
   readonly estimatedEndAt: string | null;
 }
 
 /** Activities of a recovery; made by `createRecoveryActivities`. */
 export interface RecoveryActivities {
-  /** Creates as many deliveries as the receiver takes. */
+  /** Creates as many deliveries as the receiver can take. */
   advanceRecovery(recoveryId: string): Promise<RecoveryProgress>;
-  /** What an operator asks for in Temporal. What is so already stays as it is. */
+  /** Carries out an operator's request in Temporal; one already fulfilled changes nothing. */
   controlRecovery(input: {
     readonly recoveryId: string;
     readonly action: RecoveryAction;
@@ -33,7 +33,7 @@ export interface RecoveryActivities {
   }): Promise<RecoveryProgress>;
 }
 
-/** What an operator says with `pause`, `resume` and `cancel`. */
+/** The argument of `pause`, `resume` and `cancel`. */
 export interface RecoveryOrder {
   /** For the e-shop to read. */
   readonly reason?: string;

@@ -11,7 +11,7 @@ export function recoveryTitle({
   return `recovery of ${counted(found, 'event')} → webhook ${webhookId}`;
 }
 
-/** What is recovered, and what can be done, as Markdown. */
+/** The events it recovers, and its updates, as Markdown. */
 export function recoveryDetails(input: RecoverWebhookInput): string {
   return [
     `**${recoveryTitle(input)}**`,
@@ -24,7 +24,7 @@ export function recoveryDetails(input: RecoverWebhookInput): string {
   ].join('\n');
 }
 
-/** How far it has come, as Markdown. */
+/** Its progress as Markdown. */
 export function recoveryProgressDetails(input: RecoverWebhookInput, progress: RecoveryProgress): string {
   const { state, reason, done, failed, superseded, open, left, rate, estimatedEndAt } = progress;
   return [

@@ -1,8 +1,8 @@
-/** What a workflow refuses. */
+/** Refusals of workflows. */
 import { ApplicationFailure } from '@temporalio/workflow';
 
 /**
- * Refuses what was asked, with a sentence for whoever asked and no stack trace, because no code failed.
+ * Refuses a request, with a sentence for the caller and no stack trace, because no code failed.
  * @throws ApplicationFailure `Refused`
  */
 export function refuse(why: string): never {

@@ -1,6 +1,6 @@
 /**
- * The durable timer of one pre-order (docs/interface.md, O4): it sleeps until the order's release
- * time, or its turn after it, and releases it; no process needs to be alive in between.
+ * The durable timer of one pre-order (docs/interface.md, O4): it sleeps until the order's release time, or its turn after that, and
+ * releases it; no process needs to be alive in between.
  */
 import { condition, continueAsNew, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
 import { literal } from './markdown.ts';
@@ -9,7 +9,7 @@ import { type ReleaseActivities, type ReleasePreOrderInput, releaseChangedSignal
 
 const releaseChanged = defineSignal(releaseChangedSignal);
 
-/** Waits for the release time, wherever it is moved; ends when the order is no longer a pre-order. */
+/** Waits for the release time, even if it is moved; ends when the order is no longer a pre-order. */
 export async function releasePreOrder(input: ReleasePreOrderInput): Promise<{ released: boolean }> {
   const { readRelease, releaseOrder } = ownSteps<ReleaseActivities>();
   let changes = 0;
@@ -19,7 +19,7 @@ export async function releasePreOrder(input: ReleasePreOrderInput): Promise<{ re
   for (;;) {
     const seen = changes;
     const pending = await readRelease(input);
-    // Without a release time only a person releases it; a later change starts this timer anew.
+    // Without a release time it is only released manually; a later change starts this timer anew.
     if (pending === null || pending.releaseAt === null) {
       if (changes > seen) continue;
       return { released: false };

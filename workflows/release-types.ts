@@ -1,11 +1,11 @@
-/** What the release of a pre-order and its activities exchange. */
+/** The data exchanged by the release of a pre-order and its activities. */
 
 export interface ReleasePreOrderInput {
   readonly eshopId: number;
   readonly eshopOrderId: string;
 }
 
-/** When a pre-order is to be released; null once it is not a pre-order any more. Milliseconds since 1970. */
+/** When a pre-order will be released; null once it is no longer a pre-order. Milliseconds since 1970. */
 interface PendingRelease {
   /** null: only manually. */
   readonly releaseAt: number | null;
@@ -16,7 +16,7 @@ interface PendingRelease {
 /** Activities of the release; made by `createReleaseActivities`. */
 export interface ReleaseActivities {
   readRelease(input: ReleasePreOrderInput): Promise<PendingRelease | null>;
-  /** preOrder → preReceived if its time has come; false where it had not, or if it is no longer a pre-order. */
+  /** preOrder → preReceived if its time has come; false if it has not, or if it is no longer a pre-order. */
   releaseOrder(input: ReleasePreOrderInput): Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-/** What the retention and its activity exchange. */
+/** The data exchanged by the retention and its activity. */
 
 import type { ActivityOptions } from '@temporalio/workflow';
 import type { Retained } from '../src/domain/retention-result.ts';
@@ -8,14 +8,14 @@ export interface RetentionInput {
   readonly dryRun: boolean;
 }
 
-/** What a run did; the partitions by their names, as the log and `waybill retention` say them. */
+/** The result of a run; partitions are named as in the log and in `waybill retention`. */
 export interface RetentionResult extends Retained {
   readonly sentence: string;
 }
 
 /** Activities of the retention; made by `createRetentionActivities`. */
 export interface RetentionActivities {
-  /** Makes partitions ahead and drops those that are past their time. May be repeated. */
+  /** Makes partitions ahead and drops old ones. May be repeated. */
   retain(input: RetentionInput): Promise<RetentionResult>;
 }
 
@@ -28,7 +28,7 @@ export const retentionOptions: ActivityOptions = {
   summary: 'weeks made ahead, old ones dropped',
 };
 
-/** `retention/<task queue>`: the schedule, and with the time of the run behind it the workflow. */
+/** `retention/<task queue>`: the id of the schedule, and, followed by the time of the run, of the workflow. */
 export function retentionId(taskQueue: string): string {
   return `retention/${taskQueue}`;
 }

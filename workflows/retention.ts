@@ -1,6 +1,5 @@
 /**
- * One run of the retention, as the schedule `retention/<task queue>` starts it every hour. What it did is its result, and
- * stands in its details.
+ * One run of the retention, started by the schedule `retention/<task queue>` every hour. Its result is also in its details.
  */
 import { setCurrentDetails } from '@temporalio/workflow';
 import { ownSteps } from './own-steps.ts';

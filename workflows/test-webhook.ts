@@ -1,5 +1,5 @@
 /**
- * A webhook is tested by an operator (docs/handbook/temporal-ui.md). Started by hand, with `{"webhookId": 7}`.
+ * An operator tests a webhook (docs/handbook/temporal-ui.md). Started by hand, with `{"webhookId": 7}`.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
@@ -12,7 +12,7 @@ import {
   webhookTestOptions,
 } from './webhook-order-types.ts';
 
-/** Makes one request with a sample, active or not; nothing follows from it. @throws ApplicationFailure `Refused` */
+/** Makes one request with a sample, whether the webhook is active or not; it has no consequences. @throws ApplicationFailure `Refused` */
 export async function testWebhook(order: WebhookOrder): Promise<WebhookOrderResult> {
   const steps = ownSteps<WebhookOrderActivities>(webhookTestOptions);
   return await carryOut(steps.testWebhook(order));

@@ -1,5 +1,5 @@
 /**
- * One warning that a webhook will be deactivated (docs/interface.md, W15): its e-mail, however long the mail server is away.
+ * One warning that a webhook will be deactivated (docs/interface.md, W15): its e-mail is sent even if the mail server is away for long.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */

@@ -1,20 +1,20 @@
-/** What the workflow of a warning and its activity exchange: identifiers. */
+/** The data exchanged by the workflow of a warning and its activity: identifiers. */
 
 import type { MailTimes } from './delivery-types.ts';
 
-/** Input of `warnOfDeactivation`. What it says is read when it is mailed. */
+/** Input of `warnOfDeactivation`. The content of the warning is read when it is mailed. */
 export interface WarningInput extends MailTimes {
   readonly warningId: string;
   readonly webhookId: number;
-  /** It is about lost secrets of the e-shop's webhooks. */
+  /** The warning is about lost secrets of the e-shop's webhooks. */
   readonly ofSecrets?: boolean;
 }
 
-/** What became of a warning. */
+/** The result of a warning. */
 export interface WarningResult {
   /**
-   * `dropped`: there was nothing to warn of any more. `refused`: the mail server refused the mail for a day. `endedBefore`:
-   * it had been mailed or dropped already.
+   * `dropped`: there was nothing left to warn of. `refused`: the mail server refused the mail for a day. `endedBefore`: it had been
+   * mailed or dropped already.
    */
   readonly outcome: 'mailed' | 'dropped' | 'refused' | 'endedBefore';
 }

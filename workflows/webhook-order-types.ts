@@ -1,5 +1,5 @@
 /**
- * What an operator asks of a webhook by starting a workflow, and what its activities answer: identifiers, times and sentences.
+ * An operator's order for a webhook, given by starting a workflow, and the answers of its activities: identifiers, times and sentences.
  */
 import type { ActivityOptions } from '@temporalio/workflow';
 import type { Recoverable } from '../src/domain/recovery.ts';
@@ -9,31 +9,31 @@ import { ownStepOptions } from './delivery-options.ts';
 export interface WebhookOrder {
   readonly webhookId: number;
   readonly reason?: string;
-  /** Who asks. */
+  /** The name of the person who asks. */
   readonly by?: string;
 }
 
 /** Input of `recoverMissed`. */
 export interface RecoverOrder extends WebhookOrder {
-  /** Of the events, ISO 8601: from here on, and before this; without an end: until now. */
+  /** The period of the events, ISO 8601: `since` is included, `until` is not; default for `until`: now. */
   readonly since: string;
   readonly until?: string;
-  /** Default: all but what was canceled. */
+  /** Default: all except canceled ones. */
   readonly include?: readonly Recoverable[];
-  /** Only counts. */
+  /** True: the events are only counted. */
   readonly dryRun?: boolean;
 }
 
-/** What came of it. */
+/** The result of an order. */
 export interface WebhookOrderResult {
-  /** What was done, or what follows. */
+  /** What was done, or will follow. */
   readonly sentence: string;
   readonly webhookId: number;
   /** The recovery that was begun, or was under way; its workflow is `recovery/<recovery id>`. */
   readonly recoveryId?: string;
 }
 
-/** What came of it, or why it is refused. */
+/** The result of an order, or why it is refused. */
 export type WebhookOrderAnswer =
   | ({ readonly accepted: true } & WebhookOrderResult)
   | { readonly accepted: false; readonly sentence: string };
@@ -45,5 +45,5 @@ export interface WebhookOrderActivities {
   recoverMissed(order: RecoverOrder): Promise<WebhookOrderAnswer>;
 }
 
-/** Options of the step that waits for a receiver: as long as an attempt may last, whatever is configured. */
+/** Options of the step that waits for a receiver: as long as an attempt may last under any configuration. */
 export const webhookTestOptions: ActivityOptions = { ...ownStepOptions, startToCloseTimeout: 120_000 };

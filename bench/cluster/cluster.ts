@@ -1,6 +1,6 @@
 /**
- * Temporal as `docker-compose.temporal.yml` runs it: the full server on a Postgres of its own, its tables and its
- * namespace made by the commands of that file.
+ * Temporal as run by `docker-compose.temporal.yml`: the full server on its own Postgres, with the tables and the namespace created by
+ * that file's commands.
  */
 import { randomInt } from 'node:crypto';
 import { mkdir, symlink } from 'node:fs/promises';
@@ -24,7 +24,7 @@ export interface Engine {
   readonly processes: Readonly<Record<'temporal', number> & Record<string, number>>;
 }
 
-/** For one of the commands that prepare the cluster, in milliseconds. */
+/** The time-out of each command that prepares the cluster, in milliseconds. */
 const COMMAND_MS = 120_000;
 const READY_MS = 120_000;
 const STOP_MS = 30_000;
@@ -45,11 +45,11 @@ const PORTS = [
 /** The `max_connections` of the file's Postgres. */
 const MAX_CONNECTIONS = 400;
 
-/** Its tables keep a port in two bytes with a sign. */
+/** Its tables store a port in two signed bytes. */
 const HIGHEST_PORT = 32_767;
 const LOWEST_PORT = 10_000;
 
-/** A free port that the server can write down. */
+/** A free port that the server can store. */
 async function serverPort(): Promise<number> {
   for (;;) {
     const port = await freePort(randomInt(LOWEST_PORT, HIGHEST_PORT + 1));
@@ -65,10 +65,10 @@ async function answers(address: string): Promise<boolean> {
 
 /**
  * Starts a cluster.
- * @param directory which its Postgres' user can enter
- * @param say receives a line of text for what takes time
- * @param shutdown receives what stops it
- * @throws Error saying what did not work
+ * @param directory a directory that the user of its Postgres can enter
+ * @param say receives a line of text for each long step
+ * @param shutdown receives the functions that stop it
+ * @throws Error that says what failed
  */
 export async function startCluster(
   directory: string,
@@ -86,7 +86,7 @@ export async function startCluster(
   const compose = composeTemporal(database.password);
   const programs = await serverPrograms(compose.version, say, shutdown.signal);
 
-  // The commands find their programs by the names that they have in the images.
+  // The commands call their programs by their names in the images.
   const tools = join(directory, 'tools');
   await mkdir(tools);
   await symlink(programs.sqlTool, join(tools, 'temporal-sql-tool'));

@@ -1,6 +1,6 @@
 /**
- * What `docker-compose.temporal.yml` says of Temporal, to be done without containers: so that what the bench measures,
- * and what is tried, is what the file sets up.
+ * Reads the set-up of Temporal from `docker-compose.temporal.yml`, to do it without containers: so that the bench and trials use
+ * exactly that set-up.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -28,9 +28,9 @@ export interface ComposeService {
   readonly command: readonly string[];
 }
 
-/** What the file says of Temporal. */
+/** The set-up of Temporal in the file. */
 export interface ComposeTemporal {
-  /** Of the server: "1.32.0". */
+  /** The version of the server: "1.32.0". */
   readonly version: string;
   readonly schema: ComposeService;
   readonly server: ComposeService;
@@ -40,7 +40,7 @@ export interface ComposeTemporal {
 /** The file that the server's dynamic configuration is mounted from. */
 export const dynamicConfigFile = fileURLToPath(new URL('temporal-dynamic-config.yaml', root));
 
-/** @param password what the file expects in `POSTGRES_PASSWORD` */
+/** @param password the value for `POSTGRES_PASSWORD` in the file */
 export function composeTemporal(password: string): ComposeTemporal {
   const text = readFileSync(new URL('docker-compose.temporal.yml', root), 'utf8');
   const { services } = v.parse(fileSchema, parse(text, { merge: true }));

@@ -12,7 +12,7 @@ const shutdown = stopOnInterruption();
 try {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-cluster-'));
   await shutdown.add(() => rm(directory, { recursive: true, force: true }), true);
-  // As root, Postgres runs as a user of its own, who has to enter the folder.
+  // If started by root, Postgres runs as its own user, who has to enter the folder.
   await chmod(directory, 0o755);
   const { address } = await startCluster(directory, console.error, shutdown);
   console.log(`TEMPORAL_ADDRESS=${address}`);

@@ -5,7 +5,7 @@ import { runChild } from '../../src/embedded/child.ts';
 import { userCacheDirectory } from '../../src/embedded/temporal-binary.ts';
 
 const MODULE = 'go.temporal.io/server';
-/** For the whole build, in milliseconds: about five minutes of both cores. */
+/** The time-out of the whole build, in milliseconds: it takes about five minutes of both cores. */
 const BUILD_MS = 3_600_000;
 
 /** The paths of the programs. */
@@ -16,9 +16,9 @@ export interface ServerPrograms {
 
 /**
  * Finds the programs, or builds them.
- * @param version of the server: "1.32.0"
- * @param say receives a line of text for what takes time
- * @throws Error where they have to be built and there is no Go toolchain
+ * @param version the version of the server: "1.32.0"
+ * @param say receives a line of text for each long step
+ * @throws Error if they have to be built and there is no Go toolchain
  */
 export async function serverPrograms(
   version: string,

@@ -1,5 +1,5 @@
 /**
- * The least that a durable workflow can be, under the name and with the input and the options of a delivery's: one activity.
+ * The smallest durable workflow, one activity, with the name, the input and the options of a delivery's.
  */
 import { proxyActivities } from '@temporalio/workflow';
 import { attemptOptions } from '../../workflows/delivery-options.ts';

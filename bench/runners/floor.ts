@@ -1,6 +1,6 @@
 /**
- * The floor: what the engine alone takes. Workflows are started as the relay starts them, no more of them than its window
- * allows, and run by a worker with Waybill's settings; each has one activity, which does nothing.
+ * The floor: the cost of Temporal alone. Workflows are started as by the relay, within its dispatch window, and run by a worker with
+ * Waybill's settings; each has one activity, which does nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
@@ -18,14 +18,14 @@ import { neverAttempted } from '../../test/support/deliveries.ts';
 import { serve } from './serve.ts';
 
 const TASK_QUEUE = 'floor';
-/** Before it is looked again whether a place is free, as the relay looks, in milliseconds. */
+/** The wait before checking again for a free place, as in the relay, in milliseconds. */
 const AGAIN_MS = 20;
 
 Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error } });
 const connection = await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS ?? '' });
-// A cluster knows only those that somebody has registered.
+// A cluster knows only registered search attributes.
 await (await keepSearchAttributes(connection, 'default', pino({ level: 'silent' }))).stop();
-/** Left out: as fast as the window allows. */
+/** If left out: as fast as the dispatch window allows. */
 const perSecond = Number(process.env.PER_SECOND ?? Number.POSITIVE_INFINITY);
 const startedAt = new Map<string, number>();
 /** From the start of a workflow to its activity, in milliseconds. */

@@ -1,5 +1,5 @@
 /**
- * A process that does a kind of work so often as its parent asks: one side of it here, the other in `serve.ts`.
+ * A process that does a kind of work as often as its parent asks: the parent's side is here, the other in `serve.ts`.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,15 +7,15 @@ import { openSync } from 'node:fs';
 import * as v from 'valibot';
 import { endChild } from '../children.ts';
 
-/** A process that works when it is asked to. */
+/** A process that works on request. */
 export interface Runner {
   readonly pid: number;
-  /** Does the work so many times. @returns what it measured of each; none where it measures nothing. @throws Error when the process ends before it has answered */
+  /** Does the work this many times. @returns a measurement of each, if it measures. @throws Error if the process ends before it answers */
   run(times: number): Promise<readonly number[]>;
   stop(): Promise<void>;
 }
 
-/** What it sends: at first that it is ready, then what it measured. */
+/** Its messages: first that it is ready, then its measurements. */
 export const answerSchema = v.union([v.literal('ready'), v.array(v.number())]);
 
 /** Starts a program of this folder and waits until it is ready. */

@@ -6,7 +6,7 @@ import { newWebhookSecret } from '../../src/secrets/keys.ts';
 import { benchRecord } from '../backlog.ts';
 import { serve } from './serve.ts';
 
-/** As many as batches have under way. */
+/** As many requests as batches have under way. */
 const AT_ONCE = 256;
 
 const sender = createSender({ timeoutMs: 15_000, allowCidrs: ['127.0.0.0/8'], version: 'bench' });

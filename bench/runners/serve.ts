@@ -1,8 +1,8 @@
-/** The side of a runner that works. */
+/** The working side of a runner. */
 
 /**
- * Works whenever the parent asks, one request at a time, and ends with it.
- * @param work does something so many times, and returns what it measured of each; empty where it measured nothing
+ * Works whenever the parent asks, one request at a time, and ends with the parent.
+ * @param work does the work the given number of times, and returns a measurement of each; empty if it measures nothing
  */
 export function serve(work: (times: number) => Promise<readonly number[]>, stop: () => Promise<void>): void {
   process.on('message', (times: number) => {
@@ -11,7 +11,7 @@ export function serve(work: (times: number) => Promise<readonly number[]>, stop:
   process.on('disconnect', () => {
     void stop().finally(() => process.exit());
   });
-  // Ctrl-C in a terminal reaches this process too; its parent ends it.
+  // Ctrl-C in a terminal reaches this process too, but its parent ends it.
   process.on('SIGINT', () => {});
   process.send?.('ready');
 }

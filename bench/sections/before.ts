@@ -1,4 +1,4 @@
-/** Latency in a calm and the price of a workflow each, beside those of another checkout: both with everything of theirs, in turns. */
+/** Latency in a calm and the cost of a workflow for each delivery, compared with another checkout: each with its own processes, in turns. */
 import { startCpuClock } from '../measure.ts';
 import { type OneProcess, startInOneProcess } from '../one-process.ts';
 import { type Line, sendFlatOut } from '../rounds.ts';
@@ -15,7 +15,7 @@ const COLUMNS = ['before', 'auto'] as const;
 
 export const latencyName = (percent: number) =>
   `COMMIT to first byte at ${PER_SECOND} orders per second, p${percent}, ms`;
-/** With FIRST_ATTEMPTS=each, until Temporal has all workflows. */
+/** With FIRST_ATTEMPTS=each, measured until Temporal has all workflows. */
 export const eachName = `each: orders delivered per second, ${CLIENTS} clients`;
 export const eachCpuName = 'each: CPU per order and delivery, ms';
 
@@ -66,7 +66,7 @@ async function startTrees(
   env: Readonly<Record<string, string>>,
 ): Promise<Tree[]> {
   const trees: Tree[] = [];
-  // In turn: each looks for free ports of its own.
+  // One after the other: each looks for its own free ports.
   for (const column of COLUMNS) {
     const cwd = column === 'before' ? folder : process.cwd();
     const tree = await startInOneProcess(stack, `${name}_${column}`, cwd, env);
@@ -75,7 +75,7 @@ async function startTrees(
   return trees;
 }
 
-/** The first turn of each warms compilers, caches and connections, and is not noted. */
+/** Measures in turns; the first turn of each warms compilers, caches and connections, and is not noted. */
 async function inTurns(
   { runs }: Bench,
   trees: readonly Tree[],
@@ -89,7 +89,7 @@ async function inTurns(
   }
 }
 
-/** Orders as fast as they are taken: how many are delivered and in Temporal per second, and the processor time of each in milliseconds. */
+/** Orders as fast as they are accepted: how many per second are delivered and in Temporal, and the processor time of each in milliseconds. */
 async function flatOut(stack: Stack, { pid, line, allDispatched }: Tree, orders: number, patienceMs: number) {
   const clock = startCpuClock(stack, { worker: pid });
   const start = performance.now();

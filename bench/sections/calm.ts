@@ -1,5 +1,5 @@
 /**
- * Orders over the API: how many go through, and how long a delivery takes at a tenth, half and nine tenths of that.
+ * Orders over the API: the highest throughput, and the latency of a delivery at a tenth, half and nine tenths of it.
  */
 
 import { type Stretch, stretches } from '../../src/attempt/stretches.ts';
@@ -21,14 +21,14 @@ const PATIENCE_MS = 300_000;
 const WARM_UP = 50;
 const EASY_PER_SECOND = 10;
 
-/** What the table and the acceptance call it. */
+/** The name in the table and the acceptance. */
 export const latencyName = (percent: number, share: number) =>
   `COMMIT to first byte at ${share} % of it, p${percent}, ms`;
-/** Of the engine alone: the start of a workflow that does nothing, to its activity. And of Waybill, at the same easy pace. */
+/** Temporal alone, from the start of a workflow that does nothing to its activity; and Waybill at the same easy pace. */
 export const floorName = 'start of a workflow to its activity, p50, ms';
 export const easyName = (percent: number) =>
   `request to first byte at ${EASY_PER_SECOND} orders per second, p${percent}, ms`;
-/** What the e-shop itself waits for at that pace: the least that a delivery can take. */
+/** The e-shop's own wait at that pace: the least latency that a delivery can have. */
 export const answerName = `request to its answer at ${EASY_PER_SECOND} orders per second, p50, ms`;
 /** The same with everything in one process. */
 export const wholeName = (percent: number) => `in one process: ${easyName(percent)}`;
@@ -102,7 +102,7 @@ export const calm: Section = {
   },
 };
 
-/** What the worker has measured of each stretch: seconds in all, and of how many first attempts. */
+/** The worker's measurements of each stretch: the sum in seconds, and the number of first attempts. */
 async function sumsOfStretches(metricsPort: number) {
   const samples = samplesOf(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text());
   const name = 'waybill_commit_to_first_byte_stretch_seconds';
@@ -124,7 +124,7 @@ async function inOneProcess({ sizes, patience, note }: Bench, whole: OneProcess,
   note(wholeAnswerName, 'auto', percentile(answers, 50));
 }
 
-/** The engine alone, at an easy pace. */
+/** Temporal alone, at an easy pace. */
 async function floor(bench: Bench, stack: Stack): Promise<void> {
   const env = { TEMPORAL_ADDRESS: stack.env.TEMPORAL_ADDRESS ?? '', PER_SECOND: String(EASY_PER_SECOND) };
   const runner = await startRunner('floor', env, `${stack.directory}/floor.log`);

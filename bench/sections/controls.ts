@@ -1,6 +1,6 @@
 /**
- * The controls of the scheduler, each turned off: in the scenario that it is there for, beside the same with all of them in the same
- * run. A control that shows nothing here has no reason to stay.
+ * The controls of the scheduler, each turned off in the scenario that it is made for, compared with all of them on in the same run. A
+ * control without an effect here has no reason to stay.
  */
 import type { Control } from '../conditions.ts';
 import { allPrompt, drain } from '../drain.ts';
@@ -13,7 +13,7 @@ import { type Bench, mainSetting, type Section, type Setting } from './section.t
 const PATIENCE_MS = 600_000;
 const WARM_UP = 500;
 
-/** What is measured with and without some controls. */
+/** A measurement with and without some controls. */
 interface Scenario {
   readonly controls: readonly Control[];
   readonly figure: string;

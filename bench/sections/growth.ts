@@ -8,7 +8,7 @@ const PATIENCE_MS = 3_600_000;
 
 export const costName = (stored: string) => `CPU per delivery among ${stored} stored, ms`;
 const rateName = (stored: string) => `deliveries per second among ${stored} stored`;
-/** What the table calls a size: the most stored, whatever was asked for, is compared with none. */
+/** The names of sizes in the table: the greatest one, regardless of the options, is compared with none. */
 export const none = 'none';
 export const most = 'the most';
 

@@ -1,4 +1,4 @@
-/** One host with several webhooks, or with a server that closes its connections: what a receiver does at one webhook harms no other. */
+/** One host with several webhooks, or one that closes its connections: trouble at one webhook must not harm another. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { firstDelivery, openLine, sendFlatOut, sendSteadily } from '../rounds.ts';
 import type { Stack } from '../stack.ts';
@@ -10,7 +10,7 @@ const CHANGES = 40;
 const CHANGES_SECONDS = 6;
 const BURSTS = 3;
 const OF_A_BURST = 100;
-/** Between two bursts, in milliseconds: connections are kept for longer. */
+/** The time between two bursts, in milliseconds: connections are kept for longer. */
 const PAUSE_MS = 1_000;
 const PATIENCE_MS = 120_000;
 
@@ -70,7 +70,7 @@ export const hosts: Section = {
   },
 };
 
-/** @throws Error when it takes longer */
+/** @throws Error if it takes longer */
 async function untilDelivered({ sql }: Stack, webhookId: number, patienceMs: number): Promise<void> {
   await untilNone('deliveries of the healthy webhook that were not delivered', patienceMs, async () => {
     const [row] = await sql<{ left: number }[]>`

@@ -8,7 +8,7 @@ import type { Bench, Section } from './section.ts';
 
 const PATIENCE_MS = 7_200_000;
 
-/** What the table and the acceptance call them. */
+/** The names in the table and the acceptance. */
 export const importNames = {
   alone: 'lines per second, alone',
   beside: 'lines per second, delivered at once',
@@ -51,7 +51,7 @@ async function alone(bench: Bench, stack: Stack, shop: Shop, setting: Setting): 
   bench.note('API afterwards, MiB', setting, residentMiB(stack.processes().api ?? 0));
 }
 
-/** What was imported alone has nobody to go to any more: a worker says so of each. */
+/** Waits until a worker has canceled the deliveries of the import alone, whose webhook is deleted. */
 async function untilCanceled(bench: Bench, { sql }: Stack, webhook: number): Promise<void> {
   await untilNone('deliveries of the deleted webhook', bench.patience(PATIENCE_MS), async () => {
     const [row] = await sql<{ left: number }[]>`

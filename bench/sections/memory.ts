@@ -1,6 +1,5 @@
 /**
- * A worker with a heap of 512 MB and very many open deliveries: what each takes, whether it restarts, and what a fresh
- * delivery feels.
+ * A worker with a heap of 512 MB and very many open deliveries: the memory of each, restarts, and the effect on fresh deliveries.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBacklog } from '../backlog.ts';
@@ -12,7 +11,7 @@ import { feel } from '../trial.ts';
 import { type Bench, mainSetting, type Section } from './section.ts';
 
 const HEAP_MB = 512;
-/** Retries are due only after the measurement: what is open waits. */
+/** Retries are due only after the measurement: open deliveries wait. */
 const FIRST_WAIT = '12h';
 const PER_SECOND = 10;
 const PATIENCE_MS = 21_600_000;
@@ -69,8 +68,8 @@ export const memory: Section = {
 };
 
 /**
- * Waits until each has failed once. What a batch attempted is then in the outbox until it is nearly due; everything else has its
- * workflow.
+ * Waits until each has failed once. Deliveries attempted in a batch are then in the outbox until they are nearly due; all others have
+ * their workflows.
  * @returns how many have a workflow
  */
 async function untilOpen(bench: Bench, { sql, endedWorkers }: Stack): Promise<number> {

@@ -1,4 +1,4 @@
-/** Neighbours: what one e-shop feels of another, with and without it in the same run. */
+/** Neighbours: the effect of one e-shop on another, with and without it in the same run. */
 
 import { firstDelivery, flatOutRound, type Line, latenciesOf, openLine } from '../rounds.ts';
 import type { Stack } from '../stack.ts';
@@ -12,11 +12,11 @@ const PER_SECOND = 10;
 /** Orders of the first rush. */
 const WARM_UP = 2_000;
 const WARM_UP_CLIENTS = 16;
-/** For deliveries that are under way at the end of a trial, in milliseconds. */
+/** How long to wait for deliveries under way at the end of a trial, in milliseconds. */
 const PATIENCE_MS = 120_000;
 const PREPARE_MS = 600_000;
 
-/** What the table and the acceptance call what is felt. */
+/** The names of the effects in the table and the acceptance. */
 export const besideNames = {
   alone: ({ name }: Trouble) => `p95 without ${name}, ms`,
   beside: ({ name }: Trouble) => `p95 beside ${name}, ms`,
@@ -27,7 +27,7 @@ export const besideNames = {
 export const latestName = '  the latest among its own neighbours, ms';
 export const lateName = '  later than its neighbours by more than 2 s';
 export const timeoutsName = '  workflow task time-outs';
-/** The trial of orders, whose own deliveries are looked at too. */
+/** The trial of orders, whose own deliveries are measured too. */
 const TRIAL = troubles.find(({ name }) => name.includes('clients'));
 const LATE_MS = 2_000;
 /** The trial whose retries all fall due at one time. */
@@ -45,14 +45,14 @@ export const neighbours: Section = {
   },
 };
 
-/** Who troubles, and who is troubled. */
+/** The noisy e-shop, and the healthy one. */
 interface Trial {
   readonly place: Place;
   readonly line: Line;
   readonly pace: Pace;
 }
 
-/** A warm worker, and the two e-shops of a trial. @param seconds how long orders are sent */
+/** Opens a warm worker and the two e-shops of a trial. @param seconds how long orders are sent */
 export async function openTrial(
   bench: Bench,
   stack: Stack,
@@ -62,7 +62,7 @@ export async function openTrial(
   await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
   const line = await openLine(stack);
   await firstDelivery(line);
-  // A first rush, of a third e-shop: what a process does for the first time takes it longer.
+  // A first rush, of a third e-shop: a process takes longer for anything it does for the first time.
   await flatOutRound(stack, await openLine(stack), {
     orders: WARM_UP,
     clients: WARM_UP_CLIENTS,
@@ -81,12 +81,12 @@ export async function openTrial(
   return { place, line, pace };
 }
 
-/** What the healthy e-shop feels while the other makes its trouble. */
+/** The effect on the healthy e-shop while the other makes its trouble. */
 export async function feelBeside({ place, line, pace }: Trial, trouble: Trouble) {
   const webhooks = await trouble.prepare(place);
   const over = new AbortController();
   const making = trouble.make(place, webhooks, over.signal);
-  // Looked at below; until then a failure has to wait.
+  // Awaited below; until then a failure must not count as unhandled.
   making.catch(() => {});
   const timer = setTimeout(() => over.abort(), pace.seconds * 1000);
   const [beside, readsBeside] = await Promise.all([
@@ -118,7 +118,7 @@ async function trial(bench: Bench, setting: Setting, trouble: Trouble): Promise<
   await stack.stop();
 }
 
-/** How long after its time the last second attempt of these webhooks began, in seconds. */
+/** How late the last second attempt of these webhooks began, in seconds. */
 async function lastRetrySeconds({ sql }: Stack, webhooks: readonly number[]): Promise<number> {
   const [row] = await sql<{ seconds: number }[]>`
     select extract(epoch from max(coalesce(second.started_at, now()) - first.next_attempt_at))::float8 as seconds
@@ -128,7 +128,7 @@ async function lastRetrySeconds({ sql }: Stack, webhooks: readonly number[]): Pr
   return row?.seconds ?? Number.NaN;
 }
 
-/** The deliveries of the trial itself: none much later than those committed around it. */
+/** The deliveries of the trial itself: none may be much later than those committed around it. */
 async function ownNeighbours(bench: Bench, setting: Setting, place: Place): Promise<void> {
   const { stack, shop, receiver } = place;
   const [row] = await stack.sql<{ count: number }[]>`

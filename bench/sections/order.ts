@@ -1,6 +1,6 @@
 /**
- * In order, per record: a backlog of records with several events each that drains without an order, in it, and where only the latest
- * counts; the same with records that fail; a single record; and what a calm delivery feels of an order.
+ * In order, per record: a backlog of records with several events each that drains without an order, in order, and with only the latest
+ * counting; the same with records that fail; a single record; and the effect of an order on a calm delivery.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ordering } from '../../src/domain/webhook.ts';
@@ -14,17 +14,17 @@ import { untilNone } from '../until-none.ts';
 import type { Bench, Section, Setting } from './section.ts';
 
 const ORDERINGS = ['none', 'record', 'latest'] as const;
-/** As if four e-shops had all of it. */
+/** As many as four e-shops have in all. */
 const WEBHOOKS = 20;
 const EVENTS_OF_EACH = 20;
 const FAILING_PERCENT = 2;
 const SINGLE_EVENTS = 100;
-/** Beside records that fail, at an easy pace. */
+/** The easy pace beside records that fail. */
 const STEADY_PER_SECOND = 30;
 const CALM_PER_SECOND = 10;
 const PATIENCE_MS = 600_000;
 
-/** What the table and the acceptance call it. */
+/** The name in the table and the acceptance. */
 export const rushName = (ordering: Ordering) => `${ordering}: events of a backlog ended per second`;
 export const requestsName = (ordering: Ordering) => `  requests, ${ordering}`;
 export const outOfOrderName = (ordering: Ordering) => `  out of order, ${ordering}`;
@@ -63,7 +63,7 @@ export const order: Section = {
   },
 };
 
-/** One after the other and back again: a machine that gets slower gets so for both. */
+/** One after the other and back again, so that a machine that gets slower affects both. */
 async function calm(
   bench: Bench,
   place: Pick<Stack, 'commitTimes'>,
@@ -88,7 +88,7 @@ async function calm(
 async function rushes(bench: Bench, stack: Stack, setting: Setting): Promise<void> {
   const records = setting === 'each' ? bench.sizes.recordsEach : bench.sizes.records;
   const events = records * EVENTS_OF_EACH;
-  // Compilers, caches and connections are warm then.
+  // Warms compilers, caches and connections.
   await drain(bench, stack, {
     records: Math.ceil(records / 10),
     events: Math.ceil(events / 10),
@@ -132,9 +132,9 @@ const openBacklog = (stack: Stack, { records, ordering, failing = 0 }: Omit<Drai
   });
 
 /**
- * Has a backlog drained.
- * @returns of those that do not fail, when each ended, in milliseconds after the release; and the requests, and how many of their events
- * came after a later one of their record
+ * Lets a backlog drain.
+ * @returns when each delivery that does not fail ended, in milliseconds after the release; the number of requests, and how many of them
+ * came after one with a later event of their record
  */
 async function drain(bench: Bench, stack: Stack, drained: Drain) {
   const { sql, receiver } = stack;
@@ -164,7 +164,7 @@ async function drain(bench: Bench, stack: Stack, drained: Drain) {
   return { ended: rows.map(({ at }) => at - start), requests: first.length, outOfOrder };
 }
 
-/** Arrivals that are there, and are forgotten then. */
+/** Takes the present arrivals, which are then forgotten. */
 const NOTHING = { deliveries: 0, seconds: 0, patienceMs: 0 } as const;
 
 function untilEnded(bench: Bench, { sql }: Stack, { webhookIds }: Backlog): Promise<void> {
@@ -177,9 +177,9 @@ function untilEnded(bench: Bench, { sql }: Stack, { webhookIds }: Backlog): Prom
   });
 }
 
-/** Events at an easy pace, and how long those of records that do not fail take. */
+/** Events at an easy pace: measures the latency for records that do not fail. */
 async function steady(bench: Bench, stack: Stack, setting: Setting, failing: boolean): Promise<void> {
-  // So many that none is busy.
+  // Enough records that none is busy.
   const records = Math.max(50, Math.ceil(bench.sizes.records / 10));
   const backlog = await openBacklog(stack, {
     records,

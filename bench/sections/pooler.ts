@@ -1,4 +1,4 @@
-/** What a pooler between Waybill and Postgres costs: the same calm and the same rush, without it and with it. */
+/** The cost of a pooler between Waybill and Postgres: the same calm and the same rush, without and with it. */
 import { allPrompt, drain } from '../drain.ts';
 import { firstDelivery, openLine } from '../rounds.ts';
 import { percentile } from '../statistics.ts';

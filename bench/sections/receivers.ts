@@ -1,11 +1,11 @@
-/** A backlog that drains in batches while some of the receivers are slow, and while some fail. */
+/** A backlog that drains in batches while some receivers are slow, and while some fail. */
 import { allPrompt, drain, worst } from '../drain.ts';
 import { type Bench, rushSetting, type Section } from './section.ts';
 
 const PATIENCE_MS = 3_600_000;
-/** Drained before: compilers, caches and connections are warm then. */
+/** Drained first, so that compilers, caches and connections are warm. */
 const WARM_UP = 3_000;
-/** Retries of what fails are due after this, as configured by default. */
+/** When retries of failed deliveries are due, by default. */
 const FIRST_WAIT_MS = 25_000;
 
 export const promptName = 'all receivers prompt: per second';

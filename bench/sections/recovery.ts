@@ -1,5 +1,5 @@
 /**
- * A recovery beside fresh events: what those feel of it, how fast it goes, and how well it knows its own end.
+ * A recovery beside fresh events: its effect on them, its speed, and the accuracy of its estimated end.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../src/db/pool.ts';
@@ -13,9 +13,9 @@ import type { Bench, Section, Setting } from './section.ts';
 
 /** Fresh events of the same e-shop, to the same webhook. */
 const PER_SECOND = 20;
-/** When its end is asked for, in per cent of what is recovered. */
+/** When its estimated end is read, in per cent of the recovered deliveries. */
 export const SHARES = [25, 50, 75] as const;
-/** Orders of the first rush: what a process does for the first time takes it longer. */
+/** Orders of the first rush: a process takes longer for anything it does for the first time. */
 const WARM_UP = { orders: 1_000, clients: 16 } as const;
 const ASK_EVERY_MS = 250;
 const SAY_EVERY_MS = 5_000;
@@ -23,7 +23,7 @@ const PATIENCE_MS = 120_000;
 const RECOVERY_MS = 3_600_000;
 const HOUR_MS = 3_600_000;
 
-/** What the table and the acceptance call it. */
+/** The name in the table and the acceptance. */
 export const latencyName = (when: 'without' | 'beside it', percent: number) =>
   `fresh deliveries ${when}, p${percent}, ms`;
 export const etaName = (share: number) => `estimated end at ${share} %, off by a share of what was left`;
@@ -59,7 +59,7 @@ async function trial(bench: Bench, setting: Setting): Promise<void> {
   if (count !== recovered) throw new Error(`${count} of ${recovered} lost events were found.`);
   const over = new AbortController();
   const fresh = sendUntil(shop, over.signal);
-  // Looked at below; until then a failure has to wait.
+  // Awaited below; until then a failure must not count as unhandled.
   fresh.catch(() => {});
   const { estimates, end } = await watched(bench, shop, { webhookId, recoveryId }).finally(() =>
     over.abort(),
@@ -94,7 +94,7 @@ async function webhookOf(sql: Pool, { eshopId }: Shop): Promise<number> {
   return row.id;
 }
 
-/** Deliveries that failed an hour ago, in the minutes before. */
+/** Writes deliveries that failed in the minutes up to an hour ago. */
 async function loseMany(sql: Pool, webhookId: number, deliveries: number): Promise<void> {
   const snapshot = JSON.stringify(benchRecord('lost'));
   const id = (last: string) => sql`
@@ -115,14 +115,14 @@ async function loseMany(sql: Pool, webhookId: number, deliveries: number): Promi
   for (const table of ['events', 'deliveries']) await sql`vacuum analyze ${sql(table)}`;
 }
 
-/** Orders at a fixed pace until it is over. @returns how many were accepted */
+/** Sends orders at a fixed pace until it is over. @returns how many were accepted */
 async function sendUntil(shop: Shop, signal: AbortSignal): Promise<number> {
   const start = performance.now();
   const sent: Promise<void>[] = [];
   while (!signal.aborted) {
     await sleep(Math.max(0, start + (sent.length * 1000) / PER_SECOND - performance.now()));
     const order = shop.createOrder();
-    // Looked at below; until then a failure has to wait.
+    // Awaited below; until then a failure must not count as unhandled.
     order.catch(() => {});
     sent.push(order);
   }
@@ -130,13 +130,13 @@ async function sendUntil(shop: Shop, signal: AbortSignal): Promise<number> {
   return sent.length;
 }
 
-/** An answer about the end, in milliseconds since 1970. */
+/** An estimate of the end, in milliseconds since 1970. */
 interface Estimate {
   readonly askedAt: number;
   readonly end: number | null;
 }
 
-/** Asks until it has ended. @throws Error when it does not in time */
+/** Reads the recovery until it has ended. @throws Error if it does not end in time */
 async function watched(
   bench: Bench,
   shop: Shop,
@@ -165,13 +165,13 @@ async function watched(
   throw new Error(`The recovery has not ended after ${Math.round(patienceMs / 1000)} s.`);
 }
 
-/** How far the estimate is off, as a share of the time that was left in truth. */
+/** The error of the estimate, as a share of the time that was really left. */
 function offBy(estimate: Estimate | undefined, end: number): number {
   if (estimate === undefined || estimate.end === null) return Number.NaN;
   return Math.abs(estimate.end - end) / (end - estimate.askedAt);
 }
 
-/** Those of the arrivals that no recovery made. */
+/** The arrivals that are not of a recovery. */
 async function freshOf({ sql }: Pick<Stack, 'sql'>, first: readonly (readonly [id: string, at: number])[]) {
   const rows = await sql<{ id: string }[]>`
     select id from deliveries where id = any(${first.map(([id]) => id)}::uuid[]) and recovery_id is null`;

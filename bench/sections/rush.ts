@@ -1,6 +1,6 @@
 /**
- * A backlog that drains, beside its floors: the engine with a workflow that does nothing, the same attempt code without
- * Temporal, the sender alone.
+ * A backlog that drains, beside its floors: Temporal with a workflow that does nothing, the same attempt code without Temporal, the
+ * sender alone.
  */
 import { startChild } from '../children.ts';
 import type { Milliseconds } from '../cpu.ts';
@@ -13,7 +13,7 @@ import { type Bench, rushSetting, type Section, type Setting } from './section.t
 
 const PATIENCE_MS = 3_600_000;
 
-/** Drained before the measurement, and run by the floor: compilers, caches and connections are warm then. */
+/** Drained before the measurement, and run by the floor, so that compilers, caches and connections are warm. */
 const WARM_UP = { each: 500, others: 3_000 } as const;
 
 export const perSecondName = 'backlog: deliveries per second';
@@ -27,7 +27,7 @@ export const rush: Section = {
     const stack = await bench.stack();
     for (let run = 0; run < bench.runs; run += 1) {
       for (const setting of bench.settings) {
-        // Each floor only where something is compared with it, and just before: the machine may be another one minutes later.
+        // Each floor is measured only if it is compared, and just before: the machine's speed may change within minutes.
         if (setting === 'each') await floor(bench, stack);
         if (setting === rushSetting(bench)) {
           await sender(bench, stack);
@@ -75,7 +75,7 @@ async function backlog(bench: Bench, stack: Stack, setting: Setting): Promise<vo
   bench.note('backlog: deliveries drained', setting, deliveries);
 }
 
-/** The engine alone, with the worker's settings. */
+/** Temporal alone, with the worker's settings. */
 async function floor(bench: Bench, stack: Stack): Promise<void> {
   const count = bench.sizes.backlogEach;
   bench.say(`floor: ${count} workflows that do nothing …`);
@@ -85,7 +85,7 @@ async function floor(bench: Bench, stack: Stack): Promise<void> {
   );
 }
 
-/** The same claims, batches and attempt code, with a call in the place of a workflow. */
+/** The same claims, batches and attempt code, with a call instead of a workflow. */
 async function withoutTemporal(bench: Bench, stack: Stack): Promise<void> {
   const deliveries = bench.sizes.backlog;
   bench.say(`without Temporal: draining ${deliveries} …`);
@@ -120,7 +120,7 @@ async function sender(bench: Bench, stack: Stack): Promise<void> {
   );
 }
 
-/** A program of ours beside the engine, which counts as the worker. */
+/** A program beside Temporal that counts as the worker. */
 async function alone(
   stack: Stack,
   program: 'floor' | 'send',

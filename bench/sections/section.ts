@@ -1,4 +1,4 @@
-/** A section of the bench: what it measures on a stack of its own, and what it is given for that. */
+/** A section of the bench: it measures on its own stack, with the means given here. */
 
 import type { Conditions } from '../conditions.ts';
 import type { Column } from '../sheet.ts';
@@ -7,27 +7,27 @@ import type { Stack } from '../stack.ts';
 
 /** A setting of `FIRST_ATTEMPTS`. */
 export const settings = ['each', 'auto', 'batch'] as const;
-/** One of {@link settings}. */
+/** A value of {@link settings}. */
 export type Setting = (typeof settings)[number];
 
-/** What a section is given. */
+/** The means of a section. */
 export interface Bench {
   readonly sizes: Sizes;
   readonly runs: number;
-  /** Those asked for, in their order. */
+  /** The requested settings, in order. */
   readonly settings: readonly Setting[];
   /** Another checkout to compare with. */
   readonly before: string | undefined;
-  /** What the names of scenarios have to contain; empty: all. */
+  /** A text that the names of scenarios must contain; empty: all. */
   readonly beside: string;
   /** Starts a stack, which ends with the section. */
   stack(more?: Pick<Conditions, 'pooler' | 'without'>): Promise<Stack>;
   note(name: string, column: Column, value: number): void;
-  /** Tells whoever waits what is being done. */
+  /** Reports progress. */
   say(text: string): void;
   /**
-   * How long something may take, in milliseconds: what was asked for, or what is left of the time for all.
-   * @throws Error when nothing is left
+   * How long something may take, in milliseconds: the wanted time, or what is left of the time for all.
+   * @throws Error if nothing is left
    */
   patience(wantedMs: number): number;
 }
@@ -40,11 +40,11 @@ export interface Section {
   run(bench: Bench): Promise<void>;
 }
 
-/** Where only one setting is of interest: the default one, if it was asked for. */
+/** If only one setting is of interest: the default one, if it was requested. */
 export function mainSetting({ settings: asked }: Bench): Setting {
   return asked.includes('auto') ? 'auto' : (asked[0] ?? 'auto');
 }
 
-/** Where only batch mode is of interest: a setting that has it, if one was asked for. */
+/** If only batch mode is of interest: a setting that has it, if one was requested. */
 export const rushSetting = ({ settings: asked }: Bench): Setting | undefined =>
   (['batch', 'auto'] as const).find((setting) => asked.includes(setting));

@@ -1,4 +1,4 @@
-/** An installation that is monitored: an API, a worker, Postgres, Temporal, a mail server, and an e-shop that keeps them busy. */
+/** A monitored installation: an API, a worker, Postgres, Temporal, a mail server, and an e-shop that keeps them busy. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -14,7 +14,7 @@ import { startPostgresPart } from '../stack/postgres.ts';
 import { createProgramPart } from '../stack/program.ts';
 import { startTemporalPart } from '../stack/temporal.ts';
 
-/** What can be taken away. */
+/** A part that can be taken away. */
 export interface Away {
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -34,19 +34,19 @@ export interface Installation {
   readonly worker: Away;
   readonly postgres: Away;
   readonly temporal: Away;
-  /** One of two. */
+  /** One of two receivers. */
   readonly receiver: ReceiverPart;
-  /** What the worker has logged from `info` on. */
+  /** The worker's log from level `info` on. */
   log(): string;
-  /** Orders so far that were accepted, and that were not. */
+  /** The orders accepted and refused so far. */
   readonly orders: { accepted: number; refused: number };
 }
 
 const PER_SECOND = 3;
 
 /**
- * Starts it, and orders that go on until it is stopped.
- * @param directory that every user may enter
+ * Starts it, with orders that go on until it is stopped.
+ * @param directory a directory that every user may enter
  */
 export async function startInstallation(
   shutdown: Shutdown,

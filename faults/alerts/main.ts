@@ -1,6 +1,6 @@
 /**
- * `npm run alerts`: the delivered alerts tried with a Prometheus (Debian's package will do). Nothing may fire while an installation is
- * healthy and busy; then its parts are taken away one after the other, and what is to fire has to fire and to resolve.
+ * `npm run alerts`: the delivered alerts tried with a Prometheus (Debian's package will do). No alert may fire while an installation is
+ * healthy and busy; then its parts are taken away one after the other, and the expected alerts must fire and resolve.
  *
  *     npm run alerts -- --healthy 10 --factor 10
  */
@@ -29,18 +29,18 @@ const options = new Command('alerts')
     readonly only: string;
   }>();
 
-/** What is done to the installation. */
+/** A failure of the installation. */
 interface Failure {
   readonly name: string;
-  /** What has to fire. None: nothing may, for {@link QUIET_MS}. */
+  /** The alerts that must fire. None: no alert may, for {@link QUIET_MS}. */
   readonly alerts: readonly string[];
   begin(installation: Installation): Promise<void>;
   end(installation: Installation): Promise<void>;
 }
 
-/** How long a failure that raises nothing is watched, in milliseconds. */
+/** How long a failure without an alert is watched, in milliseconds. */
 const QUIET_MS = 120_000;
-/** Between two looks, in milliseconds. More: the times in the table are as coarse. */
+/** The time between two polls, in milliseconds. More: the times in the table are coarser. */
 const POLL_MS = 500;
 
 const failures: readonly Failure[] = [
@@ -127,7 +127,7 @@ console.log(table(['failure', 'alert', 'fired after, s', 'resolved after, s'], r
 for (const each of wrong) console.log(`\nwrong: ${each}`);
 process.exitCode = wrong.length === 0 ? 0 : 1;
 
-/** Nothing fires, by the delivered rules and by the shortened ones. */
+/** Checks that no alert fires, by the delivered or the shortened rules. */
 async function stayHealthy(prometheus: Prometheus, { orders }: Installation): Promise<void> {
   say(`healthy and busy for ${options.healthy} minutes …`);
   const fired = new Set<string>();
@@ -177,7 +177,7 @@ async function tryOne(failure: Failure, prometheus: Prometheus, installation: In
     if (/reconciled|repaired|"level":50/.test(line)) say(line);
 }
 
-/** @returns after how many milliseconds it was so for each alert, what else began to fire, and what fired by the delivered rules too */
+/** @returns after how many milliseconds it was so for each alert, which others began to fire, and which fired by the delivered rules too */
 async function watch(
   prometheus: Prometheus,
   since: number,
@@ -207,7 +207,7 @@ function inSeconds(ms: number | undefined): string {
   return ms === undefined ? 'never' : String(Math.round(ms / 1000));
 }
 
-/** A name once for all of its rows. */
+/** Shows a name only in the first of its rows. */
 function forReading(row: readonly string[], index: number): readonly string[] {
   return row[0] === rows[index - 1]?.[0] ? ['', ...row.slice(1)] : row;
 }

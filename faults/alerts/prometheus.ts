@@ -1,4 +1,4 @@
-/** A Prometheus with the delivered rules and the shortened ones, where it is installed. */
+/** A Prometheus with the delivered and the shortened rules, if it is installed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
@@ -13,9 +13,9 @@ import { configuration, SHORTENED, shortened } from './rules.ts';
 const READY_MS = 30_000;
 const delivered = fileURLToPath(new URL('../../monitoring/prometheus', import.meta.url));
 
-/** Names of alerts that fire. */
+/** The names of firing alerts. */
 export interface Firing {
-  /** By the rules as they are delivered. */
+  /** By the delivered rules. */
   readonly delivered: readonly string[];
   readonly shortened: readonly string[];
 }
@@ -42,8 +42,8 @@ const rulesSchema = v.object({
  * Starts it and waits until it serves.
  * @param directory for its configuration, data and log
  * @param targets `host:port` of each process
- * @param factor by which `for:` is divided; scraping is as much more frequent, but for one scrape in two seconds
- * @throws Error with its log when it does not come up, or is not installed
+ * @param factor the divisor of every `for:`; scraping is more frequent by the same factor, at most once in two seconds
+ * @throws Error with its log if it does not come up, or is not installed
  */
 export async function startPrometheus(
   directory: string,

@@ -1,11 +1,11 @@
-/** The delivered rules for a trial that takes minutes: what has to last before an alert fires lasts a fraction of it. */
+/** The delivered rules for a trial of minutes: a condition has to last only a fraction of the time before an alert fires. */
 
-/** Seconds of each unit that Prometheus writes. */
+/** The seconds in each of Prometheus' units. */
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 /**
- * The text of a rule file with every `for:` divided. Expressions stay as they are, with their windows and bounds: whatever the
- * delivered rules fire on, these do, only sooner.
+ * The text of a rule file with every `for:` divided. Expressions stay as they are, with their windows and bounds: these rules fire on
+ * the same conditions, only sooner.
  * @param factor at least 1
  * @throws Error for a duration of several units
  */
@@ -20,10 +20,10 @@ export function shortened(rules: string, factor: number): string {
     .replace('- name: waybill\n', `- name: ${SHORTENED}\n`);
 }
 
-/** The group of shortened alerts, which are loaded beside those delivered. */
+/** The group of shortened alerts, which is loaded beside the delivered ones. */
 export const SHORTENED = 'shortened';
 
-/** What Prometheus is configured with. */
+/** The settings of Prometheus. */
 export interface Scraped {
   /** `host:port` of each process. */
   readonly targets: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * The attempts of a delivery come in their order, each once unless a fault met it in flight, none too early, and none
- * later than planned by more than our outage and a grace.
+ * The attempts of a delivery come in order, each once unless a fault met it in flight, none too early, and none later than planned by
+ * more than Waybill's outage and a grace.
  */
 import { ownedMs } from '../../src/attempt/ownership.ts';
 import { maxAttempts, type RetryPolicy, waitAfterAttempt } from '../../src/domain/retry-policy.ts';
@@ -11,14 +11,14 @@ import { withOutages } from './outages.ts';
 import { arrivalsOf, endOf, title } from './outcomes.ts';
 import { type Violation, violation } from './violation.ts';
 
-/** From the answer to its record, as a part of the grace; within it a fault still makes us send again. */
+/** The time from a response to its record, as a part of the grace; a fault within it still leads to a repetition. */
 const RECORDING = 1 / 5;
-/** It takes no longer than this however patient the checker is, in milliseconds. */
+/** Its upper bound, regardless of the checker's grace, in milliseconds. */
 const MAX_RECORDING_MS = 4_000;
-/** Two clocks, and a receiver's own time to notice a request, in milliseconds. */
+/** Tolerance for two clocks and for the time in which a receiver notices a request, in milliseconds. */
 const EARLY_MS = 1_000;
 
-/** Goes through the requests of one delivery. */
+/** Checks the requests of one delivery. */
 export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evidence, row: DeliveryRow) {
   const violations: Violation[] = [];
   let repeated = 0;
@@ -51,8 +51,8 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
       const late = arrival.at - withOutages(due, previous?.at ?? due, arrival.at, ledger.outages);
       if (late > ledger.graceMs)
         wrong(`attempt ${number} came ${Math.round(late)} ms beyond plan and outage`);
-      // A change is delivered before it is answered if the API dies in between and the e-shop has to ask again; and
-      // towards the window's end a wait may be shortened.
+      // A change is delivered before its response if the API dies in between and the e-shop has to repeat it; and towards the window's
+      // end a wait may be shortened.
       const shortened = due > windowEndsAt - policy.attemptTimeoutMs;
       const follows = previous !== undefined && number !== before;
       if (arrival.at < due - EARLY_MS && follows && !shortened)
@@ -63,7 +63,7 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
   return { repeated, latestMs, violations };
 }
 
-/** When this attempt should come if nothing were ever away; null where nobody can tell. */
+/** When this attempt should come without any outage; null if that is unknown. */
 function plan(
   policy: RetryPolicy,
   ledger: Ledger,
@@ -75,7 +75,7 @@ function plan(
     const { eventType, entityId } = row;
     return ledger.accepted.find((each) => each.type === eventType && each.entityId === entityId)?.at ?? null;
   }
-  // Its owner may have died: nobody else makes it while it could still be at its receiver.
+  // Its owner may have died: no other makes it while it could still be at its receiver.
   if (number === previous.number) return previous.at + ownedMs(policy);
   return endOf(previous, policy) + waitAfterAttempt(policy, previous.number);
 }

@@ -1,6 +1,6 @@
 /**
- * The checker: compares what was seen with what was promised. "Answered 200" means delivered, or its failure recorded
- * and mailed; 21 attempts, each after its wait; an outage is never the receiver's failure.
+ * The checker: compares observations with promises. A 200 means that a change is delivered, or its failure recorded and mailed; 21
+ * attempts, each after its wait; an outage is never the receiver's failure.
  */
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Evidence } from '../evidence.ts';
@@ -13,18 +13,18 @@ import { type Violation, violation } from './violation.ts';
 
 export type { Violation } from './violation.ts';
 
-/** What came of a round. */
+/** The result of a round. */
 export interface Verdict {
   /** Deliveries owed: accepted changes × their webhooks. */
   readonly accepted: number;
   readonly delivered: number;
-  /** Requests of an attempt that had been seen before, all of them in flight at a fault. */
+  /** Repeated requests of attempts, all of them in flight at a fault. */
   readonly repeated: number;
-  /** Deliveries whose first attempt was a batch's. */
+  /** Deliveries whose first attempt was made in a batch. */
   readonly batched: number;
-  /** Where kills have met attempts, one for each. */
+  /** The moments at which kills met attempts, one for each. */
   readonly killedAt: readonly Moment[];
-  /** The latest attempt beyond its plan, in milliseconds. */
+  /** The greatest delay of an attempt beyond its plan, in milliseconds. */
   readonly latestMs: number;
   readonly violations: readonly Violation[];
 }

@@ -1,6 +1,5 @@
 /**
- * A webhook is deactivated when a delivery of it failed for good, soon after its last attempt, and at no other time;
- * each deactivation is mailed once.
+ * A webhook is deactivated only after a delivery of it failed for good, soon after the last attempt; each deactivation is mailed once.
  */
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Evidence, WebhookRow } from '../evidence.ts';
@@ -10,10 +9,10 @@ import { touches, withOutages } from './outages.ts';
 import { arrivalsOf, endOf } from './outcomes.ts';
 import { type Violation, violation } from './violation.ts';
 
-/** A step on the database that a fault has met is taken for dead after this long, in milliseconds, and made again. */
+/** A database step met by a fault is taken for dead after this long, in milliseconds, and repeated. */
 const STEP_MS = 15_000;
 
-/** Goes through the webhooks. */
+/** Checks the webhooks. */
 export function checkDeactivations(policy: RetryPolicy, ledger: Ledger, evidence: Evidence): Violation[] {
   return evidence.receivers.flatMap((receiver) => {
     const row = evidence.webhooks.find(({ id }) => id === receiver.webhookId);

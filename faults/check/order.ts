@@ -1,8 +1,8 @@
-/** In order, per record: what came of events whose webhooks want that, compared with the order of their commits. Pure. */
+/** In order, per record: compares the deliveries to webhooks with an order with the order of the events' commits. Pure. */
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import { type Violation, violation } from './violation.ts';
 
-/** An event as it was committed. */
+/** A committed event. */
 export interface CommittedEvent {
   readonly type: string;
   readonly entityId: string;
@@ -20,12 +20,12 @@ export interface OrderedDelivery extends CommittedEvent {
 export interface OrderedArrival {
   readonly deliveryId: string;
   readonly at: number;
-  /** When it was answered; infinite while it is not. */
+  /** When it was answered; infinite if it was not. */
   readonly endedAt: number;
   readonly accepted: boolean;
 }
 
-/** What one receiver got of the events of these types. */
+/** The deliveries and requests of one receiver, of events of these types. */
 export interface OrderedTraffic {
   readonly name: string;
   /** Only the latest counts. */
@@ -33,11 +33,11 @@ export interface OrderedTraffic {
   readonly types: readonly string[];
   readonly deliveries: readonly OrderedDelivery[];
   readonly arrivals: readonly OrderedArrival[];
-  /** Whose workflows somebody ended. */
+  /** Deliveries whose workflows were ended by an operator. */
   readonly canceled: ReadonlySet<string>;
 }
 
-/** Goes through what one receiver got. @param events all of these records */
+/** Checks one receiver. @param events all events of these records */
 export function checkOrder(traffic: OrderedTraffic, events: readonly CommittedEvent[]): Violation[] {
   const { name, types, deliveries } = traffic;
   const owed = events.filter(({ type }) => types.includes(type));
@@ -63,7 +63,7 @@ function checkEnd({ name, latest, deliveries, canceled }: OrderedTraffic, delive
   return fits ? [] : [violation('lost', `${what} was superseded by nothing newer`)];
 }
 
-/** The first request of each delivery of a record comes once the one before it was accepted. */
+/** Checks that the first request of each delivery of a record comes only once the delivery before it was accepted. */
 function checkRecord({ name, deliveries, arrivals, canceled }: OrderedTraffic, entityId: string) {
   const found: Violation[] = [];
   const inOrder = deliveries

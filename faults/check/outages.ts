@@ -1,15 +1,15 @@
-/** What an outage puts off. */
+/** Delays by outages. */
 import type { Outage } from '../ledger.ts';
 
-/** Whether it touches this time, in milliseconds since 1970. */
+/** Whether it overlaps this period, in milliseconds since 1970. */
 export function touches({ from, to }: Outage, since: number, until: number): boolean {
   return to >= since && from <= until;
 }
 
 /**
- * When something should have happened, put off by the outages in which it could not; milliseconds since 1970.
- * @param due when it should have happened without any
- * @param since when what led to it began
+ * When something should have happened, delayed by the outages in which it could not; milliseconds since 1970.
+ * @param due when it should have happened without outages
+ * @param since when its cause began
  * @param at when it happened
  */
 export function withOutages(due: number, since: number, at: number, outages: readonly Outage[]): number {

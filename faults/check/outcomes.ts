@@ -6,12 +6,12 @@ import type { Ledger, Outcome } from '../ledger.ts';
 import type { Arrival, Receiver } from '../receivers.ts';
 import { type Violation, violation } from './violation.ts';
 
-/** The requests of one delivery, as they came. */
+/** The requests of one delivery, in the order of their arrival. */
 export function arrivalsOf({ arrivals }: Receiver, deliveryId: string) {
   return arrivals.filter((arrival) => arrival.deliveryId === deliveryId).sort((a, b) => a.at - b.at);
 }
 
-/** When an attempt was over: its receiver's answer, or the end of our patience. */
+/** When an attempt was over: at its receiver's response, or at the time-out. */
 export function endOf({ at, endedAt }: Arrival, { attemptTimeoutMs }: RetryPolicy): number {
   return Math.min(endedAt, at + attemptTimeoutMs);
 }
@@ -21,7 +21,7 @@ export function title(receiver: Receiver, { id, entityId }: DeliveryRow): string
   return `${receiver.kind} receiver, ${entityId} (delivery …${id.slice(-6)})`;
 }
 
-/** Goes through everything owed. */
+/** Checks all owed deliveries. */
 export function checkOutcomes(policy: RetryPolicy, ledger: Ledger, evidence: Evidence) {
   const violations: Violation[] = [];
   let accepted = 0;
@@ -58,7 +58,7 @@ function expectedOutcomes(ledger: Ledger, receiver: Receiver, { id }: DeliveryRo
   return ledger.exceptions.get(id) ?? ledger.webhookExceptions.get(receiver.webhookId) ?? [receiver.outcome];
 }
 
-/** Whether an outage, and the grace after it, lasted until the window of a delivery was over. */
+/** Whether an outage and the grace after it lasted until the end of a delivery's window. */
 function windowTakenAway(
   { windowMs }: RetryPolicy,
   { outages, graceMs }: Ledger,
@@ -92,7 +92,7 @@ function checkDelivery(
 ): Violation[] {
   const arrivals = arrivalsOf(receiver, row.id);
   const name = title(receiver, row);
-  // Too slow through no fault of Waybill, on a machine that had no time for us: then the attempt failed as it must.
+  // Too slow through no fault of Waybill, on a busy machine: then the attempt had to fail.
   const timedOut =
     arrivals.some(({ at, endedAt }) => endedAt - at >= policy.attemptTimeoutMs) ||
     metBusyMachine(policy, ledger, arrivals, row);
@@ -117,7 +117,7 @@ function checkDelivery(
   if (!allowed.includes(outcome)) {
     const expected = allowed.join(' or ');
     const text = `${name}: ${outcome} after ${counted(row.attemptsMade, 'attempt')}, not ${expected} (${row.lastError ?? 'no error'})`;
-    // What its receiver would have taken is lost.
+    // If its receiver would have accepted it, it is lost.
     return [violation(receiver.outcome === 'delivered' ? 'lost' : 'wrong', text)];
   }
   const taken = arrivals.some(({ status }) => status !== null && status >= 200 && status < 300);

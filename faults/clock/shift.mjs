@@ -1,7 +1,7 @@
 /**
- * Loaded into a Waybill process before everything else (`NODE_OPTIONS=--import`): its calendar clock runs apart from
- * the machine's by as many milliseconds as the file CLOCK_SHIFT_FILE says, which may change at any time. Timers and
- * the monotonic clock are left alone, as when an operator or NTP sets the clock of a machine.
+ * Loaded into a Waybill process before everything else (`NODE_OPTIONS=--import`): its calendar clock differs from the machine's by the
+ * milliseconds in the file CLOCK_SHIFT_FILE, which may change at any time. Timers and the monotonic clock are unchanged, as when an
+ * operator or NTP sets the clock of a machine.
  */
 import { readFileSync } from 'node:fs';
 

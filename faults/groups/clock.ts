@@ -1,10 +1,10 @@
-/** Clocks that disagree: the worker's stands apart from the database's by a minute, or jumps by an hour. */
+/** Clocks that disagree: the worker's differs from the database's by a minute, or jumps by an hour. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../fault.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** The worker looks at its clock's setting this often at the latest, in milliseconds. */
+/** The longest time until the worker notices its clock's setting, in milliseconds. */
 const TAKES_EFFECT_MS = 200;
 
 function apart(name: string, shiftMs: number): Fault {

@@ -1,4 +1,4 @@
-/** The database's clock is set, as on a replica that is behind or a machine that was moved, and stays so. */
+/** The database's clock is set and stays so, as on a replica that is behind or a machine that was moved. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LEASE_SECONDS } from '../../src/db/outbox/outbox.ts';
 import type { Fault } from '../fault.ts';
@@ -7,7 +7,7 @@ import type { Stack } from '../stack/stack.ts';
 const HOUR_MS = 3_600_000;
 const POLL_MS = 100;
 
-/** Restarts Postgres with a clock that can be set, or with the machine's, and waits until Waybill has it again. */
+/** Restarts Postgres with a settable clock or with the machine's, and waits until Waybill is connected again. */
 async function restart({ postgres, apiUrl }: Stack, settable: boolean): Promise<void> {
   await postgres.stop();
   postgres.clock.settable = settable;
@@ -31,11 +31,11 @@ function set(name: string, ms: number, policies: Fault['policies']): Fault {
     databaseClock: true,
     prepare: ({ stack }) => restart(stack, true),
     async inject({ stack, ledger }) {
-      // What lies nearer was written before.
+      // A time closer to now was written before the step.
       ledger.machineTime = (at) => (Math.abs(at - Date.now()) < HOUR_MS / 2 ? at : at - ms);
       await stack.postgres.clock.set(ms);
     },
-    // What was claimed by the clock before is free once its lease is over.
+    // Rows claimed by the earlier clock are free after their lease.
     heal: () => sleep(1_000 * LEASE_SECONDS),
     finish: ({ stack }) => restart(stack, false),
   };

@@ -1,4 +1,4 @@
-/** Killed as it runs on a bare machine: one process in all roles, its servers beside it. */
+/** Kills of Waybill as it runs on a bare machine: one process in all roles, with its servers beside it. */
 import type { EmbeddedFault, Scene } from '../fault.ts';
 import type { EmbeddedStack } from '../stack/embedded.ts';
 

@@ -1,13 +1,13 @@
-/** Processes that die or stand still: each part alone, several, all. */
+/** Processes that die or freeze: each part alone, several, all. */
 import type { Fault, Scene } from '../fault.ts';
 import type { InjectionPoint } from '../injection-point.ts';
 import type { Part } from '../stack/part.ts';
 import type { Stack } from '../stack/stack.ts';
 
-/** First attempts, one in the middle, and those that the longest waits follow. */
+/** First attempts, one in the middle, and those before the longest waits. */
 const INJECTION_POINTS: readonly InjectionPoint[] = ['orders', 'slow', 1, 12, 19, 20, 21];
 
-/** What kills parts, and starts them again. */
+/** Kills parts and starts them again. */
 export function killing(
   parts: (stack: Stack) => readonly Part[],
 ): Pick<Fault, 'policies' | 'lasts' | 'inject' | 'heal'> {

@@ -1,4 +1,4 @@
-/** The ways between Waybill and its servers: cut, silent, cut in the middle of an answer. */
+/** The links between Waybill and its servers: cut, silent, or cut in the middle of a response. */
 import type { TcpProxy } from '../../test/support/tcp-proxy.ts';
 import type { Fault } from '../fault.ts';
 import type { Stack } from '../stack/stack.ts';
@@ -12,8 +12,8 @@ const LINKS: Readonly<Record<LinkName, string>> = {
 };
 
 /**
- * How long a silent link may go unnoticed, in milliseconds: nobody is told of it, so that only a deadline or the keep-alive
- * probes of the connection show it. Temporal's client probes every 30 s and waits 15 s for the answer.
+ * How long a silent link may go unnoticed, in milliseconds: only a deadline or the connection's keep-alive probes show it. Temporal's
+ * client probes every 30 s and waits 15 s for the answer.
  */
 const NOTICED_WITHIN_MS: Readonly<Record<LinkName, number>> = {
   apiToPostgres: 30_000,
@@ -21,7 +21,7 @@ const NOTICED_WITHIN_MS: Readonly<Record<LinkName, number>> = {
   workerToTemporal: 50_000,
 };
 
-/** Early in an answer, and somewhere within a long one, in bytes. */
+/** Early in a response, and somewhere within a long one, in bytes. */
 const CUTS = [1, 40, 400, 4_000];
 
 function faultsOf(link: LinkName): Fault[] {
@@ -43,12 +43,12 @@ function faultsOf(link: LinkName): Fault[] {
       },
       heal: async ({ stack }) => {
         const proxy = stack.links[link];
-        // What was silenced stays dead, as with a firewall that forgot its connections: nobody is told.
+        // Silenced connections stay dead without notice, as with a firewall that forgot its connections.
         proxy.pass();
-        // An answer that never came is not cut in the next round.
+        // If no response came, none is cut in the next round.
         proxy.cutInAnswer(Number.POSITIVE_INFINITY);
       },
-      // The server has not noticed: a session of a dead client may hold a lock, and the next round would wait for it.
+      // The server has not noticed: the session of a dead client may hold a lock that the next round would wait for.
       finish: async ({ stack }) => stack.links[link].cutSilent(),
     }) satisfies Fault;
   return [

@@ -1,4 +1,4 @@
-/** Mail servers as they are: away, putting off, refusing, gone after they took the mail. */
+/** Mail servers with real-life behaviour: away, refusing for now, refusing for good, gone after accepting the mail. */
 import type { Fault } from '../fault.ts';
 import type { MailBehaviour } from '../stack/mail-server.ts';
 
@@ -38,7 +38,7 @@ const workerDies: Fault = {
   lasts: [0, 1_000],
   async prepare({ stack, ledger }) {
     ledger.mailsMayRepeat = true;
-    // Taken slowly enough to be met.
+    // Slow enough for the fault to meet it.
     stack.mail.behave(() => 'takeSlowly');
   },
   async inject({ stack, shop }) {

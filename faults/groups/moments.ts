@@ -1,4 +1,4 @@
-/** Waybill dies again and again, while many deliveries are at every moment of their attempts. */
+/** Waybill dies again and again while many deliveries are at all moments of their attempts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isOpen } from '../../src/domain/delivery-state.ts';
 import { withTemporal } from '../../test/support/workflows.ts';
@@ -8,14 +8,14 @@ import { momentsMet } from '../moments-met.ts';
 import type { EmbeddedStack } from '../stack/embedded.ts';
 import type { BasicStack, Stack } from '../stack/stack.ts';
 
-/** Each sends one order after the other, until the kill. */
+/** Each client sends one order after the other until the kill. */
 const CLIENTS = 2;
-/** From the first order to the kill, in milliseconds. */
+/** The time from the first order to the kill, in milliseconds. */
 const UNTIL_KILL_MS = [200, 700] as const;
-/** On their way to a receiver that is far away, and, in some rounds, to Temporal and to Postgres: moments last longer. In milliseconds. */
+/** The delay on the way to a distant receiver and, in some rounds, to Temporal and Postgres, so that moments last longer. In milliseconds. */
 const TRANSIT_MS = 40;
 const FAR_MS = { temporal: [0, 60], postgres: [0, 25] } as const;
-/** What a kill has left has ended by then, in milliseconds: the policy's own waits are short. */
+/** Deliveries left by a kill have ended by then, in milliseconds: the policy's own waits are short. */
 const PATIENCE_MS = 60_000;
 const POLL_MS = 200;
 
@@ -23,7 +23,7 @@ interface Victim<S extends BasicStack> {
   kill(stack: S): Promise<void>;
   start(stack: S): Promise<void>;
   temporalAddress(stack: S): Promise<string>;
-  /** Makes calls of Temporal and Postgres take so much longer, in milliseconds. */
+  /** Delays calls of Temporal and Postgres, in milliseconds. */
   delay(stack: S, temporalMs: number, postgresMs: number): void;
 }
 
@@ -44,7 +44,7 @@ function everyMoment<S extends BasicStack>(name: string, victim: Victim<S>): Fau
         status: (number) => (number === 1 ? 503 : 200),
       });
     },
-    // Once the orders of every round have come to their ends.
+    // The kills come in `settle`, once the usual orders have ended.
     async inject() {},
     async heal() {},
     settle: (scene) => killAgainAndAgain(scene, victim),
@@ -68,7 +68,7 @@ async function killAgainAndAgain<S extends BasicStack>(scene: Scene<S>, victim: 
         }
       };
       const sent = Promise.all(Array.from({ length: CLIENTS }, sendUntilKilled));
-      // Looked at below.
+      // Awaited below.
       sent.catch(() => {});
       await sleep(random.integer(...UNTIL_KILL_MS));
       await victim.kill(stack);

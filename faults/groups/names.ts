@@ -1,15 +1,15 @@
-/** Receivers behind names: name servers that are silent, away, or change their mind. */
+/** Receivers behind names: name servers that are silent, away, or change their answers. */
 import type { Fault, Scene } from '../fault.ts';
 import type { Script } from '../receivers.ts';
 import { RECEIVER_HOST } from '../stack/stack.ts';
 
-/** As many names as Node's thread pool has threads, and one more. */
+/** One more than Node's thread pool has threads. */
 const SILENT_NAMES = 5;
 
 const healthy: Script = { type: 'CREATE_ORDER', outcome: 'delivered', status: () => 200, closes: true };
 const hopeless: Script = { type: 'UPDATE_ORDER_STATUS', outcome: 'failed', status: () => 200 };
 
-/** A name that no other round has used. */
+/** A name that no other round uses. */
 function nameOf({ shop }: Scene, what: string): string {
   return `${what}.eshop-${shop.eshopId}.test`;
 }
@@ -50,7 +50,7 @@ const resolverAway: Fault = {
   heal: async ({ stack }) => stack.names.answerAll(true),
 };
 
-/** A name that leads elsewhere for a while. */
+/** A name that resolves to other addresses for a while. */
 function elsewhere(name: string, answer: readonly string[] | 'nxdomain'): Fault {
   return {
     group: 'receiver',
@@ -62,7 +62,7 @@ function elsewhere(name: string, answer: readonly string[] | 'nxdomain'): Fault 
       const { stack, receivers } = scene;
       const host = nameOf(scene, 'moving');
       stack.names.set(host, [RECEIVER_HOST]);
-      // Under the port of the server that must not be reached; some attempts are seen by nobody.
+      // On the port of the server that must not be reached; no receiver sees some of the attempts.
       const port = stack.forbidden.port;
       await receivers.open('moving', healthy, { name: host, port, unseen: true });
     },

@@ -1,4 +1,4 @@
-/** An operator at work in Temporal, with its own command line: what is ordered there happens. */
+/** An operator at work in Temporal, with its own command line: orders given there are carried out. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
@@ -11,7 +11,7 @@ import type { Outcome } from '../ledger.ts';
 
 const run = promisify(execFile);
 
-/** `temporal …`, past the proxies; answers what it prints. */
+/** Runs `temporal …`, past the proxies; returns its output. */
 export async function temporal({ stack }: Scene, ...args: string[]): Promise<string> {
   return (await run(stack.temporal.binary, [...args, '--address', stack.temporal.address])).stdout;
 }
@@ -22,7 +22,7 @@ const pendingSchema = v.object({
   ),
 });
 
-/** Does something to the attempts of a delivery, once its workflow waits for them: one that has just ended takes no orders. */
+/** Acts on the activity of a delivery's attempts, once its workflow waits for it: one that has just ended takes no orders. */
 async function toActivity(
   scene: Scene,
   verb: 'pause' | 'unpause' | 'reset',
@@ -55,7 +55,7 @@ const restart = (scene: Scene, workflow: string) =>
     ...['workflow', 'reset', '--workflow-id', workflow, '--type', 'FirstWorkflowTask', '--reason', 'trial'],
   );
 
-/** Ends the batch that is under way; one that has ended in between needs nothing. */
+/** Ends the batch under way, unless it has ended in between. */
 function batchEnded(verb: 'terminate' | 'cancel'): Fault {
   return {
     group: 'operator',
@@ -74,7 +74,7 @@ function batchEnded(verb: 'terminate' | 'cancel'): Fault {
   };
 }
 
-/** The delivery of the receiver that always fails, once it has failed. */
+/** The delivery to the receiver that always fails, once it has failed. */
 async function failingDelivery({ receivers }: Scene): Promise<string> {
   return await until('a first attempt that failed', async () => {
     const failing = receivers.all.find(({ kind }) => kind === 'failing');
@@ -82,7 +82,7 @@ async function failingDelivery({ receivers }: Scene): Promise<string> {
   });
 }
 
-/** Asks something of a delivery; answers whether it was done. */
+/** Requests an operator action on a delivery; returns whether it was carried out. */
 async function asked(scene: Scene, action: ActionName, workflow: string): Promise<boolean> {
   const order = ['--name', action, '--input', '{"reason": "trial"}'];
   return await temporal(scene, 'workflow', 'update', 'execute', '--workflow-id', workflow, ...order).then(
@@ -93,12 +93,12 @@ async function asked(scene: Scene, action: ActionName, workflow: string): Promis
 
 interface Order {
   readonly name: string;
-  /** What is typed; `workflow` names the delivery's workflow. */
+  /** The operator's command; `workflow` is the id of the delivery's workflow. */
   readonly inject: (scene: Scene, workflow: string) => Promise<unknown>;
   readonly heal?: (scene: Scene, workflow: string) => Promise<unknown>;
-  /** What the delivery may come to, where it is not what its receiver makes of it. */
+  /** The possible outcomes of the delivery, if they do not follow from its receiver's behaviour. */
   readonly outcomes?: readonly Outcome[];
-  /** An attempt is ordered by it. */
+  /** It orders an attempt. */
   readonly orders?: boolean;
   readonly policies?: Fault['policies'];
   readonly lasts?: Fault['lasts'];
@@ -125,7 +125,7 @@ function ordered({
       targets.set(scene, id);
       if (outcomes !== undefined) scene.ledger.exceptions.set(id, outcomes);
       if (orders === true) scene.ledger.ordered.set(id, Date.now());
-      // One that a batch requeued gets its workflow in a moment.
+      // A delivery requeued by a batch gets its workflow in a moment.
       const workflow = await until('its workflow', async () => {
         const workflowId = await workflowIdOf(scene.stack.sql, id);
         return (await exists(scene, workflowId)) && workflowId;
@@ -165,26 +165,26 @@ export const operatorFaults: readonly Fault[] = [
       );
       await restart(scene, id);
     },
-    // Time for an attempt or a mail too many.
+    // Long enough to notice one attempt or mail too many.
     lasts: [3_000, 4_000],
   }),
   ordered({
     name: 'activity paused, then unpaused',
-    // Of waits shorter than the pause: an attempt that fell due meanwhile comes at once.
+    // With waits shorter than the pause: an attempt that fell due meanwhile comes at once.
     policies: ['scaled'],
     inject: (scene, id) => toActivity(scene, 'pause', id),
     heal: (scene, id) => toActivity(scene, 'unpause', id),
   }),
   ordered({
     name: 'activity reset',
-    // Of more attempts than two: the second one waits in the workflow, not in its activity.
+    // With more than two attempts: the second one waits in the workflow, not in its activity.
     policies: ['scaled'],
     inject: (scene, id) => toActivity(scene, 'reset', id),
     orders: true,
   }),
   ordered({
     name: 'tried now',
-    // Refused while an attempt is under way.
+    // It is refused while an attempt is under way.
     inject: (scene, id) => until('tryNow to be taken', () => asked(scene, 'tryNow', id)),
     orders: true,
   }),

@@ -1,4 +1,4 @@
-/** Records that change while something fails, and webhooks that want their events in order. */
+/** Records that change during a fault, and webhooks with an order. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isOpen } from '../../src/domain/delivery-state.ts';
 import { eachLimited } from '../../src/lib/each-limited.ts';
@@ -18,17 +18,17 @@ import { temporal } from './operator.ts';
 import { standbyFaults } from './standby.ts';
 import { temporalFaults } from './temporal.ts';
 
-/** Records that change at once: the other orders of the round need their turn, too. */
+/** The number of records that change at once: the other orders of the round need their turn, too. */
 const AT_ONCE = 20;
-/** Between two changes of a record, in milliseconds. */
+/** The time between two changes of a record, in milliseconds. */
 const PAUSE_MS = [20, 300] as const;
-/** There is much to do: whether the others are in time is seen in other groups. In milliseconds. */
+/** Long, since there is much load: other groups check whether deliveries are in time. In milliseconds. */
 const GRACE_MS = 60_000;
-/** Something ends at least this often, in milliseconds, until all has: also what a reconciler has to find. */
+/** The longest time without a delivery ending, in milliseconds, until all have: some have to be found by the reconciler. */
 const PATIENCE_MS = 120_000;
 const POLL_MS = 200;
 
-/** Refused that often before it is accepted: one delivery in sixteen for a second or so, one in eight for a moment. */
+/** How often a delivery is refused before it is accepted: one in sixteen for about a second, one in eight for a moment. */
 function refusals(deliveryId: string): number {
   const last = deliveryId.at(-1) ?? '';
   if (last === '0') return 14;
@@ -97,7 +97,7 @@ async function begin(scene: Scene): Promise<void> {
       await shop.annotate(id, `change ${change}`);
     }
   });
-  // Looked at when everything settles.
+  // Awaited in `settle`.
   sent.catch(() => {});
   traffics.set(scene, { records, sides, sent, canceled: new Set() });
 }
@@ -112,7 +112,7 @@ async function settle(scene: Scene): Promise<void> {
   await sent;
   let all: OrderedDelivery[][] = [];
   let open = Number.POSITIVE_INFINITY;
-  // A busy machine takes longer, and nothing is stuck on it.
+  // On a busy machine this takes longer, but nothing is stuck.
   for (let end = Date.now() + PATIENCE_MS; open > 0 && Date.now() < end; await sleep(POLL_MS)) {
     all = await Promise.all(sides.map((side) => readDeliveries(scene, side)));
     const left = all.flat().filter(({ state }) => isOpen(state)).length;
@@ -138,7 +138,7 @@ function inOrder(fault: Fault | undefined, of: Partial<Fault> = {}): Fault {
     ...fault,
     group: 'order',
     name: `in order: ${fault.name}`,
-    // What is refused is tried again within the round.
+    // Refused deliveries are retried within the round.
     policies: ['scaled'],
     injectionPoints: ['orders'],
     ...of,
@@ -159,7 +159,7 @@ function inOrder(fault: Fault | undefined, of: Partial<Fault> = {}): Fault {
 
 const named = (faults: readonly Fault[], name: string) => faults.find((fault) => fault.name === name);
 
-/** Ends the workflows of some deliveries that wait for their next attempt, with others of their record behind them. */
+/** Ends the workflows of some deliveries that wait for their next attempt and have others of their record behind them. */
 const terminated: Fault = {
   group: 'order',
   name: 'workflows terminated',

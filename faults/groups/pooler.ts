@@ -1,4 +1,4 @@
-/** PgBouncer between Waybill and Postgres, in both of its modes: what each statement rests on is in the statement. */
+/** PgBouncer between Waybill and Postgres, in both of its modes: no statement may depend on its session. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolMode } from '../../test/support/pooler.ts';
 import type { Fault } from '../fault.ts';

@@ -1,4 +1,4 @@
-/** A Postgres that is there, and does not do what is asked of it. */
+/** A Postgres that is up, but does not do what it is asked. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import type { Fault, Scene } from '../fault.ts';
@@ -6,7 +6,7 @@ import type { Fault, Scene } from '../fault.ts';
 const POLICIES = ['scaled', 'hours'] as const;
 const INJECTION_POINTS = ['orders', 'slow', 1, 19, 20] as const;
 
-/** What ends a fault that somebody must let go of, by the scene it was done to. */
+/** Functions that release the locks or connections of a fault, by scene. */
 const releases = new WeakMap<Scene, () => Promise<void>>();
 
 async function release(scene: Scene): Promise<void> {
@@ -14,7 +14,7 @@ async function release(scene: Scene): Promise<void> {
   releases.delete(scene);
 }
 
-/** Ends every connection to the database but this one: behind a pooler they have no name. */
+/** Ends every connection to the database except this one: behind a pooler they have no name. */
 export async function endConnections(sql: postgres.Sql): Promise<void> {
   await sql`
     select pg_terminate_backend(pid) from pg_stat_activity
@@ -49,7 +49,7 @@ const restarted: Fault = {
   heal: ({ stack }) => stack.postgres.start(),
 };
 
-/** Connections that somebody else's program takes for itself, so many at once, and keeps. */
+/** The number of connections that a foreign program takes at once and keeps. */
 const GREED = 40;
 /** In milliseconds. */
 const CONNECT_MS = 3_000;
@@ -63,7 +63,7 @@ const outOfConnections: Fault = {
   async inject(scene) {
     const { sql, postgres: server } = scene.stack;
     const held: postgres.Sql[] = [];
-    /** Takes some more; false once not all could be had. */
+    /** Takes some more; false once it did not get all. */
     const greedy = async () => {
       const more = Array.from({ length: GREED }, () => postgres(server.url, { max: 1, onnotice: () => {} }));
       held.push(...more);
@@ -75,7 +75,7 @@ const outOfConnections: Fault = {
       return results.every((result) => result.status === 'fulfilled' && result.value === 'taken');
     };
     while (await greedy());
-    // Those that Waybill had are gone too, and somebody is quicker than it to take them.
+    // Waybill's own connections are ended too, and the other program is quicker to take them.
     await endConnections(sql);
     await greedy();
     releases.set(scene, async () => {

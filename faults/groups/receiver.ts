@@ -1,5 +1,5 @@
 /**
- * Receivers that are hostile at the wire. Each spoils its own deliveries at most: those of the others come in time.
+ * Receivers that are hostile on the wire. Each can spoil only its own deliveries: those to the others come in time.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -13,21 +13,21 @@ import { RECEIVER_HOST } from '../stack/stack.ts';
 interface Hostile {
   readonly name: string;
   readonly outcome: Extract<Outcome, 'delivered' | 'failed'>;
-  /** What it does once a request has arrived. */
+  /** Handles a request that has arrived. */
   readonly answer: (socket: Socket, scene: Scene) => void;
-  /** A certificate of test/support/tls that no client should trust for it: then no request arrives. */
+  /** A certificate of test/support/tls that no client should trust: then no request arrives. */
   readonly certificate?: string;
 }
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n';
 
-/** Writes a piece every so often, in milliseconds, as long as somebody listens. */
+/** Writes a piece at this interval, in milliseconds, as long as the connection is open. */
 function drip(socket: Socket, piece: string, everyMs: number): void {
   const timer = setInterval(() => socket.write(piece), everyMs);
   socket.once('close', () => clearInterval(timer));
 }
 
-/** Writes as fast as it is taken. */
+/** Writes as fast as the client reads. */
 function flood(socket: Socket, piece: string): void {
   const pump = () => {
     while (!socket.destroyed && socket.write(piece));
@@ -38,7 +38,7 @@ function flood(socket: Socket, piece: string): void {
 
 const pem = (name: string) => readFileSync(new URL(`../../test/support/tls/${name}`, import.meta.url));
 
-/** Notes the attempt that a request's head tells of, and answers it. */
+/** Notes the attempt named in a request's head, and answers it. */
 function serve({ outcome, answer }: Hostile, scene: Scene, arrivals: Arrival[]) {
   return (socket: Socket) => {
     let text = '';
@@ -86,7 +86,7 @@ function fault(hostile: Hostile): Fault {
       const address = server.address();
       if (address === null || typeof address === 'string') throw new Error('The receiver has no port.');
       const url = `${certificate === undefined ? 'http' : 'https'}://${RECEIVER_HOST}:${address.port}/hostile`;
-      // One that never takes anything gets one delivery, so that it is deactivated by that.
+      // A receiver that never accepts anything gets one delivery, which deactivates its webhook.
       const type = outcome === 'delivered' ? 'CREATE_ORDER' : 'UPDATE_ORDER_STATUS';
       const webhookId = await scene.shop.subscribe(url, type);
       const unseen = certificate !== undefined;

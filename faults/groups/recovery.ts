@@ -1,6 +1,5 @@
 /**
- * Processes that die or stand still in the middle of a recovery: each event that was lost is delivered, once unless it was in
- * flight.
+ * Processes that die or freeze in the middle of a recovery: each lost event is delivered, once unless it was in flight.
  */
 
 import { beginRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
@@ -13,19 +12,19 @@ import type { Part } from '../stack/part.ts';
 import type { Stack } from '../stack/stack.ts';
 import { killing } from './kill.ts';
 
-/** What is lost: of a type that no order fires. */
+/** The type of the lost events: one that no order fires. */
 const TYPE = 'UPDATE_PRODUCT';
 const LOST = 150;
 const MINUTE_MS = 60_000;
-/** From the last delivery to the recovery's next look, in milliseconds: it looks ever more seldom, and may have to be repaired. */
+/** The time from the last delivery to the recovery's next step, in milliseconds: the steps become rarer, and it may have to be repaired. */
 const COMPLETED_MS = 150_000;
 
 const script: Script = { type: TYPE, outcome: 'delivered', delayMs: 100, status: () => 200 };
 
-/** The recoveries of the rounds that are being played. */
+/** The recoveries of the rounds being played. */
 const begun = new WeakMap<Scene, string>();
 
-/** Events from before the webhook was there, and a recovery of them. */
+/** Creates events from before the webhook existed, and a recovery of them. */
 async function prepare(scene: Scene): Promise<void> {
   const { stack, shop, receivers, ledger } = scene;
   const { eshopId } = shop;
@@ -49,7 +48,7 @@ async function prepare(scene: Scene): Promise<void> {
   for (const entityId of ids) ledger.accepted.push({ type: TYPE, entityId, at: null });
 }
 
-/** The recovery knows that it is over, and what came of it. */
+/** Checks that the recovery is completed, and its counts. */
 async function settle(scene: Scene): Promise<void> {
   const read = () => readRecovery(scene.stack.sql, begun.get(scene) ?? '');
   await until('its end', async () => (await read())?.state === 'completed', COMPLETED_MS).catch(() => {});

@@ -1,7 +1,7 @@
-/** Servers that are far away: every answer takes its time, and nothing is late for that. */
+/** Distant servers: every response takes longer, but no attempt is late. */
 import type { Fault, Scene } from '../fault.ts';
 
-/** There and back, in milliseconds: Temporal in another region, Postgres in another zone. */
+/** Round-trip times in milliseconds: Temporal in another region, Postgres in another zone. */
 const TEMPORAL_MS = 50;
 const POSTGRES_MS = 5;
 

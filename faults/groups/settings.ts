@@ -1,4 +1,4 @@
-/** Settings that a database or a role carries, because some other program wanted them there. */
+/** Settings on a database or a role that were made for some other program. */
 import type { Fault, Scene } from '../fault.ts';
 import { endConnections } from './postgres.ts';
 
@@ -13,7 +13,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   search_path: '"$user", public, pg_catalog',
 };
 
-/** Sets them where every new connection finds them, or takes them back, and ends the connections that there are. */
+/** Sets them for every new connection, or resets them, and ends the present connections. */
 async function change({ stack: { sql } }: Scene, of: 'database' | 'role', how: 'set' | 'reset') {
   const [names] = await sql<{ database: string; role: string }[]>`
     select quote_ident(current_database()) as database, quote_ident(current_user) as role`;

@@ -1,4 +1,4 @@
-/** Postgres fails over: its standby is promoted, and for a while the name leads to the old one still. */
+/** Postgres fails over: its standby is promoted, and for a while the name still leads to the old server. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Fault, Scene } from '../fault.ts';
@@ -13,7 +13,7 @@ function pairOf(scene: Scene) {
   return pair;
 }
 
-/** The one takes over from the other, which is stopped and may come back as its standby. Nothing committed is lost. */
+/** One server takes over from the other, which is stopped and may come back as its standby. No commit is lost. */
 async function takeOver(from: Node, to: Node): Promise<void> {
   await from.stop();
   await to.promote();
@@ -46,7 +46,7 @@ function promoted(what: string, oldOneAnswers: boolean): Fault {
       if (!oldOneAnswers) await first.start();
     },
     async finish(scene) {
-      // Where it could not be made, that is the failure to be told.
+      // If the pair could not be made, that failure is the one to report.
       const pair = pairs.get(scene);
       if (pair === undefined) return;
       const { first, standby, folder } = pair;

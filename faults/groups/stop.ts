@@ -1,9 +1,9 @@
-/** Stopped gracefully while there is work: what is under way finishes, nothing fails, nothing is cut. */
+/** Graceful stops while there is work: attempts under way finish, none fails, none is cut off. */
 import type { Fault, Scene } from '../fault.ts';
 import type { ProgramPart } from '../stack/program.ts';
 import type { Stack } from '../stack/stack.ts';
 
-/** An attempt's time, the grace around it, and what a busy machine takes besides, in milliseconds. */
+/** The time of an attempt, its grace, and a margin for a busy machine, in milliseconds. */
 const STOPS_WITHIN_MS = 15_000;
 
 async function stopInTime(part: ProgramPart, { ledger }: Scene): Promise<void> {

@@ -1,8 +1,8 @@
-/** A Temporal that forgets, or stays away past the window. */
+/** A Temporal that loses its data, or stays away past the window. */
 import { until } from '../../test/support/until.ts';
 import type { Fault, Scene } from '../fault.ts';
 
-/** The reconciler must find out by itself what Temporal has forgotten: within a minute, in milliseconds. */
+/** The reconciler must find out by itself what Temporal has lost: within a minute, in milliseconds. */
 const MENDED_WITHIN_MS = 60_000;
 
 async function forgets(scene: Scene, how: () => Promise<void>): Promise<void> {
@@ -48,7 +48,7 @@ const away: Fault = {
     const failing = receivers.all.filter(({ outcome }) => outcome === 'failed');
     await until('a first attempt', async () => failing.every(({ arrivals }) => arrivals[0]?.status));
     await stack.temporal.stop();
-    // Its window was lost by an outage: one last attempt, and the webhook stays.
+    // Its window was lost by an outage: after the last chance the webhook stays active.
     for (const { webhookId } of failing) ledger.webhookExceptions.set(webhookId, ['expired']);
   },
   heal: ({ stack }) => stack.temporal.start(),
@@ -59,7 +59,7 @@ const awayTowardsTheEnd: Fault = {
   name: 'away towards the end of the window',
   policies: ['tight'],
   injectionPoints: [18, 19],
-  // Longer than what the window leaves beyond its waits, so that the last one must be shortened.
+  // Longer than the room that the window leaves beyond the waits, so that the last wait must be shortened.
   lasts: [8_000, 10_000],
   inject: ({ stack }) => stack.temporal.stop(),
   heal: ({ stack }) => stack.temporal.start(),

@@ -19,9 +19,9 @@ import { type BasicStack, RECEIVER_HOST, temporaryFolder } from './stack.ts';
 /** A running instance. */
 export interface EmbeddedStack extends BasicStack {
   readonly program: ProgramPart;
-  /** Of its Temporal, as `host:port`. */
+  /** The address of its Temporal, as `host:port`. */
   temporalAddress(): Promise<string>;
-  /** SIGKILL to the program and to both its servers. */
+  /** Sends SIGKILL to the program and both its servers. */
   killEverything(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export async function startEmbeddedStack(shutdown: Shutdown): Promise<EmbeddedSt
   });
   await shutdown.add(async () => {
     await program.stop();
-    // Where a round ended between a kill and its start, its servers are left.
+    // If a round ended between a kill and its restart, its servers may still run.
     for (const pid of await processesNaming(directory)) signalTree(pid, 'SIGKILL');
   });
   const forbidden = await createReceiver();
@@ -65,7 +65,7 @@ export async function startEmbeddedStack(shutdown: Shutdown): Promise<EmbeddedSt
       program.use(wanted);
       await program.start();
       runsUnder = kind;
-      // The port of its Postgres stays over restarts.
+      // The port of its Postgres stays the same across restarts.
       sql ??= createPool((await dataDir.readInstance()).databaseUrl ?? '', 2);
     },
     temporalAddress: async () => (await dataDir.readInstance()).temporalAddress ?? '',

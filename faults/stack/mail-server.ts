@@ -1,9 +1,9 @@
-/** A mail server that takes every mail, or behaves as real ones do. */
+/** A mail server that accepts every mail, or behaves like real ones. */
 import type { Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import type { Part } from './part.ts';
 
-/** A mail that was taken. */
+/** An accepted mail. */
 export interface TakenMail {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -12,26 +12,26 @@ export interface TakenMail {
   readonly text: string;
 }
 
-/** What it answers to a mail for this recipient, in the order of the tries. */
+/** Its response to each try of a mail for this recipient. */
 export type MailBehaviour = (
   to: string,
   attempt: number,
 ) =>
   | 'take'
-  /** Takes it, and is gone before the session ends in order. */
+  /** Accepts it, and is gone before the session ends properly. */
   | 'takeAndDie'
-  /** Takes it after a while. */
+  /** Accepts it after a while. */
   | 'takeSlowly'
   /** An SMTP code: 4xx for now, 5xx for good. */
   | number;
 
-/** A running mail server: part of the harness's own process. */
+/** A running mail server, in the harness's own process. */
 export interface MailServer extends Pick<Part, 'name' | 'stop' | 'start'> {
   readonly url: string;
-  /** All mails taken so far, by the recipient. */
+  /** All mails accepted so far for this recipient. */
   mailsTo(address: string): readonly TakenMail[];
   behave(behaviour: MailBehaviour): void;
-  /** Resolves when a mail to this address has arrived, answered or not. */
+  /** Resolves once a mail to this address has arrived, whether answered or not. */
   mailUnderWay(address: string): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export async function startMailServer(port: number): Promise<MailServer> {
           const messageId = /^Message-ID:\s*(\S+)/im.exec(text)?.[1] ?? '';
           mails.push({ at: Date.now(), to, messageId, text });
           setTimeout(done, answer === 'takeSlowly' ? SLOW_REPLY_MS : 0);
-          // The answer is on its way when the event loop comes round again.
+          // The response has left by the next turn of the event loop.
           if (answer === 'takeAndDie') setTimeout(() => void part.stop().then(() => part.start()), 20);
         });
       },

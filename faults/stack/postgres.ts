@@ -12,13 +12,13 @@ import { signalTree } from './processes.ts';
 export interface PostgresPart extends Part {
   /** Its address without any proxy. */
   readonly url: string;
-  /** Of its data. */
+  /** Its data directory. */
   readonly directory: string;
-  /** From its next start on its clock can be set, or is the machine's again. */
+  /** Whether its clock can be set from its next start on, or is the machine's again. */
   readonly clock: { settable: boolean; set(ms: number): Promise<void> };
 }
 
-/** What gives a program a clock of its own, where Debian's package has it. */
+/** The library that gives a program its own clock, at the path of Debian's package. */
 const LIBRARY = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/faketime/libfaketime.so.1`;
 
 /** Whether the clock of a Postgres can be set. */
@@ -31,7 +31,7 @@ export function hasSettableClock(): boolean {
   }
 }
 
-/** Makes a cluster in a folder that every user can enter, and starts it. */
+/** Creates a cluster in a folder that every user can enter, and starts it. */
 export async function startPostgresPart(directory: string): Promise<PostgresPart> {
   const dataDir = await openDataDir(directory);
   await dataDir.write('postgres-port', String(await freePort()));

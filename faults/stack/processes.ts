@@ -1,4 +1,4 @@
-/** Signals to a process and everything below it. */
+/** Signals to a process and all its descendants. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -24,7 +24,7 @@ function descendants(pid: number): number[] {
   return children.flatMap((child) => [child, ...descendants(child)]);
 }
 
-/** Sends a signal to a process, then to everything below it; those that have ended meanwhile are left out. */
+/** Sends a signal to a process, then to all its descendants; those that have ended meanwhile are skipped. */
 export function signalTree(pid: number, signal: NodeJS.Signals): void {
   for (const each of [pid, ...descendants(pid)]) {
     try {

@@ -1,4 +1,4 @@
-/** Waybill itself, as a process of its own. */
+/** Waybill itself, as a process. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -8,12 +8,12 @@ import type { Part } from './part.ts';
 import { signalTree } from './processes.ts';
 
 const run = promisify(execFile);
-/** Starting again under a fault's load, in milliseconds. */
+/** The longest restart under a fault's load, in milliseconds. */
 const READY_MS = 120_000;
 
 /**
- * Builds the program as it is shipped.
- * @throws Error with what the compiler says
+ * Builds the program as shipped.
+ * @throws Error with the compiler's output
  */
 export async function buildProgram(): Promise<void> {
   const cwd = fileURLToPath(new URL('../..', import.meta.url));
@@ -24,19 +24,19 @@ export async function buildProgram(): Promise<void> {
 
 /** A Waybill process in one of its roles. */
 export interface ProgramPart extends Part {
-  /** Everything it wrote, over all its lives. */
+  /** All its output, over all its starts. */
   output(): string;
-  /** How it ended when it was last asked to: 0 in order. */
+  /** The exit code of its last requested stop: 0 is a proper end. */
   readonly exitCode: number | null;
-  /** Variables besides its own from the next start on; null for none. */
+  /** Sets further environment variables from the next start on. */
   use(variables: Readonly<Record<string, string>>): void;
-  /** Started, and not ended by us. */
+  /** Started, and not stopped by the harness. */
   readonly running: boolean;
-  /** Whether its process is really there. */
+  /** Whether its process really exists. */
   alive(): boolean;
 }
 
-/** @param env its variables; a role's port must be fixed, so that it comes back at the same address */
+/** @param env its environment variables; a role's port must be fixed, so that it comes back at the same address */
 export function createProgramPart(name: string, env: Readonly<Record<string, string>>): ProgramPart {
   let program: Program | undefined;
   let variables: Readonly<Record<string, string>> = {};

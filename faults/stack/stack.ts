@@ -1,6 +1,6 @@
 /**
- * What the faults are done to: Postgres, Temporal, a mail server, and Waybill as two processes (api, worker), all
- * started for the harness alone in a temporary folder. Between Waybill and its servers lie TCP proxies.
+ * The stack that faults are injected into: Postgres, Temporal, a mail server, and Waybill as two processes (api, worker), all started
+ * only for the harness, in a temporary folder. TCP proxies are between Waybill and its servers.
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -21,20 +21,20 @@ import { type PostgresPart, startPostgresPart } from './postgres.ts';
 import { createProgramPart, type ProgramPart } from './program.ts';
 import { startTemporalPart, type TemporalPart } from './temporal.ts';
 
-/** Where receivers listen: exempt from the guard against private addresses, unlike the rest of loopback. */
+/** The address of receivers: exempt from the guard against private addresses, unlike the rest of loopback. */
 export const RECEIVER_HOST = '127.0.2.1';
 
-/** What gives the worker a clock of its own. */
+/** The module that gives the worker its own clock. */
 const CLOCK_SHIFT = new URL('../clock/shift.mjs', import.meta.url).href;
 
-/** How a round wants it. */
+/** A round's requirements of the stack. */
 export interface Prepared {
   readonly policy: PolicyName;
   readonly firstAttempts: Setting;
   readonly fault: { readonly pooler?: PoolMode };
 }
 
-/** What every round needs, however Waybill runs. */
+/** The part of a stack that every round needs, however Waybill is run. */
 export interface BasicStack {
   readonly apiUrl: string;
   /** All Waybill processes. */
@@ -43,7 +43,7 @@ export interface BasicStack {
   readonly forbidden: Receiver;
   /** The harness's own way to the database, past the proxies. */
   readonly sql: Pool;
-  /** Brings Waybill up as the round wants it, and everything else that a fault has changed back to what it was. */
+  /** Starts Waybill as the round requires, and restores everything that a fault has changed. */
   prepare(round: Prepared): Promise<void>;
   mailsTo(address: string): Promise<readonly TakenMail[]>;
 }
@@ -55,32 +55,32 @@ export interface Stack extends BasicStack {
   readonly mail: MailServer;
   readonly api: ProgramPart;
   readonly worker: ProgramPart;
-  /** The proxies: from whom to whom. */
+  /** The proxies, by their two ends. */
   readonly links: Readonly<Record<'apiToPostgres' | 'workerToPostgres' | 'workerToTemporal', TcpProxy>>;
-  /** Between Waybill and Postgres in the rounds that want one; started by the first. */
+  /** The poolers between Waybill and Postgres, for rounds that want one; each is started by the first such round. */
   readonly poolers: Readonly<Record<PoolMode, PoolerPart>>;
-  /** Where the links to Postgres lead, the harness's own included. */
+  /** Sets the target of the links to Postgres, or of the harness's own link. */
   aimAtPostgres(who: 'everybody' | 'the harness', port: number): void;
-  /** A folder for what a fault needs. */
+  /** A folder for files that a fault needs. */
   readonly directory: string;
-  /** The name server that Waybill asks. */
+  /** The name server that Waybill uses. */
   readonly names: DnsServer;
-  /** Sets the worker's clock apart from the machine's, in milliseconds. */
+  /** Shifts the worker's clock from the machine's by this many milliseconds. */
   shiftWorkerClock(ms: number): Promise<void>;
 }
 
-/** Makes a folder that goes with the stack. */
+/** Makes a folder that is removed with the stack. */
 export async function temporaryFolder(shutdown: Shutdown): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-faults-'));
   await shutdown.add(() => rm(directory, { recursive: true, force: true }));
-  // As root, Postgres runs as a user of its own, who has to enter the folder.
+  // If started by root, Postgres runs as its own user, who has to enter the folder.
   await chmod(directory, 0o755);
   return directory;
 }
 
 /**
  * Starts everything.
- * @param shutdown receives what stops each part
+ * @param shutdown receives the functions that stop each part
  * @param say receives a line of text for every step
  */
 export async function startStack(shutdown: Shutdown, say: (text: string) => void): Promise<Stack> {

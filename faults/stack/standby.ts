@@ -1,4 +1,4 @@
-/** A second Postgres that follows the first, and is promoted in its place. */
+/** A second Postgres that follows the first and is promoted in its place. */
 import { execFile } from 'node:child_process';
 import { appendFile, chmod, chown, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,11 +16,11 @@ export interface Node {
   readonly url: string;
   readonly port: number;
   start(): Promise<void>;
-  /** Once what it has committed is at the one that follows it. */
+  /** Stops it once its commits have reached its standby. */
   stop(): Promise<void>;
   /** Makes it a standby of the other from its next start on. */
   follow(other: Pick<Node, 'port'>): Promise<void>;
-  /** Resolves when it takes writes. */
+  /** Resolves once it accepts writes. */
   promote(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export function firstNode(part: PostgresPart): Node {
 
 /**
  * Copies a running server and starts the copy as its standby.
- * @param directory where the copy goes
+ * @param directory the place of the copy
  */
 export async function startStandby(first: PostgresPart, directory: string): Promise<Node> {
   const user = await serverUser();
@@ -40,7 +40,7 @@ export async function startStandby(first: PostgresPart, directory: string): Prom
   const sql = postgres(first.url, { max: 1, onnotice: () => {} });
   try {
     await sql`select pg_backup_start('standby', true)`;
-    // Files that vanish while they are copied belong to what has ended: the log of the server has the rest.
+    // Files that vanish during the copy belong to ended work: the server's log has the rest.
     await run('cp', ['-a', first.directory, directory]).catch(() => {});
     const [stopped] = await sql<{ labelfile: string }[]>`select labelfile from pg_backup_stop(false)`;
     await writeAs(user, join(directory, 'backup_label'), stopped?.labelfile ?? '');

@@ -1,4 +1,4 @@
-/** The Temporal dev server of a stack, with its database in a file, so that its past can be taken away. */
+/** The Temporal dev server of a stack, with its database in a file, so that it can be set back. */
 import { cp, rm } from 'node:fs/promises';
 import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal.ts';
 import { freePort } from '../../test/support/ports.ts';
@@ -7,10 +7,10 @@ import { signalTree } from './processes.ts';
 
 /** A running dev server. */
 export interface TemporalPart extends Part {
-  /** Without any proxy, as `host:port`. */
+  /** Its address without any proxy, as `host:port`. */
   readonly address: string;
   readonly port: number;
-  /** The program, for the command line of an operator. */
+  /** The program, used as the operator's command line. */
   readonly binary: string;
   /** Copies its database while it is stopped. */
   saveCopy(): Promise<void>;
@@ -20,7 +20,7 @@ export interface TemporalPart extends Part {
   wipe(): Promise<void>;
 }
 
-/** @param databaseFile where its database is kept */
+/** @param databaseFile the file of its database */
 export async function startTemporalPart(binary: string, databaseFile: string): Promise<TemporalPart> {
   const preferredPort = await freePort();
   let server: EmbeddedTemporal = await startTemporal({ binary, databaseFile, ui: false, preferredPort });
@@ -43,7 +43,7 @@ export async function startTemporalPart(binary: string, databaseFile: string): P
     binary,
     async kill() {
       signal('SIGKILL');
-      // Or it would be started again at once.
+      // Otherwise it would be restarted at once.
       await server.stop();
     },
     freeze: () => signal('SIGSTOP'),

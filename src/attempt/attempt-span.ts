@@ -1,6 +1,5 @@
 /**
- * The span of an attempt: from the moment at which its number is allocated until its result is recorded, a part of the trace
- * that its delivery comes from.
+ * The span of an attempt: from the allocation of its number until its result is recorded. It belongs to the trace of its delivery.
  */
 import type { AttemptRecord, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { NewSpan, OpenSpan, Traces } from '../traces/traces.ts';
@@ -34,7 +33,7 @@ export function beginAttemptSpan(
   });
 }
 
-/** The span of a batch: a trace of its own, since its deliveries come from many. */
+/** The span of a batch: a trace of its own, since its deliveries come from many traces. */
 export function batchSpan(batchId: string): NewSpan {
   return {
     name: 'attempt batch',
@@ -49,7 +48,7 @@ export function batchSpan(batchId: string): NewSpan {
   };
 }
 
-/** @param way where the time went before its request, of a first attempt */
+/** @param way of a first attempt: the time spent on each stretch before its request */
 export function endAttemptSpan(span: OpenSpan, record: AttemptRecord, way: ToFirstByte | null): void {
   const { outcome, status, error, nextAttemptAt } = record;
   span.set({

@@ -1,6 +1,6 @@
 /**
- * The first half of attempts: from what the records say to requests that may leave (docs/interface.md, D1–D6). One
- * delivery or many, the steps are the same.
+ * The first half of attempts: from the records to requests that may leave (docs/interface.md, D1–D6). The steps are the same for one
+ * delivery or many.
  */
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
@@ -30,11 +30,11 @@ export interface AttemptDeps {
   readonly keys: SecretKeys;
   readonly limits: Limits;
   /**
-   * The deliveries whose requests this process has under way. A database's clock that is set ahead ends all ownership in the records at
-   * once, this process's own too.
+   * The deliveries whose requests this process has under way. If the database's clock is set ahead, all ownership in the records ends
+   * at once, also that of this process.
    */
   readonly underWay: Set<string>;
-  /** Told when what was started begins. */
+  /** Called when a started batch begins. */
   readonly load: Pick<Load, 'begun'>;
   readonly log: Logger;
   readonly watch: DeliveryWatch;
@@ -48,29 +48,29 @@ export interface ReadyAttempt {
   readonly begun: BegunAttempt;
   /** The mark under which it was begun. */
   readonly owner: string;
-  /** When its number was asked for, and when it was there, on a clock that does not jump. */
+  /** When its number was requested and when it was allocated, on a clock that does not jump. */
   readonly beginAt: number;
   readonly begunAt: number;
-  /** The database's, carried on from the beginning of the attempt. */
+  /** The database's clock, carried on from the beginning of the attempt. */
   readonly clock: Clock;
   readonly request: AttemptRequest;
-  /** To be ended by whoever makes the attempt. */
+  /** Ended by the code that makes the attempt. */
   readonly span: OpenSpan;
 }
 
-/** What became of a group of deliveries that were to be attempted. */
+/** The result of beginning attempts of a group of deliveries. */
 export interface Beginnings {
   readonly ready: readonly ReadyAttempt[];
   readonly refused: readonly { readonly delivery: DeliveryForAttempt; readonly reason: Refusal }[];
-  /** No request can be made of the stored records. */
+  /** No request can be made from the stored records. */
   readonly unprepared: readonly { readonly delivery: DeliveryForAttempt; readonly error: unknown }[];
-  /** Not as read any more: the number has its result, the webhook has changed, or somebody else holds the delivery. */
+  /** Changed since they were read: the number has its result, the webhook has changed, or the delivery has another owner. */
   readonly outdated: readonly DeliveryForAttempt[];
 }
 
 /**
- * Decides about each delivery, prepares the requests, and allocates the numbers of those that may leave in one statement.
- * @param batch the one that holds the deliveries; null: the relay, or the workflow of one
+ * Decides about each delivery, prepares the requests, and allocates the numbers of those that may leave, in one statement.
+ * @param batch the batch that holds the deliveries; null: the relay or a delivery's own workflow does
  */
 export async function begin(
   { sql, execute, keys, traces, underWay }: AttemptDeps,

@@ -1,4 +1,4 @@
-/** Deliveries of which no request can be made. */
+/** Deliveries whose request cannot be prepared. */
 import { closeDelivery, startWindow } from '../db/webhooks/deliveries.ts';
 import type { AttemptDeps } from './begin-attempts.ts';
 import { InternalFailure } from './internal-failure.ts';
@@ -7,8 +7,8 @@ import type { AttemptOrder, AttemptVerdict } from './outcome.ts';
 const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery; the receiver is not at fault';
 
 /**
- * No request can be made from the stored records. This may pass (a worker that does not know a new key yet), so it is
- * retried for as long as the window lasts, and then ends as Waybill's own failure: the webhook stays as it is.
+ * No request can be made from the stored records. This may pass (a worker may not know a new key yet), so the delivery is retried until
+ * its window ends, and then ends as an internal failure: the webhook stays as it is.
  * @throws InternalFailure unless it is the delivery's last chance
  */
 export async function cannotBePrepared(

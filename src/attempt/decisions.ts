@@ -1,6 +1,6 @@
 /**
- * What an attempt decides: whether a request may leave, what is recorded of its result, and what comes next. Pure, so
- * that every case is a line of a table test.
+ * The decisions of an attempt: whether a request may leave, how its result is recorded, and what comes next. Pure, so that every case
+ * is a line of a table test.
  */
 import type { AttemptRecord, BegunAttempt, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { AttemptResult } from '../delivery/sender.ts';
@@ -17,7 +17,7 @@ import { latenessMs } from './lateness.ts';
 import type { AttemptDeferral, AttemptFailure, AttemptTerms, AttemptVerdict, Refusal } from './outcome.ts';
 import { wasGoneElsewhere } from './situation.ts';
 
-/** Up to this much late or early, in milliseconds, is a busy moment and not an outage of Waybill. */
+/** An attempt this late or early, in milliseconds, is due to a busy moment, not to an outage of Waybill. */
 const MOMENT_MS = 1_000;
 
 /** Why no request may leave now; null if one may. */
@@ -36,7 +36,7 @@ export function refusalOf(delivery: DeliveryForAttempt, order: AttemptTerms): Re
   return now > windowEnd(policy, windowStartedAt) ? 'windowOver' : null;
 }
 
-/** Whether the caller counts by a copy older than the records, and would make an attempt before its time. */
+/** Whether the caller counts from an older copy of the records, and would make an attempt before it is due. */
 function isBehind(delivery: DeliveryForAttempt, expectedNumber: number | null): boolean {
   const { attemptsMade, nextAttemptAt, now, generation, lastGeneration } = delivery;
   if (expectedNumber === null || expectedNumber > attemptsMade) return false;
@@ -45,8 +45,8 @@ function isBehind(delivery: DeliveryForAttempt, expectedNumber: number | null): 
 }
 
 /**
- * Whether an attempt that came after the end of its window was planned inside it and is late by a moment only: then its
- * retries are spent, and there was no outage.
+ * Whether an attempt after the end of its window was planned inside it and is only a moment late: then its retries are spent, and there
+ * was no outage.
  */
 export function justMissed({
   nextAttemptAt,
@@ -58,7 +58,7 @@ export function justMissed({
 
 /**
  * How long a delivery whose window has begun is deferred while its webhook is inactive.
- * @returns null where its workflow has to decide: its window has not begun, or has ended
+ * @returns null if its workflow has to decide: its window has not begun, or has ended
  */
 export function heldWhileInactive(
   { windowStartedAt, now }: Pick<DeliveryForAttempt, 'windowStartedAt' | 'now'>,
@@ -70,16 +70,16 @@ export function heldWhileInactive(
   return ms > 0 ? { kind: 'deferred', reason: 'inactive', ms, windowEndsAt } : null;
 }
 
-/** What a refused attempt returns. */
+/** The outcome of a refused attempt. */
 export function refused(delivery: DeliveryForAttempt, reason: Refusal): AttemptVerdict {
-  // Recorded, and then interrupted before the caller heard of it.
+  // Recorded, and then interrupted before the caller was told.
   if (delivery.state === 'delivered') return delivered(delivery.attemptsMade, delivery.lastStatus);
   return { kind: 'notAttempted', reason };
 }
 
 /**
- * How much later than due an attempt began because of an outage of Waybill, in milliseconds. The first one is due when its
- * window starts; a change of the webhook makes one due, and what was held until then is not late.
+ * How late an attempt began because of an outage of Waybill, in milliseconds. The first is due when its window starts. A change of the
+ * webhook makes one due: a delivery held until then is not late.
  */
 export function lostTimeMs(
   delivery: Pick<DeliveryForAttempt, 'attemptsMade' | 'windowStartedAt' | 'nextAttemptAt' | 'generationAt'>,
@@ -98,11 +98,11 @@ export interface FinishedAttempt {
   readonly begun: BegunAttempt;
   readonly finishedAt: Date;
   readonly result: AttemptResult;
-  /** Whether the webhook still has the address that was asked, and the same activation. */
+  /** Whether the webhook still has the URL of the request, and the same activation. */
   readonly stillCurrent: boolean;
 }
 
-/** What is recorded of an attempt. Failures of Waybill itself never get here. */
+/** The record of an attempt. Internal failures never get here. */
 export function recordOf(
   delivery: DeliveryForAttempt,
   { policy, lastChance }: Pick<AttemptTerms, 'policy' | 'lastChance'>,
@@ -146,29 +146,29 @@ export function recordOf(
   };
 }
 
-/** 410 speaks for the address that was asked: after a change of URL it is a failure like any other. */
+/** A 410 concerns the URL of the request: after a change of URL it is a failure like any other. */
 function outcomeOf({ outcome }: AttemptResult, stillCurrent: boolean): AttemptRecord['outcome'] {
   if (outcome === 'success') return 'success';
   return outcome === 'gone' && stillCurrent ? 'gone' : 'failure';
 }
 
-/** What the caller is told about a recorded attempt. */
+/** The answer to the caller about a recorded attempt. */
 export function answerTo(record: AttemptRecord): AttemptVerdict | AttemptFailure {
   const { number, status, error, finishedAt, nextAttemptAt } = record;
   if (error === null) return delivered(number, status);
   return { kind: 'failed', number, status, sentence: error, at: finishedAt, nextAttemptAt };
 }
 
-/** What went wrong, as a sentence. */
+/** The failure as a sentence. */
 export function failureMessage({ error, status }: Pick<AttemptResult, 'error' | 'status'>): string {
   return error ?? `HTTP ${status ?? '?'}`;
 }
 
 /**
- * The wait after a failed attempt, in milliseconds, where it is not the policy's own: an operator's order has changed the
- * caller's count, an outage of Waybill shortened the wait, or the receiver asked for a longer one.
+ * The wait after a failed attempt, in milliseconds, if it differs from the policy's: an operator's order has changed the caller's
+ * count, an outage of Waybill shortened the wait, or the receiver asked for a longer one.
  * @param counted the attempt's number as the caller counts
- * @returns null where it is the policy's own
+ * @returns null if it is the policy's own
  */
 export function unplannedWait(
   policy: RetryPolicy,

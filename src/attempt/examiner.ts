@@ -1,6 +1,6 @@
 /**
- * The examination of a receiver with the kit's series, made by the sender of all attempts: guarded, bounded and signed as these
- * (docs/interface.md, W17).
+ * The examination of a receiver with the kit's series. It uses the sender of all attempts, so its requests are guarded, bounded and
+ * signed alike (docs/interface.md, W17).
  */
 import { type Answer, examine } from '../../receiver/src/examination/examine.ts';
 import type { TestRequest } from '../../receiver/src/examination/series.ts';
@@ -14,11 +14,11 @@ import { signingSecrets, staticHeadersOf } from './prepare.ts';
 import type { TestSenderDeps } from './test-sender.ts';
 
 interface ExaminerDeps extends Omit<TestSenderDeps, 'version'> {
-  /** Of one request, in milliseconds: the sender's own. */
+  /** The time-out of one request, in milliseconds: the sender's own. */
   readonly timeoutMs: number;
 }
 
-/** The sender may not be cut off just before it gives up by itself, and says why. */
+/** The sender must not be cut off just before it times out by itself and says why. */
 const SLACK_MS = 250;
 
 export function createExaminer({ sender, keys, timeoutMs }: ExaminerDeps): Examine {

@@ -1,6 +1,5 @@
 /**
- * The second half of attempts: the request, and what is recorded of its result. One delivery or many, the steps are the
- * same.
+ * The second half of attempts: the request, and the recording of its result. The steps are the same for one delivery or many.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { settleOrder } from '../db/outbox/keep-order.ts';
@@ -22,25 +21,25 @@ import { toFirstByte } from './stretches.ts';
 
 /** An attempt that has its result. */
 export interface AnsweredAttempt extends ReadyAttempt {
-  /** When this process took its delivery in hand, on a clock that does not jump. */
+  /** When this process took up the delivery, on a clock that does not jump. */
   readonly takenAt: number;
   readonly finishedAt: Date;
   readonly result: AttemptResult;
 }
 
-/** An attempt as it was recorded; `changed`: false where the delivery had ended elsewhere in the meantime. */
+/** An attempt as recorded; `changed`: false if the delivery had ended elsewhere in the meantime. */
 interface RecordedAttempt {
   readonly record: AttemptRecord;
   readonly changed: boolean;
 }
 
-/** Waits between the tries to record results: requests were made, so a short outage must not lose their answers. */
+/** Waits between tries to record results: the requests were made, so a short outage must not lose their answers. */
 const RECORD_RETRY_WAITS_MS = [100, 200, 400, 800, 1_600, 3_200, 3_200, 3_200];
 
 /**
  * Makes the request of an attempt.
- * @throws InternalFailure where Waybill itself failed, `Crowded` where it is only busy; AbortError when aborted. The attempt stays begun
- * and without a result, and is given up: the same number is made again.
+ * @throws InternalFailure if Waybill itself failed, `Crowded` if it is only busy; AbortError when aborted. The attempt stays begun
+ * without a result and is given up: it is made again under the same number.
  */
 export async function send(
   { sql, sender, underWay }: Pick<AttemptDeps, 'sql' | 'sender' | 'underWay'>,
@@ -50,7 +49,7 @@ export async function send(
   const { span } = attempt;
   underWay.add(attempt.delivery.id);
   try {
-    // This process may have been stopped meanwhile, and somebody else may make it by now.
+    // This process may have been suspended in the meantime, and another may be making the attempt by now.
     if (performance.now() > attempt.beginAt + LEAVES_WITHIN_MS)
       throw new InternalFailure('This attempt was interrupted before its request left.');
     const result = await span.within(() => sender.send(attempt.request, signal));
@@ -60,7 +59,7 @@ export async function send(
     return { ...attempt, finishedAt: attempt.clock.now(), result };
   } catch (error) {
     endInterrupted(span);
-    // At worst it has to wait until its time is over.
+    // At worst the delivery waits until the ownership ends.
     await giveUpAttempt(sql, attempt.delivery.id, attempt.owner).catch(() => {});
     throw error;
   } finally {
@@ -69,8 +68,8 @@ export async function send(
 }
 
 /**
- * Records results in one statement, and tries that for some seconds.
- * @param batch the batch that made the attempts; null: the relay, or their own workflows, did
+ * Records results in one statement; retries for some seconds.
+ * @param batch the batch that made the attempts; null: the relay or the deliveries' own workflows did
  */
 export async function record(
   deps: Pick<AttemptDeps, 'sql' | 'execute' | 'watch'>,
@@ -111,7 +110,7 @@ async function recordAll(
     endAttemptSpan(span, recorded, way);
     if (states.get(delivery.id) === 'delivered') watch.ended(delivery.eventType, 'delivered');
   }
-  // What waits behind them goes at once. Where this fails, the reconciler sees to it.
+  // Deliveries behind them go at once. If this fails, the reconciler repairs it.
   const ended = attempts.filter(
     ({ delivery: { id, ordering } }) => ordering !== 'none' && states.get(id) === 'delivered',
   );
@@ -128,7 +127,7 @@ async function recordAll(
   return records.map((each) => ({ record: each, changed: states.has(each.deliveryId) }));
 }
 
-/** Tries a step on our own database again for some seconds. */
+/** Retries a step on our own database for some seconds. */
 export async function withRetries<T>(step: () => Promise<T>): Promise<T> {
   for (const wait of RECORD_RETRY_WAITS_MS) {
     try {

@@ -1,6 +1,6 @@
 /**
- * One attempt of one delivery, from its number to its record (docs/interface.md, D1–D6). It knows the database and
- * the wire, and nothing of who asks for it.
+ * One attempt of one delivery, from its number to its record (docs/interface.md, D1–D6). It knows the database and the wire, but not
+ * its caller.
  *
  * Module attempt, which imports receiver, concurrency, db, delivery, domain, lib, secrets, traces. Begin: this file for one delivery,
  * `make-batch.ts` for a batch.
@@ -16,20 +16,20 @@ import { record, send } from './finish-attempts.ts';
 import { Crowded, InternalFailure } from './internal-failure.ts';
 import type { AttemptOrder, AttemptOutcome, Refusal } from './outcome.ts';
 
-/** How attempts are ended early. */
+/** Signals that end attempts early, and the report on their permits. */
 export interface AttemptSignals {
-  /** None begins any more; those under way finish. */
+  /** No further attempt begins; those under way finish. */
   readonly stop: AbortSignal;
-  /** The requests under way are aborted too, and stay without a result. Left out: they end by their own time-out. */
+  /** The requests under way are aborted too and stay without a result. Left out: they end by their own time-out. */
   readonly abort?: AbortSignal;
-  /** Told when an attempt asks for its permit, and when it has it. */
+  /** Called when an attempt asks for its permit, and when it gets it. */
   readonly onPermit?: (it: 'isAskedFor' | 'isThere') => void;
 }
 
 /**
- * Makes one attempt and records it, also before it is due: an operator who resets the activity gets one at once.
- * @throws InternalFailure where Waybill itself failed; AbortError when aborted; the database's error when it is unreachable.
- * None of them uses up the attempt.
+ * Makes one attempt and records it, even before it is due: an operator who resets the activity gets one at once.
+ * @throws InternalFailure if Waybill itself failed; AbortError when aborted; the database's error when it is unreachable. None of these
+ * uses up the attempt.
  */
 export async function makeAttempt(
   deps: AttemptDeps,
@@ -75,7 +75,7 @@ async function makeOrDefer(
   }
 }
 
-/** The limits allow no attempt now. */
+/** Defers an attempt that the limits do not allow now. */
 async function defer(
   sql: Pool,
   delivery: DeliveryForAttempt,
@@ -83,7 +83,7 @@ async function defer(
   ms: number,
 ): Promise<AttemptOutcome> {
   await deferAttempt(sql, delivery.id, delivery.attemptsMade, ms);
-  // Its workflow has no wait to return to. Any other waits for it there, and is counted anew.
+  // The workflow has no wait to return to in the last chance. Otherwise it waits, and counts again.
   return lastChance ? { kind: 'deferred', reason: 'noRoom', ms } : refused(delivery, 'noRoom');
 }
 
@@ -102,7 +102,7 @@ async function attempt(
     unprepared: [unprepared],
   } = beginnings;
   if (refusal !== undefined) {
-    // By this process, and by the records anybody may make it: who waits until they say otherwise would not wait at all.
+    // This process makes it, but the records show no owner: a caller that waits for an ownership to end would not wait at all.
     if (refusal.reason === 'underWay' && refusal.delivery.underWayUntil === null)
       throw new InternalFailure('This attempt is under way already.');
     return await refuse(sql, refusal.delivery, order, refusal.reason);
@@ -112,7 +112,7 @@ async function attempt(
 
   const answered = await send(deps, { ...ready, takenAt }, signal);
   const [recorded] = await record(deps, [answered], order, null);
-  // Ended elsewhere in the meantime: the caller reads its state again.
+  // It ended elsewhere in the meantime: the caller reads its state again.
   if (recorded?.changed !== true) return { kind: 'notAttempted', reason: 'closed' };
   const answer = answerTo(recorded.record);
   if (answer.kind !== 'failed' || delivery.ordering === 'none') return answer;
@@ -120,7 +120,7 @@ async function attempt(
   return { ...answer, behind: await countBehind(sql, delivery.id).catch(() => 0) };
 }
 
-/** @returns undefined where there is no such delivery any more */
+/** @returns undefined if the delivery no longer exists */
 async function beginOne(
   deps: AttemptDeps,
   order: AttemptOrder,
@@ -128,7 +128,7 @@ async function beginOne(
 ): Promise<Beginnings | undefined> {
   const beginnings = await begin(deps, [read], order, null);
   if (beginnings.outdated.length === 0) return beginnings;
-  // Its webhook changed in between.
+  // The webhook changed in between.
   const now = await deps.execute((by) => loadForAttempt(by, order.deliveryId));
   return now === undefined ? undefined : await begin(deps, [now], order, null);
 }

@@ -1,6 +1,6 @@
 /**
- * One attempt of each delivery of a batch, its first or a retry. Each is made as `makeAttempt` makes it; what differs is that the
- * database is asked for many at once, and that what is not delivered is requeued.
+ * One attempt of each delivery of a batch, its first or a retry. Each is made as by `makeAttempt`, except that the database is asked
+ * for many at once, and that deliveries not delivered are requeued.
  */
 import { setMaxListeners } from 'node:events';
 import { whileLeased } from '../db/outbox/lease.ts';
@@ -33,13 +33,13 @@ interface BatchOrder {
   readonly policy: RetryPolicy;
 }
 
-/** Deliveries that are read and begun at once: their records may be large. */
+/** The most deliveries read and begun at once: their records may be large. */
 const PAGE = 32;
 
 /**
- * Makes what is left of a batch's attempts, whoever began it.
- * @returns what came of it; something is left where it was stopped
- * @throws what the database or the interruption threw. What has no result by then is attempted again under its number.
+ * Makes the remaining attempts of a batch, also of one begun by another process.
+ * @returns its counts; some deliveries are left if it was stopped
+ * @throws the error of the database or of the interruption. Attempts without a result are made again under their numbers.
  */
 export function makeBatch(
   deps: AttemptDeps,
@@ -51,7 +51,7 @@ export function makeBatch(
     const batch = { ...(await takeBatch(sql, order.batchId)), span };
     await whileLeased(
       async () => {
-        // What no further attempt will begin is for others to look after.
+        // No further attempt will begin: others may take over the rest.
         if (!signals.stop.aborted) await renewBatch(sql, batch);
       },
       () => makeAttempts(deps, order, batch, signals),
@@ -65,7 +65,7 @@ interface TracedBatch extends BatchRun {
   readonly span: OpenSpan;
 }
 
-/** Each that is open asks for its permit, begins with others that have got theirs, and is sent. */
+/** Each open delivery asks for its permit, begins together with others that have theirs, and is sent. */
 async function makeAttempts(
   deps: AttemptDeps,
   { policy }: BatchOrder,
@@ -129,14 +129,14 @@ interface Beginning {
   readonly terms: AttemptTerms;
   readonly batch: TracedBatch;
   readonly recorder: Recorder;
-  /** Aborted: nothing begins any more. */
+  /** Aborted: no further attempt begins. */
   readonly signal: AbortSignal;
   readonly interrupt: (error: unknown) => void;
 }
 
 /**
- * Begins deliveries, one page after the other: those that come meanwhile share the next.
- * @returns undefined where a delivery does not begin; unless that is since nothing does, it has been requeued
+ * Begins deliveries, one page after the other: those that arrive meanwhile share the next.
+ * @returns undefined if a delivery does not begin; it has been deferred or requeued, unless nothing begins any more
  */
 function createBeginning(
   deps: AttemptDeps,
@@ -161,7 +161,7 @@ function createBeginning(
     const underWay = new Set(
       refused.flatMap(({ delivery, reason }) => (reason === 'underWay' ? [delivery.id] : [])),
     );
-    // What may not begin, and what has changed in between.
+    // Deliveries that may not begin, and those that have changed since they were read.
     for (const id of ids) if (!begun.has(id)) recorder[underWay.has(id) ? 'defer' : 'requeue'](id);
     return begun;
   }

@@ -1,14 +1,14 @@
-/** What an attempt is asked for, and what came of it. */
+/** The order for an attempt, and its outcome. */
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 
-/** By what it is decided whether an attempt may be made, and what follows from it. */
+/** The terms that decide whether an attempt may be made, and what follows from it. */
 export interface AttemptTerms {
   readonly policy: RetryPolicy;
-  /** The one attempt after a window that an outage of Waybill used up. */
+  /** The last chance: the one attempt after a window that ended during an outage of Waybill. */
   readonly lastChance: boolean;
   /**
-   * The number that the caller counts by, or null where an operator may have ordered the attempt. A caller that is behind
-   * the records has been restored from an older copy: its waits are not those that are due.
+   * The number that the caller expects, or null if an operator may have ordered the attempt. A caller behind the records was restored
+   * from an older copy, and its waits are out of date.
    */
   readonly expectedNumber: number | null;
 }
@@ -18,8 +18,8 @@ export interface AttemptOrder extends AttemptTerms {
 }
 
 /**
- * Why no request was made. `underWay`: somebody else makes the attempt. `stopped`: by an operator. `noRoom`: as many attempts are under way there as may be; it is planned
- * again.
+ * Why no request was made. `underWay`: another owner makes the attempt. `stopped`: by an operator. `noRoom`: a concurrency limit is
+ * reached; the attempt is deferred.
  */
 export type Refusal =
   | 'inactive'
@@ -32,7 +32,7 @@ export type Refusal =
   | 'notDue'
   | 'noRoom';
 
-/** What an attempt found, where it did not fail. */
+/** The outcome of an attempt that did not fail. */
 export type AttemptVerdict =
   | { readonly kind: 'delivered'; readonly number: number; readonly status: number }
   /** Look at the situation and decide again. */
@@ -46,22 +46,22 @@ export interface AttemptFailure {
   /** Host and outcome, never a path: "HTTP 503 from shop.example after 212 ms". */
   readonly sentence: string;
   readonly at: Date;
-  /** null when no attempt is left. */
+  /** null if no attempt is left. */
   readonly nextAttemptAt: Date | null;
-  /** Newer deliveries of its record that wait behind it at this moment, where its webhook has an order. */
+  /** The number of newer deliveries of its record behind it now, if its webhook has an order. */
   readonly behind?: number;
 }
 
-/** No request was made; there is nothing to decide until then, unless the webhook changes. */
+/** No request was made. There is nothing to decide until then, unless the webhook changes. */
 export type AttemptDeferral = {
   readonly kind: 'deferred';
-  /** Until then, in milliseconds. */
+  /** The time until then, in milliseconds. */
   readonly ms: number;
 } & (
   | { readonly reason: 'inactive'; readonly windowEndsAt: Date }
-  /** The one last attempt, while as many are under way there as may be. */
+  /** The last chance, while a concurrency limit is reached. */
   | { readonly reason: 'noRoom' }
 );
 
-/** What came of an attempt. */
+/** The outcome of an attempt. */
 export type AttemptOutcome = AttemptVerdict | AttemptFailure | AttemptDeferral;

@@ -1,4 +1,4 @@
-/** The request of an attempt, made of what the records say now. Pure, the keys aside. */
+/** The request of an attempt, made from the records as they are now. Pure, apart from the keys. */
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { AttemptRequest } from '../delivery/sender.ts';
 import { payloadOptions } from '../domain/payload.ts';
@@ -6,13 +6,13 @@ import { render } from '../domain/render.ts';
 import type { Keys } from '../secrets/keys.ts';
 import { openHeaders } from '../secrets/static-headers.ts';
 
-/** What opens a webhook's secrets. */
+/** Opens a webhook's secrets. */
 export type SecretKeys = Pick<Keys, 'decryptSecret'>;
 
-/** Makes the request of an attempt. @throws Error where it cannot be made */
+/** Makes the request of an attempt. @throws Error if it cannot be made */
 export type Prepare = (delivery: DeliveryForAttempt, number: number) => Omit<AttemptRequest, 'at'>;
 
-/** @throws Error where it cannot be made: a secret that cannot be decrypted, a broken snapshot */
+/** @throws Error if it cannot be made: a secret that cannot be decrypted, a broken snapshot */
 export function prepare(
   keys: SecretKeys,
   delivery: DeliveryForAttempt,
@@ -41,12 +41,12 @@ export function prepare(
   };
 }
 
-/** Renderings of the last events that are kept: the deliveries of an event follow one another. */
+/** The number of last renderings to keep: the deliveries of an event follow one another. */
 const KEPT_BODIES = 4;
 
 /**
- * Prepares the attempts of a batch: each secret is decrypted once, and an event is rendered and encoded once for all webhooks that
- * want it alike. What it keeps is found by what was read, never by whose it is: a secret that was replaced is another one.
+ * Prepares the attempts of a batch: each secret is decrypted once, and an event is rendered and encoded once for all webhooks with the
+ * same options. The cache is keyed by the content read, not by its owner alone: a replaced secret is a new entry.
  */
 export function prepareMany(keys: SecretKeys): Prepare {
   const secrets = new Map<string, string>();
@@ -74,7 +74,7 @@ function payload(delivery: DeliveryForAttempt): Uint8Array {
   return Buffer.from(render(delivery.snapshot, payloadOptions(delivery)));
 }
 
-/** What is added to each request to a webhook. @throws Error where it cannot be opened */
+/** The headers added to each request to a webhook. @throws Error if they cannot be opened */
 export function staticHeadersOf(
   keys: SecretKeys,
   webhook: Pick<DeliveryForAttempt, 'eshopId' | 'webhookId' | 'headers'>,
@@ -82,18 +82,18 @@ export function staticHeadersOf(
   return webhook.headers === null ? {} : openHeaders(keys, webhook.headers, webhook);
 }
 
-/** The sealed secrets of a webhook, whose it is, and when that was read. */
+/** The sealed secrets of a webhook, its owner, and when they were read. */
 type SealedFor = Pick<
   DeliveryForAttempt,
   'eshopId' | 'webhookId' | 'secret' | 'previousSecret' | 'previousSecretUntil' | 'now'
 >;
 
-/** Newest first. The end of a rotation's overlap is computed here, when signing, not by a clean-up. */
+/** Newest first. The end of a rotation's overlap is computed here, at signing, not by a clean-up. */
 export function signingSecrets(keys: SecretKeys, delivery: SealedFor): string[] {
   const { previousSecret, previousSecretUntil, now } = delivery;
   const secrets = [keys.decryptSecret(delivery.secret, delivery)];
   if (previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now) {
-    // One that nobody can open any more must not stop what its successor signs.
+    // A previous secret that can no longer be opened must not stop signing with its successor.
     const previous = openedOrNull(() => keys.decryptSecret(previousSecret, delivery));
     if (previous !== null) secrets.push(previous);
   }

@@ -1,6 +1,6 @@
 /**
- * Records the results of a batch: many in one statement, and none later than a moment after it arrived, so that a worker
- * that dies repeats little.
+ * Records the results of a batch: many in one statement, and each within a moment of its arrival, so that little is repeated when a
+ * worker dies.
  */
 import { defer, requeue } from '../db/webhooks/batch-returns.ts';
 import type { BatchRun } from '../db/webhooks/batches.ts';
@@ -8,24 +8,24 @@ import type { AttemptDeps } from './begin-attempts.ts';
 import { type AnsweredAttempt, record, withRetries } from './finish-attempts.ts';
 import type { AttemptTerms } from './outcome.ts';
 
-/** Takes results, and records them. */
+/** Takes results and records them. */
 export interface Recorder {
   /** An attempt that has its result. */
   answered(attempt: AnsweredAttempt): void;
-  /** A delivery that the batch does not deliver: its next step is a workflow's of its own. */
+  /** A delivery that the batch does not deliver: it goes back to the queue for its next step. */
   requeue(deliveryId: string): void;
-  /** A delivery whose receiver has as much under way as it takes: the queue keeps it. */
+  /** A delivery whose receiver is at its limit: it waits in the queue. */
   defer(deliveryId: string): void;
-  /** Records what is left. */
+  /** Records the rest. */
   end(): Promise<void>;
 }
 
-/** A result waits for others no longer than this, in milliseconds. */
+/** The longest that a result waits for others, in milliseconds. */
 const LONGEST_WAIT_MS = 50;
 
 /**
- * @param batch whose results they are
- * @param failed hears that recording failed: what was to be recorded stays without a result, and is attempted again under its number
+ * @param batch the batch of the results
+ * @param failed called when recording failed: these attempts stay without a result and are made again under their numbers
  */
 export function createRecorder(
   deps: Pick<AttemptDeps, 'sql' | 'execute' | 'watch'>,
@@ -51,7 +51,7 @@ export function createRecorder(
     }
   }
 
-  /** One statement after the other. */
+  /** Writes run one after the other. */
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;

@@ -1,6 +1,6 @@
 /**
- * The request of a delivery, signed now, to be looked at or repeated by hand: nothing is sent. The values of its static headers are
- * left out.
+ * The request of a delivery, signed now, to be inspected or repeated by hand: nothing is sent. The values of its static headers are
+ * masked.
  */
 import { buildRequest } from '../delivery/request.ts';
 import { payloadOf, type SentEvent } from '../domain/payload.ts';
@@ -8,7 +8,7 @@ import { masked } from '../domain/static-headers.ts';
 import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
 import { type SecretKeys, signingSecrets, staticHeadersOf } from './prepare.ts';
 
-/** What is signed. */
+/** The request to sign. */
 interface Asked {
   readonly deliveryId: string;
   readonly number: number;
@@ -16,7 +16,7 @@ interface Asked {
   readonly event: SentEvent;
 }
 
-/** A function that signs. @param version Waybill's own, for `User-Agent` */
+/** Creates a function that signs. @param version Waybill's own, for `User-Agent` */
 export function createSignAgain(keys: SecretKeys, version: string) {
   return ({ deliveryId, number, webhook, event }: Asked) => {
     const { method, url, body } = payloadOf(event);

@@ -1,5 +1,5 @@
 /**
- * The present situation of a delivery, from which is decided what it does next. Pure; times in milliseconds since 1970.
+ * The present situation of a delivery, which decides its next step. Pure; times in milliseconds since 1970.
  */
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import { isOpen, type StoredState } from '../domain/delivery-state.ts';
@@ -9,13 +9,13 @@ import { latenessMs } from './lateness.ts';
 /** How a delivery ended. */
 export type FinalState = Exclude<StoredState, 'pending' | 'retrying'>;
 
-/** Why no further attempt is due. */
+/** The reason why no further attempt is due. */
 type SpentReason =
   /** The last attempt the policy allows was made and failed. */
   | 'retriesExhausted'
   /** The receiver answered 410 Gone. */
   | 'gone'
-  /** The window ended during an outage of Waybill; the one attempt made afterwards failed too. */
+  /** The window ended during an outage of Waybill; the last chance failed too. */
   | 'windowLost';
 
 /** The present state of a delivery and its webhook. */
@@ -23,38 +23,38 @@ export type DeliverySituation =
   | { readonly open: false; readonly state: FinalState }
   | {
       readonly open: true;
-      /** When it was read, by the database's clock, as all times here. */
+      /** When it was read, by the database's clock, like all times here. */
       readonly readAt: number;
       readonly webhook: 'active' | 'inactive' | 'deleted';
-      /** Somebody is making the next attempt, until then at the most; absent where nobody is. */
+      /** The next attempt has an owner, at most until then; absent if it has none. */
       readonly underWayUntil?: number;
-      /** The webhook was activated or got another URL since the last attempt: another one is due at once. */
+      /** The webhook was activated or got another URL since the last attempt: an attempt is due at once. */
       readonly generationChanged: boolean;
       readonly attemptsMade: number;
       readonly spent: SpentReason | null;
-      /** null before the first attempt or holding. */
+      /** null before the first attempt or hold. */
       readonly windowEndsAt: number | null;
       readonly nextAttemptAt: number | null;
       /** "HTTP 503 from shop.example after 212 ms"; null before the first failure. */
       readonly lastError: string | null;
-      /** The operator who has stopped it; null where none did. */
+      /** The operator hold; null if there is none. */
       readonly operator: OperatorHold | null;
-      /** The host that its webhook's URL names. */
+      /** The host in its webhook's URL. */
       readonly receiverHost: string | null;
-      /** An operator has held it, now or before: what its window lost by that is no outage. */
+      /** An operator holds it or held it before: the time its window lost by that is no outage. */
       readonly operatorHeld: boolean;
     };
 
-/** What a delivery's times depend on, in milliseconds. */
+/** The terms that a delivery's times depend on, in milliseconds. */
 export interface SituationTerms {
   readonly windowMs: number;
   /** The policy's first wait. */
   readonly firstWaitMs: number;
-  /** How many attempts the policy allows. */
+  /** The number of attempts that the policy allows. */
   readonly maxAttempts: number;
 }
 
-/** @param delivery as read; undefined where there is none any more */
+/** @param delivery as read; undefined if it no longer exists */
 export function situationOf(
   delivery: DeliveryForAttempt | undefined,
   { windowMs, firstWaitMs, maxAttempts }: SituationTerms,
@@ -79,15 +79,15 @@ export function situationOf(
   };
 }
 
-/** @throws Error where the delivery has not ended */
+/** @throws Error if the delivery has not ended */
 export function finalState(state: StoredState): FinalState {
   if (isOpen(state)) throw new Error(`A delivery in state ${state} has not ended.`);
   return state;
 }
 
 /**
- * When the next attempt is due. A change of the webhook leads to one at once, but not sooner than the policy's first
- * wait after the last one: a webhook switched on and off again and again must not spend the retries.
+ * When the next attempt is due. A change of the webhook makes one due at once, but not sooner than the policy's first wait after the
+ * last one: a webhook switched on and off repeatedly must not spend the retries.
  */
 function nextAttemptOf(
   delivery: DeliveryForAttempt,
@@ -106,7 +106,7 @@ function nextAttemptOf(
   };
 }
 
-/** 410 speaks for the address that was asked, and for that activation: it ends nothing for the webhook as it is now. */
+/** A 410 concerns the URL of the request and that activation: it ends nothing for the webhook as it is now. */
 export function wasGoneElsewhere({
   lastOutcome,
   lastGeneration,
@@ -115,7 +115,7 @@ export function wasGoneElsewhere({
   return lastOutcome === 'gone' && lastGeneration !== generation;
 }
 
-/** Read from our own records: Temporal's failures do not tell whose fault it was. */
+/** Read from our own records: Temporal's failures do not tell what was at fault. */
 function spentReason(
   delivery: DeliveryForAttempt,
   windowEndsAt: number | null,

@@ -1,4 +1,4 @@
-/** Where the time goes from the COMMIT of an event to the first byte of its first request. Pure. */
+/** The time from the COMMIT of an event to the first byte of its first request, by stretch. Pure. */
 import type { BegunAttempt, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import { latenessMs } from './lateness.ts';
 
@@ -12,7 +12,7 @@ export type Stretch = (typeof stretches)[number];
 /** In milliseconds. */
 export type ToFirstByte = Readonly<Record<Stretch, number>>;
 
-/** Of an attempt that has its result; times of this process on a clock that does not jump. */
+/** An attempt that has its result; this process's times are on a clock that does not jump. */
 interface Answered {
   readonly delivery: Pick<DeliveryForAttempt, 'createdAt' | 'generationAt' | 'recoveryId'>;
   readonly number: number;
@@ -23,7 +23,7 @@ interface Answered {
   readonly begunAt: number;
 }
 
-/** @returns null for any but a first attempt, for what a recovery created, which waits on purpose, and without a connection */
+/** @returns null for any but a first attempt, for deliveries of a recovery, which wait on purpose, and without a connection */
 export function toFirstByte({
   delivery,
   number,
@@ -34,7 +34,7 @@ export function toFirstByte({
   begunAt,
 }: Answered): ToFirstByte | null {
   if (number !== 1 || delivery.recoveryId !== null || result.sentMs === undefined) return null;
-  // While the webhook was inactive nobody waited for it.
+  // The time for which the webhook was inactive does not count.
   const waitedMs = latenessMs([delivery.createdAt, delivery.generationAt], begun.startedAt) ?? 0;
   const prepare = beginAt - takenAt;
   const begin = begunAt - beginAt;

@@ -1,6 +1,6 @@
 /**
- * One request with a sample of the webhook's type: signed, guarded and bounded as an attempt of a delivery, and recorded
- * nowhere (docs/interface.md, W13).
+ * One request with a sample of the webhook's type: signed, guarded and bounded like an attempt of a delivery, but not recorded
+ * (docs/interface.md, W13).
  */
 import { v7 as uuidv7 } from 'uuid';
 import { buildRequest } from '../delivery/request.ts';
@@ -14,7 +14,7 @@ import { type SecretKeys, signingSecrets, staticHeadersOf } from './prepare.ts';
 export interface TestSenderDeps {
   readonly sender: Sender;
   readonly keys: SecretKeys;
-  /** Waybill's version, as the sender's. */
+  /** Waybill's version, as for the sender. */
   readonly version: string;
 }
 

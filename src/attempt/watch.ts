@@ -1,6 +1,6 @@
 /**
- * Who hears what becomes of attempts and deliveries: metrics and log lines are made of it. Nothing depends on it, and whoever
- * tells does not wait.
+ * Listeners to the results of attempts and deliveries: metrics and log lines. Nothing depends on them, and callers do not wait for
+ * them.
  */
 import type { AttemptRecord, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { DeactivationNotice } from '../db/webhooks/deactivations.ts';
@@ -13,29 +13,29 @@ export interface WatchedAttempt
   extends Pick<AttemptRecord, 'number' | 'outcome' | 'status' | 'durationMs' | 'error' | 'nextAttemptAt'> {
   readonly delivery: Pick<DeliveryForAttempt, 'id' | 'eshopId' | 'webhookId' | 'eventType'>;
   /**
-   * From the event's transaction to the first byte of its first request. null for any other attempt, for what a recovery
-   * created, which waits on purpose, and where no connection came about.
+   * From the event's transaction to the first byte of its first request. null for any other attempt, for deliveries of a recovery,
+   * which wait on purpose, and where no connection was made.
    */
   readonly toFirstByte: ToFirstByte | null;
 }
 
-/** A webhook that was deactivated since its retries were spent, or since its receiver is gone. */
+/** A webhook deactivated because its retries were spent, or because its receiver is gone. */
 type WatchedDeactivation = Pick<
   DeactivationNotice,
   'eshopId' | 'webhookId' | 'deliveryId' | 'reason' | 'lastError'
 >;
 
-/** Hears it. */
+/** A listener. */
 export interface DeliveryWatch {
   attempted(attempt: WatchedAttempt): void;
-  /** A failure of Waybill itself: the attempt does not count, and is made again. */
+  /** An internal failure: the attempt does not count and is made again. */
   interrupted(): void;
-  /** @param count of deliveries that ended alike (default 1) */
+  /** @param count how many deliveries ended alike (default 1) */
   ended(kind: EventType, as: FinalState, count?: number): void;
   deactivated(deactivation: WatchedDeactivation): void;
 }
 
-/** Both hear everything. */
+/** Passes everything to both. */
 export function watchBoth(one: DeliveryWatch, other: DeliveryWatch): DeliveryWatch {
   function both(tell: (watch: DeliveryWatch) => void): void {
     tell(one);
@@ -49,7 +49,7 @@ export function watchBoth(one: DeliveryWatch, other: DeliveryWatch): DeliveryWat
   };
 }
 
-/** Hears nothing. */
+/** Ignores everything. */
 export const unwatched: DeliveryWatch = {
   attempted() {},
   interrupted() {},

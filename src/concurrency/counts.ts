@@ -1,4 +1,4 @@
-/** Counts by key that forget the keys of which there is nothing left. */
+/** Counts by key; keys whose count is 0 are forgotten. */
 
 interface Counts<Key> {
   of(key: Key): number;

@@ -1,6 +1,6 @@
 /**
- * How many attempts may be under way at once: of one webhook, to one host, of one e-shop. A webhook's limit is found by trying; a
- * slow receiver fills its own limit, and of its host and its e-shop a part. In the memory of one worker: none needs to be told. Pure.
+ * How many attempts may be under way at once: of one webhook, to one host, of one e-shop. A webhook's limit adapts to its receiver. A
+ * slow one fills its own limit, but only part of its host's and its e-shop's. In the memory of one worker, not shared. Pure.
  *
  * Module concurrency, which imports nothing. Begin: `settings.ts` has the numbers, `load.ts` the measure of load, `turns.ts` the fair
  * queue.
@@ -9,7 +9,7 @@ import { createCounts } from './counts.ts';
 import { type SchedulerOptions, schedulerDefaults } from './settings.ts';
 import { createTurns, type Turns } from './turns.ts';
 
-/** Whose attempt it is. */
+/** The webhook that an attempt is for. */
 export interface Destination {
   readonly eshopId: number;
   readonly webhookId: number;
@@ -18,17 +18,17 @@ export interface Destination {
 
 /** The right to make one attempt. */
 export interface Permit {
-  /** @param accepted whether the receiver accepted; null where nothing was learned about it */
+  /** @param accepted whether the receiver accepted; null if nothing was learned about it */
   release(accepted: boolean | null): void;
   /**
-   * Too many lookups of the e-shop are under way, most likely of names that nobody answers for: its webhook is closed for a while,
-   * and its host is not, as it may be that of other e-shops too. Called before `release`.
+   * Too many lookups of the e-shop are under way, most likely of names that no server answers for: its webhook is closed for a while.
+   * Its host is not, as other e-shops may use it too. Called before `release`.
    * @returns in how many milliseconds to ask again
    */
   crowded(): number;
 }
 
-/** How much may still be claimed: of webhooks and e-shops that are named, and of each of the others. */
+/** How much may still be claimed: of the webhooks and e-shops named, and of each of the others. */
 export interface Quotas {
   readonly eshop: number;
   readonly webhook: number;
@@ -39,43 +39,43 @@ export interface Quotas {
 /** The limits of one worker. */
 export interface Limits {
   /**
-   * Waits for a permit where one is to be had within a moment: in turn by e-shop, and in order within a webhook.
-   * @returns the permit; or in how many milliseconds to ask again; undefined where `signal` aborts first
+   * Waits for a permit if one is available within a moment: in turn by e-shop, and in order within a webhook.
+   * @returns the permit; or in how many milliseconds to ask again; undefined if `signal` aborts first
    */
   acquire(destination: Destination, signal?: AbortSignal): Promise<Permit | number | undefined>;
-  /** Attempts under way, and those that wait for a permit. */
+  /** Attempts under way and waiting for a permit. */
   open(): number;
   /**
-   * @param share of each limit; what is left of it is kept for others
-   * @param without e-shops of which nothing is to be claimed
+   * @param share of each limit; the rest is kept for others
+   * @param without e-shops to claim nothing of
    */
   quotas(share: number, without?: ReadonlySet<number>): Quotas;
 }
 
-/** Until somebody without a permit asks again, in milliseconds: less would be rounds in vain, more would forget a recovery. */
+/** How long after a refused permit to ask again, in milliseconds. Less: useless tries. More: a recovered receiver is noticed late. */
 const SHORTEST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 300_000;
-/** Webhooks and e-shops with nothing open that are remembered; the others begin anew. */
+/** From this many remembered webhooks or e-shops on, those with nothing open are forgotten and begin anew. */
 const REMEMBERED = 10_000;
 
-/** Attempts of one webhook or e-shop, and what was learned from them. */
+/** The attempts of one webhook or e-shop, and what was learned from them. */
 interface Usage {
   readonly key: number;
   readonly turns: Turns;
-  /** Under way, or waiting for a permit. */
+  /** Attempts under way or waiting for a permit. */
   open: number;
-  /** Of a webhook: the host that it leads to, and how much of that one's limit it takes. */
+  /** Of a webhook: its host, and how much of the host's limit it takes. */
   host: string;
   atHost: number;
-  /** Of a webhook, as found so far. */
+  /** Of a webhook, as adapted so far. */
   limit: number;
   /** How long its attempts take, in milliseconds: a moving mean. */
   meanMs: number;
-  /** When the last one ended; where none was open then, when the next one was asked for. */
+  /** When the last one ended, or, if none was open then, when the next one was asked for. */
   endedAt: number;
   /** No permit is given until then. */
   closedUntil: number;
-  /** When the next one that is sent away may come again. */
+  /** When the next one that is turned away may ask again. */
   nextAt: number;
 }
 
@@ -85,7 +85,7 @@ export function createLimits(
   now: () => number = () => performance.now(),
 ): Limits {
   const { attempts, firstLimit, hungMs, claimAheadMs } = options;
-  /** Of one webhook at most, and of one host beyond the first of each webhook. */
+  /** The greatest limit of a webhook, and of a host beyond the first attempt of each webhook. */
   const greatestLimit = Math.max(firstLimit, attempts / 2);
   const webhooks = new Map<number, Usage>();
   const eshops = new Map<number, Usage>();
@@ -93,7 +93,7 @@ export function createLimits(
     total: Number.POSITIVE_INFINITY,
     perKey: (webhookId) => webhooks.get(Number(webhookId))?.limit ?? firstLimit,
   });
-  // Half of what is free, so that the next e-shop gets half of the rest.
+  // Half of the free places, so that the next e-shop gets half of the rest.
   const turnsOfEshops = createTurns({ total: attempts, perKey: (_, free) => free / 2 });
   const hosts = createCounts<string>();
   let open = 0;
@@ -112,13 +112,13 @@ export function createLimits(
 
   const limitOf = ({ turns, key }: Usage) => turns.limitOf(key);
 
-  /** Until somebody who asks now should come again; null where it may begin or wait here. */
+  /** How long a caller should wait before asking again; null if it may begin or wait here. */
   function waitOf(webhook: Usage, eshop: Usage, host: string, at: number): number | null {
     if (webhook.closedUntil > at) return webhook.closedUntil - at;
     if (!beginsSoon(eshop, at)) return comeAgain(eshop, at);
     // A webhook always gets its first attempt: another one on its host may hang.
     if (webhook.open === 0) return null;
-    // Behind its own limit it takes nothing more of its host.
+    // Beyond its own limit it takes nothing more of its host.
     const waits = webhook.open >= limitOf(webhook);
     if (waits ? beginsSoon(webhook, at) : hosts.of(host) < greatestLimit) return null;
     return comeAgain(webhook, at);
@@ -129,13 +129,13 @@ export function createLimits(
     return waiting <= 0 || (paceOf(usage, at) * waiting) / limitOf(usage) <= claimAheadMs;
   }
 
-  /** One after the other, as fast as places become free; while none does, ever more seldom. */
+  /** Callers ask again one after the other, as fast as places become free; while none does, at growing intervals. */
   function comeAgain(usage: Usage, at: number): number {
     usage.nextAt = Math.max(at, usage.nextAt) + usage.meanMs / limitOf(usage);
     return Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, usage.nextAt - at, (at - usage.endedAt) / 2));
   }
 
-  /** Waits for a place of the webhook, then for the e-shop's turn. @returns false where `signal` aborts first */
+  /** Waits for a place of the webhook, then for the e-shop's turn. @returns false if `signal` aborts first */
   async function enter(webhook: Usage, eshop: Usage, signal: AbortSignal): Promise<boolean> {
     if (!(await webhook.turns.enter(webhook.key, signal))) return false;
     if (await eshop.turns.enter(eshop.key, signal)) return true;
@@ -143,7 +143,7 @@ export function createLimits(
     return false;
   }
 
-  /** When it is asked for, not when it begins: hundreds may ask at one moment. */
+  /** Counts an attempt when it asks, not when it begins: hundreds may ask at once. */
   function count(webhook: Usage, eshop: Usage, host: string, by: 1 | -1): void {
     open += by;
     for (const usage of [webhook, eshop]) {
@@ -166,10 +166,10 @@ export function createLimits(
         for (const usage of usages) {
           usage.endedAt = at;
           usage.meanMs += (at - since - usage.meanMs) / 8;
-          // Places become free as usual: nobody need wait for those that were sent away.
+          // Places become free as usual: new callers need not wait for those turned away.
           if (accepted !== null && !hung) usage.nextAt = 0;
         }
-        // One more with each that is accepted, so that it doubles while all are; half as many with each that hangs.
+        // Each accepted attempt adds one, so the limit doubles while all are accepted; each hanging one halves it.
         if (accepted === true) webhook.limit = Math.min(greatestLimit, webhook.limit + 1);
         else if (hung) webhook.limit = Math.max(1, webhook.limit / 2);
         count(webhook, eshop, webhook.host, -1);
@@ -177,14 +177,14 @@ export function createLimits(
       },
       crowded() {
         const at = now();
-        // Of many that find the same at one moment, the first speaks for all.
+        // If many find the same at once, only the first counts.
         if (webhook.closedUntil <= at) webhook.closedUntil = at + hungMs;
         return webhook.closedUntil - at;
       },
     };
   }
 
-  /** How much more may be claimed of what has been used lately. */
+  /** How much more may be claimed of recently used webhooks or e-shops. */
   function quotasIn(known: ReadonlyMap<number, Usage>, share: number): ReadonlyMap<number, number> {
     const at = now();
     const quotas = new Map<number, number>();
@@ -207,7 +207,7 @@ export function createLimits(
       if (waitMs !== null) return waitMs;
       const giveUp = new AbortController();
       const abort = () => giveUp.abort();
-      // Much longer than was expected.
+      // Much longer than expected.
       const timer = setTimeout(abort, 4 * claimAheadMs);
       signal?.addEventListener('abort', abort, { once: true });
       if (signal?.aborted === true) abort();
@@ -229,12 +229,12 @@ export function createLimits(
   };
 }
 
-/** How long a place is taken, in milliseconds: no less than nothing has ended by now. */
+/** How long a place is taken, in milliseconds: at least the time since one last ended. */
 function paceOf({ meanMs, open, endedAt }: Usage, at: number): number {
   return open > 0 ? Math.max(meanMs, at - endedAt) : meanMs;
 }
 
-/** As the column `webhooks.host` has it. */
+/** As in the column `webhooks.host`. */
 function hostOf(url: string): string {
   return /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? '';
 }

@@ -1,34 +1,34 @@
 /**
- * The one measure of load: how long Temporal takes for the start of a workflow, and of a batch until its activity begins here; the
- * slowest of the last second beside the quickest of late; and whether it answers at all. A server far away answers late and is not busy for
- * that. Pure.
+ * The one measure of load: how long Temporal takes to start a workflow, or, of a batch, until its activity begins here: the slowest of
+ * the last second against the quickest recent one; and whether it answers at all. A distant server answers late without being busy.
+ * Pure.
  */
 import { type SchedulerOptions, schedulerDefaults } from './settings.ts';
 
-/** What was started here and has not begun, and how long that takes. */
+/** Starts made here that have not begun, and how long starts take. */
 export interface Load {
   /** A workflow is being started. @param id of its delivery or its batch */
   starting(id: string): void;
   /** It was not started after all. */
   failed(id: string): void;
-  /** Temporal has it, or a batch's activity has begun, here or not: only what was started here counts. */
+  /** Temporal has it, or a batch's activity has begun. Only what was started here counts. */
   begun(id: string): void;
   /** Whether this has been started and has not begun. */
   waits(id: string): boolean;
-  /** Whether what is started begins much later than it could. */
+  /** Whether starts take much longer than they could. */
   overloaded(): boolean;
   /** Temporal has answered something. */
   answered(): void;
-  /** Whether it was asked for something long ago, and has answered nothing since: first attempts go on without it. */
+  /** Whether it has left a call unanswered for long: first attempts go on without it. */
   silent(): boolean;
 }
 
 /**
- * How long an observation counts, in milliseconds. What has not begun here after twice as long runs in another process, or waits for
- * something of its own.
+ * How long an observation counts, in milliseconds. A start that has not begun here after twice as long runs in another process, or
+ * waits for another reason.
  */
 const OBSERVED_MS = 1_000;
-/** With each observation the quickest counts for so much less: a link that has become slower is learned. */
+/** With each observation the quickest time grows by this factor, so that a slower link is learned. */
 const FORGETTING = 1.002;
 
 /** @param now in milliseconds, on a clock that does not jump */
@@ -39,12 +39,12 @@ export function createLoad(
   const started = new Map<string, number>();
   let observed: { readonly at: number; readonly ms: number }[] = [];
   let quickestMs = Number.POSITIVE_INFINITY;
-  /** The first question that nothing has followed. */
+  /** The first call since the last answer. */
   let askedAt: number | null = null;
 
   function forgetOld(): void {
     const at = now();
-    // In the order of their starts.
+    // The map is in the order of the starts.
     for (const [id, startedAt] of started) {
       if (at - startedAt <= 2 * OBSERVED_MS) return;
       started.delete(id);

@@ -1,34 +1,34 @@
 /**
- * Fair turns: work of many keys (e-shops, addresses) shares places, and a key with a lot to do makes only itself wait. Pure.
+ * Fair turns: work of many keys (e-shops, addresses) shares places, and a key with a lot of work delays only itself. Pure.
  */
 import { createCounts } from './counts.ts';
 
-/** Whose work it is: an e-shop's number, or an address. */
+/** The owner of the work: an e-shop's number, or an address. */
 export type TurnKey = number | string;
 
-/** Gives places in turn: keys that wait are served one after the other, each in the order it came. */
+/** Gives places in turn: waiting keys are served one after the other, the work of each in the order of its arrival. */
 export interface Turns {
   /**
    * Waits for a place; give it back with `leave`.
-   * @returns false when `signal` aborts first: no place is held then
+   * @returns false if `signal` aborts first: no place is held then
    */
   enter(key: TurnKey, signal?: AbortSignal): Promise<boolean>;
   leave(key: TurnKey): void;
-  /** Runs work in a place of its own. */
+  /** Runs work in its own place. */
   run<T>(key: TurnKey, work: () => Promise<T>): Promise<T>;
   /** How many places a key may have now. */
   limitOf(key: TurnKey): number;
 }
 
-/** How much runs at the same time. */
+/** How much work runs at the same time. */
 export interface TurnLimits {
   readonly total: number;
-  /** Of one key, given how many places the others leave it; none beyond `total` when left out. */
+  /** Of one key, given how many places the others leave it; limited only by `total` when left out. */
   readonly perKey?: number | ((key: TurnKey, free: number) => number);
 }
 
 export function createTurns({ total, perKey = total }: TurnLimits): Turns {
-  /** Those that wait, by key; the order of the keys is the order of their turns. */
+  /** The waiting work by key; the order of the keys is the order of their turns. */
   const waiting = new Map<TurnKey, (() => void)[]>();
   const running = createCounts<TurnKey>();
 

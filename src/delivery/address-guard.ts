@@ -1,10 +1,10 @@
 /**
- * Keeps deliveries away from private and special destinations: whoever registers a webhook must not be able to reach
- * what only our network can reach. What is judged is the address that is actually dialled, on every connection, and never a name.
+ * Keeps deliveries away from private and special destinations: registering a webhook must not give access to addresses that only our
+ * network can reach. The guard judges the address actually dialled, on every connection, never a name.
  *
- * Only global unicast addresses pass. An IPv4-mapped IPv6 address is judged as the IPv4 address that the system
- * dials for it. Every other form that carries an IPv4 address inside (NAT64, 6to4, Teredo, IPv4-compatible) is
- * refused as a whole, since a translator on the way could turn it into a private one.
+ * Only global unicast addresses pass. An IPv4-mapped IPv6 address is judged as the IPv4 address that the system dials for it. Every
+ * other form that embeds an IPv4 address (NAT64, 6to4, Teredo, IPv4-compatible) is always refused, since a translator on the way could
+ * turn it into a private one.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -13,13 +13,13 @@ import { createOwnEndpoints, type OwnEndpoints } from './own-endpoints.ts';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
 
-/** In a public range, yet served by the cloud's own host: Azure's metadata and DNS address. */
+/** Addresses of clouds' metadata services. The first, Azure's metadata and DNS address, is in a public range. */
 const METADATA: readonly Range[] = [
   ipaddr.parseCIDR('168.63.129.16/32'),
   ipaddr.parseCIDR('169.254.169.254/32'),
   ipaddr.parseCIDR('fd00:ec2::254/128'),
 ];
-/** All that is global unicast in IPv6 today; what lies outside of it is special whether or not it has a name. */
+/** All of global unicast in IPv6 today; any address outside is special, whether or not its range has a name. */
 const GLOBAL_V6: Range = ipaddr.parseCIDR('2000::/3');
 
 /** The library reads this deprecated form as IPv4-mapped; the system dials it as an IPv6 address. */
@@ -41,20 +41,20 @@ const NAMES: Readonly<Record<string, string>> = {
 
 export interface AddressGuard {
   /**
-   * Why an address must not be dialled, as "is in a private range"; null when it may be.
+   * Why an address must not be dialled, such as "is in a private range"; null if it may be.
    * @param address IPv4 or IPv6 as text, without brackets
    */
   refusal(address: string, port: number): string | null;
-  /** Why a destination is refused whatever its addresses are; null when they have to be judged. */
+  /** Why a destination is refused regardless of its addresses; null if these have to be judged. */
   refusalOfHost(host: string, port: number): string | null;
 }
 
-/** What is said of Waybill's own ports. */
+/** The reason for refusing Waybill's own ports. */
 const OWN = 'belongs to this service on that port';
 
 /**
- * @param allowCidrs ranges that may be dialled whatever they are, such as `127.0.0.0/8`
- * @param own never dialled, exempt or not
+ * @param allowCidrs ranges that may always be dialled, such as `127.0.0.0/8`
+ * @param own never dialled, even if allowed
  * @throws TypeError naming an entry that is not a range
  */
 export function createAddressGuard(

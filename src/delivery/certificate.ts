@@ -1,7 +1,7 @@
 import { TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 
-/** When the certificate ends that the server at this URL shows; null where it shows none, or cannot be reached. */
+/** When the certificate of the server at this URL expires; null if it has none or cannot be reached. */
 export function certificateEnd(connect: buildConnector.connector, url: string): Promise<Date | null> {
   const { protocol, hostname, port, host } = new URL(url);
   if (protocol !== 'https:') return Promise.resolve(null);

@@ -1,25 +1,24 @@
 /**
- * The connections to receivers: a set per e-shop, so that nothing of one e-shop waits for another's.
+ * The connections to receivers: a set per e-shop, so that no e-shop waits for another.
  *
- * Connections are kept alive, since thousands of deliveries go to few hosts. A receiver may close an idle connection
- * at the very moment we use it: that request goes once more, and its host gets fresh connections for a while
- * (`kept-client.ts`). So that it stays rare, an idle connection is given up before receivers usually do: after 2 s, or
- * 2 s before the end that a receiver's `Keep-Alive` announces.
+ * Connections are kept alive, since thousands of deliveries go to few hosts. A receiver may close an idle connection just as we use it:
+ * that request is sent again, and its host gets fresh connections for a while (`kept-client.ts`). To keep this rare, an idle connection
+ * is closed before receivers usually do so: after 2 s, or 2 s before the end that a receiver's `Keep-Alive` announces.
  */
 import { Agent, type buildConnector, type Dispatcher, Pool } from 'undici';
 import { KeptClient } from './kept-client.ts';
 
-/** The connections for a request to this origin. @param fresh whether none that is kept may be used */
+/** The connections for a request to this origin. @param fresh whether kept connections must not be used */
 export type ConnectionsTo = (origin: string, fresh: boolean) => Dispatcher;
 
 interface Connections {
-  /** Calls with the connections of this e-shop; they stay while a call is under way, and for a while after it. */
+  /** Calls with the connections of this e-shop; they stay open during a call and for a while after it. */
   use<T>(eshopId: number, call: (connectionsTo: ConnectionsTo) => Promise<T>): Promise<T>;
-  /** Closes all, whatever is in progress. */
+  /** Closes all, even during calls. */
   destroy(): Promise<void>;
 }
 
-/** Idle time of a connection when the receiver announces none, and the margin before the end it announces. */
+/** The idle time of a connection if the receiver announces none, and the margin before an announced end. */
 const IDLE_MS = 2_000;
 const MAX_IDLE_MS = 30_000;
 /** How long a host that closed a connection under a request gets fresh ones. */
@@ -30,7 +29,7 @@ interface EshopPool {
   readonly fresh: Agent;
   readonly connectionsTo: ConnectionsTo;
   underWay: number;
-  /** Closes the pool once none of its connections can still be of use. */
+  /** Closes the pool once none of its connections can be used any more. */
   end: NodeJS.Timeout | undefined;
 }
 

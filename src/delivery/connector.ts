@@ -1,7 +1,7 @@
 /**
- * Opens connections to receivers, and only to addresses that the guard lets pass. Three checks: literal addresses,
- * which no lookup sees; the addresses of a name, inside the socket's own lookup so that no second one can differ; and
- * the connected socket's remote address, before a byte is written.
+ * Opens connections to receivers, only at addresses that the guard allows. Three checks: literal addresses, which need no lookup; the
+ * addresses of a name, inside the socket's own lookup, so that no second lookup can differ; and the connected socket's remote address,
+ * before a byte is written.
  */
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
@@ -11,9 +11,9 @@ import type { AddressGuard } from './address-guard.ts';
 /** No address of the destination may be dialled. */
 export class RefusedDestination extends Error {
   override readonly name = 'RefusedDestination';
-  /** The address refused: not to be shown where it was found through a name. */
+  /** The refused address: not to be shown if it was found by a name. */
   readonly address: string;
-  /** As "is in a private range". */
+  /** Such as "is in a private range". */
   readonly reason: string;
 
   constructor(address: string, reason: string) {
@@ -28,13 +28,13 @@ type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 interface ConnectorOptions {
   readonly guard: AddressGuard;
   readonly resolve: Resolve;
-  /** For lookup, TCP and TLS together, in milliseconds. */
+  /** The time-out of lookup, TCP and TLS together, in milliseconds. */
   readonly timeoutMs: number;
   /** Certificates to trust instead of Node's own, in PEM. */
   readonly ca?: string;
 }
 
-/** A connector for undici that dials only what the guard lets pass; else it fails with `RefusedDestination`. */
+/** A connector for undici that dials only addresses that the guard allows; otherwise it fails with `RefusedDestination`. */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const { guard, resolve, timeoutMs, ca } = options;
   /** One per port: a lookup is not told which port it is for. */
@@ -47,7 +47,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
       timeout: timeoutMs,
       lookup: guardedLookup(guard, resolve, port),
       autoSelectFamily: true,
-      // Node's 250 ms would give up every address of a receiver that is further away than that.
+      // With Node's 250 ms, every address of a more distant receiver would be given up.
       autoSelectFamilyAttemptTimeout: Math.max(250, Math.floor(timeoutMs / 4)),
       ...(ca === undefined ? {} : { ca }),
       // Only TCP is ever spoken: the type asks for a port, the connector takes it from each request.
@@ -73,7 +73,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   };
 }
 
-/** A lookup that leaves out refused addresses and fails with `RefusedDestination` when none is left. */
+/** A lookup that omits refused addresses and fails with `RefusedDestination` if none is left. */
 function guardedLookup(guard: AddressGuard, resolve: Resolve, port: number): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(

@@ -1,11 +1,11 @@
-/** The beginning of a body that a receiver has compressed, though it was asked not to. */
+/** Decodes the beginning of a body that a receiver has compressed, although it was asked not to. */
 import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 
-/** What is cut off ends where it ends. */
+/** A body that was cut off is decoded as far as it goes. */
 const CUT = { finishFlush: constants.Z_SYNC_FLUSH };
 
-/** zlib's own form has 8 in the lower half of its first byte; many servers send what lies within. */
+/** The zlib format has 8 in the lower half of its first byte; many servers send raw deflate data instead. */
 const deflated = (bytes: Uint8Array) =>
   ((bytes[0] ?? 0) & 0x0f) === 8 ? createInflate(CUT) : createInflateRaw(CUT);
 const gunzip = () => createGunzip(CUT);
@@ -21,10 +21,10 @@ const decoders = new Map<string, (bytes: Uint8Array) => Transform>([
 export const isEncoded = (encoding: string) => decoders.has(encoding);
 
 /**
- * Decodes as much of a body as is kept: however much it would become, no more than one piece of 16 KiB is made of it.
+ * Decodes as much of a body as is kept: no more than one piece of 16 KiB, however far the body would expand.
  * @param bytes the whole body or its beginning
- * @param most bytes of the result
- * @returns the bytes as they are where they cannot be decoded
+ * @param most the most bytes of the result
+ * @returns the bytes as they are if they cannot be decoded
  */
 export async function decodedStart(bytes: Uint8Array, encoding: string, most: number): Promise<Uint8Array> {
   const decoder = decoders.get(encoding)?.(bytes);

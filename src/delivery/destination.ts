@@ -1,11 +1,11 @@
 import type { AddressGuard } from './address-guard.ts';
 
-/** What `localhost` stands for (RFC 6761). */
+/** The addresses of `localhost` (RFC 6761). */
 const LOOPBACK = ['127.0.0.1', '::1'];
 
 /**
- * Why a URL can never be called, as "must not lead to 10.0.0.5, which is in a private range"; null when it may be, or
- * when that depends on its name's addresses.
+ * Why a URL can never be called, such as "must not lead to 10.0.0.5, which is in a private range"; null if it may be, or if that
+ * depends on its name's addresses.
  */
 export function destinationProblem(guard: AddressGuard, url: string): string | null {
   const { hostname, protocol, port: given } = new URL(url);
@@ -15,7 +15,7 @@ export function destinationProblem(guard: AddressGuard, url: string): string | n
   return reason === null ? null : `must not lead to ${host}, which ${reason}`;
 }
 
-/** A name for loopback can be called while one of its addresses may be. */
+/** A name for loopback is refused only if all its addresses are. */
 function refusalOfLocalhost(guard: AddressGuard, host: string, port: number): string | null {
   if (!/^(.*\.)?localhost\.?$/.test(host)) return null;
   const reasons = LOOPBACK.map((address) => guard.refusal(address, port));

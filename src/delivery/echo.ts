@@ -1,30 +1,30 @@
-/** Static headers in what a receiver answers: some echo their requests, and what they answer is kept. */
+/** Removes static headers from responses: some receivers echo their requests, and responses are kept. */
 import { MASK } from '../domain/static-headers.ts';
 
-/** In characters: shorter parts of a value are found by chance in any text. */
+/** In characters: shorter parts of a value occur by chance in any text. */
 const MIN_PART_LENGTH = 6;
-/** In characters: a value that is shorter is no secret, and to mask it would make a text unreadable. */
+/** In characters: a shorter value is no secret, and masking it would make a text unreadable. */
 const MIN_VALUE_LENGTH = 3;
-/** Names of schemes stand before what is secret, and are words of many error messages (RFC 9110, 11.1). */
+/** Names of schemes precede the secret, and occur in many error messages (RFC 9110, 11.1). */
 const SCHEME = /^(?:bearer|digest|apikey)$/i;
-/** A character as URLs, JSON and HTML write it. */
+/** A character as escaped in URLs, JSON and HTML. */
 const ESCAPE =
   /%([\da-f]{2})|\\u00([\da-f]{2})|&#x([\da-f]{1,4});|&#(\d{1,5});|\\(["\\/])|\\(t)|&(amp|lt|gt|quot|apos);/gi;
-/** The beginning of one at the end of a text. */
+/** The beginning of an escape at the end of a text. */
 const CUT_ESCAPE = /(?:%[\da-f]?|\\(?:u0{0,2}[\da-f]?)?|&[#\w]{0,5})$/i;
 const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** A text in one of the ways in which it can be read. */
+/** A text in one of the ways it can be read. */
 interface Reading {
   readonly text: string;
-  /** Where each of its characters begins in the text as it is; and where that ends. */
+  /** Where each of its characters begins in the original text, and where that ends. */
   readonly starts: readonly number[];
 }
 
 /**
- * Makes what a receiver answered free of the values of the static headers that it was sent, and of the words in them: as they are,
- * as URLs, JSON or HTML write them, and values in Base64.
- * @returns takes a text, whose end may have been cut off
+ * Masks in a response the values of the static headers of its request, and the words in them: as they are, as escaped in URLs, JSON or
+ * HTML, and values in Base64.
+ * @returns a function of a text, whose end may have been cut off
  */
 export function withoutEchoes(headers: Readonly<Record<string, string>>): (text: string) => string {
   const values = Object.values(headers).filter(({ length }) => length >= MIN_VALUE_LENGTH);
@@ -55,7 +55,7 @@ function inBase64(value: string): string[] {
   return [padded, padded.replace(/=+$/, ''), bytes.toString('base64url')];
 }
 
-/** As it is, and with its escapes read, also those within escapes; each with a plus sign for a space, too, as forms write it. */
+/** As it is, and with its escapes read, even nested ones; each also with plus signs as spaces, as in forms. */
 function readingsOf(text: string): Reading[] {
   const starts = Array.from({ length: text.length + 1 }, (_, at) => at);
   const readings = [...new Set([text, text.replaceAll('+', ' ')])].flatMap((each) => {
@@ -63,12 +63,12 @@ function readingsOf(text: string): Reading[] {
     const once = unescaped(asItIs);
     return [asItIs, once, unescaped(once)];
   });
-  // Most texts have no escapes: one reading is enough.
+  // Most texts have no escapes: then one reading is enough.
   return readings.filter((reading, index) => reading.text !== readings[index - 1]?.text);
 }
 
 function unescaped({ text, starts }: Reading): Reading {
-  // An escape that is cut off says nothing, and belongs to what is before it.
+  // An escape that is cut off is dropped, and counts as part of the character before it.
   const whole = text.replace(CUT_ESCAPE, '');
   let read = '';
   const begins: number[] = [];
@@ -94,7 +94,7 @@ function characterOf([, url, json, hex, decimal, quoted, tab, named]: RegExpExec
   return quoted ?? NAMED[named?.toLowerCase() ?? ''] ?? '';
 }
 
-/** Where a secret stands in a text, and where it begins at its end. */
+/** The places of a secret in a text, including a beginning of it at the end of the text. */
 function* placesOf(text: string, secret: string): Generator<readonly [number, number]> {
   const { length } = secret;
   for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + length)) {

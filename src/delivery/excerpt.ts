@@ -1,17 +1,17 @@
-/** The beginning of a receiver's answer as text that can be stored and shown. */
+/** The beginning of a response as text that can be stored and shown. */
 
-/** How much of an answer is kept, in bytes. */
+/** How much of a response is kept, in bytes. */
 export const EXCERPT_BYTES = 1024;
 
-/** Control characters but tabs and line breaks. */
+/** Control characters except tabs and line breaks. */
 const UNSAFE = /[^\P{Cc}\t\n\r]/gu;
 
-/** Text without control characters but tabs and line breaks, which become U+FFFD. */
+/** Replaces control characters, except tabs and line breaks, by U+FFFD. */
 export function safeText(text: string): string {
   return text.replace(UNSAFE, '\ufffd');
 }
 
-/** The charset that a `content-type` names, as Node.js knows it; UTF-8 where it names none, or an unknown one. */
+/** A decoder for the charset of a `content-type`; UTF-8 if it names none, or an unknown one. */
 function decoderOf(contentType: string) {
   const label = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1] ?? 'utf-8';
   try {
@@ -22,8 +22,8 @@ function decoderOf(contentType: string) {
 }
 
 /**
- * The first 1,024 bytes as text; null when there are none. What is invalid in its charset and control characters (NUL, which
- * Postgres refuses, and escapes, which terminals interpret) become U+FFFD; a character cut by the end is left out.
+ * The first 1,024 bytes as text; null if there are none. Bytes invalid in the charset and control characters (NUL, which Postgres
+ * refuses, and escapes, which terminals interpret) become U+FFFD; a character cut off at the end is left out.
  * @param contentType names the charset
  */
 export function safeExcerpt(bytes: Uint8Array, contentType = ''): string | null {

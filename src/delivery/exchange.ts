@@ -1,6 +1,6 @@
 /**
- * One request and its answer. Success is any 2xx, settled by status line and headers whatever the body does; redirects are failures. The
- * attempt is bounded in time, the answer in size.
+ * One request and its response. Success is any 2xx, decided by status line and headers regardless of the body; redirects are failures.
+ * The attempt is bounded in time, the response in size.
  */
 import { type Dispatcher, errors } from 'undici';
 import type { ConnectionsTo } from './connections.ts';
@@ -21,38 +21,38 @@ import { isCrowded } from './resolver.ts';
 import { usefulHeaders } from './response-headers.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
-/** What came of an attempt. */
+/** The result of an attempt. */
 export interface AttemptResult {
   /**
-   * `gone`: the receiver answered 410 and wants no more. `internal`: Waybill itself failed (resolver, file descriptors,
-   * no route at all), which says nothing about the receiver and uses up no attempt.
+   * `gone`: the receiver answered 410 and wants no more deliveries. `internal`: Waybill itself failed (resolver, file descriptors, no
+   * route at all), which says nothing about the receiver and uses up no attempt.
    */
   readonly outcome: 'success' | 'failure' | 'gone' | 'internal';
-  /** Of `internal`: nothing failed, but too many lookups of the e-shop were under way. It is not to be tried again at once. */
+  /** Of `internal`: nothing failed, but too many lookups of the e-shop were under way. It must not be retried at once. */
   readonly crowded?: true;
-  /** The HTTP status; null when none arrived. */
+  /** The HTTP status; null if none arrived. */
   readonly status: number | null;
   /** A sentence, null after a success; names no path, query or secret of the URL. */
   readonly error: string | null;
   /** Whole milliseconds until status line and headers had arrived, or until the failure. */
   readonly durationMs: number;
-  /** Milliseconds until the request began to leave; absent where no connection came about. */
+  /** Milliseconds until the request began to leave; absent if no connection was made. */
   readonly sentMs?: number;
-  /** The first 1 KiB of the answer's body as safe text; null when there was none. */
+  /** The first 1 KiB of the response's body as safe text; null if there was none. */
   readonly responseExcerpt: string | null;
-  /** What a 429 or 503 asked for with `Retry-After`, in milliseconds from the answer on; else null. */
+  /** The wait that a 429 or 503 asked for with `Retry-After`, in milliseconds from the response on; else null. */
   readonly retryAfterMs: number | null;
-  /** Of the response to a test delivery: its useful headers. */
+  /** The useful headers of the response to a test delivery. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
-  /** What the receiver was told of the trace; absent where traces are off. */
+  /** The `traceparent` sent to the receiver; absent if traces are off. */
   readonly traceparent?: string;
 }
 
-/** As much of a body is read; when it is longer, the connection is closed rather than drained. */
+/** The most bytes read of a body; if it is longer, the connection is closed rather than drained. */
 const BODY_BYTES = 16 * 1024;
-/** The body serves the log alone; once the status is known, it gets no more time than this. */
+/** The body serves only the log: once the status is known, it gets no more time than this. */
 const BODY_GRACE_MS = 2_000;
-/** The most informational responses accepted before the answer; each costs us more than it costs the receiver. */
+/** The most informational responses accepted before the final one; each costs us more than it costs the receiver. */
 const MAX_INFORMATIONAL_RESPONSES = 10;
 interface ExchangeSettings {
   readonly connectionsTo: ConnectionsTo;
@@ -62,7 +62,7 @@ interface ExchangeSettings {
   readonly isInternal: (error: unknown) => Promise<boolean>;
 }
 
-/** @throws DOMException `AbortError` when `signal` aborts before an answer has arrived */
+/** @throws DOMException `AbortError` if `signal` aborts before a response has arrived */
 export function exchange(
   { connectionsTo, timeoutMs: longest, connectTimeoutMs, version, isInternal }: ExchangeSettings,
   request: AttemptRequest,
@@ -97,7 +97,7 @@ export function exchange(
     let settled = false;
     let graceTimer: NodeJS.Timeout | undefined;
 
-    /** Ends the attempt; whatever still happens on the connection afterwards is of no interest. */
+    /** Ends the attempt; later events on the connection are ignored. */
     const settle = (conclude: () => void) => {
       if (settled) return;
       settled = true;
@@ -106,7 +106,7 @@ export function exchange(
       signal?.removeEventListener('abort', onAbort);
       conclude();
     };
-    /** Ends the attempt while the connection is still in use, which therefore has to go. */
+    /** Ends the attempt while its connection is still in use, and so aborts the connection. */
     const cut = (conclude: () => void) => {
       if (settled) return;
       settle(conclude);
@@ -114,7 +114,7 @@ export function exchange(
     };
     const conclude = (otherwise: () => void) =>
       answer === null ? otherwise : resolve.bind(null, answer.result());
-    /** Why there is no answer, for a timer that was due after `ms`. */
+    /** Why there is no response, for a timer that was due after `ms`. */
     const lateFailure = (ms: number, sentence: string) => {
       const late = elapsed() - ms;
       return late < STALL_MS ? failure(sentence) : failure(stallSentence(host, late), 'internal');
@@ -122,7 +122,7 @@ export function exchange(
     const onTimeout = () =>
       cut(conclude(() => resolve(lateFailure(timeoutMs, timeoutSentence(host, timeoutMs)))));
     const onAbort = () => cut(conclude(() => reject(aborted(signal))));
-    // What has arrived by now is looked at first: this process may have been busy with something else.
+    // Handle arrived data first: this process may have been busy with something else.
     const timer = setTimeout(() => setImmediate(onTimeout), timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
 
@@ -132,9 +132,9 @@ export function exchange(
         onRequestStart(controller) {
           connection = controller;
           sent = { sentMs: performance.now() - start };
-          // Timed out while it still waited for its connection: it must no longer be sent.
+          // It timed out while waiting for its connection: it must not be sent any more.
           if (settled) return controller.abort(GIVEN_UP);
-          // And nobody has noticed: this process was stopped, or busy with something else.
+          // The timer has not fired yet: this process was suspended, or busy with something else.
           const late = elapsed() - timeoutMs;
           if (late > 0) cut(() => resolve(failure(stallSentence(host, late), 'internal')));
         },
@@ -167,7 +167,7 @@ export function exchange(
               if (error instanceof errors.ConnectTimeoutError)
                 return resolve(lateFailure(connectTimeoutMs, sentence));
               const result = failure(sentence);
-              // Whose failure it is may stay unknown: the attempt has failed all the same.
+              // If it cannot be told whose failure it is, the attempt has failed all the same.
               const internal = await isInternal(error).catch(() => false);
               const crowded = isCrowded(error) ? { crowded: true as const } : {};
               resolve(internal ? { ...result, outcome: 'internal', ...crowded } : result);
@@ -185,14 +185,14 @@ interface Answer {
   result(): Promise<AttemptResult>;
 }
 
-/** An answer whose status line and headers have arrived: its result is settled but for the excerpt. */
+/** A response whose status line and headers have arrived: its result is settled, except for the excerpt. */
 function createAnswer(
   request: AttemptRequest,
   host: string,
   { statusCode: status, headers }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>,
   times: Pick<AttemptResult, 'durationMs' | 'sentMs'>,
 ): Answer {
-  /** Takes out what must not be kept of it. */
+  /** Masks parts that must not be kept. */
   const hide = withoutEchoes(request.staticHeaders);
   const shown = request.test === true ? { responseHeaders: usefulHeaders(headers, hide) } : {};
   const encoding = first(headers['content-encoding'])?.trim().toLowerCase() ?? '';

@@ -1,21 +1,21 @@
-/** Takes the errors of a failed call apart, and asks the table whose failure they are. */
+/** Splits the error of a failed call into its causes, and looks up in the table whose failure they are. */
 import { type Evidence, type FailedStep, isInternalFault } from './fault.ts';
 import { LookupError } from './resolver.ts';
 import { hasRoute } from './route.ts';
 
-/** Whether what a connection failed with says nothing about the receiver. */
+/** Whether the error of a connection says nothing about the receiver. */
 export async function isInternalFailure(
   error: unknown,
   evidence: Pick<Evidence, 'resolverAnswers'> & Partial<Evidence>,
 ): Promise<boolean> {
   const causes = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error];
   const [first] = causes;
-  // Evidence was gathered when the name was looked up.
+  // Evidence was gathered during the lookup.
   if (first instanceof LookupError) return first.internal;
   return await isInternalFault(causes.flatMap(stepsOf), { hasRoute, ...evidence });
 }
 
-/** An error of a socket as a row of the table, be it the cause of another one; none for any other error. */
+/** A socket's error, or one that is the cause of another error, as a row of the table; none for any other error. */
 function stepsOf(error: unknown): FailedStep[] {
   if (!(error instanceof Error)) return [];
   if (!('code' in error) || typeof error.code !== 'string' || !('syscall' in error)) {

@@ -1,6 +1,6 @@
 /**
- * What went wrong with an attempt, as one sentence for people. It names the host (with an unusual port), and never
- * path, query, header or secret.
+ * The failure of an attempt as one sentence for people. It names the host (with an unusual port), and never path, query, header or
+ * secret.
  */
 import { errors } from 'undici';
 import { RefusedDestination } from './connector.ts';
@@ -21,41 +21,41 @@ export function timeoutSentence(host: string, timeoutMs: number): string {
   return `no response from ${host} within ${duration(timeoutMs)}`;
 }
 
-/** The sentence for a URL that cannot be called at all; it says nothing of the URL. */
+/** The sentence for a URL that cannot be called at all; it does not quote the URL. */
 export const INVALID_URL = 'the URL of the webhook is not an absolute http or https URL';
 
 /**
- * The sentence for an error of DNS, connection, TLS or HTTP parsing, made from the error's code: nothing of its message, which may
- * hold anything, is repeated.
+ * The sentence for an error of DNS, connection, TLS or HTTP parsing, made from the error's code: its message may hold anything and is
+ * not repeated.
  */
 export function errorSentence(error: unknown, host: string, connectTimeoutMs: number): string {
   const cause = firstOf(error);
   if (cause instanceof RefusedDestination) {
     const hostname = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
-    // What lies behind a name is not said: whoever registers webhooks could read our internal name service.
+    // The address behind a name is not told: otherwise registering webhooks would reveal our internal name service.
     if (hostname !== cause.address) return `the address of ${host} is not allowed`;
     return `destination ${cause.address} ${cause.reason}`;
   }
   if (cause instanceof LookupError) return lookupSentence(cause, host);
-  // undici's word for a 101 that nobody asked for.
+  // undici's message for an unrequested 101.
   if (cause instanceof errors.SocketError && cause.message === 'bad upgrade')
     return `${host} switched protocols (HTTP 101) instead of responding`;
   const code = codeOf(cause);
   const sentence = SENTENCES[code];
   if (sentence !== undefined) return sentence(host, connectTimeoutMs, code);
-  // The parser's errors carry their code only sometimes.
+  // The parser's errors do not always carry a code.
   if (cause instanceof Error && cause.name === 'HTTPParserError')
     return `${host} did not respond with valid HTTP`;
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) {
     return `TLS connection to ${host} failed (${code})`;
   }
-  // A code of the client's own says nothing to people: what arrived was nothing that it understands.
+  // The client's own codes mean nothing to people: it did not understand the response.
   if (code.startsWith('UND_ERR_') || code.startsWith('ERR_'))
     return `${host} did not respond with valid HTTP`;
   return `connection to ${host} failed (${code})`;
 }
 
-/** The sentence for a name that gave no address. */
+/** The sentence for a name without an address. */
 function lookupSentence({ code, internal }: LookupError, host: string): string {
   if (code === 'ELOOKUPS') return `too many DNS lookups were queued ahead of ${host}`;
   if (internal) return `our resolver is not responding (DNS: ${code}), so ${host} could not be looked up`;
@@ -64,12 +64,12 @@ function lookupSentence({ code, internal }: LookupError, host: string): string {
   return `the name server of ${host} does not respond properly (DNS: ${code})`;
 }
 
-/** The sentence for a process that could not have seen an answer: it was suspended, or busy with something else. */
+/** The sentence for a process that could not have seen a response: it was suspended, or busy with something else. */
 export function stallSentence(host: string, lateMs: number): string {
   return `this process was stalled for ${duration(Math.round(lateMs / 100) * 100)} while calling ${host}`;
 }
 
-/** The sentence for a receiver that announces an answer again and again. */
+/** The sentence for a receiver that sends informational responses again and again. */
 export function informationalSentence(host: string, most: number): string {
   return `${host} sent more than ${most} informational responses (HTTP 1xx) and no final one`;
 }
@@ -106,7 +106,7 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   UND_ERR_HEADERS_OVERFLOW: (host) => `${host} sent headers that are too large`,
 };
 
-/** Of several errors (one per address tried) the first speaks for all. */
+/** Of several errors (one per address tried), the first is used. */
 function firstOf(error: unknown): unknown {
   return error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error;
 }

@@ -1,9 +1,9 @@
 /**
- * Whose failure it is when no answer arrived. A failure of the receiver, its name server or the route to it counts
- * as an attempt; an internal failure does not, and the same attempt is made again.
+ * Whose failure it is if no response arrived. A failure of the receiver, its name server or the route to it counts as an attempt; an
+ * internal failure does not, and the same attempt is made again.
  *
- * This table is the only place where that is decided; docs/deliveries.md, "Whose failure it is", says the same in
- * words. Two kinds of error can mean either, and are decided by evidence that is gathered when they occur.
+ * Only this table decides that; docs/deliveries.md, "Whose failure it is", says the same in words. Two kinds of error can mean either;
+ * they are decided by evidence gathered when they occur.
  */
 
 /**
@@ -14,13 +14,13 @@
  */
 type Fault = 'receiver' | 'internal' | 'resolver' | 'route';
 
-/** By the code of the error. What is not in the table is the receiver's. */
+/** By the code of the error. Any code not in the table is the receiver's. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
-  // The resolver has answered: the name has no address, or is none.
+  // The resolver has answered: the name has no address, or is not a valid name.
   ENOTFOUND: 'receiver',
   ENODATA: 'receiver',
   EBADNAME: 'receiver',
-  // No answer, or one that says that somebody else did not answer: the name's own server, or all of them.
+  // No answer, or one that says that a server did not answer: the name's own, or all.
   ETIMEOUT: 'resolver',
   ESERVFAIL: 'resolver',
   EREFUSED: 'resolver',
@@ -39,14 +39,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   ENFILE: 'internal',
   ENOMEM: 'internal',
   ENOBUFS: 'internal',
-  // No local port left; over IPv6 also: this machine has no IPv6.
+  // No local port left; over IPv6 it may also mean that this machine has no IPv6.
   EADDRNOTAVAIL: 'internal',
   EADDRINUSE: 'internal',
-  // No network here, or none there.
+  // No network here, or no network there.
   ENETDOWN: 'route',
   ENETUNREACH: 'route',
   EHOSTUNREACH: 'route',
-  // A packet filter: internal, where one restricts outgoing connections.
+  // A packet filter that restricts outgoing connections: internal.
   EPERM: 'internal',
   EACCES: 'internal',
 };
@@ -54,12 +54,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
 /** A timer that fires this late, in milliseconds, shows that this process was not running, or was too busy. */
 export const STALL_MS = 2_000;
 
-/** An error as the table needs it. */
+/** An error in the form that the table needs. */
 export interface FailedStep {
   readonly code: string;
-  /** Whether a name was being looked up, or a connection made to an address. */
+  /** Whether it occurred while looking up a name, or while connecting to an address. */
   readonly step: 'lookup' | 'connection';
-  /** The address, where one was dialled. */
+  /** The address, if one was dialled. */
   readonly address?: string | undefined;
 }
 
@@ -70,9 +70,9 @@ export function faultOf({ code, step, address }: FailedStep): Fault {
   return FAULTS[code] ?? 'receiver';
 }
 
-/** Questions whose answers decide what a code alone does not; asked only then. */
+/** Questions to ask if the code alone does not decide. */
 export interface Evidence {
-  /** Whether our resolver gives answers, whatever they are. */
+  /** Whether our resolver answers at all. */
   resolverAnswers(): Promise<boolean>;
   /** Whether this machine has a way to the internet. */
   hasRoute(): Promise<boolean>;
@@ -86,8 +86,8 @@ async function isInternal(fault: Fault, evidence: Evidence): Promise<boolean> {
 }
 
 /**
- * Whether a failure is internal. Of several errors (one per address tried) all have to be: one address that failed by
- * itself is enough to know that we were able to try.
+ * Whether a failure is internal. Of several errors (one per address tried), all have to be: a single failure of another kind shows that
+ * we were able to try.
  */
 export async function isInternalFault(steps: readonly FailedStep[], evidence: Evidence): Promise<boolean> {
   for (const step of steps) {

@@ -1,18 +1,18 @@
 /**
- * A connection that is kept, and what becomes of a request that it loses: a receiver may close it at the very moment we use it, and
- * says nothing. Such a request goes once more, on a fresh connection, once the first is closed.
+ * A kept connection, and the repetition of a request lost on it: a receiver may close the connection just as we use it, without an
+ * answer. Such a request is sent again, on a fresh connection, once the first is closed.
  */
 import { Client, type Dispatcher } from 'undici';
 
-/** Sends a request that a kept connection has lost once more; called after that connection was closed. */
+/** Repeats a request lost on a kept connection; called after that connection was closed. */
 type SendAgain = (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) => void;
 
 const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
-/** A client of undici that hands over what a reused connection closed without one byte of an answer. */
+/** A client of undici that passes on a request whose reused connection was closed without a byte of the response. */
 export class KeptClient extends Client {
   readonly #again: SendAgain;
-  /** Whether the connection has had an answer. */
+  /** Whether the connection has received a response. */
   #used = false;
 
   constructor(origin: URL, options: Client.Options, again: SendAgain) {
@@ -26,13 +26,13 @@ export class KeptClient extends Client {
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     let reused = false;
     let begun = false;
-    // The pool hands over the older of undici's two kinds of handlers, whatever it was given itself.
+    // The pool always passes the older of undici's two kinds of handlers, regardless of the kind it got.
     return super.dispatch(options, {
       onConnect: (abort) => {
         reused = this.#used;
         handler.onConnect?.(abort);
       },
-      // At the first byte of an answer.
+      // At the first byte of a response.
       onResponseStarted: () => {
         begun = true;
         this.#used = true;

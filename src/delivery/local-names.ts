@@ -1,9 +1,9 @@
-/** Names for which no name server is asked: `localhost` and `invalid` (RFC 6761), and those of the hosts file. */
+/** Names that need no name server: `localhost` and `invalid` (RFC 6761), and those in the hosts file. */
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { watchedFile } from './watched-file.ts';
 
-/** Where the system keeps its own names. */
+/** The system's hosts file. */
 const HOSTS_FILE =
   process.platform === 'win32'
     ? `${process.env.SystemRoot ?? 'C:\\Windows'}\\System32\\drivers\\etc\\hosts`
@@ -17,8 +17,7 @@ const LOOPBACK: readonly LookupAddress[] = [
 /**
  * Knows local names.
  * @param path the hosts file, read again when it changes
- * @returns the addresses of a name in lower case, `[]` when it never has any; undefined when a name server has to be
- * asked
+ * @returns the addresses of a name in lower case, `[]` if it never has any; undefined if a name server has to be asked
  */
 export function localNames(path = HOSTS_FILE): (name: string) => readonly LookupAddress[] | undefined {
   const hosts = watchedFile(path, parseHosts);

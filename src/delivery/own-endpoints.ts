@@ -1,21 +1,21 @@
 /**
- * Waybill's own ports (API, consoles, databases, Temporal and its UI, mail server), never destinations whatever is
- * exempt: a webhook must not ask them anything in our name.
+ * Waybill's own ports (API, consoles, databases, Temporal and its UI, mail server), never destinations, even if exempt: a webhook must
+ * not call them in our name.
  */
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 
-/** Where Waybill listens and what it connects to. */
+/** The endpoints that Waybill listens on and connects to. */
 export interface OwnEndpoints {
   /** @param host an address or a name; `0.0.0.0` and `::` stand for every address of this machine */
   add(host: string, port: number): void;
-  /** Adds where a URL leads; without a port in it, `defaultPort`. */
+  /** Adds the endpoint of a URL; without a port in it, `defaultPort`. */
   addUrl(url: string, defaultPort: number): void;
   /** Whether this is one of them. @param host an address, or a name as in a URL */
   includes(host: string, port: number): boolean;
-  /** The hosts that are names, whose addresses have to be found out. */
+  /** The hosts that are names, whose addresses have to be looked up. */
   names(): readonly { readonly name: string; readonly ports: readonly number[] }[];
-  /** Where one of these names leads now; where else it led a while ago is forgotten. */
+  /** Sets the present addresses of one of these names; older ones are forgotten after a while. */
   found(name: string, addresses: readonly string[]): void;
 }
 
@@ -25,8 +25,8 @@ export interface Endpoint {
 }
 
 /**
- * @param announced further ones, asked for each time: those of another process of the same instance
- * @param passing ports of this machine that are ours only as long as they are named
+ * @param announced further ones, read each time: those of another process of the same instance
+ * @param passing ports of this machine that are ours only while they are listed
  */
 export function createOwnEndpoints(
   announced: () => readonly Endpoint[] = () => [],
@@ -35,7 +35,7 @@ export function createOwnEndpoints(
   /** Ports of this machine, on any of its addresses. */
   const local = new Set<number>();
   const elsewhere = new Map<string, Set<number>>();
-  /** Where names lead: of each address when it was last found, on a clock that does not jump, and whether it is of this machine. */
+  /** The addresses of names: when each was last found, on a clock that does not jump, and whether it is this machine's. */
   const leadsTo = new Map<string, Map<string, { readonly at: number; readonly here: boolean }>>();
 
   const own: OwnEndpoints = {
@@ -80,20 +80,20 @@ export function endpointOf(url: string, defaultPort: number): Endpoint {
   return { host: hostname, port: port === '' ? defaultPort : Number(port) };
 }
 
-/** How often the addresses of hosts with names are looked up, in milliseconds. */
+/** The time between two lookups of hosts with names, in milliseconds. */
 const FOLLOW_INTERVAL_MS = 30_000;
 /**
- * How long an address stays ours after it was last found, in milliseconds: a name may show a few of its addresses at
- * a time, and a cloud soon gives one to somebody else.
+ * How long an address stays ours after it was last found, in milliseconds: a lookup may return only a few of a name's addresses, and a
+ * cloud soon reassigns an address.
  */
 const ADDRESS_CACHE_MS = 10 * 60_000;
 
 type Resolve = (name: string) => Promise<readonly { readonly address: string }[]>;
 
 /**
- * All that any of these ways finds: webhooks' names are looked up in another way than the system's, which tries search domains, and
- * which the clients of databases and of Temporal take.
- * @throws AggregateError where none of them answers
+ * All addresses found in any of these ways. Webhooks' names are not looked up as the system does it, with search domains; the clients
+ * of databases and of Temporal use the system's way.
+ * @throws AggregateError if none of them answers
  */
 export function byEachOf(...ways: readonly Resolve[]): Resolve {
   return async (name) => {
@@ -105,13 +105,13 @@ export function byEachOf(...ways: readonly Resolve[]): Resolve {
 
 /**
  * Follows the addresses of hosts with names: a webhook may lead to the same port by another name.
- * @returns ends it
+ * @returns a function that stops it
  */
 export function followNames(own: OwnEndpoints, resolve: Resolve): () => void {
   async function refresh(): Promise<void> {
     for (const { name } of own.names()) {
       const addresses = await resolve(name).catch(() => null);
-      // A resolver that is away says nothing about what was found before.
+      // If the resolver is away, the addresses found before stay.
       if (addresses !== null)
         own.found(
           name,
@@ -124,7 +124,7 @@ export function followNames(own: OwnEndpoints, resolve: Resolve): () => void {
   return () => clearInterval(timer);
 }
 
-/** An address in one form, without brackets and as IPv4 where it is one inside IPv6; a name in lower case. */
+/** An address in one form, without brackets, and IPv4-mapped ones as IPv4; a name in lower case. */
 function normalized(host: string): string {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   return ipaddr.isValid(bare) ? ipaddr.process(bare).toString() : bare.replace(/\.$/, '');

@@ -1,18 +1,18 @@
-/** What goes on the wire for one attempt: address, path, headers, body. */
+/** The request of one attempt as sent: address, path, headers, body. */
 import { type RequestTarget, requestTarget } from '../domain/request-target.ts';
 import { serviceSignature, standardSignature } from './signature.ts';
 
 export interface AttemptRequest {
-  /** Whose webhook it is: connections and lookups of one e-shop never wait for another's. */
+  /** The owner of the webhook: connections and lookups of one e-shop never wait for another's. */
   readonly eshopId: number;
   /** The webhook's URL as registered. */
   readonly url: string;
   readonly method: 'POST' | 'GET';
   /** One or two secrets, newest first. */
   readonly secrets: readonly string[];
-  /** What the e-shop has added for its receiver's gateway, by name as it writes them. Not signed. */
+  /** The headers that the e-shop adds for its receiver's gateway, with names spelled as it spells them. Not signed. */
   readonly staticHeaders: Readonly<Record<string, string>>;
-  /** The same on every attempt, so that a receiver can drop repeats. */
+  /** The same on every attempt, so that a receiver can drop duplicates. */
   readonly deliveryId: string;
   /** The webhook's id. */
   readonly webhookId: number;
@@ -22,25 +22,25 @@ export interface AttemptRequest {
   readonly eventType: string;
   /** The place of the event among those of its record: from 1, rising, with gaps. */
   readonly sequence: number;
-  /** When the event happened: never before the one before it of the same record. */
+  /** When the event happened: never before the previous event of the same record. */
   readonly happenedAt: Date;
-  /** What a GET webhook gets appended to its URL. */
+  /** The identifier appended to the URL of a GET webhook. */
   readonly entityId: string;
   /** 1 for the first attempt. */
   readonly number: number;
-  /** How long this attempt may take, in milliseconds, where that is less than the sender allows: so long it has an owner. */
+  /** How long this attempt may take, in milliseconds, if less than the sender allows: its ownership is based on this. */
   readonly timeoutMs?: number;
   /** JSON text for POST, or its bytes in UTF-8, which several requests may share; null for GET. */
   readonly body: string | Uint8Array | null;
-  /** When it is made, by the clock that all times of deliveries are of: the time in its signatures. */
+  /** When it is made, by the clock used for all times of deliveries: the time in its signatures. */
   readonly at: Date;
   /** Marks a test delivery, or the delivery of a test event (`X-Service-Test: true`): there is no such record. */
   readonly test?: boolean;
-  /** Of an examination: its signatures are those of a request that differs in this. */
+  /** In an examination: it is signed as a request that differs in this. */
   readonly signedAs?: Partial<Pick<AttemptRequest, 'sequence' | 'entityId' | 'body'>>;
-  /** Of an examination: it has no signature. */
+  /** In an examination: it has no signature. */
   readonly unsigned?: true;
-  /** The place in a trace at which it is made. Not signed: whatever stands between may go on with the trace. */
+  /** The point of the trace at which it is made. Not signed: proxies on the way may continue the trace. */
   readonly traceparent?: string;
 }
 
@@ -54,7 +54,7 @@ export interface WireRequest extends RequestTarget {
 /**
  * @param at the moment of signing
  * @param version Waybill's own, for `User-Agent`
- * @throws TypeError when the URL is not absolute
+ * @throws TypeError if the URL is not absolute
  */
 export function buildRequest(request: Omit<AttemptRequest, 'at'>, at: Date, version: string): WireRequest {
   const { method, deliveryId, eventType, test = false } = request;
@@ -63,7 +63,7 @@ export function buildRequest(request: Omit<AttemptRequest, 'at'>, at: Date, vers
   const timestamp = Math.floor(at.getTime() / 1000);
   const headers: Record<string, string> = {
     'user-agent': `Waybill/${version}`,
-    // For the log, which keeps the beginning of an answer, nothing needs to be compressed.
+    // The log keeps only the beginning of a response, so compression is of no use.
     'accept-encoding': 'identity',
     'x-service-event': eventType,
     'x-service-event-id': request.eventId,
@@ -80,7 +80,7 @@ export function buildRequest(request: Omit<AttemptRequest, 'at'>, at: Date, vers
   if (test) headers['x-service-test'] = 'true';
   if (request.traceparent !== undefined) headers.traceparent = request.traceparent;
   for (const [name, value] of Object.entries(request.staticHeaders)) {
-    // What is ours is refused when it is registered, but for the place in a trace, which is not always there.
+    // Our own names are refused at registration, except `traceparent`, which is not always sent.
     if (!Object.hasOwn(headers, name.toLowerCase())) headers[name] = value;
   }
   return { ...target, method, headers, body };

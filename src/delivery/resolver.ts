@@ -1,7 +1,6 @@
 /**
- * From a name to addresses, without libuv's four threads, which a few silent names would block for everybody. Lookups
- * are bounded in time, and in number per owner (an e-shop): silent names of one never delay another's. Nothing is
- * cached, and search domains are not tried.
+ * Resolves names to addresses without libuv's four threads, which a few silent names would block for all. Lookups are bounded in time,
+ * and in number per owner (an e-shop): silent names of one never delay another's. Nothing is cached, and search domains are not tried.
  */
 import { type LookupAddress, promises } from 'node:dns';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
@@ -14,18 +13,18 @@ import { watchedFile } from './watched-file.ts';
 interface ResolverOptions {
   /** Name servers as `address` or `address:port`; none: the system's. */
   readonly servers: readonly string[];
-  /** For waiting, looking up and gathering evidence together, in milliseconds. */
+  /** The time-out of waiting, looking up and gathering evidence together, in milliseconds. */
   readonly timeoutMs: number;
 }
 
 const CROWDED = 'ELOOKUPS';
 
-/** A name that gave no address. */
+/** A name without an address. */
 export class LookupError extends Error {
   override readonly name = 'LookupError';
   /** c-ares' code, or `ELOOKUPS`: too many lookups of the same owner are under way. */
   readonly code: string;
-  /** Whether the failure is Waybill's own, and not the name's. */
+  /** Whether the failure is internal and not the name's. */
   readonly internal: boolean;
 
   constructor(hostname: string, code: string, internal: boolean) {
@@ -35,35 +34,35 @@ export class LookupError extends Error {
   }
 }
 
-/** Whether a connection failed since too many lookups of its owner were under way. */
+/** Whether a connection failed because too many lookups of its owner were under way. */
 export function isCrowded(error: unknown): boolean {
   return error instanceof LookupError && error.code === CROWDED;
 }
 
 interface Resolver {
   /**
-   * @param owner whose lookups wait for each other when there are too many
+   * @param owner the owner whose lookups wait for each other if there are too many
    * @returns at least one address, IPv4 first
    * @throws LookupError
    */
   resolve(hostname: string, owner: string): Promise<readonly LookupAddress[]>;
-  /** Whether our resolver gives answers: about any name, whatever they are. */
+  /** Whether our resolver answers at all, about any name. */
   answers(): Promise<boolean>;
   /** Ends the lookups under way. */
   close(): void;
 }
 
-/** Lookups of one owner under way at the same time. */
+/** The most lookups of one owner under way at once. */
 export const LOOKUPS_AT_ONCE = 16;
 /** Once one family has answered, the other gets this long, in milliseconds (RFC 8305, section 3). */
 const RESOLUTION_DELAY_MS = 50;
 /** An answer this recent shows that the resolver works, in milliseconds. */
 const FRESH_EVIDENCE_MS = 1_000;
-/** What every resolver knows, and answers while it works: the name servers of the root. */
+/** A question that every working resolver answers: the name servers of the root. */
 const CONTROL_NAME = '.';
 const RESOLV_CONF = '/etc/resolv.conf';
 
-/** What came of asking for one family: addresses, or a code. */
+/** The answer for one family: addresses, or a code. */
 interface FamilyAnswer {
   readonly addresses: readonly LookupAddress[];
   readonly code: string | null;
@@ -89,7 +88,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
     if (servers.length > 0) channel.setServers([...servers]);
     return channel;
   }
-  // The system's servers may change while we run; c-ares reads them once.
+  // The system's servers may change while the process runs; c-ares reads them only once.
   const channel = watchedFile(servers.length > 0 ? '' : RESOLV_CONF, open);
 
   async function ask(name: string, family: 4 | 6): Promise<FamilyAnswer> {
@@ -104,7 +103,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
     }
   }
 
-  /** Asks for something every resolver knows. Another answer that comes in the meantime shows as much. */
+  /** Asks a question that every resolver can answer. Any other answer in the meantime proves the same. */
   async function askControl(): Promise<boolean> {
     const askedAt = performance.now();
     const answered = channel()
@@ -125,7 +124,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
     return await control;
   }
 
-  /** What both families say in time: as soon as both have, or one has addresses and the other had its delay. */
+  /** The answers of both families within the time: as soon as both are there, or one has addresses and the other had its delay. */
   async function gather(families: readonly Promise<FamilyAnswer>[], ms: number): Promise<FamilyAnswer[]> {
     const given: FamilyAnswer[] = [];
     const all = Promise.all(families.map(async (family) => given.push(await family)));
@@ -138,8 +137,8 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
   }
 
   /**
-   * Where a name leads. A resolver that answers now need not have answered before: a name that gave nothing is asked
-   * for once more after the resolver has shown that it works.
+   * Concludes the addresses of a name. A resolver that answers now may not have answered before: a name without an answer is looked up
+   * again once the resolver has shown that it works.
    */
   async function conclude(
     name: string,
@@ -159,7 +158,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
       codes.map((code) => ({ code, step: 'lookup' })),
       evidence,
     );
-    // Of two codes the one that says more than "not of this family".
+    // Of two codes, the one that means more than "not of this family".
     const code = codes.find((each) => faultOf({ code: each, step: 'lookup' }) !== 'receiver') ?? codes[0];
     throw new LookupError(name, codes.includes('ENOTFOUND') ? 'ENOTFOUND' : (code ?? 'ETIMEOUT'), internal);
   }
@@ -176,7 +175,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
         if (late) return;
         const families = [ask(name, 4), ask(name, 6)];
         const concluded = conclude(name, families).then(resolve, reject);
-        // Its slot becomes free only once all lookups have ended.
+        // The slot becomes free only once all lookups have ended.
         await Promise.all([...families, concluded]);
       });
       void slot.then(() => {
@@ -214,7 +213,7 @@ function codesOf(given: readonly FamilyAnswer[]): string[] {
   return [0, 1].map((index) => given[index]?.code ?? 'ETIMEOUT');
 }
 
-/** Whether a code is an answer of the resolver about a name, rather than the lack of one. */
+/** Whether a code is the resolver's answer about a name, rather than a missing answer. */
 function isAnswer(code: string): boolean {
   return code === 'ENOTFOUND' || code === 'ENODATA';
 }
@@ -229,11 +228,11 @@ async function withAddresses(family: Promise<FamilyAnswer>): Promise<void> {
   if ((await family).addresses.length === 0) throw new Error('none of this family');
 }
 
-/** What a promise resolves to, or undefined when it takes longer. */
+/** The value of a promise, or undefined if it takes longer. */
 async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   const over = new AbortController();
   try {
-    // What has arrived by then is looked at first: this process may have been busy with something else.
+    // Handle arrived answers first: this process may have been busy with something else.
     const patience = sleep(ms, undefined, { signal: over.signal })
       .then(() => nextTurn(undefined))
       .catch(() => undefined);

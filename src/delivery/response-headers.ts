@@ -1,7 +1,7 @@
-/** Headers of a receiver's answer, as far as they help to find out what is wrong with it. */
+/** The headers of a response that help to find out what is wrong with a receiver. */
 import { safeText } from './excerpt.ts';
 
-/** Where a redirect leads, what is allowed instead, who answered: nothing that is confidential by its nature. */
+/** The target of a redirect, the allowed methods, the responding server: nothing confidential by nature. */
 const USEFUL = [
   'allow',
   'content-length',
@@ -16,12 +16,12 @@ const USEFUL = [
   'x-request-id',
   'x-waybill-handled',
 ];
-/** Of one value, in UTF-16 units. */
+/** The longest value, in UTF-16 units. */
 const MAX_VALUE_CHARS = 500;
 
 /**
- * The useful ones of an answer, by name in lower case, as text that can be shown.
- * @param hide takes out what nobody may see, before a value is cut: of half a secret nothing would be known
+ * The useful headers of a response, by name in lower case, as text that can be shown.
+ * @param hide masks secrets, before a value is cut: half a secret would not be recognized
  */
 export function usefulHeaders(
   headers: Readonly<Record<string, string | string[] | undefined>>,

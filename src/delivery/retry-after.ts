@@ -4,12 +4,12 @@
 const HTTP_DATE =
   /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/;
 
-/** Longer than any window: ten years. A larger number says nothing more and could overflow further on. */
+/** Longer than any window: ten years. A larger number means nothing more and could overflow later. */
 const MAX_RETRY_AFTER_MS = 10 * 365 * 86_400_000;
 
 /**
- * The wait that a receiver asks for, in milliseconds; 0 for a time gone by, null when the value is absent or neither
- * seconds nor an HTTP date.
+ * The wait that a receiver asks for, in milliseconds; 0 for a past time, null if the value is absent or neither seconds nor an HTTP
+ * date.
  * @param now milliseconds since 1970
  */
 export function parseRetryAfter(value: string | undefined, now: number): number | null {

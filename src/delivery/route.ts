@@ -1,7 +1,7 @@
 /** Whether this machine has a way to the internet at all. */
 import { createSocket } from 'node:dgram';
 
-/** Root name servers: addresses that every way to the internet leads to, for as long as there is one. */
+/** Root name servers: addresses reachable by any way to the internet. */
 const FAR_AWAY = [
   { type: 'udp4', address: '198.41.0.4' },
   { type: 'udp6', address: '2001:503:ba3e::2:30' },

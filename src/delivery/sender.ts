@@ -1,6 +1,5 @@
 /**
- * Sends one attempt of a delivery (docs/interface.md, D4 and D5). An internal failure (`fault.ts`) is told apart from
- * the receiver's.
+ * Sends one attempt of a delivery (docs/interface.md, D4 and D5). Internal failures are distinguished from the receiver's (`fault.ts`).
  *
  * Module delivery, which imports domain, traces. Begin: then `request.ts`, `exchange.ts` and `address-guard.ts`.
  */
@@ -20,13 +19,13 @@ export type { AttemptRequest } from './request.ts';
 
 export interface Sender {
   /**
-   * Makes one attempt. Resolves whatever receiver, DNS or network did.
-   * @throws DOMException `AbortError` when `signal` aborts before an answer has arrived
+   * Makes one attempt. Resolves even if the receiver, DNS or the network fails.
+   * @throws DOMException `AbortError` if `signal` aborts before a response has arrived
    */
   send(request: AttemptRequest, signal?: AbortSignal): Promise<AttemptResult>;
   /**
-   * When the certificate ends that a receiver shows over TLS; null where it shows none. Absent where that cannot be asked.
-   * Opens a connection, guarded as those of attempts, and sends nothing.
+   * When a receiver's TLS certificate expires; null if it has none. Absent if that cannot be determined. Opens a connection, guarded
+   * like those of attempts, and sends nothing.
    */
   certificateEnd?(receiver: Pick<AttemptRequest, 'eshopId' | 'url'>): Promise<Date | null>;
   /** Waits for the attempts under way, then closes every connection. */
@@ -34,13 +33,13 @@ export interface Sender {
 }
 
 export interface SenderOptions {
-  /** For the whole of one attempt, in milliseconds. */
+  /** The time-out of a whole attempt, in milliseconds. */
   readonly timeoutMs: number;
-  /** For the connection alone, in milliseconds (default 5,000). */
+  /** The time-out of the connection alone, in milliseconds (default 5,000). */
   readonly connectTimeoutMs?: number;
   /** Ranges exempt from the guard against private destinations. */
   readonly allowCidrs: readonly string[];
-  /** Never called, exempt or not. */
+  /** Never called, even if exempt. */
   readonly own?: OwnEndpoints;
   /** Name servers as `address` or `address:port`; none: the system's. */
   readonly dnsServers?: readonly string[];
@@ -50,10 +49,10 @@ export interface SenderOptions {
   readonly ca?: string;
 }
 
-/** Names have to be found well before the connection's time is over, so that it is known why they were not. */
+/** Lookups have to end well before the connection's time-out, so that the reason of a failure is known. */
 const LOOKUP_SHARE = 0.8;
 
-/** @throws TypeError when `allowCidrs` holds something that is not a range */
+/** @throws TypeError if `allowCidrs` has an entry that is not a range */
 export function createSender(options: SenderOptions): Sender {
   const { timeoutMs, connectTimeoutMs = 5_000, allowCidrs, dnsServers = [], version, ca } = options;
   const own = options.own ?? createOwnEndpoints();

@@ -1,8 +1,8 @@
 /**
- * The signatures of a delivery: `v1` and `v2` of `X-Service-Signature`, and the Standard Webhooks headers, with which published
- * libraries verify (docs/interface.md, D11 and D12). `v2` alone joins everything by which a receiver decides.
+ * The signatures of a delivery: `v1` and `v2` of `X-Service-Signature`, and the Standard Webhooks headers, which published libraries
+ * verify (docs/interface.md, D11 and D12). Only `v2` covers everything that a receiver bases decisions on.
  *
- * During the overlap after a rotation both secrets sign, the newest first; a receiver accepts either.
+ * During the overlap after a rotation both secrets sign, newest first; a receiver accepts either.
  */
 import { createHmac } from 'node:crypto';
 
@@ -50,7 +50,7 @@ export function serviceSignature(input: SignatureInput): string {
   ].join(',');
 }
 
-/** What `v2` covers before the body, each line ended. None of it can hold a line break: all of it stands in headers or the request line. */
+/** The lines that `v2` covers before the body, each ended. None can hold a line break: all are from headers or the request line. */
 function v2Lines(input: Omit<SignatureInput, 'secrets' | 'body'>): string {
   const { timestamp, deliveryId, eventId, eventType, sequence, webhookId, test, method, target } = input;
   const marked = test ? 'true' : '';
@@ -58,7 +58,7 @@ function v2Lines(input: Omit<SignatureInput, 'secrets' | 'body'>): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What the Standard Webhooks specification signs: the message id, the time, and the body (empty for GET). */
+/** The content signed by the Standard Webhooks specification: the message id, the time, and the body (empty for GET). */
 interface StandardSignatureInput {
   /** One or two secrets, newest first. */
   readonly secrets: readonly string[];
@@ -78,7 +78,7 @@ export function standardSignature({ secrets, timestamp, id, body }: StandardSign
       const key = secret.startsWith(SECRET_PREFIX)
         ? Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
         : Buffer.from(secret, 'utf8');
-      // Not put together first: a large body would be copied for each of its signatures.
+      // Not concatenated first: a large body would be copied for each signature.
       return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
     })
     .join(' ');

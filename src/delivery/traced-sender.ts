@@ -1,4 +1,4 @@
-/** A span for each request to a receiver, which is told of it by the header `traceparent`. */
+/** A span for each request to a receiver, passed on to it in the header `traceparent`. */
 import { type Traces, untraced } from '../traces/traces.ts';
 import type { AttemptResult } from './exchange.ts';
 import type { AttemptRequest } from './request.ts';
@@ -34,7 +34,7 @@ export function tracedSender(sender: Sender, traces: Traces): Sender {
   };
 }
 
-/** Whom it asks, without path and query: these may hold what nobody else is to know. */
+/** The address of the request, without path and query, which may be confidential. */
 function addressOf({ url }: Pick<AttemptRequest, 'url'>) {
   if (!URL.canParse(url)) return {};
   const { protocol, hostname, port, origin } = new URL(url);

@@ -1,12 +1,12 @@
 /** A small file of the system's configuration that is read again when it has changed. */
 import { readFileSync, statSync } from 'node:fs';
 
-/** How long a file is taken to be unchanged without looking, in milliseconds. */
+/** How long a file is assumed to be unchanged without a check, in milliseconds. */
 const CHECK_INTERVAL_MS = 1_000;
 
 /**
- * A file's meaning, as of a second ago at most; read without libuv's threads, which others may keep busy.
- * @param parse called with '' where there is no such file
+ * A file's parsed content, at most a second old; read without libuv's threads, which others may keep busy.
+ * @param parse called with '' if there is no such file
  */
 export function watchedFile<T>(path: string, parse: (text: string) => T): () => T {
   let lookedAt = Number.NEGATIVE_INFINITY;

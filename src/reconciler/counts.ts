@@ -1,4 +1,4 @@
-/** Repairs, counted and put into a sentence. */
+/** Counts repairs, and sums them up in a sentence. */
 import type { Repair } from './repair.ts';
 import type { Action, Reason, TrackedKind } from './verdict.ts';
 
@@ -10,7 +10,7 @@ interface Count extends Counted {
 
 export interface Counts {
   add(repair: Counted): void;
-  /** Only what is above zero. */
+  /** Only counts above zero. */
   read(): Count[];
 }
 

@@ -1,6 +1,5 @@
 /**
- * What Temporal knows of workflows. A description is strongly consistent and decides; the list lags behind and only
- * hints.
+ * Temporal's knowledge of workflows. A description is strongly consistent and decides; the list lags behind and only hints.
  */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
@@ -15,40 +14,40 @@ const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.Hi
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 
 export interface Executions {
-  /** Changes when the namespace, or the whole server, was recreated. */
+  /** Changes if the namespace, or the whole server, was recreated. */
   namespaceId(): Promise<string>;
   /** The latest run under a workflow id. */
   find(workflowId: string): Promise<WorkflowFound>;
   /**
-   * Whether a running workflow was told of a change and then asked for nothing: Temporal was set back, and its worker
-   * takes what is new for what it has seen.
+   * Whether a running workflow was told of a change and then did nothing: Temporal was set back, and its worker takes new events for
+   * known ones.
    */
   isDeaf(workflowId: string): Promise<boolean>;
-  /** Workflows of deliveries, batches and recoveries that were terminated or canceled since a time, as far as the list knows. */
+  /** The workflows of deliveries, batches and recoveries that were terminated or canceled since a time, as far as the list knows. */
   endedExternally(since: Date): AsyncIterable<{ readonly workflowId: string; readonly closedAt: Date }>;
   /** The running workflows of deliveries, batches and recoveries, as far as the list knows. */
   running(): AsyncIterable<{ readonly workflowId: string }>;
 }
 
-/** Events in which a workflow's answer to what it was told last is found. */
+/** The latest events, among which a workflow's reaction to its last signal is found. */
 const LATEST_EVENTS = 20;
-/** Workflows per page of the list: the most Temporal gives. */
+/** Workflows per page of the list: the most that Temporal returns. */
 const PAGE = 1_000;
-/** A step of a workflow that is tried for this time has failed from its whole history, and not from what a worker remembered. */
+/** At this attempt, a failing step of a workflow has failed from its whole history, not from a worker's cache. */
 const FAILING_ATTEMPTS = 3;
-/** What a workflow is told of a change with. */
+/** The signals that tell workflows of changes. */
 const CHANGES: readonly string[] = [webhookChangedSignal, releaseChangedSignal, recoveryChangedSignal];
-/** Who the server says it is where it ends a workflow by itself, e.g. at a history's maximum length. */
+/** The server's identities when it ends a workflow by itself, e.g. at a history's maximum length. */
 const SERVER_IDENTITIES = ['history-service', 'history-resetter', 'worker-service'];
 
-/** @param taskQueue of the workflows listed: others in the namespace are not Waybill's */
+/** @param taskQueue the task queue of the listed workflows: others in the namespace are not Waybill's */
 export function createExecutions(client: Client, taskQueue: string): Executions {
   const { workflowService } = client;
   const { namespace } = client.options;
   const queue = taskQueue.replaceAll("'", "''");
   const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + READ_DEADLINE_MS, call);
 
-  /** The workflows for which a condition holds. */
+  /** The workflows that meet a condition. */
   async function* list(condition: string) {
     const query = `WorkflowType IN ('deliverEvent', 'deliverBatch', 'recoverWebhook') AND TaskQueue = '${queue}' AND ${condition}`;
     let nextPageToken: Uint8Array = new Uint8Array();
@@ -134,7 +133,7 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
 
 type Description = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['describe']>>['raw'];
 
-/** True where nothing is to happen before a time to come or a signal. What an operator paused is not asleep. */
+/** True if nothing happens before a future time or a signal. A workflow with an activity paused by an operator is not asleep. */
 function isAsleep({ pendingActivities, pendingWorkflowTask }: Description): boolean {
   if (pendingWorkflowTask !== null && pendingWorkflowTask !== undefined) return false;
   return (pendingActivities ?? []).every(

@@ -1,4 +1,4 @@
-/** What the reconciler checks: what is late, what operators ended, and everything. */
+/** The reconciler's passes: over late records, over workflows ended by operators, and over everything. */
 import pThrottle from 'p-throttle';
 import type { Logger } from 'pino';
 import { eachLimited } from '../lib/each-limited.ts';
@@ -24,25 +24,25 @@ export interface PassResult {
   readonly repairs: readonly Repair[];
 }
 
-/** The passes; each throws when Temporal or the database cannot be reached. */
+/** The passes; each throws if Temporal or the database cannot be reached. */
 export interface Passes {
-  /** Some of the records whose next step is past. */
+  /** Some of the records whose next step is past due. */
   late(): Promise<PassResult>;
-  /** The deliveries whose workflow was terminated or canceled lately. */
+  /** The records whose workflow was recently terminated or canceled. */
   endedExternally(): Promise<PassResult>;
-  /** Those with these workflow ids, as far as they are open. */
+  /** The open records with these workflow ids. */
   these(workflowIds: readonly string[]): Promise<PassResult>;
   /** Every record. @param why for the log */
   everything(why: string): Promise<PassResult>;
 }
 
-/** Checks under way at once, and per second: a sweep over everything must not be felt by deliveries. */
+/** The most checks under way at once, and per second: a sweep over everything must not slow down deliveries. */
 const CONCURRENCY = 10;
 const CHECKS_PER_SECOND = 200;
-/** How far the list of workflows may lag behind, and Temporal's clock behind ours, in milliseconds. */
+/** How far the list of workflows may lag behind, and Temporal's clock behind this one, in milliseconds. */
 const LIST_LAG_MS = 2 * 60_000;
 const CLOCK_LAG_MS = 10 * 60_000;
-/** Workflows of the list that are looked up in the database at once. */
+/** The number of listed workflows that are looked up in the database at once. */
 const LIST_BATCH = 1_000;
 
 export function createPasses(options: PassesOptions): Passes {
@@ -51,15 +51,15 @@ export function createPasses(options: PassesOptions): Passes {
   const check = pThrottle({ limit: CHECKS_PER_SECOND, interval: 1_000 })((record: TrackedRecord) =>
     repair(executions, record, dryRun),
   );
-  /** Workflows that were woken: the next look at what is late looks whether that did anything. */
+  /** Woken workflows: the next pass over late records checks whether that had an effect. */
   const woken: string[] = [];
-  /** From here on the list is read. */
+  /** The list is read from this time on. */
   let listedUntil = new Date(Date.now() - CLOCK_LAG_MS);
 
   async function repairAll(tracked: readonly TrackedRecord[], repairs: Repair[]): Promise<void> {
     let away = false;
     await eachLimited(tracked, CONCURRENCY, async (record) => {
-      // Once Temporal has not answered, the rest need not wait for its deadline as well.
+      // After Temporal has failed to answer once, the rest are skipped: each would only wait for the deadline too.
       if (away || signal.aborted) return;
       try {
         const done = await check(record);
@@ -70,7 +70,7 @@ export function createPasses(options: PassesOptions): Passes {
         const { kind, reason, action, name, by, words } = done;
         log.info({ repaired: kind, reason, action, ...name, by, words }, 'repaired');
       } catch (error) {
-        // This one is refused, and the next may well be taken: it must not stop the others.
+        // A refused repair must not stop the others, which may well be accepted.
         if (!isRefusal(error)) {
           away = true;
           throw error;
@@ -80,7 +80,7 @@ export function createPasses(options: PassesOptions): Passes {
     });
   }
 
-  /** Wakes workflows that wait although their delivery is over: some of them nothing else would ever end. */
+  /** Wakes workflows that wait although their delivery is over: some would never end otherwise. */
   async function wakeClosed(repairs: Repair[]): Promise<void> {
     for await (const batch of inBatches(executions.running())) {
       if (signal.aborted) return;
@@ -88,7 +88,7 @@ export function createPasses(options: PassesOptions): Passes {
     }
   }
 
-  /** One line for a pass that repaired something, however it ended. */
+  /** Runs a pass, and logs one line if it repaired something, even if it failed. */
   async function pass(why: string, work: (repairs: Repair[]) => Promise<number>): Promise<PassResult> {
     const repairs: Repair[] = [];
     try {
@@ -108,7 +108,7 @@ export function createPasses(options: PassesOptions): Passes {
         const before = [...woken];
         const again = [...(await records.withWorkflows(before)), ...(await records.closedOf(before))];
         const tracked = [...again, ...(await records.late())];
-        // Once all have answered: a database that was away has them looked at the next time.
+        // Only after all queries succeeded: if the database was away, these are checked next time.
         woken.splice(0, before.length);
         await repairAll(tracked, repairs);
         return tracked.length;
@@ -149,7 +149,7 @@ export function createPasses(options: PassesOptions): Passes {
   };
 }
 
-/** Listed workflows, as many at once as are looked up in the database at once. */
+/** Listed workflows in batches, each looked up in the database at once. */
 async function* inBatches<Listed>(listed: AsyncIterable<Listed>): AsyncGenerator<readonly Listed[]> {
   let batch: Listed[] = [];
   for await (const each of listed) {

@@ -1,7 +1,6 @@
 /**
- * The reconciler of a worker: Postgres says what is open, Temporal what runs, and mismatches are repaired. Everything
- * is checked at the start and whenever Temporal may have lost something; in between what is late and what operators
- * ended.
+ * The reconciler of a worker: Postgres knows what is open, Temporal what runs, and mismatches are repaired. Everything is checked at
+ * the start and whenever Temporal may have lost something; in between, late records and workflows that operators ended.
  *
  * Module reconciler, which imports attempt, db, lib, temporal, workflows. Begin: then `passes.ts`, and `verdict.ts`
  * for the decisions.
@@ -11,11 +10,11 @@ import { settleOrder } from '../db/outbox/keep-order.ts';
 import { createPasses, type PassesOptions } from './passes.ts';
 
 interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
-  /** Between two checks of what is late or was ended, in milliseconds. */
+  /** The time between two checks of late and ended records, in milliseconds. */
   readonly intervalMs: number;
   /**
-   * Called while Temporal may know less than it did: it was away, its namespace is another, or a workflow could not
-   * go on. Workers are to forget what they remember of workflows.
+   * Called while Temporal may know less than before: it was away, its namespace is a new one, or a workflow could not go on. Workers
+   * must then drop their cached workflows.
    */
   readonly onSetBack: (why: string) => void;
 }
@@ -23,14 +22,14 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
 export interface Reconciler {
   /**
    * Checks these at once.
-   * @throws what Temporal or the database threw when it is away
+   * @throws the error of Temporal or the database when it is away
    */
   check(workflowIds: readonly string[]): Promise<void>;
   /** No further checks; waits for the ones under way. */
   stop(): Promise<void>;
 }
 
-/** Between two sweeps over everything, in milliseconds. */
+/** The least time between two sweeps over everything, in milliseconds. */
 const SWEEP_SPACING_MS = 10_000;
 
 export function startReconciler(options: ReconcilerOptions): Reconciler {
@@ -38,7 +37,7 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
   const stopping = new AbortController();
   const { signal } = stopping;
   const passes = createPasses({ ...options, signal });
-  /** Why everything is to be checked; null when there is no reason to. */
+  /** Why everything is to be checked; null if there is no reason to. */
   let wanted: string | null = 'the worker started';
   let sweeping: Promise<void> = Promise.resolve();
   let lastSweep = Number.NEGATIVE_INFINITY;
@@ -86,12 +85,12 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
     if (wanted !== null && !sweepRuns && performance.now() - lastSweep >= SWEEP_SPACING_MS) sweep(wanted);
     await passes.endedExternally();
     const { repairs } = await passes.late();
-    // Where one is missing, others may be whose next step is hours away.
+    // If one is missing, others may be too whose next step is hours away.
     if (repairs.some(({ reason }) => reason === 'missing')) wanted ??= 'a workflow was missing';
     if (repairs.some(({ reason }) => reason === 'stuck')) setBack = 'a workflow could not go on';
   }
 
-  /** Makes good a release in the order of a record that was missed. Needs no Temporal. */
+  /** Catches up on deliveries that missed their turn in the order of their record. Needs no Temporal. */
   async function releaseInOrder(): Promise<void> {
     await settleOrder(options.sql, 'all');
   }

@@ -1,4 +1,4 @@
-/** The records that should have a running workflow, each with what can be done for it. */
+/** The records that should have a running workflow, each with the possible repairs. */
 import { validate as isUuid } from 'uuid';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { deliveryIdOf, deliveryWorkflowId } from '../../workflows/delivery-id.ts';
@@ -20,28 +20,28 @@ import type { NextStep, TrackedKind } from './verdict.ts';
 export interface TrackedRecord {
   readonly kind: TrackedKind;
   readonly workflowId: string;
-  /** What a log line calls it. */
+  /** Its identifiers in log lines. */
   readonly name: Readonly<Record<string, string | number>>;
   readonly next: NextStep;
-  /** Asked after Temporal was: a workflow that ended in between has recorded its end before. */
+  /** Asked after Temporal: a workflow that ended in between has recorded its end before. */
   isStillTracked(): Promise<boolean>;
-  /** @returns false where another worker was first */
+  /** @returns false if another worker was first */
   restart(former: Former): Promise<boolean>;
-  /** Closes it as canceled by an operator. @returns false where it has ended already */
+  /** Closes it as canceled by an operator. @returns false if it has ended already */
   close(): Promise<boolean>;
-  /** Gives its deliveries workflows of their own. @returns false where it holds none any more */
+  /** Requeues its deliveries. @returns false if it holds none any more */
   requeue(): Promise<boolean>;
   wake(): Promise<void>;
 }
 
 interface Records {
-  /** Some of those whose next step is past; others, or later ones, when asked again. */
+  /** Some of those whose next step is past due; different ones when called again. */
   late(): Promise<TrackedRecord[]>;
   /** All of them, page by page. */
   all(): AsyncIterable<TrackedRecord[]>;
-  /** Deliveries, batches and recoveries with these workflow ids, as far as they are open. */
+  /** The open deliveries, batches and recoveries with these workflow ids. */
   withWorkflows(workflowIds: readonly string[]): Promise<TrackedRecord[]>;
-  /** The closed deliveries among them: a workflow that still waits has to be told. */
+  /** The closed deliveries with these workflow ids: a workflow that still waits has to be told. */
   closedOf(workflowIds: readonly string[]): Promise<TrackedRecord[]>;
 }
 
@@ -51,13 +51,13 @@ const PAGE = 100;
 export interface RecordsDeps {
   readonly sql: Pool;
   readonly restarter: Restarter;
-  /** How long past its next step a record is left to itself, in milliseconds. */
+  /** How long a record may be past its next step before it counts as late, in milliseconds. */
   readonly graceMs: number;
   readonly watch: Pick<DeliveryWatch, 'ended'>;
 }
 
 export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): Records {
-  /** Where the look at late pre-orders continues: they carry no mark of having been looked at. */
+  /** Where the check of late pre-orders continues: their rows do not mark that they were checked. */
   let lateReleases: db.ReleaseCursor | null = null;
 
   function delivery(found: db.DispatchedDelivery): TrackedRecord {
@@ -71,7 +71,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       next: nextStepOf(found, graceMs),
       isStillTracked: async () => (await db.dispatchedAmong(sql, [id])).length > 0,
       async restart(former) {
-        // As it is now: an attempt may have been recorded since.
+        // Read again: an attempt may have been recorded since.
         const [now] = await db.dispatchedAmong(sql, [id]);
         return now !== undefined && (await restarter.restart(now, former));
       },
@@ -84,7 +84,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
     };
   }
 
-  /** One that is over. A workflow that waits all the same has forgotten that: Temporal was set back. */
+  /** A delivery that is over. If its workflow still waits, it has forgotten that: Temporal was set back. */
   function closed(found: db.AttemptedDelivery): TrackedRecord {
     const { id } = found;
     return {
@@ -94,7 +94,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       name: { deliveryId: id },
       next: 'over',
       isStillTracked: async () => true,
-      // It finds that its delivery is over, and ends.
+      // It will find that its delivery is over, and end.
       restart: (former) => restarter.restart(found, former),
       wake: () => restarter.signalWebhookChanged(found),
     };
@@ -109,17 +109,17 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       next: 'ahead',
       isStillTracked: async () => (await db.openBatches(sql, [batchId])).length > 0,
       restart: async () => await restarter.restartBatch(batchId, await db.openOfBatch(sql, batchId)),
-      // What is under way may still be delivered: it is looked at again when it is late.
+      // Attempts under way may still succeed: their deliveries are checked again when late.
       async requeue() {
         const requeued = await requeueAll(sql, batchId, graceMs);
-        // Nobody else ends it.
+        // Nothing else ends the batch.
         await countBatch(sql, batchId);
         return requeued > 0;
       },
     };
   }
 
-  /** The workflow of the delivery that deactivated the webhook sends the mail. */
+  /** The workflow of the delivery that led to the deactivation sends the mail. */
   function mail(found: db.UnsentMail): TrackedRecord {
     return {
       ...nothing,
@@ -141,7 +141,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       name: { eshopId, eshopOrderId },
       next: late ? 'late' : 'ahead',
       isStillTracked: () => db.isReleasePending(sql, eshopId, eshopOrderId),
-      // Starts the timer where there is none, and tells it where there is.
+      // Starts the timer if there is none, and otherwise tells it.
       restart: async (former) => {
         if (former === 'running') await restarter.replaceRelease(eshopId, eshopOrderId);
         else await signal();
@@ -245,7 +245,7 @@ function deliveriesBehind(workflowIds: readonly string[]): string[] {
   return workflowIds.flatMap((workflowId) => deliveryIdOf(workflowId) ?? []).filter((id) => isUuid(id));
 }
 
-/** The ids that follow a prefix in the ids of workflows. */
+/** The ids that follow a prefix in workflow ids. */
 function idsBehind(prefix: string, workflowIds: readonly string[]): string[] {
   return workflowIds
     .filter((workflowId) => workflowId.startsWith(prefix))
@@ -253,19 +253,19 @@ function idsBehind(prefix: string, workflowIds: readonly string[]): string[] {
     .filter((id) => isUuid(id));
 }
 
-/** What most records cannot do. */
+/** The repairs that most records do not support. */
 const nothing = {
   close: async () => false,
   requeue: async () => false,
   wake: async () => {},
 };
 
-/** Deliveries of one batch share its workflow. */
+/** Each record once: deliveries of one batch share its workflow. */
 function once(records: readonly TrackedRecord[]): TrackedRecord[] {
   return [...new Map(records.map((record) => [`${record.kind} ${record.workflowId}`, record])).values()];
 }
 
-/** A delivery is late when its next step is past by more than the grace, and nothing holds it. */
+/** A delivery is late if its next step is past due by more than the grace, and nothing holds it. */
 function nextStepOf(delivery: db.DispatchedDelivery, graceMs: number): NextStep {
   const { dispatchedAt, lastAttemptAt, nextAttemptAt, held, readAt } = delivery;
   if (held) return 'held';
@@ -273,7 +273,7 @@ function nextStepOf(delivery: db.DispatchedDelivery, graceMs: number): NextStep 
   return late !== null && late > graceMs ? 'late' : 'ahead';
 }
 
-/** Page after page, each asked for from the last row of the one before. */
+/** Page after page, each read from the last row of the one before. */
 async function* pages<C, R extends C>(
   read: (after: C | null) => Promise<R[]>,
   toRecord: (row: R) => TrackedRecord,

@@ -1,23 +1,23 @@
 /**
- * Repairs one record: asks Temporal, then the database again, then acts. Steps may be repeated by any worker: a
- * workflow id runs once, and a delivery is closed once.
+ * Repairs one record: asks Temporal, then the database again, then acts. Any worker may repeat a step: a workflow id runs once, and a
+ * delivery is closed once.
  */
 import type { Former } from '../temporal/dispatcher.ts';
 import type { Executions } from './executions.ts';
 import type { TrackedRecord } from './records.ts';
 import { type TrackedKind, type Verdict, verdictOn, type WorkflowFound } from './verdict.ts';
 
-/** What was repaired, or would be. */
+/** A repair that was made, or would be. */
 export interface Repair extends Verdict {
   readonly kind: TrackedKind;
-  /** What a log line calls the record. */
+  /** The record's identifiers in log lines. */
   readonly name: TrackedRecord['name'];
-  /** Who ended its workflow, and the reason given, where Temporal knows. */
+  /** The identity that ended its workflow, and the reason given, if Temporal knows them. */
   readonly by?: string;
   readonly words?: string;
 }
 
-/** @returns null where all is well, or another worker was first */
+/** @returns null if all is well, or another worker was first */
 export async function repair(
   executions: Executions,
   record: TrackedRecord,
@@ -42,7 +42,7 @@ export async function repair(
   }
 }
 
-/** A workflow that was woken before and did nothing is started again instead. */
+/** A workflow that was woken before without an effect is started again instead. */
 async function escalated(
   executions: Executions,
   { workflowId }: TrackedRecord,

@@ -1,14 +1,14 @@
-/** What is repaired, decided from Temporal's description of a workflow alone. Pure. */
+/** The verdict on a workflow, from Temporal's description of it and the record's next step. Pure. */
 
-/** What should have a running workflow; `mail`: of a deactivation. */
+/** The kinds of record that should have a running workflow; `mail`: of a deactivation. */
 export type TrackedKind = 'delivery' | 'batch' | 'mail' | 'release' | 'recovery';
 
 /** A record's workflow as Temporal describes it. */
 export type WorkflowFound =
-  /** `asleep`: it waits for something in the future, or for a signal. `failing`: its steps fail, time and again. */
+  /** `asleep`: it waits for a future time or for a signal. `failing`: its steps keep failing. */
   | { readonly as: 'running'; readonly asleep: boolean; readonly failing: boolean }
   | { readonly as: 'missing' }
-  /** By itself: completed, failed, timed out, or ended by the server at one of its limits. */
+  /** Not by an operator: completed, failed, timed out, or ended by the server at one of its limits. */
   | { readonly as: 'ended' }
   /** By an operator. */
   | { readonly as: 'terminated' | 'canceled'; readonly by: string; readonly words: string };
@@ -24,23 +24,22 @@ export interface Verdict {
 }
 
 /**
- * When a record's next step is due. `late`: past although nothing holds it. `held`: not before an inactive webhook or
- * an operator's hold ends. `over`: there is none, and no workflow should wait for one.
+ * When a record's next step is due. `late`: past due although nothing holds it. `held`: not before an inactive webhook or an operator's
+ * hold ends. `over`: there is none, and no workflow should wait for one.
  */
 export type NextStep = 'ahead' | 'late' | 'held' | 'over';
 
-/** @returns null where all is well */
+/** @returns null if all is well */
 export function verdictOn(kind: TrackedKind, found: WorkflowFound, next: NextStep): Verdict | null {
   // Its workflow may have ended since it was listed.
   if (next === 'over' && found.as !== 'running') return null;
   switch (found.as) {
     case 'running':
-      // Temporal restored from an older copy: it sleeps without knowing what it was told since.
-      // A batch never sleeps.
+      // Temporal was restored from an older copy: the workflow has lost later signals, and sleeps. A batch never sleeps.
       if ((next === 'late' || next === 'over') && found.asleep && kind !== 'batch')
         return { reason: 'asleep', action: 'woken' };
-      // Or its history is no longer one: a worker that remembered more than Temporal went on writing it, or its code cannot
-      // go on with it. It would not hear that it is held no longer.
+      // Or its history is inconsistent: a worker that remembered more than Temporal went on writing it, or the code cannot replay it.
+      // It would not notice that it is no longer held.
       return next !== 'ahead' && found.failing ? { reason: 'stuck', action: 'startedAgain' } : null;
     case 'missing':
     case 'ended':
@@ -52,8 +51,8 @@ export function verdictOn(kind: TrackedKind, found: WorkflowFound, next: NextSte
 }
 
 /**
- * When an operator ended a workflow: a mail is due all the same, and a pre-order will be released. Deliveries of an
- * ended batch go on one by one, since nobody has looked at each.
+ * After an operator ended a workflow: a mail is still due, and a pre-order will still be released. Deliveries of an ended batch are
+ * requeued, since the operator has not decided about each.
  */
 const AFTER_OPERATOR = {
   delivery: 'closed',
@@ -63,7 +62,7 @@ const AFTER_OPERATOR = {
   recovery: 'closed',
 } as const satisfies Record<TrackedKind, Action>;
 
-/** What may be repaired, and how. */
+/** The possible repairs. */
 export const repairsMade: readonly { readonly kind: TrackedKind; readonly action: Action }[] = (
   Object.keys(AFTER_OPERATOR) as TrackedKind[]
 ).flatMap((kind) => {

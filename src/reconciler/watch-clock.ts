@@ -1,4 +1,4 @@
-/** Notices that the database's clock was set: back, and what waits would wait for as long; ahead, and windows end early. */
+/** Notices when the database's clock is set: back, waits would last longer by as much; ahead, windows end early. */
 import { uptime } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -6,9 +6,9 @@ import { databaseTime } from '../db/clock.ts';
 import { type ClockStep, forgetFutureTimes, noteClockStep } from '../db/future-times.ts';
 import type { Pool } from '../db/pool.ts';
 
-/** Between two looks, in milliseconds. */
+/** The time between two readings, in milliseconds. */
 const LOOK_MS = 1_000;
-/** A difference of less is no step, in milliseconds: both clocks are being corrected all the time, and an answer takes time. */
+/** A smaller difference is no step, in milliseconds: both clocks are constantly corrected, and a response takes time. */
 const STEP_MS = 5_000;
 
 const LOOKS_AFTER_STEP = 30;
@@ -17,15 +17,15 @@ interface ClockWatchOptions {
   readonly sql: Pool;
   readonly log: Logger;
   readonly onStep: (step: ClockStep) => void;
-  /** Between two looks, in milliseconds; default 1 s. */
+  /** The time between two readings, in milliseconds; default 1 s. */
   readonly intervalMs?: number | undefined;
-  /** The database's clock. Default: asks it. */
+  /** The database's clock. Default: queries it. */
   readonly read?: () => Promise<Date>;
 }
 
 /**
- * Makes good what a step back did, and says which steps there were. What was set back while nobody looked is made good at the start.
- * @returns after the first look; `stop` waits for one under way
+ * Repairs the effects of steps back, and reports all steps. A step back that nobody watched is repaired at the start.
+ * @returns at once; `stop` waits for a reading under way
  */
 export function watchDatabaseClock({
   sql,
@@ -35,9 +35,9 @@ export function watchDatabaseClock({
   read = () => databaseTime(sql),
 }: ClockWatchOptions): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  /** The database's clock less the machine's time since its start, which does not jump and goes on while it sleeps. */
+  /** The database's clock minus the machine's uptime, which does not jump and goes on while the machine sleeps. */
   let ahead: number | null = null;
-  /** What was under way at a step still writes times by the clock before it: so many looks more. */
+  /** How many more readings repair times: work under way at a step still writes times of the clock before it. */
   let owed = 1;
 
   async function look(): Promise<void> {
@@ -61,7 +61,7 @@ export function watchDatabaseClock({
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      // A database that is away is reported by others.
+      // Others report that the database is away.
       await look().catch((error: unknown) => log.debug({ err: error }, 'the clock could not be read'));
       await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => {});
     }

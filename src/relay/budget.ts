@@ -1,10 +1,10 @@
 /**
- * The one budget of background calls to Temporal per second: workflows of requeued deliveries, changes of webhooks and release timers
- * share it equally, as far as they use it; recovered deliveries too where batches are switched off. Batches are not counted. Halved while overloaded, never below what keeps each of them going. Pure.
+ * The budget of background calls to Temporal per second, shared equally by the active kinds: workflows of requeued deliveries, changes
+ * of webhooks, release timers, recovered deliveries if batches are off. Batches do not count. Halved while overloaded. Pure.
  */
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
 
-/** What shares the budget. */
+/** The kinds of work that share the budget. */
 export type BackgroundWork = 'retries' | 'changes' | 'releases' | 'recovered';
 
 /** The budget of one relay. */
@@ -14,11 +14,11 @@ export interface Budget {
   spend(work: BackgroundWork, calls: number): void;
 }
 
-/** Between two changes of the rate; and how long a kind counts as active after its last call, in milliseconds. */
+/** The time between two changes of the rate, and how long a kind counts as active after its last call, in milliseconds. */
 const ROUND_MS = 1_000;
 
 /**
- * @param overloaded whether deliveries begin much later than they could
+ * @param overloaded whether starts take much longer than they could; the budget is halved then, down to its least
  * @param now in milliseconds, on a clock that does not jump
  */
 export function createBudget(
@@ -54,7 +54,7 @@ export function createBudget(
       let active = 1;
       for (const [other, { spentAt }] of shares) if (other !== work && at - spentAt < ROUND_MS) active += 1;
       const rate = perSecond / active;
-      // What is not used within a second is gone.
+      // Unused credit expires after a second.
       share.credit = Math.min(Math.max(1, rate), share.credit + (rate * (at - share.at)) / 1_000);
       share.at = at;
       return Math.floor(share.credit);

@@ -1,6 +1,6 @@
 /**
- * Changes of webhooks, told to their open deliveries page by page; of pre-orders, told to their timers; and of recoveries. Nobody waits
- * for the first two: they share the background budget.
+ * Passes changes on: of webhooks, to their open deliveries, page by page; of pre-orders, to their timers; and of recoveries. The first
+ * two are not urgent and share the background budget.
  */
 import {
   claimReleaseChanges,
@@ -41,8 +41,8 @@ const leases = ({ sql }: CommonDeps) => ({
 });
 
 /**
- * Tells one page of each of a few changes.
- * @throws what Temporal or the database threw when it is away; what is left is released
+ * Passes on one page of each of a few changes.
+ * @throws the error of Temporal or the database when it is away; the rest is released
  */
 export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   const { sql, log, stopping, budget, options } = deps;
@@ -65,25 +65,25 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   });
 }
 
-/** @param page how many deliveries may be told now */
+/** @param page how many deliveries may be called now */
 async function passOnPage(deps: ChangesDeps, change: WebhookChange, page: number): Promise<void> {
   const { sql } = deps;
   const { id, eshopId, toldId, webhookId, deleted } = change;
-  // What it held up, or was held up by, may be another one now: at its first page, and once all are told.
+  // The order of deliveries may have changed: settle it at the first page, and again after the last.
   if (toldId === null) await settleOrder(sql, { eshopId });
   if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) return await noteTold(sql, id, toldId);
-  // One more than may be told: a change that concerns no delivery any more is over.
+  // One more than may be called, to see whether any are left after this page.
   const next = await nextToTell(sql, change, page + 1);
   const told = next.slice(0, page);
   if (!(await tell(deps, told))) return await noteTold(sql, id, toldId);
-  // What batches hold comes back yet, and what is being started may have to be told.
+  // Deliveries in batches will come back, and those being started may have to be told too.
   const goesOn = next.length > page || (deleted && (await someWithoutWorkflow(sql, webhookId)));
   if (goesOn) return await noteTold(sql, id, told.at(-1)?.id ?? toldId);
   if (toldId !== null || deleted) await settleOrder(sql, { eshopId });
   await removeChanges(sql, [id]);
 }
 
-/** What the change means for the deliveries without a workflow. @returns how many were changed */
+/** Applies the change to the deliveries without a workflow. @returns how many were changed */
 async function settle(
   { sql, watch, policy }: ChangesDeps,
   { deleted, wakes, webhookId }: WebhookChange,
@@ -98,7 +98,7 @@ async function settle(
   return Math.max(queued, await hastenAttempts(sql, webhookId, policy.initialIntervalMs));
 }
 
-/** @returns false where the relay is being stopped: the page is told again by whoever comes next */
+/** @returns false if the relay is being stopped: the next claim passes the page on again */
 async function tell(deps: BudgetedDeps, items: readonly ToldDelivery[]): Promise<boolean> {
   const { dispatcher, log, stopping, budget, options } = deps;
   budget.spend('changes', items.length);
@@ -115,8 +115,8 @@ async function tell(deps: BudgetedDeps, items: readonly ToldDelivery[]): Promise
 }
 
 /**
- * Passes on one small page of changes of release timers: thousands may come at once.
- * @throws what Temporal or the database threw when it is away; what is left is released
+ * Passes on one small page of changes to release timers: thousands may come at once.
+ * @throws the error of Temporal or the database when it is away; the rest is released
  */
 export async function dispatchReleases(deps: BudgetedDeps): Promise<Next> {
   const { sql, log, dispatcher, stopping, budget, options } = deps;
@@ -139,8 +139,8 @@ export async function dispatchReleases(deps: BudgetedDeps): Promise<Next> {
 }
 
 /**
- * Tells the workflows of recoveries of changes, one page, and starts them.
- * @throws what Temporal or the database threw when it is away; what is left is released
+ * Passes on one page of changes to the workflows of recoveries, and starts those workflows.
+ * @throws the error of Temporal or the database when it is away; the rest is released
  */
 export function dispatchRecoveries({
   sql,

@@ -1,30 +1,30 @@
-/** The classes of deliveries that wait, and which of them goes first. */
+/** The classes of waiting deliveries, and which goes first. */
 import type { Urgency } from '../temporal/dispatcher.ts';
 import type { BackgroundWork } from './budget.ts';
 import type { FirstAttempts } from './mode.ts';
 
-/** The classes of deliveries that can be claimed, as `QUEUE` has them; each has a loop of its name. */
+/** The classes of deliveries that can be claimed, as in `QUEUE`; each has a loop of its name. */
 export const classNames = ['fresh', 'retry', 'workflow', 'bulk', 'recovered'] as const;
 export type ClassName = (typeof classNames)[number];
 
 /** How a class is dispatched. */
 interface DeliveryClass {
-  /** The classes of which nothing may be left when this one is claimed, but for once in a while. */
+  /** This class is claimed only when nothing is left of these, or after waiting long enough. */
   readonly after: readonly ClassName[];
-  /** What bounds its own workflows: the window of those in hand, whose first attempts are made here, or a share of the background budget. */
+  /** The bound on its single workflows: the dispatch window (first attempts are made here), or a share of the background budget. */
   readonly bound: 'window' | BackgroundWork;
-  /** Where batches are allowed at all: always, never or in a burst; or as the setting says. */
+  /** Whether it goes in batches, where batches are allowed: always, never, in a burst, or as the setting says. */
   readonly mode: FirstAttempts | 'setting';
-  /** When a worker takes its workflows from Temporal. */
+  /** The urgency of its workflows. */
   readonly urgency: Urgency;
-  /** How long before it is due its own workflow is started, in milliseconds. */
+  /** How long before the attempt is due its single workflow is started, in milliseconds. */
   readonly aheadMs: number;
-  /** How much of what begins soon at a receiver it may fill; null: what is started makes no attempt yet. */
+  /** The share of each quota that it may fill; null: its workflows make no attempt at once. */
   readonly share: number | null;
 }
 
 export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
-  /** Written with its event, or asked for again. */
+  /** Written with its event, or a redelivery. */
   fresh: {
     after: [],
     bound: 'window',
@@ -39,11 +39,11 @@ export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
     bound: 'retries',
     mode: 'auto',
     urgency: 'retry',
-    // More than passes between two looks.
+    // More than the time between two claims.
     aheadMs: 2_000,
     share: 1,
   },
-  /** Requeued likewise without one. */
+  /** Requeued or owed, with no attempt due within a minute. */
   workflow: {
     after: [],
     bound: 'retries',
@@ -61,25 +61,25 @@ export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
     aheadMs: 0,
     share: 1,
   },
-  /** Created by a recovery; requeued, it is a retry like any other. */
+  /** Created by a recovery; once requeued, it is a retry like any other. */
   recovered: {
     after: ['fresh', 'bulk'],
     bound: 'recovered',
     mode: 'batch',
     urgency: 'recovery',
     aheadMs: 0,
-    // Half is left to what is fresh.
+    // The other half is left to fresh deliveries.
     share: 0.5,
   },
 };
 
-/** Which classes have something left that could be claimed, and which may be claimed now. */
+/** Tracks which classes have deliveries left to claim, and which class may be claimed now. */
 export interface Precedence {
   /** After a claim. */
   claimed(name: ClassName, more: boolean): void;
-  /** It could start nothing, and nobody has looked: something may wait, and it has not had its turn. */
+  /** It had no room to claim: deliveries may be waiting, and it has not had its turn. */
   full(name: ClassName): void;
-  /** Whether nothing of those before it is left, or it has waited long enough. */
+  /** Whether nothing is left of the classes before it, or it has waited long enough. */
   mayClaim(name: ClassName): boolean;
   /** Whether its last claim left nothing. */
   isEmpty(name: ClassName): boolean;
@@ -100,7 +100,7 @@ export function createPrecedence(
     full: (name) => void left.set(name, true),
     isEmpty: (name) => left.get(name) === false,
     mayClaim(name) {
-      // Before its first claim nobody knows what waits of a class.
+      // Until a class is first claimed, it may have deliveries waiting.
       const blocked = deliveryClasses[name].after.some((other) => left.get(other) ?? true);
       if (!servedAt.has(name)) servedAt.set(name, now());
       return !blocked || now() - (servedAt.get(name) ?? 0) > patienceMs;

@@ -1,11 +1,11 @@
 /**
- * From the queue to Temporal: the classes of deliveries that wait, each claimed in a loop of its own by the same statement. A
- * delivery gets its own workflow, or in a burst hundreds share one, a batch.
+ * From the queue to Temporal: each class of deliveries is claimed in its own loop, by the same statement. A delivery gets its own
+ * workflow; in a burst, hundreds share one, a batch.
  *
- * Two gates stand on its way. The quota, in Postgres: a claim takes no more of a webhook than begins soon, and leaves the rest in the
- * queue; that is no burst, which is what could be attempted and has nobody who starts it. The permit, in the worker: who asks for one
- * waits where its receiver is prompt, and is deferred otherwise. So a full receiver costs a claim and a start at most, and nobody
- * else anything. The ways back (released, set aside, deferred, requeued, owed) stand in docs/glossary.md.
+ * Two gates stand in its way. The quota, in Postgres: a claim takes no more of a webhook than can begin soon and leaves the rest in the
+ * queue; deliveries left for their quota do not count as a burst. The permit, in the worker: an attempt waits for one if its receiver
+ * is prompt, and is deferred otherwise. So a full receiver costs at most a claim and a start, and nothing to others. The ways back
+ * (released, set aside, deferred, requeued, owed) are in docs/glossary.md.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { Quotas } from '../concurrency/limits.ts';
@@ -24,27 +24,27 @@ type DeliveriesDeps = StartDeps &
     readonly inHand: Pick<InHand, 'count' | 'take'>;
   };
 
-/** Before it is looked again whether a place is free, in milliseconds. */
+/** The wait before checking again for a free place, in milliseconds. */
 const AGAIN_MS = 20;
-/** In a burst: between two looks for deliveries of others than its crowd, in milliseconds. Less: claims in vain. More: their latency. */
+/** In a burst: the time between two claims for e-shops outside its crowd, in milliseconds. Less: empty claims. More: latency. */
 const BESIDE_MS = 50;
 
 /** One class of deliveries. */
 interface Dispatch {
-  /** Throws what Temporal or the database threw when it is away; what was claimed is released. */
+  /** Throws the error of Temporal or the database when it is away; claimed deliveries are released. */
   step(): Promise<Next>;
-  /** Whether it would make first attempts of a few more of an e-shop at once. */
+  /** Whether it could make the first attempts of a few more deliveries of an e-shop at once. */
   hasRoom(eshopId: number): boolean;
   /**
-   * Takes new deliveries that were written as claimed, as far as their webhooks and e-shops let it, and releases the others.
+   * Takes new deliveries that were written as claimed, up to the quotas of their webhooks and e-shops, and releases the others.
    * @returns how many were released
    */
   take(claimed: readonly QueuedDelivery[]): Promise<number>;
 }
 
 /**
- * Makes a class's dispatch. A step claims deliveries of a class and starts what attempts them. What belongs to a batch already, since
- * whoever claimed it died, starts that batch again.
+ * Creates the dispatch of a class. A step claims deliveries and starts their attempts. Deliveries that already belong to a batch,
+ * because the process that claimed them died, start that batch again.
  */
 export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Precedence): Dispatch {
   const { sql, claim, limits, load, budget, options, firstAttempts, inHand, stopping } = deps;
@@ -56,7 +56,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
   const few = background === null && allowed === 'auto' ? options.fewOfEshop : 0;
   const lastBatch = createLastBatch(load.waits, options, few);
 
-  /** One batch at a time is on its way; what is open in the worker is bounded, but for a few of others. */
+  /** Only one batch is being started at a time. Open attempts in the worker are bounded, apart from a few of other e-shops. */
   function batchLimit(): number {
     if (lastBatch.isFresh()) return 0;
     return Math.min(options.batchSize, Math.max(options.window, 2 * options.batchSize - limits.open()));
@@ -66,7 +66,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
       ? Math.min(options.window - inHand.count(), 2 * options.attempts - limits.open())
       : budget.available(background);
 
-  /** Makes the first attempts of those that are in no batch, and starts the workflows of the others. */
+  /** Makes the first attempts of deliveries in no batch, and starts the workflows of the others. */
   async function pass(claimed: readonly QueuedDelivery[], newBatch: string | null): Promise<void> {
     const batches = new Set(claimed.flatMap(({ batchId }) => (batchId === null ? [] : [batchId])));
     const resumed = [...batches].filter((id) => id !== newBatch);
@@ -77,7 +77,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
     await startClaimed(deps, others, urgency);
   }
 
-  /** In a burst, until the next batch: those of others than its crowd, one by one. */
+  /** In a burst, until the next batch: deliveries of e-shops outside its crowd, one by one. */
   async function passBeside(crowd: ReadonlySet<number>): Promise<Next> {
     const limit = ownLimit();
     if (limit < 1) return AGAIN_MS;
@@ -88,7 +88,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
 
   async function step(): Promise<Next> {
     if (!precedence.mayClaim(name)) return options.tickMs;
-    // Without Temporal no batch is made, and first attempts are.
+    // Without Temporal no batch is started, but first attempts are made.
     const batches = mode.batches() && !(background === null && load.silent());
     const crowd = lastBatch.crowd();
     if (batches && lastBatch.isFresh() && crowd !== null) return await passBeside(crowd);
@@ -136,7 +136,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
   };
 }
 
-/** As many of each webhook and e-shop as a claim would take. */
+/** As many deliveries of each webhook and e-shop as a claim would take. */
 function withinQuotas(deliveries: readonly QueuedDelivery[], quotas: Quotas): readonly QueuedDelivery[] {
   const eshops = new Map(quotas.eshops);
   const webhooks = new Map(quotas.webhooks);

@@ -1,4 +1,4 @@
-/** What the loops of the relay take; each takes a part of it. */
+/** The dependencies of the relay's loops; each loop takes some of them. */
 import type { Logger } from 'pino';
 import type { AttemptSignals } from '../attempt/make-attempt.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
@@ -16,7 +16,7 @@ import type { WarningStarter } from '../temporal/start-warning.ts';
 import type { Budget } from './budget.ts';
 import type { FirstAttempts } from './mode.ts';
 
-/** Makes the first attempt of a delivery. @throws what interrupted it, which has been logged */
+/** Makes the first attempt of a delivery. @throws the error that interrupted it, already logged */
 export type MakeFirstAttempt = (deliveryId: string, signals: AttemptSignals) => Promise<AttemptOutcome>;
 
 export interface RelayDeps {
@@ -30,19 +30,19 @@ export interface RelayDeps {
   readonly limits: Limits;
   readonly load: Load;
   readonly budget: Budget;
-  /** Aborted when the relay is being stopped: what is not under way by then is released. */
+  /** Aborted when the relay is being stopped: deliveries not under way by then are released. */
   readonly stopping: AbortSignal;
   readonly dispatcher: Dispatcher;
   readonly starter: Pick<BatchStarter, 'startBatch'>;
-  /** Looks after a batch that was started before: an operator may have ended it, or Temporal lost it. */
+  /** Checks a batch that was started before: an operator may have ended it, or Temporal may have lost it. */
   readonly checkBatch: (batchId: string) => Promise<void>;
   readonly recoveries: Pick<RecoveryStarter, 'signalRecoveryChanged'>;
   readonly warnings: WarningStarter;
   readonly policy: RetryPolicy;
   readonly makeFirstAttempt: MakeFirstAttempt;
-  /** Told when Temporal took something, and when it did not answer. */
+  /** Called when Temporal accepted something, and when it did not answer. */
   readonly onTaken: () => void;
   readonly onAway: () => void;
-  /** Told of deliveries that end without a workflow. */
+  /** Called for deliveries that end without a workflow. */
   readonly watch: Pick<DeliveryWatch, 'ended'>;
 }

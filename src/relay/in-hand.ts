@@ -1,10 +1,10 @@
 /**
- * Deliveries in hand: claimed one by one, and their workflows not yet started. Who claims a delivery makes its first attempt, and
- * starts its workflow beside it: with the result, or after a moment without it. So nothing that the engine does is in the way of a
- * first attempt, and while Temporal is silent they go on without it; the workflows are owed.
+ * Deliveries in hand: claimed one by one, their workflows not yet started. The process that claims a delivery makes its first attempt
+ * and starts its workflow in parallel: with the result, or after a moment without it. So Temporal never delays a first attempt; while
+ * it is silent, first attempts go on and the workflows are owed.
  *
- * A delivery is dispatched when Temporal has its workflow. Whatever dies before that leaves it to the next claim, which finds the
- * attempt recorded, or owned by somebody, or not begun.
+ * A delivery is dispatched once Temporal has its workflow. If the process dies before that, the next claim finds the attempt recorded,
+ * owned, or not begun.
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,17 +28,17 @@ import type { RelayDeps } from './deps.ts';
 
 /** The deliveries in hand of one relay. */
 export interface InHand {
-  /** How many there are, but for those that wait for a permit or for a slow receiver; none that Temporal is silent about. */
+  /** How many there are, except those that wait for a permit or for a slow receiver; 0 while Temporal is silent. */
   count(): number;
   /** Takes claimed deliveries; returns at once. */
   take(deliveries: readonly QueuedDelivery[]): void;
-  /** No attempt begins any more; waits until what is in hand is handed over or released. */
+  /** No further attempt begins; waits until all deliveries in hand are handed over or released. */
   handedOver(): Promise<void>;
-  /** Waits for attempts under way, as long as one may take. */
+  /** Waits for the attempts under way, at most as long as one may take. */
   ended(): Promise<void>;
 }
 
-/** Statements that mark deliveries share one for so many. */
+/** The most deliveries that are marked in one statement. */
 const MARKED_TOGETHER = 100;
 
 export function createInHand(deps: RelayDeps): InHand {
@@ -55,8 +55,8 @@ export function createInHand(deps: RelayDeps): InHand {
   });
 
   /**
-   * @param onPermit as `AttemptSignals` has it
-   * @returns null where it was interrupted: the records say whether anything came of it
+   * @param onPermit as in `AttemptSignals`
+   * @returns null if it was interrupted: the records tell its result, if it has one
    */
   async function attempted(
     { id, attemptsMade, state }: QueuedDelivery,
@@ -69,7 +69,7 @@ export function createInHand(deps: RelayDeps): InHand {
   async function handOver(delivery: QueuedDelivery, attempt: Promise<AttemptOutcome | null>): Promise<void> {
     const outcome = await Promise.race([attempt, sleep(options.startAfterMs, underWay, { ref: false })]);
     if (outcome?.kind !== 'underWay') return await handOverWith(delivery, outcome, attempt);
-    // Its permit bounds it now. Nobody waits for its workflow, and first attempts may wait for the engine's processor time.
+    // From here its permit bounds it. Its workflow is not urgent, and starting it could take processor time from first attempts.
     hands.delete(delivery.id);
     if (load.silent()) return await handOverWith(delivery, await attempt, attempt);
     await late(async () => {
@@ -115,7 +115,7 @@ export function createInHand(deps: RelayDeps): InHand {
     }
   }
 
-  /** A workflow that does not hear of it looks by itself when its attempt must be over. */
+  /** A workflow that is not told checks by itself once its attempt must be over. */
   async function report(delivery: QueuedDelivery, attempt: Promise<AttemptOutcome | null>): Promise<void> {
     const came = await attempt;
     const known = came?.kind === 'delivered' || came?.kind === 'failed' ? came : null;
@@ -139,7 +139,7 @@ export function createInHand(deps: RelayDeps): InHand {
       keep(attempts, attempt);
       await handOver(delivery, attempt);
     } catch (error) {
-      // It is claimed again when its lease is over.
+      // It is claimed again after its lease.
       log.warn({ deliveryId: id, err: error }, 'a delivery could not be handed over');
     } finally {
       hands.delete(id);
@@ -149,7 +149,7 @@ export function createInHand(deps: RelayDeps): InHand {
   return {
     count: () => (load.silent() ? 0 : hands.size),
     take(deliveries) {
-      // Whatever became of one, its lease is not ours any more.
+      // Once a delivery is done with, its lease is no longer ours to renew.
       const left = new Set(deliveries.map(({ id }) => id));
       const taken = (delivery: QueuedDelivery) => take(delivery).finally(() => left.delete(delivery.id));
       keep(
@@ -174,7 +174,7 @@ function keep(among: Set<Promise<unknown>>, work: Promise<unknown>): void {
   void work.finally(() => among.delete(work));
 }
 
-/** As a claim would find it now. */
+/** The delivery as a claim would read it now. */
 function withResult(
   delivery: QueuedDelivery,
   outcome: AttemptOutcome | { readonly kind: 'underWay' } | null,

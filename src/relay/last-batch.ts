@@ -1,20 +1,20 @@
-/** In a burst: the last batch of a class, and whose deliveries are attempted beside it. Pure. */
+/** In a burst: the last batch of a class, and which e-shops are attempted beside it. Pure. */
 import type { SchedulerOptions } from '../concurrency/settings.ts';
 import type { QueuedDelivery } from '../db/outbox/outbox.ts';
 
 /** The last batch of a class. */
 interface LastBatch {
-  /** @param deliveries of the claim, those that belong to it and others */
+  /** @param deliveries all of the claim, in the batch or not */
   claimed(batchId: string, deliveries: readonly Pick<QueuedDelivery, 'eshopId' | 'batchId'>[]): void;
-  /** It has not begun, or only just: a next one would be of few deliveries. */
+  /** It has not begun, or only just: another would hold few deliveries. */
   isFresh(): boolean;
-  /** The e-shops that the burst is of; null where there are many, with a few deliveries each, and all that wait are alike. */
+  /** The e-shops that cause the burst; null where some in the batch have only a few deliveries, so that all are treated alike. */
   crowd(): ReadonlySet<number> | null;
 }
 
 /**
  * @param hasToBegin whether a batch has been started and has not begun
- * @param few deliveries of an e-shop in a batch that are no crowd; 0: nobody is beside the burst
+ * @param few the most deliveries of an e-shop in a batch that do not make it part of the crowd; 0: no e-shop is beside the burst
  * @param now in milliseconds, on a clock that does not jump
  */
 export function createLastBatch(

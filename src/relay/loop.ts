@@ -1,19 +1,19 @@
 /**
- * A loop of the relay: step after step, until it is told to stop. What fails in one loop is no other's concern.
+ * A loop of the relay: step after step, until stopped. A failure in one loop does not affect the others.
  */
 import type { Logger } from 'pino';
 import type { SchedulerOptions } from '../concurrency/settings.ts';
 import { createBackoff } from '../lib/backoff.ts';
 
 /**
- * What comes after a step: `more`: the next one at once; `idle`: nothing is left to do, until woken; a number: so many
- * milliseconds later, whoever wakes it, for nothing can be done before.
+ * When the next step follows: `more`: at once; `idle`: when woken or at the next poll; a number: after this many milliseconds, even if
+ * woken, since nothing can be done before.
  */
 export type Next = 'more' | 'idle' | number;
 
-/** What came of a step: `more`: the next one follows at once; `later`: there is more, for later; `idle`: nothing is left. */
+/** The results of a step: `more`: the next one follows at once; `later`: there is more, for later; `idle`: nothing is left. */
 export const rounds = ['more', 'later', 'idle', 'failed'] as const;
-/** What came of a step. */
+/** The result of a step. */
 export type Round = (typeof rounds)[number];
 
 function roundOf(next: Next): Round {
@@ -21,12 +21,12 @@ function roundOf(next: Next): Round {
 }
 
 interface LoopOptions {
-  /** What it passes on, for the log. */
+  /** The name of its work, for the log. */
   readonly what: string;
-  /** @throws what Temporal or the database threw when it is away; the loop tries again, ever more seldom */
+  /** @throws the error of Temporal or the database when it is away; the loop retries at growing intervals */
   readonly step: () => Promise<Next>;
   readonly onFailure: (error: unknown) => void;
-  /** Told of every step. */
+  /** Called after every step. */
   readonly onRound: (round: Round) => void;
   readonly log: Logger;
   readonly options: Pick<SchedulerOptions, 'pollMs'>;
@@ -34,9 +34,9 @@ interface LoopOptions {
 
 /** A running loop. */
 interface Loop {
-  /** There may be something to do. */
+  /** Tells it that there may be work. */
   wake(): void;
-  /** No further step; waits for the one under way. */
+  /** No further step begins; waits for the one under way. */
   stop(): Promise<void>;
 }
 

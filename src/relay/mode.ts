@@ -1,16 +1,16 @@
-/** Batch mode: whether deliveries get workflows of their own, or many of them one together. Pure. */
+/** Batch mode: whether each delivery gets its own workflow, or many share one. Pure. */
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
 import type { Claim } from '../db/outbox/claim.ts';
 
 /** `auto`: batches in a burst, one by one otherwise, each with its own workflow. */
 export type FirstAttempts = 'auto' | 'each' | 'batch';
 
-/** What a claim found. */
+/** The result of a claim. */
 interface Found extends Omit<Claim, 'deliveries'> {
   readonly deliveries: number;
 }
 
-/** Decides by what the claims find, for one class of deliveries. */
+/** Decides from the results of claims, for one class of deliveries. */
 interface Mode {
   batches(): boolean;
   claimed(found: Found): void;
@@ -23,10 +23,10 @@ export function createMode(
   now: () => number = () => performance.now(),
 ): Mode {
   let burst = false;
-  /** What was claimed since then. */
+  /** The start of the period over which `taken` is counted. */
   let since = 0;
   let taken = 0;
-  /** Each claim since then has left something; null: the last one has not. */
+  /** Since when each claim has left something; null: the last one left nothing. */
   let fullSince: number | null = null;
   return {
     batches: () => setting === 'batch' || (setting === 'auto' && burst),
@@ -36,7 +36,7 @@ export function createMode(
       fullSince = more ? (fullSince ?? at) : null;
       const over = at - since >= idleAfterMs;
       if (burst && !over) return;
-      // What waited for its own receiver is old too: only where claims stay full it has waited for others.
+      // A delivery that waited for its own receiver is old too. Only if claims stay full has it waited behind others.
       const fullMs = fullSince === null ? 0 : at - fullSince;
       burst = burst ? more || taken > 2 * window : Math.min(waitedMs, fullMs) > burstAfterMs;
       since = at;

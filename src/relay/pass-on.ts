@@ -1,4 +1,4 @@
-/** Calls to Temporal about many claimed rows, and pages of changes of which it has to be told. */
+/** Calls to Temporal for many claimed rows, and pages of changes to pass on to it. */
 import { whileLeased } from '../db/outbox/lease.ts';
 import { eachLimited } from '../lib/each-limited.ts';
 import { isRefusal } from '../temporal/refusal.ts';
@@ -11,13 +11,13 @@ interface Calls<Item> {
   /** Aborted when the relay is being stopped: no further call begins. */
   readonly stopping: AbortSignal;
   readonly call: (item: Item) => Promise<void>;
-  /** Hears of one that Temporal refuses, which stops none of the others. */
+  /** Called for an item that Temporal refuses; the others go on. */
   readonly refused: (item: Item, error: unknown) => void;
 }
 
 /**
- * Calls Temporal for each. Once it has not answered, the rest need not wait for its deadline as well.
- * @returns those that it took, and those that it was not asked about; `throwFailure` throws what it threw while it was away
+ * Calls Temporal for each. After a call without an answer no further one begins: each would only wait for the deadline too.
+ * @returns the items that it took, and those left for another try; `throwFailure` throws its error if it was away
  */
 export async function callEach<Item>({ items, concurrency, stopping, call, refused }: Calls<Item>) {
   const taken: Item[] = [];
@@ -43,30 +43,30 @@ export async function callEach<Item>({ items, concurrency, stopping, call, refus
   return { taken, left: [...left], throwFailure };
 }
 
-/** The most per page, and calls to Temporal under way at once. */
+/** The most items per page, and the most calls to Temporal under way at once. */
 const PAGE = 100;
 const CONCURRENCY = 16;
 
-/** What is passed on, and how. */
+/** The changes to pass on, and how. */
 interface Changes<Change extends { readonly id: string }>
   extends Pick<Calls<Change>, 'stopping' | 'call' | 'refused'> {
   /** The most per page; {@link PAGE} when left out. */
   readonly limit?: number;
-  /** Between two pages, in milliseconds; left out: the next one follows a full one at once. */
+  /** The pause between two pages, in milliseconds; left out: a full page is followed by the next at once. */
   readonly pauseMs?: number;
-  /** Claims up to so many of them, under a lease. One that Temporal refuses is tried again when it has run out. */
+  /** Claims up to `limit` of them, under a lease. One that Temporal refuses is tried again after the lease. */
   readonly claim: (limit: number) => Promise<readonly Change[]>;
-  /** Renews the lease; absent where it is longer than any page takes. */
+  /** Renews the lease; absent if the lease is longer than any page takes. */
   readonly renew?: (ids: readonly string[]) => Promise<void>;
-  /** Gives claimed ones back at once. */
+  /** Releases claimed ones. */
   readonly release: (ids: readonly string[]) => Promise<void>;
-  /** Notes that Temporal has been told of one; absent where what was started notes it itself. */
+  /** Notes that Temporal has been told of one; absent where the started workflow notes it. */
   readonly note?: (change: Change) => Promise<void>;
 }
 
 /**
  * Passes on one page.
- * @throws what Temporal or the database threw when it is away; what is left is released
+ * @throws the error of Temporal or the database when it is away; the rest is released
  */
 export async function passOn<Change extends { readonly id: string }>(
   changes: Changes<Change>,

@@ -1,6 +1,5 @@
 /**
- * The relay: outbox → Temporal, in loops that do not wait for each other. LISTEN wakes them, polling is the
- * guarantee.
+ * The relay: outbox → Temporal, in loops that do not wait for each other. LISTEN wakes them; polling is the guarantee.
  *
  * Module relay, which imports attempt, concurrency, db, domain, lib, temporal. Begin: `loop.ts` runs each step, `deliveries.ts` is the
  * first.
@@ -24,28 +23,25 @@ export interface RelayOptions
   /** Executes claims. */
   readonly execute: Execute;
   /**
-   * Sessions with the server itself, where notifications are heard; null: there are none behind a pooler, and work is looked for.
-   * Default: the pool.
+   * Direct sessions with the server, where notifications arrive; null: behind a pooler there are none, and loops only poll. Default:
+   * the pool.
    */
   readonly sessionSql?: Pool | null;
-  /** Told whether Temporal took what it was given. */
+  /** Called with whether Temporal took its work. */
   readonly onTemporal: (state: 'up' | 'down') => void;
-  /** Told of every step of every loop. */
+  /** Called after every step of every loop. */
   readonly onRound: (loop: RelayLoop, round: Round) => void;
 }
 
-/** What is passed on, each in a loop of its own. */
+/** The loops, one for each kind of work. */
 export const relayLoops = [...classNames, 'webhooks', 'releases', 'recoveries', 'warnings'] as const;
 export type RelayLoop = (typeof relayLoops)[number];
 
 /** A running relay. */
 export interface Relay {
-  /**
-   * No new claims; waits for the calls under way, which have a deadline each, and releases what was claimed and not
-   * started.
-   */
+  /** No new claims; waits for the calls under way, each of which has a deadline, and releases deliveries claimed but not started. */
   stop(): Promise<void>;
-  /** Waits for the first attempts under way after the stop, as long as one may take. */
+  /** Waits for the first attempts still under way after the stop, at most as long as one may take. */
   ended(): Promise<void>;
 }
 
@@ -55,7 +51,7 @@ export function startRelay(relay: RelayOptions): Relay {
   const stopping = new AbortController();
   const budget = createBudget(load.overloaded, options);
   const precedence = createPrecedence(options.patienceMs);
-  // What was asked in another connection is not asked any more.
+  // Questions asked over an earlier connection no longer count.
   load.answered();
   const onAway = () => onTemporal('down');
   function onTaken(): void {
@@ -85,7 +81,7 @@ export function startRelay(relay: RelayOptions): Relay {
       log,
       options,
       onFailure(error) {
-        // The database may be away, which says nothing about Temporal.
+        // If the database is away, that says nothing about Temporal.
         if (!isOfTemporal(error)) return;
         away = true;
         onAway();
@@ -95,7 +91,7 @@ export function startRelay(relay: RelayOptions): Relay {
   }
   const fresh = dispatchOf(deps, 'fresh', precedence);
   const ofClass = (name: ClassName) => loop(name, dispatchOf(deps, name, precedence).step);
-  // Nothing wakes retries, workflows and warnings: little of them is due at once, and polling is enough.
+  // Nothing wakes retries, workflows and warnings: few are due at once, and polling is enough.
   const loops = {
     fresh: loop('fresh', fresh.step),
     retry: ofClass('retry'),
@@ -115,12 +111,12 @@ export function startRelay(relay: RelayOptions): Relay {
     take(claimed) {
       fresh.take(claimed).then(
         (released) => released > 0 && loops.fresh.wake(),
-        // They are claimed again when their lease is over.
+        // They are claimed again after their lease.
         (error: unknown) => log.warn({ err: error }, 'new deliveries could not be released'),
       );
     },
   });
-  // Without it polling goes on.
+  // Without it, polling goes on.
   const listening = sessionSql
     ?.listen(OUTBOX_CHANNEL, (payload) => {
       if (notifier.sent(payload)) return;

@@ -1,6 +1,6 @@
 /**
- * Starts workflows of claimed deliveries whose first attempts are not made here: one of each, or one of a batch. Starts are made outside any
- * transaction and are idempotent by workflow id, so that a relay may die anywhere.
+ * Starts workflows of claimed deliveries whose first attempts are not made here: one for each, or one for a batch. Starts are made
+ * outside any transaction and are idempotent by workflow id, so a relay may die at any point.
  */
 import { whileLeased } from '../db/outbox/lease.ts';
 import {
@@ -26,9 +26,9 @@ export interface StartDeps
 const idsOf = (deliveries: readonly QueuedDelivery[]) => deliveries.map(({ id }) => id);
 
 /**
- * Starts what attempts the claimed deliveries, and records what became of each. Those that belong to a batch are left to it: it may
- * have begun and requeued some already.
- * @throws what Temporal threw when it is away; what was not started is released, and belongs to no batch any more
+ * Starts the workflows of the claimed deliveries and records the result of each. Deliveries in a started batch are left to it: it may
+ * already have begun and requeued some.
+ * @throws the error of Temporal when it is away; deliveries not started are released, and leave their batch
  */
 export async function startClaimed(
   deps: StartDeps,
@@ -45,14 +45,14 @@ export async function startClaimed(
   await setAsideDeliveries(sql, idsOf(own.refused));
   for (const batchId of batches.refused) await requeueAll(sql, batchId);
   await releaseDeliveries(sql, idsOf(own.left));
-  // Without Temporal no batch is made: whoever claims them next decides anew.
+  // Without Temporal no batch is made: the next claim decides anew.
   for (const batchId of batches.left) await disband(sql, batchId);
   own.throwFailure();
   batches.throwFailure();
   deps.onTaken();
 }
 
-/** A workflow for each that belongs to no batch. */
+/** A workflow for each delivery in no batch. */
 async function startOwn(
   { dispatcher, log, stopping, options }: StartDeps,
   claimed: readonly QueuedDelivery[],
@@ -72,7 +72,7 @@ async function startOwn(
   return { ...called, refused };
 }
 
-/** The batches that the others belong to. */
+/** The batches of the others. */
 async function startBatches(
   { log, stopping, load, starter, checkBatch }: StartDeps,
   claimed: readonly QueuedDelivery[],

@@ -1,6 +1,6 @@
 /**
- * Warnings that webhooks will be deactivated: decided, and their workflows started. Nobody else looks after these: one whose mail
- * is owed is started again until it is mailed.
+ * Decides warnings of deactivations and starts their workflows. The reconciler does not cover these: a warning is started again until
+ * its mail is sent.
  */
 import { decideWarnings, hasFailures } from '../db/incidents/decide.ts';
 import { claimWarnings, releaseWarnings } from '../db/incidents/warnings.ts';
@@ -10,8 +10,8 @@ import type { Next } from './loop.ts';
 import { passOn } from './pass-on.ts';
 
 /**
- * Decides whom to warn, and starts what is owed.
- * @throws what Temporal or the database threw when it is away; what is left is released
+ * Decides whom to warn, and starts the warnings that are owed.
+ * @throws the error of Temporal or the database when it is away; the rest is released
  */
 export async function dispatchWarnings({
   sql,

@@ -1,6 +1,6 @@
 /**
- * Changes that workflows under way must look at: written in the transaction of the change, made known by the relay. A change of a
- * webhook is passed on page by page, and its row says how far it is: a relay that dies leaves the rest to the next.
+ * Changes that running workflows must look at: written in the transaction of the change, passed on by the relay. A change of a webhook
+ * is passed on page by page, and its row stores the progress: if a relay dies, another goes on from there.
  */
 import { NIL } from 'uuid';
 import type { Sql } from '../pool.ts';
@@ -13,8 +13,8 @@ import { enqueueRecoveriesOf } from './recovery-changes.ts';
 export const { renew: renewChanges, release: releaseChanges } = leasesOf('outbox');
 
 /**
- * A webhook was activated, deactivated, deleted, or has another URL: its open deliveries and its recoveries must look at it.
- * One change at most waits for the one under way, and stands for all that come until it begins itself.
+ * A webhook was activated, deactivated, deleted, or has another URL: its open deliveries and its recoveries must look at it. At most
+ * one change waits behind the one under way. It covers all further changes until it begins itself.
  * @param tx holds the lock on the webhook's row
  */
 export async function enqueueWebhookChange(
@@ -24,7 +24,7 @@ export async function enqueueWebhookChange(
 ): Promise<void> {
   wakeRelayAfter(tx, 'webhooks');
   await enqueueRecoveriesOf(tx, webhookId);
-  // Locked: whoever passes it on reads the webhook after this transaction.
+  // Locked: the relay that passes it on reads the webhook after this transaction.
   const waiting = await tx`
     select from outbox
     where kind = 'webhookChanged' and webhook_id = ${webhookId} and told_id is null and claimed_until is null
@@ -33,14 +33,14 @@ export async function enqueueWebhookChange(
   await tx`insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${webhookId})`;
 }
 
-/** A change of a webhook, on its way to the open deliveries. */
+/** A change of a webhook, to be passed on to its open deliveries. */
 export interface WebhookChange {
   readonly id: string;
   readonly eshopId: number;
   readonly webhookId: number;
-  /** The last delivery told, or null. */
+  /** The last delivery that was told; null if none was. */
   readonly toldId: string | null;
-  /** The webhook is active: whoever is told makes an attempt. */
+  /** The webhook is active: each delivery that is told makes an attempt. */
   readonly wakes: boolean;
   /** The webhook was deleted. */
   readonly deleted: boolean;
@@ -65,8 +65,8 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
 export type ToldDelivery = Omit<ClaimedDelivery, 'eshopId' | 'receiverHost'>;
 
 /**
- * A page of the open deliveries that are told next, in the order of their ids. One that is only claimed counts: its
- * workflow may have read the webhook before the change. One that a batch holds has none.
+ * A page of the open deliveries to tell next, in the order of their ids. Claimed ones count: their workflows may have read the webhook
+ * before the change. Those in a batch have no workflow.
  */
 export async function nextToTell(sql: Sql, change: WebhookChange, limit: number): Promise<ToldDelivery[]> {
   return await sql<ToldDelivery[]>`
@@ -77,17 +77,17 @@ export async function nextToTell(sql: Sql, change: WebhookChange, limit: number)
     order by d.id limit ${limit}`;
 }
 
-/** Notes how far a change has come and gives it back, behind those that wait. */
+/** Notes the progress of a change and gives it back, behind the waiting ones. */
 export async function noteTold(sql: Sql, id: string, toldId: string | null): Promise<void> {
   await sql`update outbox set claimed_until = null, due_at = now(), told_id = ${toldId} where id = ${id}`;
 }
 
-/** By when the timer of a pre-order is to be set at the latest, in seconds before it is due. */
+/** How long before it is due the timer of a pre-order must be set, in seconds. */
 const SET_BEFORE_SECONDS = 60;
 
 /**
- * A pre-order is due at another time, or no longer: its timer must be set, moved or ended.
- * @param releaseAt when it is due now, ISO 8601; null: no longer
+ * A pre-order is due at another time, or no longer due: its timer must be set, moved or ended.
+ * @param releaseAt when it is due now, ISO 8601; null: no longer due
  */
 export async function enqueueReleaseChange(
   tx: Transaction,
@@ -102,7 +102,7 @@ export async function enqueueReleaseChange(
       greatest(now(), ${releaseAt}::timestamptz - make_interval(secs => ${SET_BEFORE_SECONDS})))`;
 }
 
-/** A change of a pre-order's release, on its way to its timer. */
+/** A change of a pre-order's release, to be passed on to its timer. */
 interface ReleaseChange {
   readonly id: string;
   readonly eshopId: number;
@@ -110,8 +110,8 @@ interface ReleaseChange {
 }
 
 /**
- * Claims up to `limit` changes of releases. Those that are due take turns by e-shop, each e-shop's longest due first, so that one with
- * very many makes only itself wait; the others follow in the order in which they will be due.
+ * Claims up to `limit` changes of releases. Due ones take turns by e-shop, each e-shop's longest due first, so that an e-shop with very
+ * many delays only itself; the others follow in the order of their due times.
  */
 export async function claimReleaseChanges(sql: Sql, limit: number): Promise<ReleaseChange[]> {
   const waiting = sql`o.kind = 'orderReleaseChanged'`;
@@ -140,7 +140,7 @@ export async function claimReleaseChanges(sql: Sql, limit: number): Promise<Rele
     returning o.id, o.eshop_id, o.eshop_order_id`;
 }
 
-/** Removes changes that have been made known. */
+/** Removes changes that have been passed on. */
 export async function removeChanges(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`delete from outbox where id = any(${[...ids]}::bigint[])`;
 }

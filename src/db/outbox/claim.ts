@@ -1,6 +1,6 @@
 /**
- * Which deliveries are dispatched next. The queue is the table; one statement claims from each of its classes, by turns, and no
- * more than is attempted at once.
+ * Which deliveries are dispatched next. The table is the queue; one statement claims from a class, by turns, and no more than can be
+ * attempted at once.
  */
 import type { Quotas } from '../../concurrency/limits.ts';
 import type { Sql } from '../pool.ts';
@@ -11,22 +11,22 @@ import { leaseEnd, QUEUE, type Queue, type QueuedDelivery, queuedColumns, unflus
 export interface ClaimLimits {
   readonly queue: Queue;
   readonly limit: number;
-  /** The batch that those claimed now belong to, unless they belong to one already; default: none. */
+  /** The batch of the deliveries claimed now, unless they belong to one already; default: none. */
   readonly batchId?: string;
-  /** Those of e-shops with at most `few` of them belong to no batch, if there are no more than `room` of those; default: none. */
+  /** Deliveries of e-shops with at most `few` of them stay out of the batch, if there are no more than `room` in all; default: none. */
   readonly alone?: { readonly few: number; readonly room: number };
-  /** What is due within so many milliseconds is claimed too; default 0. */
+  /** Deliveries due within this many milliseconds are claimed too; default 0. */
   readonly aheadMs?: number;
-  /** The most that may be taken of each e-shop and webhook; default: any number. */
+  /** The most to take of each e-shop and webhook; default: any number. */
   readonly quotas?: Quotas;
 }
 
-/** What a claim took. */
+/** The result of a claim. */
 export interface Claim {
   readonly deliveries: readonly QueuedDelivery[];
-  /** More could be claimed than was taken. */
+  /** More could have been claimed. */
   readonly more: boolean;
-  /** How long the oldest of them has been waiting, in milliseconds; 0 where none was taken. */
+  /** How long the oldest of them has been waiting, in milliseconds; 0 if none was taken. */
   readonly waitedMs: number;
 }
 
@@ -40,20 +40,20 @@ const UNBOUNDED: Quotas = {
 
 const NONE_ALONE = { few: 0, room: 0 };
 
-/** Rows that a claim reads: of all webhooks together, about, and of each at least. More cost time, fewer make turns uneven. */
+/** The rows that a claim reads: roughly, of all webhooks together, and at least, of each. More cost time, fewer make turns uneven. */
 const ROWS_READ = 2_000;
 const ROWS_READ_OF_EACH = 4;
 
 /**
- * Claims deliveries of one class under a lease, by turns: every e-shop's first before any e-shop's second, and within an e-shop
- * every webhook's first before any webhook's second. Among equals lots decide, one of each e-shop and one of each of its webhooks,
- * so that nobody is always first; within a webhook the first due goes first. Its cost depends neither on what is stored nor on how
- * much waits: the webhooks that wait are found by one step each in the index `deliveries_waiting`.
+ * Claims deliveries of one class under a lease, by turns: every e-shop's first before any e-shop's second, and within an e-shop every
+ * webhook's first before any webhook's second. Among equals, lots decide: one for each e-shop and one for each of its webhooks, so that
+ * none is always first. Within a webhook the first due goes first. The cost depends neither on the stored nor on the waiting rows: each
+ * webhook with waiting deliveries is found by one step in the index `deliveries_waiting`.
  */
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
   const { queue, limit, batchId = null, alone = NONE_ALONE, aheadMs = 0, quotas = UNBOUNDED } = limits;
   const waiting = sql`d.dispatched_at is null and d.queue = ${queue}::smallint`;
-  // Whatever else has to hold of a delivery before it can be claimed belongs here.
+  // Any further condition for claiming a delivery belongs here.
   const claimable = sql`${waiting} and d.due_at <= now() + make_interval(secs => ${aheadMs / 1_000}::float8)
     and (d.claimed_until is null or d.claimed_until < now())
     ${queue === QUEUE.recovered ? sql`and exists (select from recoveries r where r.id = d.recovery_id and r.state <> 'paused')` : sql``}`;
@@ -84,14 +84,14 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
     turns as (
       select heads.*, row_number() over (partition by eshop_id order by nth, lot, id) as turn from heads),
     candidates as materialized (
-      -- By another lot: the least one of its webhooks' would make an e-shop with many of them first.
+      -- By another lot: the least lot of its webhooks would favour an e-shop with many of them.
       select eshop_id, webhook_id, due_at, id, row_number() over (order by turn, random()) as place
       from turns where turn <= of_eshop
-      -- Twice as many as are taken: another relay may be taking some of them.
+      -- Twice as many as needed: another relay may be taking some of them.
       order by place limit 2 * ${limit}::int + 1),
     chosen as materialized (
       select locked.id, c.eshop_id, c.place, c.due_at from (select * from candidates order by place) c
-      -- One by one, by all of the index: without statistics the planner would read it whole for each.
+      -- One by one, by all columns of the index: without statistics the planner would read the whole index for each.
       cross join lateral (
         select d.id from deliveries d
         where d.eshop_id = c.eshop_id and d.webhook_id = c.webhook_id and d.due_at = c.due_at and d.id = c.id and ${claimable}
@@ -100,7 +100,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
     alone as materialized (
       select id from (select id, count(*) over (partition by eshop_id) as fellows from chosen) c where fellows <= ${alone.few}::int),
     claimed as (
-      -- What has ended gets its own workflow: a batch would find nothing to do, and nobody would mark it.
+      -- An ended delivery gets its own workflow: a batch would find nothing to do and never mark it.
       update deliveries d set claimed_until = ${leaseEnd(sql)}, batch_id = case when d.state in ('pending', 'retrying') then
         coalesce(d.batch_id,
           case when d.id not in (select id from alone) or (select count(*) from alone) > ${alone.room}::int then ${batchId}::uuid end) end

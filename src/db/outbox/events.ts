@@ -1,6 +1,6 @@
 /**
- * The transactional outbox: an event and its deliveries are written in the transaction of the write they speak of, all
- * of them in one statement.
+ * The transactional outbox: an event and its deliveries are written in the transaction of the change that they report, all in one
+ * statement.
  */
 import type { EventType } from '../../domain/event-types.ts';
 import { currentTrace } from '../../traces/context.ts';
@@ -11,45 +11,45 @@ import { openAheadOfNew } from './order.ts';
 import { leaseEnd, QUEUE, type Queue, type QueuedDelivery } from './outbox.ts';
 import { outgoingBytes } from './outgoing.ts';
 
-/** What happened, to which record. */
+/** An event to record. */
 export interface NewEvent {
   readonly eshopId: number;
   readonly type: EventType;
-  /** The identifier that GET webhooks get appended to their URL. */
+  /** The identifier that is appended to the URL of GET webhooks. */
   readonly entityId: string;
-  /** The record after the write in its v2 form, packing lists included: the snapshot that deliveries carry. */
+  /** The record after the write in its v2 form, including packing lists: the snapshot that deliveries carry. */
   readonly record: object;
 }
 
-/** An event of a known e-shop, its record as text. */
+/** An event of a known e-shop, with its record as text. */
 export interface EventText extends Pick<NewEvent, 'type' | 'entityId'> {
   /** The place of the event among those of its record, from 1. */
   readonly sequence: number;
-  /** When its record was written, ISO 8601, never before the event of the record before it; null: when its transaction began. */
+  /** When its record was written, ISO 8601, never before the record's previous event; null: when its transaction began. */
   readonly happenedAt: string | null;
   /** The JSON text of the record. */
   readonly snapshot: string;
-  /** The place in a trace at which it happened; absent where traces are off. */
+  /** The point of the trace at which it happened; absent if traces are off. */
   readonly traceparent?: string;
 }
 
-/** Says of events that they happen here, in whichever trace. */
+/** Puts events into the current trace. */
 export function happeningHere<E extends EventText>(events: readonly E[]): readonly E[] {
   const here = currentTrace();
   return here === undefined ? events : events.map((event) => ({ ...event, traceparent: here.traceparent }));
 }
 
 /**
- * The id of a delivery, as SQL: UUIDv7 with the time and the order of its event's, then the place of its webhook among
- * those of the event, then chance. So the ids of deliveries rise as those of their events do, and the number of
- * webhooks need not be known before the statement.
+ * The id of a delivery, as SQL: a UUIDv7 with the time and order of its event's id, then the place of its webhook among those of the
+ * event, then random digits. So the ids of deliveries rise with those of their events, and the number of webhooks need not be known
+ * before the statement.
  * @param place from 1
  */
 function deliveryId(sql: Sql, event: ReturnType<Sql>, place: ReturnType<Sql>) {
   return sql`(left(${event}::text, 26) || lpad(to_hex(${place} & 65535), 4, '0') || right(gen_random_uuid()::text, 6))::uuid`;
 }
 
-/** The rows of {@link firedEvents} under new ids that rise in their order, as SQL. */
+/** The rows of {@link firedEvents} with new ids that rise in their order, as SQL. */
 export function fired(sql: Sql, events: string) {
   return sql`
     select ${newId(sql, sql`now.ticks + f.place`)} as id, f.type, f.entity_id, f.sequence, f.happened_at, f.snapshot, f.traceparent
@@ -59,7 +59,7 @@ export function fired(sql: Sql, events: string) {
       (select ${ticks(sql)} as ticks) as now`;
 }
 
-/** What inserts the events in `fired`, as SQL. */
+/** Inserts the events in `fired`, as SQL. */
 export function insertEvents(sql: Sql, eshopId: number) {
   return sql`
     insert into events (id, eshop_id, type, entity_id, sequence, happened_at, snapshot)
@@ -67,11 +67,11 @@ export function insertEvents(sql: Sql, eshopId: number) {
 }
 
 /**
- * What inserts the deliveries of the events in `fired`, as SQL: one for each webhook that is active and of the type.
- * @param claimed whether this process has them from the start, but for those that are behind others in the order of their record
+ * Inserts the deliveries of the events in `fired`, as SQL: one for each active webhook of the type.
+ * @param claimed whether this process claims them at once, except those behind others in the order of their record
  */
 export function insertDeliveries(sql: Sql, eshopId: number, queue: Queue = QUEUE.fresh, claimed = false) {
-  // Left out where nothing is claimed: behind a pooler each statement is planned anew, and this would be half of it.
+  // Left out if nothing is claimed: behind a pooler each statement is planned anew, and this would be half of the work.
   const claim = claimed
     ? sql`
            case when w.ordering = 'none'
@@ -91,7 +91,7 @@ export function insertDeliveries(sql: Sql, eshopId: number, queue: Queue = QUEUE
 /** Deliveries just written. */
 export interface WrittenDeliveries {
   readonly deliveries: number;
-  /** Those of them that this process has. */
+  /** Those of them that this process has claimed. */
   readonly claimed: readonly QueuedDelivery[];
 }
 
@@ -105,7 +105,7 @@ export function writtenDeliveries(sql: Sql) {
     from delivered d where d.claimed_until is not null), '[]') as claimed`;
 }
 
-/** Events as a statement takes them; `json` keeps a snapshot's text as it is. */
+/** Events as the parameter of a statement; `json` keeps a snapshot's text as it is. */
 export function firedEvents(events: readonly EventText[]): string {
   const fired = events.map(({ type, entityId, sequence, happenedAt, snapshot, traceparent }) => {
     const traced = traceparent === undefined ? '' : `,"traceparent":"${traceparent}"`;
@@ -116,7 +116,7 @@ export function firedEvents(events: readonly EventText[]): string {
 }
 
 /**
- * Writes events of an e-shop, and for each one delivery for each webhook that is active and of its type.
+ * Writes events of an e-shop, each with one delivery for each active webhook of its type.
  * @param queue the class in which the deliveries wait
  */
 export async function recordEvents(
@@ -135,7 +135,7 @@ export async function recordEvents(
   if (written !== undefined) owesDeliveries(tx, eshopId, events, written, queue);
 }
 
-/** Says of a transaction that it created deliveries of these events: after COMMIT the relay is woken, and their bytes count. */
+/** Notes that a transaction created deliveries of these events: after COMMIT the relay is woken, and their bytes count. */
 export function owesDeliveries(
   tx: Transaction,
   eshopId: number,

@@ -1,8 +1,8 @@
 /**
- * Keeps the order of records: what is claimed too early is set aside, what was replaced ends, and the next one is released.
+ * Keeps the order of each record's deliveries: those claimed too early go back, superseded ones end, and the next one is let go.
  *
- * Both sides write first and look then, in statements of their own: of one that is set aside while the one before it ends, either
- * side sees the other. Should a process die in between, the reconciler looks once more.
+ * Both sides write first and then look, in separate statements: if one is put back while the one before it ends, either side sees the
+ * other. If a process dies in between, the reconciler looks again.
  */
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
@@ -12,15 +12,15 @@ import { notifierOf } from './notify.ts';
 import { kindOf, mayNotGo, openAhead, openBehind, outside, sameRecord, untouched, waits } from './order.ts';
 import { leaseEnd, QUEUE, type QueuedDelivery, queuedColumns } from './outbox.ts';
 
-/** Of which records. */
+/** The records to settle. */
 export type OrderScope =
-  /** Of deliveries; with their e-shop, where all are of one. */
+  /** The records of these deliveries; with their e-shop, if they are all of one. */
   { readonly records: readonly string[]; readonly ofEshop?: number } | { readonly eshopId: number } | 'all';
 
 /**
- * Keeps the order among what was just claimed: a newer event takes the place of an older one where only the latest counts, and what is
- * behind another is set aside.
- * @param resumed batches of earlier claims: whoever made one may have died before it looked, and the batch attempts all that is in it
+ * Keeps the order among deliveries just claimed: where only the latest counts, a newer event supersedes an older one; a delivery behind
+ * another goes back to wait.
+ * @param resumed batches of earlier claims: their processes may have died before this check, and a batch attempts all its deliveries
  * @returns those that may go on
  */
 export async function keepOrder(
@@ -42,12 +42,12 @@ export async function keepOrder(
       and (not w.active or exists (select ${openAhead(sql)}))
     returning d.id`;
   const gone = new Set([...superseded, ...aside.map(({ id }) => id)]);
-  // Where this fails, the reconciler sees to it, and the rest of the claim goes on.
+  // If this fails, the reconciler repairs it, and the rest of the claim goes on.
   if (gone.size > 0) await settleOrder(sql, { records: [...gone] }).catch(() => {});
   return claimed.filter(({ id }) => !gone.has(id));
 }
 
-/** What batches hold, have not begun, and may have to leave. */
+/** Deliveries in these batches that have not begun and may have to leave. */
 async function mayNotGoIn(sql: Sql, batchIds: readonly string[]): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select d.id from deliveries d join webhooks w on w.id = d.webhook_id
@@ -56,16 +56,13 @@ async function mayNotGoIn(sql: Sql, batchIds: readonly string[]): Promise<string
   return rows.map(({ id }) => id);
 }
 
-/**
- * Records that are settled by one statement: hundreds of thousands may wait, and a statement may take ten seconds. Fewer: more statements
- * for the same.
- */
+/** The most records per statement: hundreds of thousands may wait, and a statement may take ten seconds. Fewer: more statements. */
 const RECORDS_AT_ONCE = 500;
 
 /**
- * Releases what nothing is in front of any more, and ends what a newer event has replaced meanwhile. This process makes the first
- * attempts of what it releases while nobody else waits.
- * @param replaced whether to look for what was replaced; what is not seen here is when it is claimed
+ * Lets deliveries go that are no longer behind another, and ends those superseded meanwhile. This process makes the first attempts of
+ * those it lets go, if no others wait.
+ * @param replaced whether to look for superseded ones; any missed here are found when they are claimed
  */
 export async function settleOrder(sql: Pool, scope: OrderScope, replaced = true): Promise<void> {
   if (scope !== 'all' && 'records' in scope) {
@@ -86,13 +83,13 @@ interface OrderedRecord {
   readonly entityId: string;
 }
 
-/** A page of the records of which something waits, each found by one step in the index. @param after the last one of the page before */
+/** A page of the records with waiting deliveries, each found by one step in the index. @param after the last one of the page before */
 async function recordsThatWait(
   sql: Sql,
   scope: { readonly eshopId: number } | 'all',
   { eshopId, entityId }: OrderedRecord = { eshopId: 0, entityId: '' },
 ): Promise<OrderedRecord[]> {
-  // A literal: for a parameter the planner does not use the index, which has these alone.
+  // A literal: with a parameter the planner would not use the index, which has only these.
   const next = sql`select d.eshop_id, d.entity_id from deliveries d where d.queue = 5 and d.dispatched_at is null
     ${scope === 'all' ? sql`` : sql`and d.eshop_id = ${scope.eshopId}`}`;
   const first = sql`order by d.eshop_id, d.entity_id limit 1`;
@@ -120,14 +117,14 @@ async function settleRecords(
     update deliveries s set due_at = now(),
       queue = case when s.recovery_id is null then ${QUEUE.fresh}::smallint when s.attempts_made > 0 then ${QUEUE.retry}::smallint
         else ${QUEUE.recovered}::smallint end,
-      -- It goes on where the one before it was; what it waited since costs none of its window.
+      -- It goes on where the one before it was: the wait since then uses up none of its window.
       window_started_at = s.window_started_at + (now() - s.due_at),
       state = case when s.attempts_made > 0 then 'retrying' else s.state end,
       next_attempt_at = case when s.attempts_made > 0 then now() else s.next_attempt_at end,
       claimed_until = case when ${claims} and s.recovery_id is null and s.attempts_made = 0 and not (
         w.ordering = 'latest' and exists (select ${openBehind(sql)})) then ${leaseEnd(sql)} end
     from (
-      -- The first of each webhook, of which those with older ones at others are left out below, and all of one without an order.
+      -- The first of each webhook (those behind older ones at others are left out below), and all of one without an order.
       select distinct on (each.webhook_id, each.entity_id, each.kind, each.recovery_id, each.alone) each.*
       from (
         select d.*, ${kindOf(sql, 'd')} as kind, case when w.ordering = 'none' then d.id end as alone
@@ -141,7 +138,7 @@ async function settleRecords(
   notifier.notify(released.length > taken.length ? ['fresh', 'recovered'] : [], taken);
 }
 
-/** Deliveries `d` of these records that wait, as SQL. Record by record: without statistics the planner would read all that wait. */
+/** The waiting deliveries `d` of these records, as SQL. Record by record: without statistics the planner would read all waiting ones. */
 function waitingOf(sql: Sql, records: postgres.Fragment): postgres.Fragment {
   return sql`
     ${records} r
@@ -155,15 +152,15 @@ interface Superseded {
   readonly eventType: EventType;
 }
 
-/** Tells those who count them. @returns their ids */
+/** Tells the notifier, which counts them. @returns their ids */
 function told(sql: Pool, rows: readonly Superseded[]): string[] {
   notifierOf(sql).superseded(rows.map(({ eventType }) => eventType));
   return rows.map(({ id }) => id);
 }
 
 /**
- * Ends those that a newer event of their record at the same webhook has replaced, where only the latest counts.
- * @param which holds of them, as they are read and once they are locked: somebody else may have released one meanwhile
+ * Where only the latest counts, ends deliveries superseded by a newer event of their record at the same webhook.
+ * @param which their condition, checked when they are read and again once locked: another process may have let one go meanwhile
  */
 async function supersede(
   sql: Pool,
@@ -184,10 +181,10 @@ async function supersede(
 }
 
 /**
- * Ends what a newer event has replaced where only the latest counts, of these deliveries, whose next attempt is due, and of those before
- * them. The newer one goes on in their place; where it waited, with their count of failed attempts and their window: at once, unless
- * others of the record come between the two. None of them is under way.
- * @returns those that were ended
+ * Where only the latest counts: of these deliveries, whose next attempt is due, and the ones before them, ends those that a newer event
+ * supersedes and that are not under way. The newer one goes on in their place; if it was waiting, with their count of failed attempts
+ * and their window: at once, unless others of the record come between the two.
+ * @returns those that it ended
  */
 export async function supersedeRetries(sql: Pool, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
@@ -199,7 +196,7 @@ export async function supersedeRetries(sql: Pool, ids: readonly string[]): Promi
         select n.id from deliveries n
         where n.webhook_id = d.webhook_id and n.sequence > d.sequence and ${sameRecord(sql, 'n', 'd')}
           and n.state in ('pending', 'retrying')
-          -- Some are retried side by side where only the latest counts since a moment ago.
+          -- If only the latest counts since a moment ago, some are still retried side by side.
           and (${waits(sql, 'n')} or n.id = due.id or n.state = 'retrying' and n.operator_stop is distinct from 'giveUp')
         order by n.sequence desc limit 1 for update skip locked) newest
       where ${anyOf(sql, sql`due.id`, ids)} and not ${outside(sql, 'due')} and d.state in ('pending', 'retrying')
@@ -215,7 +212,7 @@ export async function supersedeRetries(sql: Pool, ids: readonly string[]): Promi
       update deliveries n set attempts_made = ended.attempts_made, window_started_at = ended.window_started_at,
         last_attempt_at = ended.last_attempt_at, last_status = ended.last_status, last_error = ended.last_error,
         last_generation = ended.last_generation, late_ms = ended.late_ms, due_at = now()
-      -- Two that had begun before only the latest counted: the one that failed more often.
+      -- Of two that had begun before only the latest counted, the one with more failures.
       from (select distinct on (superseded_by) * from ended order by superseded_by, attempts_made desc, id) ended
       where n.id = ended.superseded_by and ${waits(sql, 'n')} and n.attempts_made <= ended.attempts_made)
     select id, event_type from ended`;

@@ -1,10 +1,10 @@
 /**
- * What somebody has claimed stays theirs while they work on it, and is anybody's soon after they were killed.
+ * Leases: claimed rows belong to one process while it works on them, and can be claimed again soon after it is killed.
  */
 import type { Sql } from '../pool.ts';
 import { LEASE_SECONDS, leaseEnd } from './outbox.ts';
 
-/** Between two renewals, in milliseconds: three may fail before the lease ends. */
+/** The time between two renewals, in milliseconds: three may fail before the lease ends. */
 const RENEWAL_MS = (LEASE_SECONDS * 1000) / 4;
 
 /** The leases on rows of a table, by their ids. */
@@ -27,8 +27,8 @@ export function leasesOf(table: 'outbox' | 'recoveries') {
 }
 
 /**
- * Does the work, and renews the lease meanwhile. A renewal that fails stops nothing: at worst somebody else does the same
- * work, and all of it may be done twice.
+ * Does the work and renews the lease meanwhile. A failed renewal stops nothing: at worst another process does the same work, and all of
+ * it may be done twice.
  */
 export async function whileLeased<T>(renew: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   const timer = setInterval(() => void renew().catch(() => {}), RENEWAL_MS);

@@ -1,5 +1,5 @@
 /**
- * Wakes relays after a COMMIT: that of this process at once, the others by NOTIFY. Sent outside the transaction, since NOTIFY inside
+ * Wakes relays after a COMMIT: this process's at once, the others by NOTIFY. It is sent outside the transaction, since NOTIFY inside
  * one makes commits wait for each other, and at most once per 20 ms and process. A lost one costs at most a poll interval.
  */
 import { randomUUID } from 'node:crypto';
@@ -7,13 +7,11 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { Pool } from '../pool.ts';
 import type { QueuedDelivery } from './outbox.ts';
 
-/**
- * The channel relays listen on. The payload names what waits for them, {@link relayWork}, and who says so, separated by spaces.
- */
+/** The channel that relays listen on. The payload names the waiting work, {@link relayWork}, and the sender, separated by spaces. */
 export const OUTBOX_CHANNEL = 'waybill_outbox';
 const MIN_INTERVAL_MS = 20;
 
-/** What a transaction leaves for the relays to pass on. */
+/** The kinds of work that a transaction leaves for the relays. */
 export const relayWork = ['fresh', 'bulk', 'recovered', 'webhooks', 'releases', 'recoveries'] as const;
 export type RelayWork = (typeof relayWork)[number];
 
@@ -26,11 +24,11 @@ export function workNamed(payload: string): readonly RelayWork[] {
 /** The relay of this process. */
 export interface LocalRelay {
   wake(work: RelayWork): void;
-  /** Whether it would make the first attempts of a few new deliveries of this e-shop at once: nobody waits whose turn it is. */
+  /** Whether it would make the first attempts of a few new deliveries of this e-shop at once: no others wait for their turn. */
   hasRoom(eshopId: number): boolean;
   /** Takes deliveries that were written as claimed. Returns at once; never throws. */
   take(claimed: readonly QueuedDelivery[]): void;
-  /** Hears of a delivery of an event of this type that this process has ended as superseded, whatever the occasion. */
+  /** Called for each delivery of an event of this type that this process has ended as superseded. */
   superseded(kind: EventType): void;
 }
 
@@ -38,24 +36,24 @@ export interface LocalRelay {
 interface Notifier {
   /**
    * Call after a COMMIT that left work for the relays. Returns at once; never throws.
-   * @param claimed what it wrote as claimed, since there was room
+   * @param claimed the deliveries it wrote as claimed, as there was room
    */
   notify(work: Iterable<RelayWork>, claimed?: readonly QueuedDelivery[]): void;
-  /** Whether what this e-shop writes now may be written as claimed by this process, whose relay makes the first attempts. */
+  /** Whether new deliveries of this e-shop may be written as claimed by this process, whose relay makes the first attempts. */
   hasRoom(eshopId: number): boolean;
-  /** The relay of this process hears of work at once. @returns what ends that */
+  /** Attaches the relay of this process, which is told of work at once. @returns a function that detaches it */
   attach(relay: LocalRelay): () => void;
   /** Call after deliveries of events of these types have ended as superseded. */
   superseded(kinds: readonly EventType[]): void;
   /** Whether this notification is one of ours. */
   sent(payload: string): boolean;
-  /** Sends what waits, and waits until it is sent. */
+  /** Sends a notification that waits, and waits until it is sent. */
   close(): Promise<void>;
 }
 
 const notifiers = new WeakMap<Pool, Notifier>();
 
-/** The notifier of a pool, whose database the relays listen on: one, whoever asks. */
+/** The one notifier of a pool, whose database the relays listen on. */
 export function notifierOf(sql: Pool): Notifier {
   const notifier = notifiers.get(sql) ?? createNotifier(sql);
   notifiers.set(sql, notifier);

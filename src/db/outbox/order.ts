@@ -1,7 +1,7 @@
 /**
- * In order, per record (docs/interface.md, D16). A group is what goes to one receiver (scheme, host, port) of one record by webhooks
- * with an order. What is claimed behind an older delivery of its group waits in a class of its own, `QUEUE.inOrder`; when a delivery
- * ends, the next one of its group is released (`keep-order.ts`).
+ * In order, per record (docs/interface.md, D16). An ordering group is the deliveries of one record to one receiver (scheme, host,
+ * port), of webhooks with an order. A delivery claimed behind an older one of its group waits in a class of its own, `QUEUE.inOrder`;
+ * when a delivery ends, the next one of its group may go (`keep-order.ts`).
  */
 import { eventTypes } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
@@ -12,23 +12,23 @@ const KINDS = JSON.stringify(
   Object.fromEntries(Object.entries(eventTypes).map(([type, { entity }]) => [type, entity])),
 );
 
-/** The kind of the record that a delivery is about. A query of its own: a prepared statement would parse the JSON for each row. */
+/** The kind of the record that a delivery is about. A subquery: otherwise a prepared statement would parse the JSON for each row. */
 export const kindOf = (sql: Sql, alias: string) =>
   sql`((select ${KINDS}::text::jsonb) ->> ${sql(alias)}.event_type)`;
 
-/** Asked for once more by an e-shop: it stands outside. */
+/** A redelivery that an e-shop asked for: it is outside the order. */
 export const outside = (sql: Sql, alias: string) => sql`
   exists (select from redeliveries r where r.delivery_id = ${sql(alias)}.id and r.recovery_id is null)`;
 
-/** `one` and `other` are of the same record, and of the same recovery or of none. */
+/** `one` and `other` are of the same record, and of the same recovery or both of none. */
 export const sameRecord = (sql: Sql, one: string, other: string) => sql`
   ${sql(one)}.eshop_id = ${sql(other)}.eshop_id and ${sql(one)}.entity_id = ${sql(other)}.entity_id
   and ${kindOf(sql, one)} = ${kindOf(sql, other)}
   and ${sql(one)}.recovery_id is not distinct from ${sql(other)}.recovery_id and not ${outside(sql, one)}`;
 
 /**
- * Older deliveries `o` of the group of `d`, to the webhook `w`, that are open. What an inactive webhook holds stops no other, once its
- * request is over; nor does what goes to another receiver now, once its request to the old one is.
+ * Older open deliveries `o` of the group of `d`, to the webhook `w`. A delivery held by an inactive webhook blocks no other once its
+ * request is over; nor does one whose webhook has moved to another receiver, once its request to the old one is.
  */
 export const openAhead = (sql: Sql) => sql`
   from deliveries o join webhooks ow on ow.id = o.webhook_id
@@ -38,20 +38,20 @@ export const openAhead = (sql: Sql) => sql`
       where a.delivery_id = o.id and a.finished_at is null and a.owned_until > clock_timestamp()
         and (ow.receiver = w.receiver or a.generation <> ow.generation)))`;
 
-/** Older deliveries of the group of what is written now, of an event `f` at the webhook `w`, that are open. */
+/** Older open deliveries of the group of a delivery being written now, of an event `f` at the webhook `w`. */
 export const openAheadOfNew = (sql: Sql) => sql`
   from (select w.eshop_id, f.type as event_type, f.entity_id, f.sequence, null::uuid as recovery_id, null::uuid as id) d, lateral (
     select ${openAhead(sql)}) ahead`;
 
-/** Newer ones `n` of the record of `d` at the webhook of `d` that are open, and not about to be canceled. */
+/** Newer open deliveries `n` of the record of `d` at its webhook that are not about to be canceled. */
 export const openBehind = (sql: Sql) => sql`
   from deliveries n
   where n.webhook_id = d.webhook_id and n.sequence > d.sequence and n.state in ('pending', 'retrying') and ${sameRecord(sql, 'n', 'd')}
     and n.operator_stop is distinct from 'giveUp'`;
 
 /**
- * Whether `d`, to the webhook `w`, may have to wait or to end: `keepOrder` decides. Where it need not it never will, since what is
- * older than it was committed before it.
+ * Whether `d`, to the webhook `w`, may have to wait or to end: `keepOrder` decides. If not now, it never will, since any older one was
+ * committed before it.
  */
 export const mayNotGo = (sql: Sql) => sql`
   (w.ordering <> 'none' and (
@@ -61,13 +61,13 @@ export const mayNotGo = (sql: Sql) => sql`
 export const waits = (sql: Sql, alias: string) =>
   sql`${sql(alias)}.queue = ${QUEUE.inOrder} and ${sql(alias)}.dispatched_at is null and ${sql(alias)}.state = 'pending'`;
 
-/** Never attempted, nor about to be: it waits, or it is among those claimed. */
+/** Never attempted nor about to be: it waits, or is among those claimed. */
 export const untouched = (sql: Sql, alias: string) =>
   sql`${sql(alias)}.state = 'pending' and ${sql(alias)}.window_started_at is null`;
 
 /**
- * Joins a delivery as `d`; where it was superseded the one that goes on with its count of failures, which may have been superseded
- * since as well.
+ * Joins a delivery as `d`; if it was superseded, the one that goes on with its count of failures, which may itself be superseded by
+ * now.
  */
 export const joinHeir = (sql: Sql, id: ReturnType<Sql>) => sql`
   left join lateral (
@@ -77,7 +77,7 @@ export const joinHeir = (sql: Sql, id: ReturnType<Sql>) => sql`
       select n.* from heir join deliveries n on n.id = heir.superseded_by)
     select * from heir where superseded_by is null) d on true`;
 
-/** How many deliveries wait behind this one, in the order of its record. */
+/** How many deliveries are behind this one, in the order of its record. */
 export async function countBehind(sql: Sql, deliveryId: string): Promise<number> {
   const [row] = await sql<{ behind: number }[]>`
     select count(*)::int as behind from deliveries d join webhooks w on w.id = d.webhook_id
@@ -89,13 +89,13 @@ export async function countBehind(sql: Sql, deliveryId: string): Promise<number>
   return row?.behind ?? 0;
 }
 
-/** What `d`, a delivery to the webhook `w` that is not held, waits for, beside its next attempt, as JSON (docs/interface.md, L14). */
+/** Why `d`, a delivery to the webhook `w` that is not held, waits, apart from its next attempt, as JSON (docs/interface.md, L14). */
 export const waitsFor = (sql: Sql) => sql`
   case when d.state = 'pending' and w.active and d.operator_stop is null then coalesce(
-    -- Of what has not been claimed nobody knows yet that it has to wait.
+    -- Before it is claimed, it is not yet marked as waiting in order.
     case when d.dispatched_at is null and w.ordering <> 'none' then (
       select json_build_object('reason', 'order', 'deliveryId', o.id, 'since', d.created_at, 'nextAttemptAt',
-        -- Stopped by an operator, or under way: nothing is planned.
+        -- If that one is stopped by an operator or under way, nothing is planned.
         case when o.operator_stop is null and o.next_attempt_at > clock_timestamp() then o.next_attempt_at end)
       ${openAhead(sql)} and not ${outside(sql, 'd')} order by o.sequence, o.id limit 1) end,
     case

@@ -1,5 +1,5 @@
 /**
- * Deliveries on their way to Temporal. Rows are claimed under a lease: a relay that dies leaves them to the next.
+ * Deliveries on their way to Temporal. Rows are claimed under a lease: if a relay dies, another claims them.
  */
 import type postgres from 'postgres';
 import type { StoredState } from '../../domain/delivery-state.ts';
@@ -7,27 +7,24 @@ import type { EventType } from '../../domain/event-types.ts';
 import { anyOf } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 
-/**
- * How long a claimed row is left alone, in seconds, unless the claim is renewed: what a killed relay had claimed waits
- * this long.
- */
+/** How long a claimed row belongs to its process, in seconds, unless the claim is renewed: rows of a killed relay wait this long. */
 export const LEASE_SECONDS = 5;
 /** How long a delivery that Temporal refused to start is left alone, in seconds. */
 const REFUSED_SECONDS = 30;
 
-/** The classes of deliveries that wait, as `deliveries.queue` has them. */
+/** The classes of waiting deliveries, as in `deliveries.queue`. */
 export const QUEUE = {
   /** Its first attempt is due. */
   fresh: 0,
-  /** Requeued, by a batch or with its workflow owed: its next attempt is due within a minute, whichever class it was of before. */
+  /** Requeued, by a batch or with its workflow owed: its next attempt is due within a minute, regardless of its class before. */
   retry: 1,
   /** Written by an import. */
   bulk: 2,
   /** Created by a recovery. */
   recovered: 3,
-  /** Requeued likewise, and no attempt is due within a minute: it needs its workflow. */
+  /** Requeued or owed, and no attempt is due within a minute: it needs its workflow. */
   workflow: 4,
-  /** Behind an older event of its record, or held, where the webhook has an order: no claim takes it. */
+  /** Behind an older event of its record, or held, at a webhook with an order: no claim takes it. */
   inOrder: 5,
 } as const;
 export type Queue = (typeof QUEUE)[keyof typeof QUEUE];
@@ -39,9 +36,9 @@ export interface ClaimedDelivery {
   readonly webhookId: number;
   readonly eventType: EventType;
   readonly entityId: string;
-  /** The host that its webhook's URL names at present; null where it names none. */
+  /** The host in its webhook's URL at present; null if it has none. */
   readonly receiverHost: string | null;
-  /** The place in a trace that it comes from; null where there is none, absent where nobody asks. */
+  /** The point of the trace that it comes from; null if there is none, absent if not asked for. */
   readonly traceparent?: string | null;
 }
 
@@ -49,24 +46,24 @@ export interface QueuedDelivery extends ClaimedDelivery {
   /** The batch that makes its next attempt; null: the relay or its own workflow does. */
   readonly batchId: string | null;
   readonly traceparent: string | null;
-  /** Delivered: its process died, or Temporal was away, before its workflow was started. */
+  /** It may be delivered already: its process died, or Temporal was away, before its workflow was started. */
   readonly state: StoredState;
-  /** 0 where it could not be attempted. */
+  /** 0 if it could not be attempted. */
   readonly attemptsMade: number;
   readonly lastAttemptAt: Date | null;
   readonly lastStatus: number | null;
   readonly lastError: string | null;
   readonly nextAttemptAt: Date | null;
-  /** Newer deliveries of its record that waited behind the last attempt; absent where nobody counted them. */
+  /** The number of newer deliveries of its record that waited behind the last attempt; absent if not counted. */
   readonly behind?: number;
   /** Its webhook has an order, and another delivery of its record may be in its way: `keepOrder` decides. */
   readonly mayNotGo: boolean;
 }
 
 /**
- * A condition that holds, as SQL: the statement's COMMIT does not wait for the disk. For claims and marks, which a crash of the
- * database may take back, since whoever finds them missing does the same once more. What they lead to is committed later, and then
- * they are on the disk as well.
+ * A condition that always holds, as SQL: the statement's COMMIT does not wait for the disk. For claims and marks: a crash of the
+ * database may undo them, and then the same is done again. Anything based on them is committed later, and by then they are on the disk
+ * too.
  */
 export function unflushed(sql: Sql) {
   return sql`(select set_config('synchronous_commit', 'off', true)) is not null`;
@@ -82,7 +79,7 @@ export function receiverHost(sql: Sql, webhookId: postgres.Fragment) {
   return sql`(select host from webhooks where id = ${webhookId}) as receiver_host`;
 }
 
-/** The columns of a `QueuedDelivery`, but for `mayNotGo`, as SQL. */
+/** The columns of a `QueuedDelivery`, except `mayNotGo`, as SQL. */
 export function queuedColumns(sql: Sql, alias: string) {
   const d = sql(alias);
   return sql`
@@ -96,14 +93,14 @@ export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<
   await sql`update deliveries set dispatched_at = now(), claimed_until = null where ${anyOf(sql, sql`id`, ids)} and ${unflushed(sql)}`;
 }
 
-/** Renews the claim on those of them that are still claimed. */
+/** Renews the claim on those that are still claimed. */
 export async function renewDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`
     update deliveries set claimed_until = ${leaseEnd(sql)}
     where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null and claimed_until is not null`;
 }
 
-/** Leaves deliveries alone that Temporal refused to start: they are tried again, and stop nobody until then. */
+/** Sets aside deliveries that Temporal refused to start: they are tried again later, and block no others until then. */
 export async function setAsideDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
@@ -112,18 +109,18 @@ export async function setAsideDeliveries(sql: Sql, ids: readonly string[]): Prom
 }
 
 /**
- * An attempt that is due within this time stays in the queue until then, in seconds. Of a hundred receivers that fail together the
- * second attempts fall due together: as timers of a hundred workflows they would end in one second. What is due later gets its
- * workflow at once, to be seen and controlled in Temporal.
+ * An attempt due within this time, in seconds, waits in the queue. When a hundred receivers fail together, their second attempts fall
+ * due together: as timers of a hundred workflows they would fire in one second. A delivery due later gets its workflow at once, to be
+ * seen and controlled in Temporal.
  */
 const WAITS_IN_QUEUE_SECONDS = 60;
 
-/** Whether the next attempt, due then, waits in the queue, as SQL. */
+/** Whether a next attempt due at that time waits in the queue, as SQL. */
 export function waitsInQueue(sql: Sql, nextAttemptAt: postgres.Fragment) {
   return sql`(${nextAttemptAt} <= now() + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS}))`;
 }
 
-/** Temporal did not take them: what was attempted is not fresh any more, and waits for its next attempt or for its workflow. */
+/** Temporal did not take these: an attempted delivery is no longer fresh, and waits for its next attempt or for its workflow. */
 export async function oweWorkflows(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const soon = waitsInQueue(sql, sql`next_attempt_at`);
@@ -137,8 +134,8 @@ export async function oweWorkflows(sql: Sql, ids: readonly string[]): Promise<vo
 export const NO_ROOM_SECONDS = 1;
 
 /**
- * Defers claimed deliveries that got no permit: they wait in the queue as they were. One that somebody else has attempted meanwhile, for
- * the lease was over, keeps its plan.
+ * Defers claimed deliveries that got no permit: they wait in the queue as they were. One that another process has attempted meanwhile,
+ * after the lease, keeps its plan.
  */
 export async function deferDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`

@@ -1,6 +1,6 @@
 /**
- * Deliveries that a recovery creates: new ones, of events that were there before. They wait in a queue of their own, which
- * is served when nothing fresh waits.
+ * Deliveries that a recovery creates: new ones, of earlier events. They wait in a class of their own, which is served when nothing
+ * fresh waits.
  */
 import { currentTrace } from '../../traces/context.ts';
 import { anyOf, newId, ticks } from '../ids.ts';
@@ -8,7 +8,7 @@ import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 import { QUEUE } from './outbox.ts';
 
-/** For whom they are created. */
+/** The recovery they are created for. */
 interface RecoveredFor {
   readonly recoveryId: string;
   readonly eshopId: number;
@@ -16,8 +16,8 @@ interface RecoveredFor {
 }
 
 /**
- * Creates a delivery of each event, unless this recovery has created one before, or somebody has asked for the event in the
- * meantime: whoever does holds the lock on it.
+ * Creates a delivery of each event, unless this recovery has created one before, or a redelivery of it has been requested in the
+ * meantime: that request holds the lock on the event.
  * @returns how many were created
  */
 export async function createRecoveredDeliveries(

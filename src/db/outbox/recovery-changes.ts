@@ -1,4 +1,4 @@
-/** Recoveries whose workflow has to be started, or told that something changed: their own rows say so. */
+/** Recoveries whose workflow has to be started or told of a change: their own rows record this. */
 import type { Sql } from '../pool.ts';
 import type { Search } from '../recoveries/lost-events.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
@@ -8,12 +8,12 @@ import { leaseEnd } from './outbox.ts';
 /** Renews the claims on recoveries, or gives them back. */
 export const { renew: renewRecoveryChanges, release: releaseRecoveryChanges } = leasesOf('recoveries');
 
-/** A recovery of which Temporal has to be told. */
+/** A recovery that has to be passed on to Temporal. */
 export interface UntoldRecovery extends Search {
   readonly id: string;
   readonly found: number;
   readonly version: number;
-  /** It is over: a workflow that runs is to hear of it, and none is to be started. */
+  /** It is over: a running workflow has to be told, and none is to be started. */
   readonly ended: boolean;
 }
 
@@ -22,7 +22,7 @@ const columns = (sql: Sql) => sql`
   r.id, r.eshop_id, r.webhook_id, w.webhook_type, r.since, r.until, r.include, r.found, r.version,
   r.state not in ('running', 'paused') as ended`;
 
-/** Those of these recoveries that are under way, as Temporal is told of them. */
+/** Those of these recoveries that are under way, in the form passed on to Temporal. */
 export async function recoveriesAmong(sql: Sql, ids: readonly string[]): Promise<UntoldRecovery[]> {
   if (ids.length === 0) return [];
   return await sql<UntoldRecovery[]>`
@@ -30,7 +30,7 @@ export async function recoveriesAmong(sql: Sql, ids: readonly string[]): Promise
     where r.id = any(${[...ids]}::uuid[]) and r.state in ('running', 'paused')`;
 }
 
-/** The recoveries of a webhook that are under way must look at it: it was changed. */
+/** A webhook was changed: its recoveries under way must look at it. */
 export async function enqueueRecoveriesOf(tx: Transaction, webhookId: number): Promise<void> {
   const told = await tx`
     update recoveries set version = version + 1
@@ -50,7 +50,7 @@ export async function claimRecoveryChanges(sql: Sql, limit: number): Promise<Unt
     returning ${columns(sql)}`;
 }
 
-/** Notes that a workflow has been told of a recovery as it was claimed. */
+/** Notes that a workflow has been told of the claimed version of a recovery. */
 export async function noteRecoveryTold(sql: Sql, { id, version }: UntoldRecovery): Promise<void> {
   await sql`
     update recoveries set told_version = greatest(told_version, ${version}), claimed_until = null where id = ${id}`;

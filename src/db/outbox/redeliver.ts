@@ -1,4 +1,4 @@
-/** An event once more, to the same webhook: a delivery of its own, which goes the way of all others. */
+/** Redelivery: the same event to the same webhook, as a new delivery that is handled like any other. */
 import { isOpen, type StoredState } from '../../domain/delivery-state.ts';
 import { currentTrace } from '../../traces/context.ts';
 import { newId, ticks } from '../ids.ts';
@@ -6,12 +6,12 @@ import type { Pool } from '../pool.ts';
 import { type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 
-/** What came of asking for a redelivery. `open`: that delivery of the same event to the same webhook has not ended. */
+/** The result of a request for a redelivery. `open`: that delivery of the same event to the same webhook has not ended. */
 export type Redelivery =
   | { readonly kind: 'created'; readonly id: string }
   | { readonly kind: 'open'; readonly id: string }
   | { readonly kind: 'inactive'; readonly webhookId: number }
-  /** Its event is older than what is kept: there is nothing left to send. */
+  /** Its event is no longer kept: there is nothing left to send. */
   | { readonly kind: 'forgotten' }
   | { readonly kind: 'notFound' };
 
@@ -23,7 +23,7 @@ interface Asked {
   readonly openId: string | null;
 }
 
-/** @param tx holds the lock on the event: of two who ask at the same moment the second finds what the first has written */
+/** @param tx holds the lock on the event: of two simultaneous requests, the second finds the first one's delivery */
 async function read(tx: Transaction, eshopId: number, deliveryId: string): Promise<Asked | undefined> {
   const [row] = await tx<Asked[]>`
     select asked.webhook_id, asked.state, w.active, (
@@ -35,7 +35,7 @@ async function read(tx: Transaction, eshopId: number, deliveryId: string): Promi
   return row;
 }
 
-/** Makes a new delivery of the event of an ended one, unless one is under way already. */
+/** Creates a new delivery of the event of an ended one, unless one is open already. */
 export function redeliver(sql: Pool, eshopId: number, deliveryId: string): Promise<Redelivery> {
   return transaction(sql, (tx) => redeliverWithin(tx, eshopId, deliveryId));
 }
@@ -65,7 +65,7 @@ export async function redeliverWithin(
       returning id, event_id, eshop_id, webhook_id, entity_id)
     insert into redeliveries (delivery_id, event_id, eshop_id, webhook_id, entity_id, redelivers)
     select id, event_id, eshop_id, webhook_id, entity_id, ${deliveryId} from made returning delivery_id as id`;
-  // What is older than the retention goes at any time.
+  // A delivery older than the retention may be dropped at any time.
   if (made === undefined) return { kind: 'notFound' };
   wakeRelayAfter(tx, 'fresh');
   return { kind: 'created', id: made.id };

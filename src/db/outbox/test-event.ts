@@ -1,9 +1,9 @@
-/** A test event: it goes the way of every other, and carries the mark that it is one. */
+/** A test event: it is handled like any other, and is marked as a test. */
 import type { Pool } from '../pool.ts';
 import { transaction, wakeRelayAfter } from '../transaction.ts';
 import { fired, firedEvents, happeningHere, insertDeliveries, type NewEvent } from './events.ts';
 
-/** What came of a test event. */
+/** The result of a test event. */
 interface TestEvent {
   readonly eventId: string;
   /** At least one. */
@@ -11,8 +11,8 @@ interface TestEvent {
 }
 
 /**
- * Writes a test event, and a delivery for each webhook that is active and of its type.
- * @returns null, and nothing is written, where there is no such webhook
+ * Writes a test event, and a delivery for each active webhook of its type.
+ * @returns null if there is no such webhook; nothing is written then
  */
 export async function recordTestEvent(
   sql: Pool,

@@ -1,12 +1,12 @@
 /**
- * Open deliveries of a webhook that wait in the outbox, without a workflow: what a change of their webhook means for them
- * is done here, many at once, and none needs a workflow to hear of it.
+ * Open deliveries of a webhook that wait in the outbox, without a workflow: a change of their webhook is applied to them here, many at
+ * once, so none needs a workflow for it.
  */
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 import { QUEUE } from './outbox.ts';
 
-/** As many as one call changes. */
+/** The most that one call changes. */
 export const PAGE_WITHOUT_WORKFLOW = 500;
 
 const unclaimed = (sql: Sql) => sql`
@@ -14,7 +14,7 @@ const unclaimed = (sql: Sql) => sql`
 
 /**
  * Their webhook was deleted: they are canceled.
- * @returns the kind of event of each, {@link PAGE_WITHOUT_WORKFLOW} at most
+ * @returns the type of event of each, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
 export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promise<EventType[]> {
   const canceled = await sql<{ eventType: EventType }[]>`
@@ -29,8 +29,8 @@ export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promis
 }
 
 /**
- * Their webhook was activated: those that batches requeued without an attempt, since it was inactive, wait in the queue
- * again like any other.
+ * Their webhook was activated: those that batches requeued without an attempt, because it was inactive, wait in the queue again like
+ * any other.
  * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
 export async function queueAgain(sql: Sql, webhookId: number): Promise<number> {
@@ -45,8 +45,8 @@ export async function queueAgain(sql: Sql, webhookId: number): Promise<number> {
 }
 
 /**
- * Their webhook was activated or moved: those that batches requeued after an attempt at the webhook as it was get their next one at
- * once, but not sooner than the policy's first wait after the last.
+ * Their webhook was activated or moved: those requeued after an attempt at the webhook as it was before get their next one at once, but
+ * not sooner than the policy's first wait after the last.
  * @param firstWaitMs the policy's first wait, in milliseconds
  * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
@@ -63,7 +63,7 @@ export async function hastenAttempts(sql: Sql, webhookId: number, firstWaitMs: n
   return hastened.count;
 }
 
-/** Whether some are still on their way: to a workflow, or back from a batch. */
+/** Whether some are still on the way: to a workflow, or back from a batch. */
 export async function someWithoutWorkflow(sql: Sql, webhookId: number): Promise<boolean> {
   const rows = await sql`
     select from deliveries

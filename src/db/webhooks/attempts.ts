@@ -1,6 +1,6 @@
 /**
- * Attempts: what they read, how they begin and what is recorded, for one delivery or many. Each function that records
- * is one durable step and may be repeated.
+ * Attempts: how they are read, begun and recorded, for one delivery or many. Each function that records is one durable step and may be
+ * repeated.
  */
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
@@ -14,7 +14,7 @@ import { countedIn, requeueing } from './batch-returns.ts';
 import type { BatchRun } from './batches.ts';
 import { formColumns } from './columns.ts';
 
-/** What one attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
+/** The data that an attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
 export interface DeliveryForAttempt extends Omit<WebhookWithSecrets, 'webhookType'>, SentEvent {
   readonly id: string;
   readonly state: StoredState;
@@ -23,41 +23,41 @@ export interface DeliveryForAttempt extends Omit<WebhookWithSecrets, 'webhookTyp
   readonly nextAttemptAt: Date | null;
   readonly lastStatus: number | null;
   readonly lastError: string | null;
-  /** The webhook's generation that the last attempt was made under. */
+  /** The webhook's generation at the last attempt. */
   readonly lastGeneration: number | null;
-  /** Of the last recorded attempt. */
+  /** The outcome of the last recorded attempt. */
   readonly lastOutcome: 'success' | 'failure' | 'gone' | null;
   readonly lastStartedAt: Date | null;
   readonly lastAttemptAt: Date | null;
-  /** How much later than due its attempts began because of outages, in milliseconds. */
+  /** How late its attempts began because of outages, in milliseconds. */
   readonly lateMs: number;
-  /** Outages left no room for the attempts still due. */
+  /** Outages left no room for the remaining attempts. */
   readonly windowLost: boolean;
-  /** An operator has stopped it; with all that operators asked of it. */
+  /** The operator hold or order to give up, and all operator actions. */
   readonly operatorStop: OperatorStop | null;
   readonly operatorActions: readonly OperatorAction[] | null;
   /** When its event's transaction began. */
   readonly createdAt: Date;
   readonly recoveryId: string | null;
-  /** The place in a trace that it comes from. */
+  /** The point of the trace that it comes from. */
   readonly traceparent: string | null;
-  /** The host that the URL names; null where it names none. */
+  /** The host in the URL; null if it has none. */
   readonly receiverHost: string | null;
   readonly active: boolean;
   readonly generation: number;
-  /** Since when the generation is this one; null where it never rose. */
+  /** Since when the webhook has this generation; null if it never rose. */
   readonly generationAt: Date | null;
   readonly deletedAt: Date | null;
   /** JSON text of the record after the write, in its v2 form. */
   readonly snapshot: string;
   readonly ordering: Ordering;
-  /** Somebody is making the next attempt, until then at the most; null where nobody is. */
+  /** The next attempt has an owner, at most until then; null if it has none. */
   readonly underWayUntil: Date | null;
 }
 
 /**
- * Deliveries `d` with their webhooks and last attempts: the columns of a `DeliveryForAttempt`. Where the database's clock was set back
- * since the last attempt, the next one is as far ahead as it was planned, and nobody has an attempt for longer than he asked for.
+ * Deliveries `d` with their webhooks and last attempts: the columns of a `DeliveryForAttempt`. If the database's clock was set back
+ * since the last attempt, the next one is as far ahead as planned, and no owner has an attempt for longer than it asked for.
  */
 const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
     select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, d.state, d.attempts_made,
@@ -85,14 +85,14 @@ export async function loadForAttempt(sql: Sql, deliveryId: string): Promise<Deli
   return row;
 }
 
-/** Reads those of these deliveries that a batch holds and that are open. */
+/** Reads the open ones of these deliveries that the batch holds. */
 export async function loadOfBatch(
   sql: Sql,
   batchId: string,
   ids: readonly string[],
 ): Promise<DeliveryForAttempt[]> {
   if (ids.length === 0) return [];
-  // A hundred webhooks may be told of one large record: it is sent to us once.
+  // One large record may go to a hundred webhooks: the database sends it once.
   const once = sql`case row_number() over (partition by d.event_id) when 1 then e.snapshot end`;
   const rows = await sql<(Omit<DeliveryForAttempt, 'snapshot'> & { readonly snapshot: string | null })[]>`
     ${forAttempt(sql, once)}
@@ -109,11 +109,11 @@ export async function loadOfBatch(
 export interface NewAttempt {
   readonly deliveryId: string;
   readonly number: number;
-  /** The webhook's generation as read: another one now means that the delivery has to be read again. */
+  /** The webhook's generation as read: if it differs now, the delivery has to be read again. */
   readonly generation: number;
 }
 
-/** Who begins attempts: a mark of its own for each that is begun, and how long nobody else may begin it, in milliseconds. */
+/** The owner of attempts: a mark, and how long no other owner may begin them, in milliseconds. */
 interface Ownership {
   readonly owner: string;
   readonly ms: number;
@@ -125,13 +125,13 @@ export interface BegunAttempt {
 }
 
 /**
- * Allocates the numbers of attempts before their requests leave. An attempt interrupted before its result was recorded
- * is begun again under the same number, once its owner has given it up or its time is over; by the same owner at any time, which did not
- * hear that it has it.
- * @param batch the one that holds the deliveries, which dispatches what it begins; null: the relay or the workflow of one begins it, and
- * no batch may hold it. Its claim stays: nothing is dispatched before its workflow is started
- * @returns by delivery; missing where the number already has its result or another owner, the webhook is no longer the one that was read,
- * the delivery has ended, an operator has stopped it, or somebody else holds it
+ * Allocates the numbers of attempts before their requests leave. An attempt interrupted before its result was recorded is begun again
+ * under the same number, once its owner has given it up or its time is over; by the same owner at any time, since it may not have
+ * received the answer.
+ * @param batch the batch that holds the deliveries: beginning one dispatches it; null: the relay or a delivery's own workflow begins
+ * it, and no batch may hold it. Then its claim stays: a delivery is not dispatched before its workflow is started
+ * @returns by delivery; missing if the number already has its result or another owner, the webhook has changed since it was read, the
+ * delivery has ended, an operator has stopped it, or its batch is not `batch`
  */
 export async function beginAttempts(
   sql: Sql,
@@ -150,13 +150,13 @@ export async function beginAttempts(
       from unnest(
         ${ids}::uuid[], ${attempts.map(({ number }) => number)}::int[],
         ${attempts.map(({ generation }) => generation)}::int[]) as asked (delivery_id, number, generation)
-      -- One by one: the planner would try every delivery with every webhook, as it expects few of each.
+      -- One by one: the planner expects few of each, and would try every delivery with every webhook.
       cross join lateral (
         select d.id, d.webhook_id from deliveries d
         where d.id = asked.delivery_id and d.state in ('pending', 'retrying') and d.operator_stop is null and ${held}
           and ${within(sql, sql`d.id`, ids)}
         limit 1) d
-      -- By its id, before anything else is asked of it: without statistics the planner would look through all that are active.
+      -- By its id before any other condition: without statistics the planner would search all active ones.
       cross join lateral (
         select from (select * from webhooks where id = d.webhook_id offset 0) w
         where w.active and w.deleted_at is null and w.generation = asked.generation limit 1) w
@@ -176,7 +176,7 @@ export async function beginAttempts(
   return new Map(rows.map(({ id, ...begun }) => [id, begun]));
 }
 
-/** Its owner makes this attempt no longer, and its request is over: whoever comes next may begin it again at once. */
+/** The owner no longer makes this attempt, and its request is over: it may be begun again at once. */
 export async function giveUpAttempt(sql: Sql, deliveryId: string, owner: string): Promise<void> {
   await sql`
     update attempts set owned_until = null
@@ -186,33 +186,33 @@ export async function giveUpAttempt(sql: Sql, deliveryId: string, owner: string)
 export interface AttemptRecord {
   readonly deliveryId: string;
   readonly number: number;
-  /** Who made it. */
+  /** The mark of the owner that made it. */
   readonly owner: string;
   readonly generation: number;
   readonly outcome: 'success' | 'failure' | 'gone';
   readonly finishedAt: Date;
   readonly durationMs: number;
-  /** null when no answer arrived. */
+  /** null if no answer arrived. */
   readonly status: number | null;
   /** Host and outcome, never a path; null after a success. */
   readonly error: string | null;
   readonly responseExcerpt: string | null;
-  /** null after a success, or when no attempt is left. */
+  /** null after a success, or if no attempt is left. */
   readonly nextAttemptAt: Date | null;
-  /** How much later than due it began because of an outage, in milliseconds. */
+  /** How late it began because of an outage, in milliseconds. */
   readonly lateMs: number;
-  /** No attempt is left, and the reason is an outage. */
+  /** No attempt is left because of an outage. */
   readonly windowLost: boolean;
-  /** So few attempts are left that the e-shop is to be warned. */
+  /** So few attempts are left that the e-shop must be warned. */
   readonly lastCall: boolean;
 }
 
 /**
- * Records the results of attempts and what follows from them in one statement. The first result recorded stays, except
- * that a success takes the place of a failure: of two requests made under one number by mistake, the accepted one counts.
- * Of an attempt that has another owner by now only a success is recorded: the other one has it under way.
- * @param batch the batch that made them: what it did not deliver is requeued to the outbox in the same statement
- * @returns the states afterwards, by delivery; missing where this changed nothing
+ * Records the results of attempts and what follows from them in one statement. The first recorded result stays, except that a success
+ * replaces a failure: of two requests made under one number by mistake, the accepted one counts. For an attempt that has another owner
+ * by now, only a success is recorded: that owner has it under way.
+ * @param batch the batch that made them: deliveries it did not deliver are requeued in the same statement
+ * @returns the states afterwards, by delivery; missing if nothing changed
  */
 export async function recordAttempts(
   sql: Sql,
@@ -231,8 +231,8 @@ export async function recordAttempts(
       where a.delivery_id = r."deliveryId" and a.number = r.number and ${anyOf(sql, sql`a.delivery_id`, ids)}
         and (a.finished_at is null and a.owner = r.owner or r.outcome = 'success' and a.outcome is distinct from 'success')
       returning r.*),
-    -- Without statistics the planner expects one row of a CTE that writes, and would look up all the ids again for each. Of a
-    -- series whose end it does not know it expects a thousand; a parameter it would know, behind a pooler.
+    -- Without statistics the planner expects one row from a CTE that writes, and would look up all the ids again for each. From a
+    -- series whose end it does not know it expects a thousand; behind a pooler it would know a parameter.
     recorded as materialized (select finished.* from finished, generate_series(1, (select 1))),
     changed as (
       update deliveries d set
@@ -253,7 +253,7 @@ export async function recordAttempts(
   return new Map(rows.map(({ id, state }) => [id, state]));
 }
 
-/** The generations of webhooks now, by id; an attempt compares with the one it was made under. */
+/** The current generations of webhooks, by id; an attempt compares them with its own. */
 export async function webhookGenerations(
   sql: Sql,
   webhookIds: readonly number[],

@@ -1,9 +1,9 @@
 /**
- * What leaves a batch without being delivered. Requeued: it waits for its next attempt, or for a workflow of its own. Deferred: it waits
- * as it was, in its class, since there was no permit. Both are counted in the batch's row.
+ * Deliveries that leave a batch undelivered. Requeued: they wait for their next attempt or for a workflow. Deferred: they wait in their
+ * class as before, because there was no permit. Both are counted in the batch's row.
  *
- * A recovery's deliveries leave its class when they are requeued: with the first attempt their window has begun, so that neither an
- * import nor a pause of the recovery may hold up the retries that were promised.
+ * Deliveries of a recovery leave their class when they are requeued: their window began with the first attempt, so neither an import
+ * nor a pause of the recovery may delay the promised retries.
  */
 import { anyOf } from '../ids.ts';
 import { NO_ROOM_SECONDS, QUEUE, waitsInQueue } from '../outbox/outbox.ts';
@@ -17,8 +17,8 @@ function heldBy(sql: Sql, { id, run }: BatchRun) {
 }
 
 /**
- * Of a delivery `d` that is updated: back to the queue, if the batch still holds it.
- * @param nextAttemptAt when its next attempt is due; null: none is, or its workflow has to decide
+ * Puts an updated delivery `d` back into the queue, if the batch still holds it.
+ * @param nextAttemptAt when its next attempt is due; null: no attempt is due, or its workflow has to decide
  */
 export function requeueing(
   sql: Sql,
@@ -34,7 +34,7 @@ export function requeueing(
         batch_id = case when ${back} then null else d.batch_id end`;
 }
 
-/** Counts what was `changed` by this statement in the batch's own row. */
+/** Counts the deliveries `changed` by this statement in the batch's own row. */
 export function countedIn(sql: Sql, batch: Pick<BatchRun, 'id'>) {
   return sql`, counted as (
       update batches set
@@ -43,9 +43,7 @@ export function countedIn(sql: Sql, batch: Pick<BatchRun, 'id'>) {
       where id = ${batch.id})`;
 }
 
-/**
- * Requeues deliveries of a batch as they are. Nothing happens where another execution has followed.
- */
+/** Requeues deliveries of a batch as they are. Does nothing if another execution has taken the batch. */
 export async function requeue(sql: Sql, batch: BatchRun, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
@@ -55,8 +53,8 @@ export async function requeue(sql: Sql, batch: BatchRun, ids: readonly string[])
 }
 
 /**
- * Requeues all that is open of a batch.
- * @param underWayMs attempts begun less than this ago without a result are left to it
+ * Requeues all open deliveries of a batch.
+ * @param underWayMs attempts without a result that were begun less than this ago are left to the batch
  * @returns how many
  */
 export async function requeueAll(sql: Sql, batchId: string, underWayMs = 0): Promise<number> {
@@ -71,14 +69,14 @@ export async function requeueAll(sql: Sql, batchId: string, underWayMs = 0): Pro
   return rows.length;
 }
 
-/** Releases what has not begun of a batch that could not be started. Was it started all the same, it finds nothing left. */
+/** Releases the deliveries not begun of a batch that could not be started. If it was started after all, it finds none left. */
 export async function disband(sql: Sql, batchId: string): Promise<void> {
   await sql`
     update deliveries set batch_id = null, claimed_until = null
     where batch_id = ${batchId} and dispatched_at is null and state in ('pending', 'retrying')`;
 }
 
-/** `changed`: what is requeued, counted in the batch's row. */
+/** `changed`: the requeued deliveries, counted in the batch's row. */
 function changedBy(sql: Sql, batch: Pick<BatchRun, 'id'>, condition: ReturnType<typeof sql>) {
   return sql`changed as (
       update deliveries d set claimed_until = null, dispatched_at = null
@@ -88,9 +86,7 @@ function changedBy(sql: Sql, batch: Pick<BatchRun, 'id'>, condition: ReturnType<
     ${countedIn(sql, batch)}`;
 }
 
-/**
- * Defers deliveries of a batch; where somebody else makes the attempt, until that is over. Nothing happens where another execution has followed.
- */
+/** Defers deliveries of a batch, at least until another owner's time is over. Does nothing if another execution has taken the batch. */
 export async function defer(sql: Sql, batch: BatchRun, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`

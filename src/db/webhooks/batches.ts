@@ -1,4 +1,4 @@
-/** Batches in the database: which execution holds one, what is left of it, what came of it. */
+/** Batches in the database: the execution that holds one, its open deliveries, its result. */
 import { v7 as uuidv7 } from 'uuid';
 import type { Destination } from '../../concurrency/limits.ts';
 import type { BatchResult } from '../../domain/batch-result.ts';
@@ -11,10 +11,10 @@ export interface BatchRun {
   readonly run: string;
 }
 
-/** A delivery of a batch, and where it goes. */
+/** A delivery of a batch, and its destination. */
 export interface BatchedDelivery extends Destination {
   readonly id: string;
-  /** The place in a trace that it comes from. */
+  /** The point of the trace that it comes from. */
   readonly traceparent: string | null;
 }
 
@@ -32,10 +32,10 @@ export async function openInBatch(sql: Sql, batchId: string): Promise<BatchedDel
     order by row_number() over (partition by d.eshop_id order by d.turn, d.id), d.id`;
 }
 
-/** Batches that ended longer ago than this are forgotten. */
+/** How long an ended batch is kept. */
 const KEPT = '1 hour';
 
-/** Takes a batch for one execution: no other may begin attempts of it any more. Forgets those that ended long ago. */
+/** Takes a batch for one execution: no other may begin attempts of it any more. Also forgets batches that ended long ago. */
 export async function takeBatch(sql: Sql, id: string): Promise<BatchRun> {
   const run = uuidv7();
   await sql`
@@ -45,7 +45,7 @@ export async function takeBatch(sql: Sql, id: string): Promise<BatchRun> {
   return { id, run };
 }
 
-/** Keeps the claim on what a batch has not begun, as long as this execution may begin it. */
+/** Renews the claim on deliveries that the batch has not begun, as long as this execution holds it. */
 export async function renewBatch(sql: Sql, { id, run }: BatchRun): Promise<void> {
   await sql`
     update deliveries set claimed_until = ${leaseEnd(sql)}
@@ -53,7 +53,7 @@ export async function renewBatch(sql: Sql, { id, run }: BatchRun): Promise<void>
       and exists (select from batches where id = ${id} and run = ${run})`;
 }
 
-/** What came of a batch, and whether that is all: then it has ended. */
+/** Counts the results of a batch; if none is open any more, it has ended. */
 export async function countBatch(sql: Sql, id: string): Promise<BatchResult> {
   const [row] = await sql<BatchResult[]>`
     with open as (
