@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { MAX_COUNTED_ROWS, type Slice } from '../db/id-range.ts';
 import { lowWaterMark } from '../db/low-water-mark.ts';
 import type { Sql } from '../db/pool.ts';
+import { described } from '../domain/fields.ts';
 import { invalid } from '../domain/problem.ts';
 import { type Page, type Pagination, pageOf, pageQuery, paginationOf } from './pagination.ts';
 
@@ -41,7 +42,7 @@ export const Cursor = v.pipe(
         'The last identifier in `data`, or the one that was sent if there is none: the next `after`.',
       ),
     ),
-    more: v.pipe(v.boolean(), v.description('True if there is more to read now.')),
+    more: described(v.boolean(), 'True if there is more to read now.'),
   }),
   v.description('Instead of `pagination` if `after` was sent.'),
   v.metadata({ ref: 'Cursor' }),

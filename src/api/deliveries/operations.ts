@@ -5,6 +5,7 @@ import { redeliver } from '../../db/outbox/redeliver.ts';
 import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { findSentForm } from '../../db/webhooks/forms.ts';
 import { sampleOf } from '../../domain/catalogue.ts';
+import { described } from '../../domain/fields.ts';
 import { payloadOf } from '../../domain/payload.ts';
 import { badRequest, conflict } from '../../domain/problem.ts';
 import { render } from '../../domain/render.ts';
@@ -44,16 +45,14 @@ const payloadRequest = v.pipe(
       v.description('The whole URL; on GET it ends with the percent-encoded identifier of the record.'),
       v.examples(['https://shop.example/hooks/orders']),
     ),
-    contentType: v.pipe(
+    contentType: described(
       v.nullable(v.literal('application/json')),
-      v.description('The `Content-Type` of the body; null on GET.'),
+      'The `Content-Type` of the body; null on GET.',
     ),
     test: v.optional(
-      v.pipe(
+      described(
         v.literal(true),
-        v.description(
-          'Present only for a test event, whose record does not exist: `X-Service-Test: true` is sent with it.',
-        ),
+        'Present only for a test event, whose record does not exist: `X-Service-Test: true` is sent with it.',
       ),
     ),
   }),

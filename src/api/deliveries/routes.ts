@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { countAllDeliveries, listAllDeliveries } from '../../db/webhooks/all-deliveries.ts';
 import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { findWebhook } from '../../db/webhooks/webhooks.ts';
-import { identifier } from '../../domain/fields.ts';
+import { described, identifier } from '../../domain/fields.ts';
 import { dateOf, timestamp } from '../../domain/timestamp.ts';
 import { pagesEnd, readPage } from '../cursor.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
@@ -45,10 +45,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       ...pageQuery,
       state: v.optional(state),
       entityId: v.optional(
-        v.pipe(
-          identifier(),
-          v.description('The identifier of the order, product, receiving, return or stock movement.'),
-        ),
+        described(identifier(), 'The identifier of the order, product, receiving, return or stock movement.'),
       ),
       since: v.optional(timestamp()),
       until: v.optional(timestamp()),

@@ -47,16 +47,16 @@ export const lineResultSchema = v.strictObject({
     v.integer(),
     v.description('The status that the endpoint of the operation would return.'),
   ),
-  error: v.pipe(v.optional(v.string()), v.description('The standard phrase of a status that is not 200.')),
-  message: v.pipe(v.string(), v.description('What was done, or why nothing was done.')),
-  id: v.pipe(
+  error: described(v.optional(v.string()), 'The standard phrase of a status that is not 200.'),
+  message: described(v.string(), 'What was done, or why nothing was done.'),
+  id: described(
     v.optional(v.union([v.string(), v.number()])),
-    v.description('The identifier of the record that was written.'),
+    'The identifier of the record that was written.',
   ),
-  idempotencyKey: v.pipe(v.optional(v.string()), v.description('The key of the line.')),
-  repeated: v.pipe(
+  idempotencyKey: described(v.optional(v.string()), 'The key of the line.'),
+  repeated: described(
     v.optional(v.boolean()),
-    v.description('True if the line was already applied under its key, and nothing was done now.'),
+    'True if the line was already applied under its key, and nothing was done now.',
   ),
 });
 type LineResult = v.InferOutput<typeof lineResultSchema>;

@@ -5,6 +5,7 @@ import type { Turns } from '../../concurrency/turns.ts';
 import { beginExamination, endExamination } from '../../db/webhooks/examinations.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { EXAMINATIONS_PER_HOUR, examinationRefusals, examinationVerdicts } from '../../domain/examination.ts';
+import { described } from '../../domain/fields.ts';
 import { conflict, tooManyRequests } from '../../domain/problem.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
@@ -27,34 +28,30 @@ export const Examination = v.pipe(
       v.pipe(
         v.object({
           name: v.pipe(v.string(), v.description('What is looked at.'), v.examples(['wrong signature'])),
-          sent: v.pipe(v.string(), v.description('What was sent, in words.')),
-          received: v.pipe(
+          sent: described(v.string(), 'What was sent, in words.'),
+          received: described(
             v.string(),
-            v.description(
-              'What came back: the status, or why there is none. Several different ones are separated by semicolons.',
-            ),
+            'What came back: the status, or why there is none. Several different ones are separated by semicolons.',
           ),
-          verdict: v.pipe(
+          verdict: described(
             v.picklist(examinationVerdicts),
-            v.description(
-              '`fail`: the receiver accepts what it must refuse, or refuses what is right. `warning`: what will make trouble.',
-            ),
+            '`fail`: the receiver accepts what it must refuse, or refuses what is right. `warning`: what will make trouble.',
           ),
-          remedy: v.pipe(
+          remedy: described(
             v.nullable(v.string()),
-            v.description('How to mend it, in one sentence. Null if nothing is wrong.'),
+            'How to mend it, in one sentence. Null if nothing is wrong.',
           ),
         }),
         v.metadata({ ref: 'ExaminationRow' }),
       ),
     ),
-    answerMs: v.pipe(
+    answerMs: described(
       v.nullable(v.pipe(v.number(), v.integer())),
-      v.description('The slowest response to a right request, in milliseconds; null if none arrived.'),
+      'The slowest response to a right request, in milliseconds; null if none arrived.',
     ),
-    complete: v.pipe(
+    complete: described(
       v.boolean(),
-      v.description('False if the examination ended early: the receiver did not respond, or not in time.'),
+      'False if the examination ended early: the receiver did not respond, or not in time.',
     ),
   }),
   v.metadata({ ref: 'Examination' }),

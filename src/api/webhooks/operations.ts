@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { replaceSecret, setActive } from '../../db/webhooks/webhooks.ts';
+import { described } from '../../domain/fields.ts';
 import { newSecretSchema, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
 import { newWebhookSecret } from '../../secrets/keys.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
@@ -75,10 +76,7 @@ export function webhookOperationRoutes({ sql, keys, policy }: ApiDeps): Hono<Api
     params({ id: webhookId }),
     query({
       overlap: v.optional(
-        v.pipe(
-          v.picklist(['0'], 'must be 0 or left out'),
-          v.description('`0` drops the old secret at once.'),
-        ),
+        described(v.picklist(['0'], 'must be 0 or left out'), '`0` drops the old secret at once.'),
       ),
     }),
     body(newSecretSchema, { mayBeAbsent: true }),

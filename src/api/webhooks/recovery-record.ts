@@ -1,7 +1,7 @@
 /** A recovery as the API is asked for it and shows it (docs/interface.md, L10–L12). */
 import * as v from 'valibot';
 import type { RecoveryRow } from '../../db/recoveries/recoveries.ts';
-import { recordNumber } from '../../domain/fields.ts';
+import { described, recordNumber } from '../../domain/fields.ts';
 import { list } from '../../domain/list.ts';
 import {
   estimatedDurationMs,
@@ -32,9 +32,9 @@ const include = kinds(
 
 export const recoverInput = v.pipe(
   v.strictObject({
-    since: v.pipe(
+    since: described(
       v.optional(timestamp()),
-      v.description('Default: when the webhook was deactivated last. Required of one that never was.'),
+      'Default: when the webhook was deactivated last. Required of one that never was.',
     ),
     until: v.nullish(timestamp(), null),
     include: v.optional(include),
@@ -42,11 +42,9 @@ export const recoverInput = v.pipe(
       kinds(['failed', 'expired', 'canceled'], 'An older name of `include`. Only one of them may be given.'),
     ),
     dryRun: v.optional(
-      v.pipe(
+      described(
         v.boolean('must be true or false'),
-        v.description(
-          'If true, events are only counted, and nothing is recovered. Works for an inactive webhook, too.',
-        ),
+        'If true, events are only counted, and nothing is recovered. Works for an inactive webhook, too.',
       ),
       false,
     ),
@@ -94,14 +92,14 @@ const shared = {
   until: time,
   include: v.array(v.picklist(recoverable)),
   count: v.pipe(integer, v.description('Events to recover, as of the request.'), v.examples([1840])),
-  first: v.pipe(v.nullable(time), v.description('When the first of them happened; null if there are none.')),
-  last: v.pipe(v.nullable(time), v.description('When the last of them happened.')),
+  first: described(v.nullable(time), 'When the first of them happened; null if there are none.'),
+  last: described(v.nullable(time), 'When the last of them happened.'),
 };
 const recoveryId = v.pipe(v.string(), v.uuid());
 
 export const recoverAnswer = v.pipe(
   v.object({
-    recoveryId: v.pipe(v.nullable(recoveryId), v.description('Null for a dry run.')),
+    recoveryId: described(v.nullable(recoveryId), 'Null for a dry run.'),
     ...shared,
     estimatedDurationMs: v.pipe(
       integer,
@@ -116,11 +114,9 @@ export const recoveryRecord = v.pipe(
   v.object({
     recoveryId,
     ...shared,
-    state: v.pipe(
+    state: described(
       v.picklist(recoveryStates),
-      v.description(
-        '`running`; `paused`, on request or while the webhook is inactive; `completed`: all of its deliveries have ended; `canceled`.',
-      ),
+      '`running`; `paused`, on request or while the webhook is inactive; `completed`: all of its deliveries have ended; `canceled`.',
     ),
     reason: v.pipe(
       v.nullable(v.string()),
@@ -146,11 +142,9 @@ export const recoveryRecord = v.pipe(
       v.examples([625]),
     ),
     createdAt: time,
-    estimatedEndAt: v.pipe(
+    estimatedEndAt: described(
       v.nullable(time),
-      v.description(
-        'Estimated from the pace at which the receiver accepts deliveries; if only retries are left, the time of the last one. Null unless it is running.',
-      ),
+      'Estimated from the pace at which the receiver accepts deliveries; if only retries are left, the time of the last one. Null unless it is running.',
     ),
     finishedAt: v.nullable(time),
   }),

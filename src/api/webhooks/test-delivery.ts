@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import type { Turns } from '../../concurrency/turns.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
+import { described } from '../../domain/fields.ts';
 import { testOutcomes } from '../../domain/test-delivery.ts';
 import { webhookMethods } from '../../domain/webhook.ts';
 import { createPlaces } from '../budget/places.ts';
@@ -26,53 +27,43 @@ export const TestResult = v.pipe(
     request: v.pipe(
       v.object({
         method: v.picklist(webhookMethods),
-        url: v.pipe(
-          v.string(),
-          v.description('The whole URL; on GET it ends with the identifier of the sample.'),
-        ),
-        headers: v.pipe(
+        url: described(v.string(), 'The whole URL; on GET it ends with the identifier of the sample.'),
+        headers: described(
           headers,
-          v.description('The headers that the service sets, with the signature over this very request.'),
+          'The headers that the service sets, with the signature over this very request.',
         ),
-        body: v.pipe(
+        body: described(
           v.nullable(v.string()),
-          v.description('The body, byte for byte: use it to test your signature check. Null on GET.'),
+          'The body, byte for byte: use it to test your signature check. Null on GET.',
         ),
       }),
       v.metadata({ ref: 'TestRequest' }),
     ),
-    response: v.pipe(
+    response: described(
       v.nullable(
         v.pipe(
           v.object({
             status: v.pipe(v.number(), v.integer()),
-            headers: v.pipe(
+            headers: described(
               headers,
-              v.description(
-                'A selection of headers useful for debugging: `content-type`, `location` and `server`.',
-              ),
+              'A selection of headers useful for debugging: `content-type`, `location` and `server`.',
             ),
-            excerpt: v.pipe(
-              v.nullable(v.string()),
-              v.description('The first 1 KiB of the response body, as text.'),
-            ),
+            excerpt: described(v.nullable(v.string()), 'The first 1 KiB of the response body, as text.'),
           }),
           v.metadata({ ref: 'TestResponse' }),
         ),
       ),
-      v.description('Null if no response arrived.'),
+      'Null if no response arrived.',
     ),
     durationMs: v.pipe(
       v.number(),
       v.integer(),
       v.description('Until the status line and the headers arrived, or until the failure.'),
     ),
-    outcome: v.pipe(
+    outcome: described(
       v.picklist(testOutcomes),
-      v.description(
-        '`success`: a 2xx. `gone`: the receiver responded with 410, for which a delivery would deactivate the webhook. `failure`: anything else that counts against the receiver. ' +
-          '`inconclusive`: the service itself failed, which says nothing about the receiver; try again.',
-      ),
+      '`success`: a 2xx. `gone`: the receiver responded with 410, for which a delivery would deactivate the webhook. `failure`: anything else that counts against the receiver. ' +
+        '`inconclusive`: the service itself failed, which says nothing about the receiver; try again.',
     ),
     error: v.pipe(
       v.nullable(v.string()),
