@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { countAllDeliveries, listAllDeliveries } from '../db/webhooks/all-deliveries.ts';
 import type { PayloadVersion } from '../domain/decimal.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
-import { described, identifier } from '../domain/fields.ts';
+import { described, identifier, oneOf } from '../domain/fields.ts';
 import { dateOf, timestamp } from '../domain/timestamp.ts';
 import { Cursor, cursorQuery, readList, readTwice } from './cursor.ts';
 import { Delivery, recordOf, state, tag } from './deliveries/record.ts';
@@ -16,12 +16,7 @@ import { webhookId } from './webhooks/record.ts';
 
 /** Filters by what events are about, and when they happened. */
 export const eventFilter = {
-  webhookType: v.optional(
-    described(
-      v.picklist(eventTypeNames, `must be one of ${eventTypeNames.join(', ')}`),
-      'The type of the event.',
-    ),
-  ),
+  webhookType: v.optional(described(oneOf(eventTypeNames), 'The type of the event.')),
   entityId: v.optional(
     v.pipe(
       identifier(),

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { MAX_COUNTED_ROWS, type Slice } from '../db/id-range.ts';
 import { lowWaterMark } from '../db/low-water-mark.ts';
 import type { Sql } from '../db/pool.ts';
-import { described } from '../domain/fields.ts';
+import { described, uuid } from '../domain/fields.ts';
 import { invalid } from '../domain/problem.ts';
 import { type Page, type Pagination, pageOf, pageQuery, paginationOf } from './pagination.ts';
 
@@ -35,12 +35,9 @@ export const cursorQuery = {
 /** What stands beside `data` when a list is read from a cursor on. */
 export const Cursor = v.pipe(
   v.object({
-    after: v.pipe(
-      v.string(),
-      v.uuid(),
-      v.description(
-        'The last identifier in `data`, or the one that was sent if there is none: the next `after`.',
-      ),
+    after: described(
+      uuid(),
+      'The last identifier in `data`, or the one that was sent if there is none: the next `after`.',
     ),
     more: described(v.boolean(), 'True if there is more to read now.'),
   }),

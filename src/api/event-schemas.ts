@@ -1,10 +1,8 @@
 import * as v from 'valibot';
 import { eventCauses, webhookCauses } from '../domain/absence.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
-import { described, recordNumber } from '../domain/fields.ts';
+import { described, recordNumber, time, uuid, wholeNumber } from '../domain/fields.ts';
 import { sequence, state } from './deliveries/record.ts';
-
-const time = v.pipe(v.string(), v.isoTimestamp());
 
 /** The names of causes; what each of them says is for the documentation. */
 function cause<const Causes extends Readonly<Record<string, string>>>(causes: Causes) {
@@ -16,9 +14,9 @@ function cause<const Causes extends Readonly<Record<string, string>>>(causes: Ca
 const Outcome = v.pipe(
   v.object({
     webhookId: recordNumber(),
-    deliveryId: described(v.nullable(v.pipe(v.string(), v.uuid())), 'Null if there is no delivery.'),
+    deliveryId: described(v.nullable(uuid()), 'Null if there is no delivery.'),
     state: v.nullable(state),
-    attemptsMade: v.nullable(v.pipe(v.number(), v.integer())),
+    attemptsMade: v.nullable(wholeNumber()),
     lastError: v.nullable(v.string()),
     cause: v.nullable(cause(webhookCauses)),
     reason: v.pipe(
@@ -33,11 +31,11 @@ const Outcome = v.pipe(
 );
 
 const eventEntries = {
-  id: v.pipe(v.string(), v.uuid(), v.description('UUIDv7; the `eventId` of its deliveries.')),
+  id: described(uuid(), 'UUIDv7; the `eventId` of its deliveries.'),
   webhookType: described(v.picklist(eventTypeNames), 'The type of the event.'),
   entityId: v.string(),
   sequence,
-  createdAt: described(time, 'The time of the event.'),
+  createdAt: described(time(), 'The time of the event.'),
   test: described(
     v.boolean(),
     'True for a test event, triggered by the operator of the warehouse: its record does not exist.',
@@ -76,7 +74,7 @@ export const recordCauses = {
 export const MissingEvent = v.pipe(
   v.object({
     cause: cause(recordCauses),
-    at: described(v.nullable(time), 'The time of the write that fired nothing.'),
+    at: described(v.nullable(time()), 'The time of the write that fired nothing.'),
     reason: v.pipe(
       v.string(),
       v.examples(['The write of order 10001 at 2026-11-20T10:00:00.000Z changed nothing, so nothing fired.']),

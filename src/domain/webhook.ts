@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
 import { eventTypeNames, eventTypes, movementOf, packingListEventTypes } from './event-types.ts';
-import { atMost, described, isLonger, recordNumber } from './fields.ts';
+import { atMost, described, isLonger, oneOf, recordNumber, time } from './fields.ts';
 import { incidentSchema } from './incident.ts';
 import { maskedHeadersField, newHeadersField, replacedHeadersField } from './static-headers.ts';
 import { answeredSecret, ownSecretField } from './webhook-secret.ts';
@@ -59,7 +59,7 @@ const url = v.pipe(
 );
 
 const webhookType = described(
-  v.picklist(eventTypeNames, `must be one of ${eventTypeNames.join(', ')}`),
+  oneOf(eventTypeNames),
   `The event type.\n\n${Object.entries(eventTypes)
     .map(([name, { firesWhen }]) => `- \`${name}\`: ${firesWhen}`)
     .join('\n')}`,
@@ -181,8 +181,6 @@ export const webhookResponseOnly = [
 
 export const deactivationReasons = ['user', 'retriesExhausted', 'gone'] as const;
 
-const time = v.pipe(v.string(), v.isoTimestamp());
-
 const recordEntries = {
   id: recordNumber(),
   url,
@@ -194,16 +192,16 @@ const recordEntries = {
   description: v.nullable(description),
   headers: maskedHeadersField,
   ordering,
-  registeredAt: described(time, 'Time of creation.'),
+  registeredAt: described(time(), 'Time of creation.'),
   unregisteredAt: described(
-    v.nullable(time),
+    v.nullable(time()),
     'Null while active; otherwise the time at which the webhook last became inactive, for whatever reason. A webhook created ' +
       'inactive has null until its first deactivation.',
   ),
   lastDeactivation: v.nullable(
     v.pipe(
       v.object({
-        at: time,
+        at: time(),
         reason: described(
           v.picklist(deactivationReasons),
           '`user`: through this interface, or by the operator of the warehouse. `retriesExhausted`: all retries of a delivery failed. `gone`: the receiver responded with 410.',

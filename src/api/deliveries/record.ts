@@ -3,19 +3,17 @@ import * as v from 'valibot';
 import type { AttemptLogRow, DeliveryLogRow } from '../../db/webhooks/delivery-log.ts';
 import { deliveryStates } from '../../domain/delivery-state.ts';
 import { eventTypeNames } from '../../domain/event-types.ts';
-import { described, recordNumber } from '../../domain/fields.ts';
+import { described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';
 import { actionNames, heldBy } from '../../domain/operator-action.ts';
 import { notFound, type Problem } from '../../domain/problem.ts';
 import { isoTimestamp } from '../../domain/timestamp.ts';
 
 export const tag = 'Deliveries';
-const integer = v.pipe(v.number(), v.integer());
-const time = v.pipe(v.string(), v.isoTimestamp());
 export const deliveryId = v.pipe(v.string(), v.uuid('must be a UUID'), v.description('UUIDv7.'));
 
 /** A state, as shown and as a filter. */
 export const state = described(
-  v.picklist(deliveryStates, `must be one of ${deliveryStates.join(', ')}`),
+  oneOf(deliveryStates),
   '`pending`: not attempted yet. `retrying`: every attempt so far has failed. `held`: open, but the webhook is inactive, or an operator of the warehouse holds the delivery. `delivered`: the receiver responded with a 2xx. ' +
     '`failed`: all retries failed. `expired`: its 48 hours ended without the receiver being at fault. `canceled`: the webhook was deleted, or an operator or a user of the e-shop ended the delivery. `superseded`: a newer event of the record is sent in its place (`ordering` `latest`).',
 );
@@ -35,18 +33,15 @@ export const sequence = v.pipe(
 const asked = {
   by: described(v.string(), 'The name given by whoever requested it.'),
   reason: described(v.string(), 'The reason they gave; empty if none.'),
-  at: time,
+  at: time(),
 };
 
 const deliveryEntries = {
-  id: v.pipe(v.string(), v.uuid(), v.description('Also sent as `X-Service-Delivery`, with every attempt.')),
+  id: described(uuid(), 'Also sent as `X-Service-Delivery`, with every attempt.'),
   webhookId: described(recordNumber(), 'Also sent as `X-Service-Webhook`, with every attempt.'),
-  eventId: v.pipe(
-    v.string(),
-    v.uuid(),
-    v.description(
-      'The same at every webhook and in every redelivery. Also sent as `X-Service-Event-Id`, with every attempt.',
-    ),
+  eventId: described(
+    uuid(),
+    'The same at every webhook and in every redelivery. Also sent as `X-Service-Event-Id`, with every attempt.',
   ),
   webhookType: described(
     v.picklist(eventTypeNames),
@@ -55,22 +50,22 @@ const deliveryEntries = {
   entityId: v.string(),
   sequence,
   state,
-  attemptsMade: integer,
-  createdAt: time,
-  lastAttemptAt: v.nullable(time),
-  lastStatus: v.nullable(integer),
+  attemptsMade: wholeNumber(),
+  createdAt: time(),
+  lastAttemptAt: v.nullable(time()),
+  lastStatus: v.nullable(wholeNumber()),
   lastError: v.nullable(v.string()),
   nextAttemptAt: described(
-    v.nullable(time),
+    v.nullable(time()),
     'Null if no attempt is planned: the delivery is held or has ended.',
   ),
-  finishedAt: v.nullable(time),
+  finishedAt: v.nullable(time()),
   canceledBy: described(
     v.nullable(v.picklist(['operator', 'user', 'deletion'])),
     'Who canceled it: the operator of the warehouse, a user of the e-shop who gave it up, or the deletion of the webhook. Null unless the state is `canceled`.',
   ),
   supersededBy: described(
-    v.nullable(v.pipe(v.string(), v.uuid())),
+    v.nullable(uuid()),
     'The delivery of the newer event that is sent in its place. Null unless the state is `superseded`.',
   ),
   waitsFor: described(
@@ -81,13 +76,10 @@ const deliveryEntries = {
             v.picklist(['order', 'limit', 'pause']),
             '`order`: an older event of the record has not ended at this receiver (see `ordering` of webhooks). `limit`: the receiver has as many requests under way as it takes. `pause`: its recovery is paused.',
           ),
-          deliveryId: described(
-            v.nullable(v.pipe(v.string(), v.uuid())),
-            'The delivery that it waits for, where there is one.',
-          ),
-          since: time,
+          deliveryId: described(v.nullable(uuid()), 'The delivery that it waits for, where there is one.'),
+          since: time(),
           nextAttemptAt: described(
-            v.nullable(time),
+            v.nullable(time()),
             'When that delivery, or this one, is attempted next, if that is planned.',
           ),
         }),
@@ -127,20 +119,23 @@ export const DeliveryWithAttempts = v.pipe(
     attempts: v.array(
       v.pipe(
         v.object({
-          number: described(integer, 'From 1 to 21.'),
-          startedAt: time,
-          durationMs: v.nullable(integer),
+          number: described(wholeNumber(), 'From 1 to 21.'),
+          startedAt: time(),
+          durationMs: v.nullable(wholeNumber()),
           outcome: described(
             v.nullable(v.picklist(['success', 'failure', 'gone'])),
             'Null while the attempt is in progress. `gone`: the receiver responded with 410.',
           ),
-          status: described(v.nullable(integer), 'The HTTP status of the response; null if there was none.'),
+          status: described(
+            v.nullable(wholeNumber()),
+            'The HTTP status of the response; null if there was none.',
+          ),
           error: v.nullable(v.string()),
           responseExcerpt: described(
             v.nullable(v.string()),
             'The first 1 KiB of the response body, as text.',
           ),
-          nextAttemptAt: v.nullable(time),
+          nextAttemptAt: v.nullable(time()),
         }),
         v.metadata({ ref: 'Attempt' }),
       ),

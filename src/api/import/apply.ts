@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { Turns } from '../../concurrency/turns.ts';
 import { fingerprintOf } from '../../db/import-keys.ts';
-import { described, identifier, oneOf, text } from '../../domain/fields.ts';
+import { described, identifier, oneOf, text, wholeNumber } from '../../domain/fields.ts';
 import { badRequest, invalid, Problem } from '../../domain/problem.ts';
 import { isObject, validate } from '../../domain/validation.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -41,12 +41,8 @@ export function lineSchemaOf({ name, named, body }: ImportOperation): v.GenericS
 }
 
 export const lineResultSchema = v.strictObject({
-  line: v.pipe(v.number(), v.integer(), v.description('The number of the line in the body, from 1.')),
-  statusCode: v.pipe(
-    v.number(),
-    v.integer(),
-    v.description('The status that the endpoint of the operation would return.'),
-  ),
+  line: described(wholeNumber(), 'The number of the line in the body, from 1.'),
+  statusCode: described(wholeNumber(), 'The status that the endpoint of the operation would return.'),
   error: described(v.optional(v.string()), 'The standard phrase of a status that is not 200.'),
   message: described(v.string(), 'What was done, or why nothing was done.'),
   id: described(

@@ -5,7 +5,7 @@ import type { Turns } from '../../concurrency/turns.ts';
 import { beginExamination, endExamination } from '../../db/webhooks/examinations.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { EXAMINATIONS_PER_HOUR, examinationRefusals, examinationVerdicts } from '../../domain/examination.ts';
-import { described } from '../../domain/fields.ts';
+import { described, wholeNumber } from '../../domain/fields.ts';
 import { conflict, tooManyRequests } from '../../domain/problem.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
@@ -46,7 +46,7 @@ export const Examination = v.pipe(
       ),
     ),
     answerMs: described(
-      v.nullable(v.pipe(v.number(), v.integer())),
+      v.nullable(wholeNumber()),
       'The slowest response to a right request, in milliseconds; null if none arrived.',
     ),
     complete: described(

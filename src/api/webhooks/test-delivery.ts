@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import type { Turns } from '../../concurrency/turns.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
-import { described } from '../../domain/fields.ts';
+import { described, wholeNumber } from '../../domain/fields.ts';
 import { testOutcomes } from '../../domain/test-delivery.ts';
 import { webhookMethods } from '../../domain/webhook.ts';
 import { createPlaces } from '../budget/places.ts';
@@ -43,7 +43,7 @@ export const TestResult = v.pipe(
       v.nullable(
         v.pipe(
           v.object({
-            status: v.pipe(v.number(), v.integer()),
+            status: wholeNumber(),
             headers: described(
               headers,
               'A selection of headers useful for debugging: `content-type`, `location` and `server`.',
@@ -55,10 +55,9 @@ export const TestResult = v.pipe(
       ),
       'Null if no response arrived.',
     ),
-    durationMs: v.pipe(
-      v.number(),
-      v.integer(),
-      v.description('Until the status line and the headers arrived, or until the failure.'),
+    durationMs: described(
+      wholeNumber(),
+      'Until the status line and the headers arrived, or until the failure.',
     ),
     outcome: described(
       v.picklist(testOutcomes),
