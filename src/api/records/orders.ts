@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { orders } from '../../db/records/orders.ts';
 import { described, oneOf, optional, text } from '../../domain/fields.ts';
-import { changeableInHand, moveOrder, orderEdits, releaseOrder, skusIn } from '../../domain/order/changes.ts';
+import { changeableInHand, moveOrder, orderEdits, releaseOrder } from '../../domain/order/changes.ts';
 import { packingListsSchema, packOrder } from '../../domain/order/packing-lists.ts';
 import { orderRecordSchema } from '../../domain/order/record.ts';
 import { documentedEntries, type OrderRecord } from '../../domain/order/schema.ts';
@@ -82,7 +82,6 @@ export function orderResource(marketplaces: readonly string[]): Resource<OrderRe
     rules,
     inputSchema: v.strictObject(entries),
     recordSchema: (version) => orderRecordSchema(version, entries),
-    skusIn,
     ...orderEdits,
     actions: [
       {
