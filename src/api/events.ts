@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { countEvents, findEvent, listEvents } from '../db/event-log.ts';
 import type { PayloadVersion } from '../domain/decimal.ts';
-import { notFound } from '../domain/problem.ts';
+import { existing } from '../domain/problem.ts';
 import { renderValue } from '../domain/render.ts';
 import { dateOf } from '../domain/timestamp.ts';
 import { eventFilter } from './all-deliveries.ts';
@@ -68,8 +68,7 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
     async (c) => {
       const { eshopId } = c.var.session;
       const { id } = c.req.valid('param');
-      const event = await findEvent(sql, eshopId, id);
-      if (event === null) throw notFound(`Event ${id} does not exist.`);
+      const event = existing('event', id, await findEvent(sql, eshopId, id));
       const [shown] = await withOutcomes(sql, eshopId, [event]);
       const record = renderValue(event.snapshot, { version, withPackingLists: true });
       return ok(c, 'Event found.', { ...shown, record });

@@ -5,7 +5,6 @@ import { deliveryStates } from '../../domain/delivery-state.ts';
 import { eventTypeNames } from '../../domain/event-types.ts';
 import { described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';
 import { actionNames, heldBy } from '../../domain/operator-action.ts';
-import { notFound, type Problem } from '../../domain/problem.ts';
 import { isoTimestamp } from '../../domain/timestamp.ts';
 
 export const tag = 'Deliveries';
@@ -201,7 +200,3 @@ export function fullRecordOf({
 
 export const noSuchDelivery =
   'the delivery does not exist, belongs to another e-shop, or its webhook was deleted.';
-
-export function deliveryNotFound(id: string): Problem {
-  return notFound(`Delivery ${id} does not exist.`);
-}

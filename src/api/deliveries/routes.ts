@@ -5,6 +5,7 @@ import { countAllDeliveries, listAllDeliveries } from '../../db/webhooks/all-del
 import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { findWebhook } from '../../db/webhooks/webhooks.ts';
 import { described, identifier } from '../../domain/fields.ts';
+import { existing } from '../../domain/problem.ts';
 import { dateOf, timestamp } from '../../domain/timestamp.ts';
 import { pagesEnd, readPage } from '../cursor.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
@@ -12,12 +13,11 @@ import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { pageOf, pageQuery } from '../pagination.ts';
 import { params, query } from '../validate.ts';
-import { webhookId, webhookNotFound } from '../webhooks/record.ts';
+import { webhookId } from '../webhooks/record.ts';
 import {
   Delivery,
   DeliveryWithAttempts,
   deliveryId,
-  deliveryNotFound,
   fullRecordOf,
   noSuchDelivery,
   recordOf,
@@ -54,7 +54,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       const { eshopId } = c.var.session;
       const { id } = c.req.valid('param');
       const { state, entityId, since, until, ...wanted } = c.req.valid('query');
-      if ((await findWebhook(sql, eshopId, id)) === null) throw webhookNotFound(id);
+      existing('webhook', id, await findWebhook(sql, eshopId, id));
       const page = pageOf(wanted);
       const made = { since: dateOf(since), until: dateOf(until) };
       const filter = { webhookId: id, state, entityId, made };
@@ -83,8 +83,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     params({ id: deliveryId }),
     async (c) => {
       const { id } = c.req.valid('param');
-      const found = await findDelivery(sql, c.var.session.eshopId, id);
-      if (found === null) throw deliveryNotFound(id);
+      const found = existing('delivery', id, await findDelivery(sql, c.var.session.eshopId, id));
       return ok(c, 'Delivery found.', fullRecordOf(found));
     },
   );

@@ -6,13 +6,13 @@ import { beginExamination, endExamination } from '../../db/webhooks/examinations
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { EXAMINATIONS_PER_HOUR, examinationRefusals, examinationVerdicts } from '../../domain/examination.ts';
 import { described, wholeNumber } from '../../domain/fields.ts';
-import { conflict, tooManyRequests } from '../../domain/problem.ts';
+import { conflict, existing, tooManyRequests } from '../../domain/problem.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { params } from '../validate.ts';
-import { noSuchWebhook, tag, webhookId, webhookNotFound } from './record.ts';
+import { noSuchWebhook, tag, webhookId } from './record.ts';
 
 /** Where an examination is asked for: it waits for a receiver, many times, and takes no turn meanwhile. */
 export const EXAMINE_PATH = '/v21/webhooks/:id/examine';
@@ -71,8 +71,7 @@ export function examinationRoutes(
 
   /** @throws Problem (404, 409, 429) */
   async function begun(eshopId: number, id: number) {
-    const webhook = await findWebhookWithSecrets(sql, eshopId, id);
-    if (webhook === null) throw webhookNotFound(id);
+    const webhook = existing('webhook', id, await findWebhookWithSecrets(sql, eshopId, id));
     const begun = await beginExamination(sql, id, EXAMINATIONS_PER_HOUR);
     if (begun.kind === 'busy') throw conflict(examinationRefusals.busy(id));
     if (begun.kind === 'spent') throw tooManyRequests(examinationRefusals.spent(id), begun.waitMs);

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import type { Turns } from '../../concurrency/turns.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { described, wholeNumber } from '../../domain/fields.ts';
+import { existing } from '../../domain/problem.ts';
 import { testOutcomes } from '../../domain/test-delivery.ts';
 import { webhookMethods } from '../../domain/webhook.ts';
 import { createPlaces } from '../budget/places.ts';
@@ -11,7 +12,7 @@ import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { params } from '../validate.ts';
-import { noSuchWebhook, tag, webhookId, webhookNotFound } from './record.ts';
+import { noSuchWebhook, tag, webhookId } from './record.ts';
 
 /** Where test deliveries are asked for: such a request waits for a receiver, and takes no turn meanwhile. */
 export const TEST_PATH = '/v21/webhooks/:id/test';
@@ -107,8 +108,7 @@ export function webhookTestRoutes(
       const { id } = c.req.valid('param');
       const result = await places.run(eshopId, async () => {
         const webhook = await turn(eshopId, () => findWebhookWithSecrets(sql, eshopId, id));
-        if (webhook === null) throw webhookNotFound(id);
-        return await sendTest(webhook);
+        return await sendTest(existing('webhook', id, webhook));
       });
       return ok(c, 'Webhook tested.', result);
     },
