@@ -32,16 +32,6 @@ export function okText(
   return answer(c, `{"statusCode":200,"message":${JSON.stringify(message)},"data":${data}${more.join('')}}`);
 }
 
-/** The same for a list whose items are JSON already. */
-export function okList(
-  c: Context<ApiEnv>,
-  message: string,
-  items: readonly string[],
-  pagination: Pagination,
-): Response {
-  return okText(c, message, `[${items.join(',')}]`, { pagination });
-}
-
 function answer(c: Context<ApiEnv>, text: string): Response {
   // Bytes, roughly: counting them exactly would take another pass over the text.
   c.var.allowance?.spend(text.length);
