@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** What pages are made of. */
-import type { Child } from 'hono/jsx';
+import type { Child, JSX } from 'hono/jsx';
 import type { DeliveryState } from '../domain/delivery-state.ts';
 import { type EventType, eventTypes } from '../domain/event-types.ts';
 import { type Paging, piece, type Query, queryText } from './api-client.ts';
@@ -215,15 +215,14 @@ export function TextArea({
   );
 }
 
-export function Input(props: {
-  name: string;
-  label: string;
-  value: string | undefined;
-  type?: string;
-  hint?: string;
-  required?: boolean;
-  placeholder?: string;
-}) {
+export function Input(
+  props: JSX.IntrinsicElements['input'] & {
+    name: string;
+    label: string;
+    value?: string | undefined;
+    hint?: string;
+  },
+) {
   const { name, label, hint, value = '', type = 'text', ...rest } = props;
   return (
     <div class="field">

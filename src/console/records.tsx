@@ -154,10 +154,7 @@ function ListPage(props: {
       <h1>{title}</h1>
       <form method="get" action={`${CONSOLE}/find${entry.path}`} class="card">
         <div class="filters">
-          <div class="field">
-            <label for="id">Identifier of the {entry.noun}</label>
-            <input id="id" name="id" required />
-          </div>
+          <Input name="id" label={`Identifier of the ${entry.noun}`} required />
           <div class="acts">
             <button type="submit" class="main">
               Open

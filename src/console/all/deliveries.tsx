@@ -58,12 +58,11 @@ function ActionsCard(props: { viewer: Viewer; asked: Query; offered: ReadonlySet
       <h2 id="act">Selected deliveries</h2>
       <Csrf token={viewer.csrf} />
       <input type="hidden" name="query" value={queryText(asked)} />
-      <div class="field">
-        <label for="reason">
-          Reason (shown to the e-shops, with your user name {viewer.session.username})
-        </label>
-        <input id="reason" name="reason" maxlength={MAX_REASON_CHARS} />
-      </div>
+      <Input
+        name="reason"
+        label={`Reason (shown to the e-shops, with your user name ${viewer.session.username})`}
+        maxlength={MAX_REASON_CHARS}
+      />
       <div class="acts">
         {ACTIONS.filter(([action]) => offered.has(action)).map(([action, name]) => (
           <button type="submit" name="action" value={action}>

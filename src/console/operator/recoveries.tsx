@@ -1,10 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The recoveries of all e-shops, how far each has come, and its controls. */
+import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { isUnderWay, type RecoveryAction } from '../../domain/recovery.ts';
 import { titlesOf } from '../all/scope.ts';
 import type { Viewer } from '../deps.ts';
 import { Csrf, Page } from '../layout.tsx';
-import { Badge, Empty, Live } from '../parts.tsx';
+import { Badge, Empty, Input, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Ago, Time } from '../times.tsx';
 import type { ShownRecovery } from './deps.ts';
@@ -92,10 +93,11 @@ export function RecoveriesPage(props: {
       <form method="post" action={`${CONSOLE}${PATH}`} id={FORM} class="card" hidden={!anyUnderWay}>
         <Csrf token={viewer.csrf} />
         {anyUnderWay ? (
-          <div class="field">
-            <label for="reason">Reason for pausing or canceling a recovery (shown to its e-shop)</label>
-            <input id="reason" name="reason" maxlength={500} />
-          </div>
+          <Input
+            name="reason"
+            label="Reason for pausing or canceling a recovery (shown to its e-shop)"
+            maxlength={MAX_REASON_CHARS}
+          />
         ) : null}
       </form>
       <Live id="recoveries" path={`${CONSOLE}${PATH}`}>
