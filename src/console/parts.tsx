@@ -107,6 +107,39 @@ export function Pages({ paging, path, query }: { paging: Paging; path: string; q
   );
 }
 
+/**
+ * A table that scrolls by itself where a screen is narrow.
+ * @param named what it is, for who cannot see it
+ * @param numbers columns of numbers, behind the others
+ */
+export function Table(props: {
+  named: string;
+  columns: readonly string[];
+  numbers?: readonly string[];
+  children: Child;
+}) {
+  const { named, columns, numbers = [], children } = props;
+  return (
+    <section class="scroll" aria-label={named} tabindex={0}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map((title) => (
+              <th scope="col">{title}</th>
+            ))}
+            {numbers.map((title) => (
+              <th scope="col" class="number">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  );
+}
+
 /** Where there is nothing to show. @param children what that means, or the next step */
 export function Empty({ title, children }: { title: string; children: Child }) {
   return (

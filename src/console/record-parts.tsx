@@ -2,7 +2,7 @@
 /** A record of any kind: its fields as names and values, its lists as tables. */
 import type { Child } from 'hono/jsx';
 import { capital } from '../domain/words.ts';
-import { Facts } from './parts.tsx';
+import { Facts, Table } from './parts.tsx';
 import { Time } from './times.tsx';
 
 export type Item = Readonly<Record<string, unknown>>;
@@ -35,33 +35,22 @@ function itemsIn(value: unknown): readonly Item[] {
   return Array.isArray(value) ? value.filter(isItem) : [];
 }
 
-function Table({ title, items }: { title: string; items: readonly Item[] }) {
+function ItemTable({ title, items }: { title: string; items: readonly Item[] }) {
   const fields = [...new Set(items.flatMap((item) => Object.keys(item)))].filter((field) =>
     items.some((item) => shown(item[field]) !== null),
   );
   return (
     <section class="card" aria-label={title}>
       <h2>{title}</h2>
-      <section class="scroll" aria-label={`${title}, as a table`} tabindex={0}>
-        <table>
-          <thead>
-            <tr>
-              {fields.map((field) => (
-                <th scope="col">{words(field)}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {items.map((item) => (
-              <tr>
-                {fields.map((field) => (
-                  <td>{shown(item[field]) ?? '–'}</td>
-                ))}
-              </tr>
+      <Table named={`${title}, as a table`} columns={fields.map(words)}>
+        {items.map((item) => (
+          <tr>
+            {fields.map((field) => (
+              <td>{shown(item[field]) ?? '–'}</td>
             ))}
-          </tbody>
-        </table>
-      </section>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }
@@ -71,7 +60,7 @@ export function Lists({ item }: { item: Item }) {
     <>
       {Object.entries(item).map(([field, value]) => {
         const items = itemsIn(value);
-        return items.length === 0 ? null : <Table title={words(field)} items={items} />;
+        return items.length === 0 ? null : <ItemTable title={words(field)} items={items} />;
       })}
     </>
   );
