@@ -3,6 +3,7 @@
 import type { Child, JSX } from 'hono/jsx';
 import type { DeliveryState } from '../domain/delivery-state.ts';
 import { type EventType, eventTypes } from '../domain/event-types.ts';
+import type { RecoveryState } from '../domain/recovery.ts';
 import { type Paging, piece, type Query, queryText } from './api-client.ts';
 import { CONSOLE } from './session.ts';
 
@@ -26,6 +27,29 @@ export function Badge({ tone, children }: { tone: Tone; children: Child }) {
 
 export function State({ state }: { state: DeliveryState }) {
   return <Badge tone={TONES[state]}>{state}</Badge>;
+}
+
+/** A number with its name; it leads to where that is listed, if it is. */
+export function Count({ name, value, path }: { name: string; value: string; path: string | null }) {
+  const content = (
+    <>
+      <strong>{value}</strong>
+      <span>{name}</span>
+    </>
+  );
+  return path === null ? (
+    <div class="card count">{content}</div>
+  ) : (
+    <a class="card count" href={`${CONSOLE}${path}`}>
+      {content}
+    </a>
+  );
+}
+
+const RECOVERY_TONES = { running: 'busy', paused: 'calm', completed: 'good', canceled: '' } as const;
+
+export function RecoveryBadge({ state }: { state: RecoveryState }) {
+  return <Badge tone={RECOVERY_TONES[state]}>{state}</Badge>;
 }
 
 /** Null and undefined are left out. */

@@ -4,14 +4,13 @@ import type { Child } from 'hono/jsx';
 import { recordOf } from '../../api/webhooks/record.ts';
 import type { OperatorsWebhook } from '../../db/webhooks/all-webhooks.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
-import type { WebhookRecord } from '../../domain/webhook.ts';
 import { queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
 import { Page } from '../layout.tsx';
 import { Code, Empty, Live, Table } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
-import { Trouble } from '../webhooks/health.tsx';
+import { Needing } from '../webhooks/health.tsx';
 import { scopeOf, titlesOf } from './scope.ts';
 
 /** The most webhooks that are shown as needing somebody: with more of them, something else is wrong. */
@@ -46,22 +45,6 @@ function sums(webhooks: readonly OperatorsWebhook[]): ReadonlyMap<number, Sums> 
     });
   }
   return found;
-}
-
-/** A heading and what needs somebody of a webhook, which may be of any e-shop. */
-function Needing(props: { webhook: WebhookRecord; eshop: string; now: Date }) {
-  const { webhook, eshop, now } = props;
-  return (
-    <li class="stack">
-      <h3>
-        <a href={`${CONSOLE}/webhooks/${webhook.id}`}>
-          Webhook {webhook.id}, {webhook.webhookType}
-        </a>{' '}
-        <span class="quiet">of {eshop}</span>
-      </h3>
-      <Trouble webhook={webhook} now={now} />
-    </li>
-  );
 }
 
 function count(total: number, path: string): Child {

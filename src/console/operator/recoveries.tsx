@@ -5,14 +5,13 @@ import { isUnderWay, type RecoveryAction } from '../../domain/recovery.ts';
 import { titlesOf } from '../all/scope.ts';
 import type { Viewer } from '../deps.ts';
 import { Csrf, Page } from '../layout.tsx';
-import { Badge, Empty, Input, Live } from '../parts.tsx';
+import { Empty, Input, Live, RecoveryBadge } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Ago, Time } from '../times.tsx';
 import type { ShownRecovery } from './deps.ts';
 
 const PATH = `${ALL}/recoveries`;
 const FORM = 'control';
-const TONES = { running: 'busy', paused: 'calm', completed: 'good', canceled: '' } as const;
 
 function actionsOf({ state }: ShownRecovery): readonly (readonly [RecoveryAction, string])[] {
   if (!isUnderWay(state)) return [];
@@ -46,7 +45,7 @@ function Row({ recovery, eshop, now }: { recovery: ShownRecovery; eshop: string;
         {reason === null ? null : <span>{reason}</span>}
       </p>
       <div class="end">
-        <Badge tone={TONES[state]}>{state}</Badge>
+        <RecoveryBadge state={state} />
         <span>
           started <Ago at={createdAt.toISOString()} now={now} />
         </span>

@@ -12,11 +12,11 @@ import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts
 import { Paging } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv, Viewer } from '../deps.ts';
 import { html, Page } from '../layout.tsx';
-import { Code, Empty, Live } from '../parts.tsx';
+import { Code, Count, Empty, Live } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, duration } from '../times.tsx';
-import { Trouble } from '../webhooks/health.tsx';
+import { Needing } from '../webhooks/health.tsx';
 import { Chart } from './chart.tsx';
 import { type Range, rangeOf, ranges } from './ranges.ts';
 
@@ -27,15 +27,6 @@ interface Waiting {
   readonly pending: number;
   readonly retrying: number;
   readonly held: number;
-}
-
-function Count({ name, value, path }: { name: string; value: string; path: string }) {
-  return (
-    <a class="card count" href={`${CONSOLE}${path}`}>
-      <strong>{value}</strong>
-      <span>{name}</span>
-    </a>
-  );
 }
 
 function Incidents({ webhooks, now }: { webhooks: readonly WebhookRecord[]; now: Date }) {
@@ -51,14 +42,7 @@ function Incidents({ webhooks, now }: { webhooks: readonly WebhookRecord[]; now:
       ) : (
         <ul class="stack">
           {needing.map((webhook) => (
-            <li class="stack">
-              <h3>
-                <a href={`${CONSOLE}/webhooks/${webhook.id}`}>
-                  Webhook {webhook.id}, {webhook.webhookType}
-                </a>
-              </h3>
-              <Trouble webhook={webhook} now={now} />
-            </li>
+            <Needing webhook={webhook} now={now} />
           ))}
         </ul>
       )}
