@@ -3,9 +3,9 @@
 import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
-import type { TestResult } from '../../api/webhooks/test-delivery.ts';
 import type { DeactivationMail } from '../../db/console/deactivation-mail.ts';
 import { isUnderWay } from '../../domain/recovery.ts';
+import type { TestDeliveryResult } from '../../domain/test-delivery.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';
@@ -29,7 +29,7 @@ export interface WebhookPageProps {
   readonly overlapUntil: string | null;
   /** Shown this once. */
   readonly secret?: string | undefined;
-  readonly testResult?: v.InferOutput<typeof TestResult> | undefined;
+  readonly testResult?: TestDeliveryResult | undefined;
   readonly notice?: string | undefined;
   readonly refused?: string | undefined;
 }
