@@ -2,12 +2,13 @@
 import * as v from 'valibot';
 import { ITEMS_THAT_FIT, MAX_LIST_BYTES } from '../domain/record-size.ts';
 
-export interface Pagination {
-  readonly page: number;
-  readonly items: number;
-  readonly totalCount: number;
-  readonly totalPages: number;
-}
+export const Pagination = v.object({
+  page: v.number(),
+  items: v.number(),
+  totalCount: v.number(),
+  totalPages: v.number(),
+});
+export type Pagination = v.InferOutput<typeof Pagination>;
 
 export interface Page {
   readonly page: number;

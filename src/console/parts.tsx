@@ -1,10 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** What pages are made of. */
 import type { Child, JSX } from 'hono/jsx';
+import type { Pagination } from '../api/pagination.ts';
 import type { DeliveryState } from '../domain/delivery-state.ts';
 import { type EventType, eventTypes } from '../domain/event-types.ts';
 import type { RecoveryState } from '../domain/recovery.ts';
-import { type Paging, piece, type Query, queryText } from './api-client.ts';
+import { piece, type Query, queryText } from './api-client.ts';
 import { CONSOLE } from './session.ts';
 
 /** How something stands, by colour; its name says the same. */
@@ -105,7 +106,7 @@ export function recordPath(type: EventType, entityId: string): string {
   return `${CONSOLE}/${places[eventTypes[type].entity]}/${piece(entityId)}`;
 }
 
-export function Pages({ paging, path, query }: { paging: Paging; path: string; query: Query }) {
+export function Pages({ paging, path, query }: { paging: Pagination; path: string; query: Query }) {
   const { page, totalPages, totalCount } = paging;
   if (totalCount === 0) return null;
   const to = (number: number) => `${CONSOLE}${path}${queryText({ ...query, page: String(number) })}`;

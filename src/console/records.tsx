@@ -2,6 +2,7 @@
 /** The five kinds of record, to be read: lists, and each with its deliveries. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import { Pagination } from '../api/pagination.ts';
 import { newestRecords } from '../db/console/records.ts';
 import {
   type CatalogueEntry,
@@ -16,7 +17,7 @@ import { orderStatuses } from '../domain/order/status.ts';
 import { receivingStatuses } from '../domain/receiving/status.ts';
 import { returnStatuses } from '../domain/return/status.ts';
 import { capital } from '../domain/words.ts';
-import { Paging, piece, queryText } from './api-client.ts';
+import { piece, queryText } from './api-client.ts';
 import { DeliveryList, DeliveryRows } from './deliveries/rows.tsx';
 import type { ConsoleDeps, ConsoleEnv, Viewer } from './deps.ts';
 import { EventList } from './events.tsx';
@@ -31,7 +32,7 @@ import { Ago } from './times.tsx';
 const ROWS = 30;
 const Shown = v.looseObject({});
 const One = v.object({ data: Shown });
-const Many = v.object({ data: v.array(Shown), pagination: Paging });
+const Many = v.object({ data: v.array(Shown), pagination: Pagination });
 interface Kind {
   readonly entry: CatalogueEntry;
   readonly title: string;
@@ -145,7 +146,7 @@ function ListPage(props: {
   viewer: Viewer;
   kind: Kind;
   listed: Listed;
-  filtered?: { readonly value: string; readonly paging: Paging };
+  filtered?: { readonly value: string; readonly paging: Pagination };
 }) {
   const { viewer, kind, listed, filtered } = props;
   const { entry, title } = kind;

@@ -2,6 +2,7 @@
 /** The overview: what arrives, how fast, and what needs somebody. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import { Pagination } from '../../api/pagination.ts';
 import {
   type DeliveryCounts,
   MAX_DELIVERIES_READ,
@@ -9,7 +10,6 @@ import {
 } from '../../db/console/delivery-counts.ts';
 import { type InOrder, readInOrder } from '../../db/console/in-order.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
-import { Paging } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv, Viewer } from '../deps.ts';
 import { html, Page } from '../layout.tsx';
 import { Code, Count, Empty, Live } from '../parts.tsx';
@@ -21,7 +21,7 @@ import { Chart } from './chart.tsx';
 import { type Range, rangeOf, ranges } from './ranges.ts';
 
 const Webhooks = v.object({ data: v.array(webhookRecordSchema) });
-const Counted = v.object({ pagination: Paging });
+const Counted = v.object({ pagination: Pagination });
 
 interface Waiting {
   readonly pending: number;
