@@ -83,7 +83,7 @@ export async function readList<Row extends { readonly id: string }>(
     const shown = rows.slice(0, page.limit);
     return { rows: shown, cursor: { after: shown.at(-1)?.id ?? after, more: rows.length > shown.length } };
   }
-  return await readPage(page, { list, count }, 'until or after');
+  return await readPage(page, 'until or after', { list, count });
 }
 
 /**
@@ -92,8 +92,8 @@ export async function readList<Row extends { readonly id: string }>(
  */
 export async function readPage<Row>(
   page: Page,
-  { list, count }: Source<Row>,
   instead: string,
+  { list, count }: Source<Row>,
 ): Promise<{ readonly rows: readonly Row[]; readonly pagination: Pagination }> {
   if (page.offset + page.limit > MAX_COUNTED_ROWS) {
     const message = `must not reach beyond the first ${MAX_COUNTED_ROWS.toLocaleString('en-US')}; use ${instead}`;

@@ -6,9 +6,9 @@ import type { PayloadVersion } from '../domain/decimal.ts';
 import { existing } from '../domain/problem.ts';
 import { renderValue } from '../domain/render.ts';
 import { dateOf } from '../domain/timestamp.ts';
-import { eventFilter } from './all-deliveries.ts';
 import { Cursor, cursorQuery, readList, readTwice } from './cursor.ts';
 import { deliveryId as eventId } from './deliveries/record.ts';
+import { eventFilter } from './deliveries/routes.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describeOperation, inVersion } from './describe.ts';
 import { ok, okWith } from './envelope.ts';
@@ -37,17 +37,13 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
     query({ ...cursorQuery, ...eventFilter }),
     async (c) => {
       const { eshopId } = c.var.session;
-      const { page, items, after, since, until, ...asked } = c.req.valid('query');
-      const filter = { ...asked, since: dateOf(since), until: dateOf(until) };
-      const { rows, ...beside } = await readList(
-        sql,
-        { page, items, after },
-        {
-          list: (part) => listEvents(sql, eshopId, filter, part),
-          count: () => countEvents(sql, eshopId, filter),
-        },
-      );
-      const first = after === undefined && (page ?? 1) === 1;
+      const asked = c.req.valid('query');
+      const filter = { ...asked, since: dateOf(asked.since), until: dateOf(asked.until) };
+      const { rows, ...beside } = await readList(sql, asked, {
+        list: (part) => listEvents(sql, eshopId, filter, part),
+        count: () => countEvents(sql, eshopId, filter),
+      });
+      const first = asked.after === undefined && (asked.page ?? 1) === 1;
       const missing = first ? await missingEvents(sql, eshopId, filter, rows.length) : undefined;
       return okWith(c, 'Events found.', await withOutcomes(sql, eshopId, rows), { ...beside, missing });
     },
