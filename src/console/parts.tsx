@@ -2,6 +2,7 @@
 /** What pages are made of. */
 import type { Child, JSX } from 'hono/jsx';
 import type { Pagination } from '../api/pagination.ts';
+import { entryOf } from '../domain/catalogue.ts';
 import type { DeliveryState } from '../domain/delivery-state.ts';
 import { type EventType, eventTypes } from '../domain/event-types.ts';
 import type { RecoveryState } from '../domain/recovery.ts';
@@ -96,14 +97,7 @@ export function typeWords(type: EventType): string {
 }
 
 export function recordPath(type: EventType, entityId: string): string {
-  const places = {
-    order: 'orders',
-    product: 'products',
-    receiving: 'receivings',
-    return: 'returns',
-    stockMovement: 'stock-movements',
-  } as const;
-  return `${CONSOLE}/${places[eventTypes[type].entity]}/${piece(entityId)}`;
+  return `${CONSOLE}${entryOf(type).path}/${piece(entityId)}`;
 }
 
 export function Pages({ paging, path, query }: { paging: Pagination; path: string; query: Query }) {

@@ -1,9 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** A record of any kind: its fields as names and values, its lists as tables. */
 import type { Child } from 'hono/jsx';
-import { capital } from '../domain/words.ts';
-import { Facts, Table } from './parts.tsx';
-import { Time } from './times.tsx';
+import type { CatalogueEntry } from '../../domain/catalogue.ts';
+import { capital } from '../../domain/words.ts';
+import { Facts, Table } from '../parts.tsx';
+import { Time } from '../times.tsx';
 
 export type Item = Readonly<Record<string, unknown>>;
 
@@ -18,6 +19,11 @@ export function plain(value: unknown): string | null {
   if (value === null || value === undefined || value === '' || typeof value === 'object') return null;
   if (value === true) return 'yes';
   return value === false ? 'no' : String(value);
+}
+
+/** The identifier of a record. */
+export function idIn(item: Item, { idField }: CatalogueEntry): string {
+  return plain(item[idField]) ?? '';
 }
 
 function shown(value: unknown): Child | null {
