@@ -1,22 +1,17 @@
 /** The success envelope (docs/interface.md, C2): always status 200. */
 import type { Context } from 'hono';
 import type { ApiEnv } from './deps.ts';
-import type { Pagination } from './pagination.ts';
 
 /**
  * Answers 200 with the envelope.
  * @param message a short sentence, such as "Webhook created."
+ * @param beside what stands beside the data; what is undefined is left out
  */
-export function ok(c: Context<ApiEnv>, message: string, data: unknown, pagination?: Pagination): Response {
-  return okWith(c, message, data, { pagination });
-}
-
-/** @param beside what is undefined is left out */
-export function okWith(
+export function ok(
   c: Context<ApiEnv>,
   message: string,
   data: unknown,
-  beside: Readonly<Record<string, unknown>>,
+  beside: Readonly<Record<string, unknown>> = {},
 ): Response {
   return answer(c, JSON.stringify({ statusCode: 200, message, data, ...beside }));
 }

@@ -11,7 +11,7 @@ import { deliveryId as eventId } from './deliveries/record.ts';
 import { eventFilter } from './deliveries/routes.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describeOperation, inVersion } from './describe.ts';
-import { ok, okWith } from './envelope.ts';
+import { ok } from './envelope.ts';
 import { missingEvents, withOutcomes } from './event-outcomes.ts';
 import { Event, EventWithRecord, MissingEvent } from './event-schemas.ts';
 import { params, query } from './validate.ts';
@@ -45,7 +45,7 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
       });
       const first = asked.after === undefined && (asked.page ?? 1) === 1;
       const missing = first ? await missingEvents(sql, eshopId, filter, rows.length) : undefined;
-      return okWith(c, 'Events found.', await withOutcomes(sql, eshopId, rows), { ...beside, missing });
+      return ok(c, 'Events found.', await withOutcomes(sql, eshopId, rows), { ...beside, missing });
     },
   );
 

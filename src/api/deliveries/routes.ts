@@ -12,7 +12,7 @@ import { dateOf, timestamp } from '../../domain/timestamp.ts';
 import { Cursor, cursorQuery, pagesEnd, readList, readPage, readTwice } from '../cursor.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation, inVersion } from '../describe.ts';
-import { ok, okWith } from '../envelope.ts';
+import { ok } from '../envelope.ts';
 import { pageOf, pageQuery } from '../pagination.ts';
 import { params, query } from '../validate.ts';
 import { webhookId } from '../webhooks/record.ts';
@@ -78,7 +78,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
         list: (part) => listAllDeliveries(sql, eshopId, filter, part),
         count: () => countAllDeliveries(sql, eshopId, filter),
       });
-      return ok(c, 'Deliveries found.', rows.map(recordOf), pagination);
+      return ok(c, 'Deliveries found.', rows.map(recordOf), { pagination });
     },
   );
 
@@ -129,7 +129,7 @@ export function allDeliveriesRoutes({ sql }: ApiDeps, version: PayloadVersion): 
         list: (part) => listAllDeliveries(sql, eshopId, filter, part),
         count: () => countAllDeliveries(sql, eshopId, filter),
       });
-      return okWith(c, 'Deliveries found.', rows.map(recordOf), beside);
+      return ok(c, 'Deliveries found.', rows.map(recordOf), beside);
     },
   );
   return app;

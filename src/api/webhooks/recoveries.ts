@@ -191,7 +191,7 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
         measuredPace(sql, id),
       ]);
       const records = rows.map((row) => recoveryOf(row, pace));
-      return ok(c, 'Recoveries found.', records, paginationOf(page, count));
+      return ok(c, 'Recoveries found.', records, { pagination: paginationOf(page, count) });
     },
   );
 

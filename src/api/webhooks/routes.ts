@@ -81,7 +81,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
         listWebhooks(sql, eshopId, page),
         countWebhooks(sql, eshopId),
       ]);
-      return ok(c, 'Webhooks found.', rows.map(shown), paginationOf(page, count));
+      return ok(c, 'Webhooks found.', rows.map(shown), { pagination: paginationOf(page, count) });
     },
   );
 
