@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { MAX_COUNTED_ROWS, type Slice } from '../db/id-range.ts';
 import { lowWaterMark } from '../db/low-water-mark.ts';
 import type { Sql } from '../db/pool.ts';
+import { described, uuid } from '../domain/fields.ts';
 import { invalid } from '../domain/problem.ts';
 import { type Page, type Pagination, pageOf, pageQuery, paginationOf } from './pagination.ts';
 
@@ -34,14 +35,11 @@ export const cursorQuery = {
 /** What stands beside `data` when a list is read from a cursor on. */
 export const Cursor = v.pipe(
   v.object({
-    after: v.pipe(
-      v.string(),
-      v.uuid(),
-      v.description(
-        'The last identifier in `data`, or the one that was sent if there is none: the next `after`.',
-      ),
+    after: described(
+      uuid(),
+      'The last identifier in `data`, or the one that was sent if there is none: the next `after`.',
     ),
-    more: v.pipe(v.boolean(), v.description('True if there is more to read now.')),
+    more: described(v.boolean(), 'True if there is more to read now.'),
   }),
   v.description('Instead of `pagination` if `after` was sent.'),
   v.metadata({ ref: 'Cursor' }),
@@ -85,7 +83,7 @@ export async function readList<Row extends { readonly id: string }>(
     const shown = rows.slice(0, page.limit);
     return { rows: shown, cursor: { after: shown.at(-1)?.id ?? after, more: rows.length > shown.length } };
   }
-  return await readPage(page, { list, count }, 'until or after');
+  return await readPage(page, 'until or after', { list, count });
 }
 
 /**
@@ -94,8 +92,8 @@ export async function readList<Row extends { readonly id: string }>(
  */
 export async function readPage<Row>(
   page: Page,
-  { list, count }: Source<Row>,
   instead: string,
+  { list, count }: Source<Row>,
 ): Promise<{ readonly rows: readonly Row[]; readonly pagination: Pagination }> {
   if (page.offset + page.limit > MAX_COUNTED_ROWS) {
     const message = `must not reach beyond the first ${MAX_COUNTED_ROWS.toLocaleString('en-US')}; use ${instead}`;

@@ -43,13 +43,12 @@ export function describeOperation(operation: Operation): MiddlewareHandler {
   const { schema, components } = describeSchema(operation.data, 'output');
   const list = operation.list ?? false;
   const paged = list === true ? ['pagination'] : [];
-  const beside = Object.entries(operation.beside ?? {}).map(
-    ([name, each]) => [name, describeSchema(each, 'output')] as const,
-  );
-  const required = Object.entries(operation.beside ?? {}).flatMap(([name, { type }]) =>
-    type === 'optional' ? [] : [name],
-  );
-  const besideComponents = Object.assign({}, ...beside.map(([, described]) => described.components));
+  const beside = Object.entries(operation.beside ?? {}).map(([name, each]) => ({
+    name,
+    isOptional: each.type === 'optional',
+    ...describeSchema(each, 'output'),
+  }));
+  const required = beside.filter(({ isOptional }) => !isOptional).map(({ name }) => name);
   const headers = Object.entries(operation.headers ?? {}).map(([name, each]) => {
     // A copy through JSON: hono-openapi's and valibot's types of a JSON Schema differ in name only.
     const schema = JSON.parse(JSON.stringify(describeSchema(each, 'output').schema));
@@ -77,12 +76,12 @@ export function describeOperation(operation: Operation): MiddlewareHandler {
                     properties: {
                       data: list !== false ? { type: 'array', items: schema } : schema,
                       ...(list !== false ? { pagination: refTo('Pagination') } : {}),
-                      ...Object.fromEntries(beside.map(([name, described]) => [name, described.schema])),
+                      ...Object.fromEntries(beside.map((each) => [each.name, each.schema])),
                     },
                   },
                 ],
               },
-              components: { ...components, ...besideComponents },
+              components: Object.assign({}, components, ...beside.map((each) => each.components)),
             }),
           },
         },

@@ -1,22 +1,17 @@
 /** The success envelope (docs/interface.md, C2): always status 200. */
 import type { Context } from 'hono';
 import type { ApiEnv } from './deps.ts';
-import type { Pagination } from './pagination.ts';
 
 /**
  * Answers 200 with the envelope.
  * @param message a short sentence, such as "Webhook created."
+ * @param beside what stands beside the data; what is undefined is left out
  */
-export function ok(c: Context<ApiEnv>, message: string, data: unknown, pagination?: Pagination): Response {
-  return okWith(c, message, data, { pagination });
-}
-
-/** @param beside what is undefined is left out */
-export function okWith(
+export function ok(
   c: Context<ApiEnv>,
   message: string,
   data: unknown,
-  beside: Readonly<Record<string, unknown>>,
+  beside: Readonly<Record<string, unknown>> = {},
 ): Response {
   return answer(c, JSON.stringify({ statusCode: 200, message, data, ...beside }));
 }
@@ -30,16 +25,6 @@ export function okText(
 ): Response {
   const more = Object.entries(beside).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
   return answer(c, `{"statusCode":200,"message":${JSON.stringify(message)},"data":${data}${more.join('')}}`);
-}
-
-/** The same for a list whose items are JSON already. */
-export function okList(
-  c: Context<ApiEnv>,
-  message: string,
-  items: readonly string[],
-  pagination: Pagination,
-): Response {
-  return okText(c, message, `[${items.join(',')}]`, { pagination });
 }
 
 function answer(c: Context<ApiEnv>, text: string): Response {

@@ -1,27 +1,22 @@
 import * as v from 'valibot';
 import { eventCauses, webhookCauses } from '../domain/absence.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
-import { recordNumber } from '../domain/fields.ts';
+import { described, recordNumber, time, uuid, wholeNumber } from '../domain/fields.ts';
 import { sequence, state } from './deliveries/record.ts';
-
-const time = v.pipe(v.string(), v.isoTimestamp());
 
 /** The names of causes; what each of them says is for the documentation. */
 function cause<const Causes extends Readonly<Record<string, string>>>(causes: Causes) {
   const names = Object.keys(causes) as [keyof Causes & string, ...(keyof Causes & string)[]];
   const listed = names.map((name) => `- \`${name}\`: ${causes[name]}`).join('\n');
-  return v.pipe(v.picklist(names), v.description(`The reason, as a code.\n\n${listed}`));
+  return described(v.picklist(names), `The reason, as a code.\n\n${listed}`);
 }
 
 const Outcome = v.pipe(
   v.object({
     webhookId: recordNumber(),
-    deliveryId: v.pipe(
-      v.nullable(v.pipe(v.string(), v.uuid())),
-      v.description('Null if there is no delivery.'),
-    ),
+    deliveryId: described(v.nullable(uuid()), 'Null if there is no delivery.'),
     state: v.nullable(state),
-    attemptsMade: v.nullable(v.pipe(v.number(), v.integer())),
+    attemptsMade: v.nullable(wholeNumber()),
     lastError: v.nullable(v.string()),
     cause: v.nullable(cause(webhookCauses)),
     reason: v.pipe(
@@ -36,22 +31,18 @@ const Outcome = v.pipe(
 );
 
 const eventEntries = {
-  id: v.pipe(v.string(), v.uuid(), v.description('UUIDv7; the `eventId` of its deliveries.')),
-  webhookType: v.pipe(v.picklist(eventTypeNames), v.description('The type of the event.')),
+  id: described(uuid(), 'UUIDv7; the `eventId` of its deliveries.'),
+  webhookType: described(v.picklist(eventTypeNames), 'The type of the event.'),
   entityId: v.string(),
   sequence,
-  createdAt: v.pipe(time, v.description('The time of the event.')),
-  test: v.pipe(
+  createdAt: described(time(), 'The time of the event.'),
+  test: described(
     v.boolean(),
-    v.description(
-      'True for a test event, triggered by the operator of the warehouse: its record does not exist.',
-    ),
+    'True for a test event, triggered by the operator of the warehouse: its record does not exist.',
   ),
-  webhooks: v.pipe(
+  webhooks: described(
     v.array(Outcome),
-    v.description(
-      'One entry for each delivery, redeliveries included, and one for each webhook that got none although it is, or once was, of this type.',
-    ),
+    'One entry for each delivery, redeliveries included, and one for each webhook that got none although it is, or once was, of this type.',
   ),
   cause: v.nullable(cause(eventCauses)),
   reason: v.pipe(
@@ -66,11 +57,9 @@ export const Event = v.pipe(v.object(eventEntries), v.metadata({ ref: 'Event' })
 export const EventWithRecord = v.pipe(
   v.object({
     ...eventEntries,
-    record: v.pipe(
+    record: described(
       v.looseObject({}),
-      v.description(
-        'The order, product, receiving, return or stock movement right after the write, as its read endpoint under this path shows it, with packing lists.',
-      ),
+      'The order, product, receiving, return or stock movement right after the write, as its read endpoint under this path shows it, with packing lists.',
     ),
   }),
   v.metadata({ ref: 'EventWithRecord' }),
@@ -85,7 +74,7 @@ export const recordCauses = {
 export const MissingEvent = v.pipe(
   v.object({
     cause: cause(recordCauses),
-    at: v.pipe(v.nullable(time), v.description('The time of the write that fired nothing.')),
+    at: described(v.nullable(time()), 'The time of the write that fired nothing.'),
     reason: v.pipe(
       v.string(),
       v.examples(['The write of order 10001 at 2026-11-20T10:00:00.000Z changed nothing, so nothing fired.']),

@@ -3,15 +3,15 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { countEvents, findEvent, listEvents } from '../db/event-log.ts';
 import type { PayloadVersion } from '../domain/decimal.ts';
-import { notFound } from '../domain/problem.ts';
+import { existing } from '../domain/problem.ts';
 import { renderValue } from '../domain/render.ts';
 import { dateOf } from '../domain/timestamp.ts';
-import { eventFilter } from './all-deliveries.ts';
 import { Cursor, cursorQuery, readList, readTwice } from './cursor.ts';
 import { deliveryId as eventId } from './deliveries/record.ts';
+import { eventFilter } from './deliveries/routes.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describeOperation, inVersion } from './describe.ts';
-import { ok, okWith } from './envelope.ts';
+import { ok } from './envelope.ts';
 import { missingEvents, withOutcomes } from './event-outcomes.ts';
 import { Event, EventWithRecord, MissingEvent } from './event-schemas.ts';
 import { params, query } from './validate.ts';
@@ -37,19 +37,15 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
     query({ ...cursorQuery, ...eventFilter }),
     async (c) => {
       const { eshopId } = c.var.session;
-      const { page, items, after, since, until, ...asked } = c.req.valid('query');
-      const filter = { ...asked, since: dateOf(since), until: dateOf(until) };
-      const { rows, ...beside } = await readList(
-        sql,
-        { page, items, after },
-        {
-          list: (part) => listEvents(sql, eshopId, filter, part),
-          count: () => countEvents(sql, eshopId, filter),
-        },
-      );
-      const first = after === undefined && (page ?? 1) === 1;
+      const asked = c.req.valid('query');
+      const filter = { ...asked, since: dateOf(asked.since), until: dateOf(asked.until) };
+      const { rows, ...beside } = await readList(sql, asked, {
+        list: (part) => listEvents(sql, eshopId, filter, part),
+        count: () => countEvents(sql, eshopId, filter),
+      });
+      const first = asked.after === undefined && (asked.page ?? 1) === 1;
       const missing = first ? await missingEvents(sql, eshopId, filter, rows.length) : undefined;
-      return okWith(c, 'Events found.', await withOutcomes(sql, eshopId, rows), { ...beside, missing });
+      return ok(c, 'Events found.', await withOutcomes(sql, eshopId, rows), { ...beside, missing });
     },
   );
 
@@ -68,8 +64,7 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
     async (c) => {
       const { eshopId } = c.var.session;
       const { id } = c.req.valid('param');
-      const event = await findEvent(sql, eshopId, id);
-      if (event === null) throw notFound(`Event ${id} does not exist.`);
+      const event = existing('event', id, await findEvent(sql, eshopId, id));
       const [shown] = await withOutcomes(sql, eshopId, [event]);
       const record = renderValue(event.snapshot, { version, withPackingLists: true });
       return ok(c, 'Event found.', { ...shown, record });

@@ -25,11 +25,6 @@ export interface BodyOptions {
   readonly mayBeAbsent?: boolean;
 }
 
-/** Whether a request has no body at all. */
-export function hasNoBody(c: Context<ApiEnv>): boolean {
-  return (c.var.body?.byteLength ?? 0) === 0;
-}
-
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Any JSON object, as `c.req.valid('json')`. */

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import type { Turns } from '../concurrency/turns.ts';
 import { findEshopByApiKey } from '../db/eshops.ts';
-import { recordNumber, text } from '../domain/fields.ts';
+import { described, recordNumber, text, time, wholeNumber } from '../domain/fields.ts';
 import { unauthorized } from '../domain/problem.ts';
 import { roles } from '../domain/role.ts';
 import { ANYBODY } from './budget/budget.ts';
@@ -26,10 +26,10 @@ const Credentials = v.pipe(
 
 const Login = v.pipe(
   v.object({
-    token: v.pipe(v.string(), v.description('A JWT; send it as `authorization: Bearer <token>`.')),
+    token: described(v.string(), 'A JWT; send it as `authorization: Bearer <token>`.'),
     tokenType: v.literal('Bearer'),
-    expiresIn: v.pipe(v.number(), v.integer(), v.description('Seconds.')),
-    expiresAt: v.pipe(v.string(), v.isoTimestamp()),
+    expiresIn: described(wholeNumber(), 'Seconds.'),
+    expiresAt: time(),
     user: v.object({ id: recordNumber(), username: v.string(), role: v.picklist(roles) }),
   }),
   v.metadata({ ref: 'Login' }),

@@ -2,12 +2,13 @@
 import * as v from 'valibot';
 import { ITEMS_THAT_FIT, MAX_LIST_BYTES } from '../domain/record-size.ts';
 
-export interface Pagination {
-  readonly page: number;
-  readonly items: number;
-  readonly totalCount: number;
-  readonly totalPages: number;
-}
+export const Pagination = v.object({
+  page: v.number(),
+  items: v.number(),
+  totalCount: v.number(),
+  totalPages: v.number(),
+});
+export type Pagination = v.InferOutput<typeof Pagination>;
 
 export interface Page {
   readonly page: number;
@@ -16,7 +17,7 @@ export interface Page {
   readonly offset: number;
 }
 
-function wholeNumber(max: number, jsonSchema: Record<string, unknown>) {
+function numberText(max: number, jsonSchema: Record<string, unknown>) {
   const message = `must be a whole number from 1 to ${max}`;
   return v.pipe(
     v.string(message),
@@ -36,9 +37,9 @@ const MAX_PAGE = 10_000_000;
  * @example query({ ...pageQuery, status: v.optional(v.picklist(orderStatuses)) })
  */
 export const pageQuery = {
-  page: v.optional(wholeNumber(MAX_PAGE, { default: 1, description: 'Page number, from 1.', examples: [1] })),
+  page: v.optional(numberText(MAX_PAGE, { default: 1, description: 'Page number, from 1.', examples: [1] })),
   items: v.optional(
-    wholeNumber(100, {
+    numberText(100, {
       default: 30,
       description: `Items per page, 1 to 100. A page of more than ${MAX_LIST_BYTES / 1024 / 1024} MiB as JSON is refused with 400; ${ITEMS_THAT_FIT} items always fit.`,
       examples: [30],

@@ -8,7 +8,7 @@ import { findRefused, isInherited } from '../domain/refused-values.ts';
 import { fieldsOf, validate, without } from '../domain/validation.ts';
 import { charged } from './budget/charged.ts';
 import type { ApiEnv } from './deps.ts';
-import { type BodyOptions, describeBody, hasNoBody, readJson } from './json-body.ts';
+import { type BodyOptions, describeBody, readJson } from './json-body.ts';
 import { describeSchema, documents } from './json-schema.ts';
 
 type Validated<Target extends string, Schema extends v.GenericSchema> = MiddlewareHandler<
@@ -23,7 +23,8 @@ export function body<Schema extends v.GenericSchema<unknown, object>>(
   options: BodyOptions = {},
 ): Validated<'json', Schema> {
   const handler: Validated<'json', Schema> = async (c, next) => {
-    const json = options.mayBeAbsent === true && hasNoBody(c) ? {} : readJson(c);
+    const isAbsent = options.mayBeAbsent === true && (c.var.body?.byteLength ?? 0) === 0;
+    const json = isAbsent ? {} : readJson(c);
     const sent = without(fieldsOf(json), options.responseOnly ?? []);
     c.req.addValidatedData(
       'json',

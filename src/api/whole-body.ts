@@ -39,8 +39,12 @@ function createPieces(maxBytes: number, tooLarge: () => Problem) {
 }
 type Pieces = ReturnType<typeof createPieces>;
 
-/** @throws Error when the client goes away, and what the pieces throw */
-async function receive(body: ReadableStream<Uint8Array>, pieces: Pieces): Promise<Uint8Array> {
+/**
+ * @returns undefined where there is no body
+ * @throws Error when the client goes away, and what the pieces throw
+ */
+async function fromRequest({ body }: Request, pieces: Pieces): Promise<Uint8Array | undefined> {
+  if (body === null) return undefined;
   // Not cancelled when it is refused: that would close the connection before the response.
   const reader = body.getReader();
   for (;;) {
@@ -51,8 +55,10 @@ async function receive(body: ReadableStream<Uint8Array>, pieces: Pieces): Promis
 }
 
 /** From the HTTP server's own request: a web stream around it would cost as much as the rest of a small request. */
-function receiveIncoming(incoming: IncomingMessage, pieces: Pieces): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
+async function fromServer(incoming: IncomingMessage, pieces: Pieces): Promise<Uint8Array | undefined> {
+  const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers;
+  if ((length ?? '0') === '0' && encoding === undefined) return undefined;
+  return await new Promise((resolve, reject) => {
     const end = () => {
       incoming.off('data', add).off('end', whole).off('error', reject).off('close', cutOff).pause();
     };
@@ -87,7 +93,7 @@ export function wholeBody(maxBytes: number): MiddlewareHandler<ApiEnv> {
     const incoming = c.env?.incoming;
     if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge();
     const receiving = incoming === undefined ? fromRequest(c.req.raw, pieces) : fromServer(incoming, pieces);
-    const received = await receiving?.catch((error: unknown) => {
+    const received = await receiving.catch((error: unknown) => {
       throw error instanceof Problem ? error : badRequest('The body was cut off before its end.');
     });
     if (received !== undefined) {
@@ -96,16 +102,4 @@ export function wholeBody(maxBytes: number): MiddlewareHandler<ApiEnv> {
     }
     await next();
   };
-}
-
-/** @returns undefined where there is no body */
-function fromRequest({ body }: Request, pieces: Pieces): Promise<Uint8Array> | undefined {
-  return body === null ? undefined : receive(body, pieces);
-}
-
-/** @returns undefined where there is no body */
-function fromServer(incoming: IncomingMessage, pieces: Pieces): Promise<Uint8Array> | undefined {
-  const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers;
-  const none = (length ?? '0') === '0' && encoding === undefined;
-  return none ? undefined : receiveIncoming(incoming, pieces);
 }

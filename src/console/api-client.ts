@@ -21,14 +21,6 @@ export class ApiRefusal extends Error {
   }
 }
 
-export const Paging = v.object({
-  page: v.number(),
-  items: v.number(),
-  totalCount: v.number(),
-  totalPages: v.number(),
-});
-export type Paging = v.InferOutput<typeof Paging>;
-
 const ErrorBody = v.object({ message: v.string() });
 
 /** What the console asks. All throw {@link ApiRefusal}. */

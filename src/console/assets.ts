@@ -4,13 +4,9 @@ import { CONSOLE } from './session.ts';
 
 const own = (name: string) => readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');
 
-const served = serveAssets(CONSOLE, {
+export const { address: asset, routes: assetRoutes } = serveAssets(CONSOLE, {
   'console.css': styleSheet(own('console.css')),
   'console.js': pageScript(own('console.js')),
   'htmx.js': packagedScript('htmx.org/dist/htmx.min.js'),
   'icon.svg': icon,
 });
-
-export const asset = served.address;
-
-export const assetRoutes = served.routes;

@@ -26,7 +26,7 @@ import { Document, html, Page } from './layout.tsx';
 import { LIVE, liveRoutes } from './live.ts';
 import { operatorRoutes } from './operator/routes.tsx';
 import { overviewRoutes } from './overview/routes.tsx';
-import { recordRoutes } from './records.tsx';
+import { recordRoutes } from './records/routes.tsx';
 import { CONSOLE, formToken } from './session.ts';
 import { userAuthenticator } from './sign-in.tsx';
 import { webhookRoutes } from './webhooks/routes.tsx';

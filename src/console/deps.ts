@@ -3,17 +3,11 @@ import type { Context, Hono, MiddlewareHandler } from 'hono';
 import type { ApiDeps, ApiEnv, Session, SignedIn } from '../api/deps.ts';
 import type { EshopName } from '../db/console/sessions.ts';
 import type { SentEvent } from '../domain/payload.ts';
-import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
+import type { TestDeliveryResult, WebhookWithSecrets } from '../domain/test-delivery.ts';
 import type { ApiClient } from './api-client.ts';
 import type { OperatorDeps } from './operator/deps.ts';
 
-export interface SignedRequest {
-  readonly method: 'POST' | 'GET';
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** JSON text; null on GET. */
-  readonly body: string | null;
-}
+export type SignedRequest = TestDeliveryResult['request'];
 
 export type SignAgain = (asked: {
   readonly deliveryId: string;

@@ -3,8 +3,9 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Event, EventWithRecord, MissingEvent } from '../api/event-schemas.ts';
+import { Pagination } from '../api/pagination.ts';
 import { type DeliveryState, deliveryStates } from '../domain/delivery-state.ts';
-import { ApiRefusal, Paging, piece, type Query } from './api-client.ts';
+import { ApiRefusal, piece, type Query } from './api-client.ts';
 import type { ConsoleEnv, Viewer } from './deps.ts';
 import { EntityFilter, EventTypeFilter, Filters, TimeFilters } from './filters.tsx';
 import { html, Page } from './layout.tsx';
@@ -16,7 +17,7 @@ const PATH = '/events';
 const FILTERS = ['entityId', 'webhookType', 'since', 'until', 'page'] as const;
 export const EventList = v.object({
   data: v.array(Event),
-  pagination: Paging,
+  pagination: Pagination,
   missing: v.optional(v.array(MissingEvent)),
 });
 const One = v.object({ data: EventWithRecord });

@@ -3,8 +3,10 @@
 import type { Child } from 'hono/jsx';
 import { deliveryStates } from '../domain/delivery-state.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
+import type { Viewer } from './deps.ts';
 import { Input, Select } from './parts.tsx';
 import { CONSOLE } from './session.ts';
+import { eshopTitle, MAX_ESHOPS_LISTED } from './switcher.tsx';
 
 /**
  * The filters of a list.
@@ -35,6 +37,13 @@ export function Filters(props: {
 export function ChoiceFilter(props: Parameters<typeof Select>[0]) {
   const { options, ...more } = props;
   return <Select {...more} options={[['', 'Any'], ...options]} />;
+}
+
+/** By e-shop, where there are several. Named so that it does not choose the e-shop of other pages. */
+export function EshopFilter({ viewer: { eshops }, value }: { viewer: Viewer; value: string | undefined }) {
+  if (eshops.length > MAX_ESHOPS_LISTED) return <Input name="among" label="E-shop number" value={value} />;
+  const options = eshops.map((eshop) => [String(eshop.id), eshopTitle(eshop)] as const);
+  return <Select name="among" label="E-shop" value={value} options={[['', 'All'], ...options]} />;
 }
 
 export function EventTypeFilter({ value }: { value: string | undefined }) {

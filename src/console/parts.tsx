@@ -1,9 +1,12 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** What pages are made of. */
-import type { Child } from 'hono/jsx';
+import type { Child, JSX } from 'hono/jsx';
+import type { Pagination } from '../api/pagination.ts';
+import { entryOf } from '../domain/catalogue.ts';
 import type { DeliveryState } from '../domain/delivery-state.ts';
 import { type EventType, eventTypes } from '../domain/event-types.ts';
-import { type Paging, piece, type Query, queryText } from './api-client.ts';
+import type { RecoveryState } from '../domain/recovery.ts';
+import { piece, type Query, queryText } from './api-client.ts';
 import { CONSOLE } from './session.ts';
 
 /** How something stands, by colour; its name says the same. */
@@ -26,6 +29,29 @@ export function Badge({ tone, children }: { tone: Tone; children: Child }) {
 
 export function State({ state }: { state: DeliveryState }) {
   return <Badge tone={TONES[state]}>{state}</Badge>;
+}
+
+/** A number with its name; it leads to where that is listed, if it is. */
+export function Count({ name, value, path }: { name: string; value: string; path: string | null }) {
+  const content = (
+    <>
+      <strong>{value}</strong>
+      <span>{name}</span>
+    </>
+  );
+  return path === null ? (
+    <div class="card count">{content}</div>
+  ) : (
+    <a class="card count" href={`${CONSOLE}${path}`}>
+      {content}
+    </a>
+  );
+}
+
+const RECOVERY_TONES = { running: 'busy', paused: 'calm', completed: 'good', canceled: '' } as const;
+
+export function RecoveryBadge({ state }: { state: RecoveryState }) {
+  return <Badge tone={RECOVERY_TONES[state]}>{state}</Badge>;
 }
 
 /** Null and undefined are left out. */
@@ -71,17 +97,10 @@ export function typeWords(type: EventType): string {
 }
 
 export function recordPath(type: EventType, entityId: string): string {
-  const places = {
-    order: 'orders',
-    product: 'products',
-    receiving: 'receivings',
-    return: 'returns',
-    stockMovement: 'stock-movements',
-  } as const;
-  return `${CONSOLE}/${places[eventTypes[type].entity]}/${piece(entityId)}`;
+  return `${CONSOLE}${entryOf(type).path}/${piece(entityId)}`;
 }
 
-export function Pages({ paging, path, query }: { paging: Paging; path: string; query: Query }) {
+export function Pages({ paging, path, query }: { paging: Pagination; path: string; query: Query }) {
   const { page, totalPages, totalCount } = paging;
   if (totalCount === 0) return null;
   const to = (number: number) => `${CONSOLE}${path}${queryText({ ...query, page: String(number) })}`;
@@ -104,6 +123,39 @@ export function Pages({ paging, path, query }: { paging: Paging; path: string; q
         ) : null}
       </span>
     </nav>
+  );
+}
+
+/**
+ * A table that scrolls by itself where a screen is narrow.
+ * @param named what it is, for who cannot see it
+ * @param numbers columns of numbers, behind the others
+ */
+export function Table(props: {
+  named: string;
+  columns: readonly string[];
+  numbers?: readonly string[];
+  children: Child;
+}) {
+  const { named, columns, numbers = [], children } = props;
+  return (
+    <section class="scroll" aria-label={named} tabindex={0}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map((title) => (
+              <th scope="col">{title}</th>
+            ))}
+            {numbers.map((title) => (
+              <th scope="col" class="number">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
   );
 }
 
@@ -215,15 +267,14 @@ export function TextArea({
   );
 }
 
-export function Input(props: {
-  name: string;
-  label: string;
-  value: string | undefined;
-  type?: string;
-  hint?: string;
-  required?: boolean;
-  placeholder?: string;
-}) {
+export function Input(
+  props: JSX.IntrinsicElements['input'] & {
+    name: string;
+    label: string;
+    value?: string | undefined;
+    hint?: string;
+  },
+) {
   const { name, label, hint, value = '', type = 'text', ...rest } = props;
   return (
     <div class="field">

@@ -10,6 +10,7 @@ import { asset } from './assets.ts';
 import type { Authenticator, ConsoleDeps, ConsoleEnv } from './deps.ts';
 import { ownForms } from './forms.ts';
 import { Csrf, Document, html } from './layout.tsx';
+import { Input } from './parts.tsx';
 import { CONSOLE, csrfToken, type SessionCookies, sessionCookies } from './session.ts';
 
 /** Where to go on: a page of ours, whatever the address says. No header takes a control character. */
@@ -33,7 +34,7 @@ function SignIn(props: {
   eshop?: string | undefined;
   username?: string | undefined;
 }) {
-  const { token, trial, next, refused, eshop = '', username = '' } = props;
+  const { token, trial, next, refused, eshop, username } = props;
   return (
     <Document title="Sign in">
       <div class="sign-in">
@@ -52,41 +53,32 @@ function SignIn(props: {
             )}
             <Csrf token={token} />
             <input type="hidden" name="next" value={next} />
-            <div class="field">
-              <label for="eshop">E-shop number</label>
-              <input
-                id="eshop"
-                name="eshop"
-                inputmode="numeric"
-                required
-                value={eshop}
-                autocomplete="organization"
-              />
-            </div>
-            <div class="field">
-              <label for="username">User name</label>
-              <input
-                id="username"
-                name="username"
-                required
-                value={username}
-                maxlength={200}
-                autocomplete="username"
-                autocapitalize="none"
-                spellcheck={false}
-              />
-            </div>
-            <div class="field">
-              <label for="password">Password</label>
-              <input
-                id="password"
-                name="password"
-                type="password"
-                required
-                maxlength={1000}
-                autocomplete="current-password"
-              />
-            </div>
+            <Input
+              name="eshop"
+              label="E-shop number"
+              inputmode="numeric"
+              required
+              value={eshop}
+              autocomplete="organization"
+            />
+            <Input
+              name="username"
+              label="User name"
+              required
+              value={username}
+              maxlength={200}
+              autocomplete="username"
+              autocapitalize="none"
+              spellcheck={false}
+            />
+            <Input
+              name="password"
+              label="Password"
+              type="password"
+              required
+              maxlength={1000}
+              autocomplete="current-password"
+            />
             <button type="submit" class="main">
               Sign in
             </button>

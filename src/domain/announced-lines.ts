@@ -7,7 +7,7 @@ import { compareDecimals, count, sumDecimals } from './decimal.ts';
 import { described, identifier, oneOf, optional, text } from './fields.ts';
 import { itemsOf } from './list.ts';
 import { type FieldProblem, invalid } from './problem.ts';
-import { isObject } from './validation.ts';
+import { isObject, without } from './validation.ts';
 
 /** E: enabled. D: disabled, left out by an update. */
 const lineStates = ['E', 'D'] as const;
@@ -77,17 +77,7 @@ export function writableLines(lines: unknown, responseOnly: readonly string[]): 
   if (sent.length === 0) return lines;
   return sent
     .filter((line) => !isObject(line) || line.lineState !== 'D')
-    .map((line) =>
-      isObject(line)
-        ? Object.fromEntries(Object.entries(line).filter(([name]) => !responseOnly.includes(name)))
-        : line,
-    );
-}
-
-/** The SKUs of lines as they came, to be looked up before the rules are applied. Tolerates anything. */
-export function skusOfLines(lines: unknown): string[] {
-  const skus = itemsOf(lines).map((line) => (isObject(line) ? line.sku : undefined));
-  return [...new Set(skus.filter((sku) => typeof sku === 'string'))];
+    .map((line) => without(line, responseOnly));
 }
 
 /** What is wrong with the lines of an announcement. */

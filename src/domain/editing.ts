@@ -2,16 +2,16 @@
  * How e-shops write records, the same for all kinds: fields are checked by schema and rules; a PUT takes every field
  * from the body, a PATCH only those that are sent.
  */
-import type * as v from 'valibot';
+import * as v from 'valibot';
+import type { CatalogueEntry } from './catalogue.ts';
+import { identifier } from './fields.ts';
+import { itemsOf } from './list.ts';
 import { assertChangeable } from './status.ts';
 import { fieldsOf, isObject, type Rule, validate, without } from './validation.ts';
 
 interface Editing<Rec extends object, Input extends object, Context> {
-  readonly noun: string;
-  readonly idField: string;
-  /** Fields of the record that a request may carry and not write, so that a record can be sent back as it was read. */
-  readonly responseOnly: readonly string[];
-  /** The same for its lines: the field that holds them, and what of them an e-shop writes. */
+  readonly entry: CatalogueEntry;
+  /** The field that holds its lines, and what of them an e-shop writes, so that a record can be sent back as it was read. */
   readonly lines?: { readonly field: string; writable(lines: unknown): unknown };
   readonly schema: v.GenericSchema<unknown, Input>;
   /** Of an update, where that is another. */
@@ -26,7 +26,7 @@ interface Editing<Rec extends object, Input extends object, Context> {
 }
 
 /** Pure functions from the record before to the record after; `body` is the request's as it came. */
-interface Edits<Rec, Context> {
+export interface Edits<Rec, Context> {
   /** @throws Problem 400 naming everything that is wrong */
   make(body: unknown, context: Context): Rec;
   /**
@@ -39,16 +39,21 @@ interface Edits<Rec, Context> {
    * @throws Problem 400, or 409 when it is too late for the change
    */
   patch(record: Rec, body: unknown, context: Context): Rec;
+  /** The SKUs of the lines in a body, whatever that is: to be looked up before the rules are applied. */
+  skusIn(body: unknown): string[];
 }
+
+const skuSchema = identifier();
 
 export function editsOf<Rec extends object, Input extends object, Context>(
   kind: Editing<Rec, Input, Context>,
 ): Edits<Rec, Context> {
-  const { noun, idField, lines, schema, updateSchema = schema, rules } = kind;
+  const { lines, schema, updateSchema = schema, rules } = kind;
+  const { noun, idField, responseOnly } = kind.entry;
 
   /** A body or a record without what a request does not write. */
   function writable(body: unknown): unknown {
-    const sent = without(body, kind.responseOnly);
+    const sent = without(body, responseOnly);
     if (lines === undefined || !isObject(sent) || !(lines.field in sent)) return sent;
     return { ...sent, [lines.field]: lines.writable(sent[lines.field]) };
   }
@@ -70,5 +75,10 @@ export function editsOf<Rec extends object, Input extends object, Context>(
       kind.apply(validate(schema, writable(body), { rules, before: null, context }), null, context),
     replace: (record, body, context) => update(record, body, context, [idField]),
     patch: (record, body, context) => update(record, body, context, 'all'),
+    skusIn(body) {
+      const sent = lines !== undefined && isObject(body) ? itemsOf(body[lines.field]) : [];
+      const skus = sent.map((line) => (isObject(line) ? line.sku : undefined));
+      return [...new Set(skus.filter((sku) => v.is(skuSchema, sku)))];
+    },
   };
 }

@@ -1,20 +1,20 @@
 /** An e-shop as its own users see it (docs/interface.md, N1 and N2). */
 import * as v from 'valibot';
-import { recordNumber } from './fields.ts';
+import { described, recordNumber } from './fields.ts';
 
-const warning = v.pipe(
+const warning = described(
   v.boolean('must be true or false'),
-  v.description('An e-mail when a webhook is failing, before it is deactivated. Default true.'),
+  'An e-mail when a webhook is failing, before it is deactivated. Default true.',
 );
 
 export const eshopRecordSchema = v.pipe(
   v.object({
     id: recordNumber(),
     name: v.string(),
-    email: v.pipe(v.string(), v.description('Where notifications go. The operator changes it.')),
-    notifications: v.pipe(
+    email: described(v.string(), 'Where notifications go. The operator changes it.'),
+    notifications: described(
       v.object({ warning }),
-      v.description('Which notifications are sent. The e-mail after a deactivation is always sent.'),
+      'Which notifications are sent. The e-mail after a deactivation is always sent.',
     ),
   }),
   v.metadata({ ref: 'Eshop' }),

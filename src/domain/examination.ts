@@ -1,26 +1,46 @@
 /** An examination of a webhook's receiver (docs/interface.md, W17): test requests, of which some have to be refused. */
+import * as v from 'valibot';
+import { described, wholeNumber } from './fields.ts';
 import type { WebhookWithSecrets } from './test-delivery.ts';
 
-/** `fail`: it does what it must not do, or not what it must. `warning`: what will make trouble. */
-export const examinationVerdicts = ['ok', 'warning', 'fail'] as const;
-
-interface ExaminationRow {
-  /** What is looked at: `wrong signature` … */
-  readonly name: string;
-  readonly sent: string;
-  readonly received: string;
-  readonly verdict: (typeof examinationVerdicts)[number];
-  /** How to mend it, in a sentence; null where nothing is wrong. */
-  readonly remedy: string | null;
-}
-
-export interface Examination {
-  readonly rows: readonly ExaminationRow[];
-  /** The slowest answer to a right request, in milliseconds; null where none came. */
-  readonly answerMs: number | null;
-  /** False where it ended early: nobody answered, or the time was over. */
-  readonly complete: boolean;
-}
+export const examinationSchema = v.pipe(
+  v.object({
+    rows: v.pipe(
+      v.array(
+        v.pipe(
+          v.object({
+            name: v.pipe(v.string(), v.description('What is looked at.'), v.examples(['wrong signature'])),
+            sent: described(v.string(), 'What was sent, in words.'),
+            received: described(
+              v.string(),
+              'What came back: the status, or why there is none. Several different ones are separated by semicolons.',
+            ),
+            verdict: described(
+              v.picklist(['ok', 'warning', 'fail']),
+              '`fail`: the receiver accepts what it must refuse, or refuses what is right. `warning`: what will make trouble.',
+            ),
+            remedy: described(
+              v.nullable(v.string()),
+              'How to mend it, in one sentence. Null if nothing is wrong.',
+            ),
+          }),
+          v.metadata({ ref: 'ExaminationRow' }),
+        ),
+      ),
+      v.readonly(),
+    ),
+    answerMs: described(
+      v.nullable(wholeNumber()),
+      'The slowest response to a right request, in milliseconds; null if none arrived.',
+    ),
+    complete: described(
+      v.boolean(),
+      'False if the examination ended early: the receiver did not respond, or not in time.',
+    ),
+  }),
+  v.metadata({ ref: 'Examination' }),
+);
+export type Examination = v.InferOutput<typeof examinationSchema>;
 
 /** A series begins at most so often an hour for each webhook. */
 export const EXAMINATIONS_PER_HOUR = 10;

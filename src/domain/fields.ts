@@ -75,11 +75,24 @@ export function integer(min: number, max: number) {
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
 }
 
+// Values as answers show them.
+
+export function wholeNumber() {
+  return v.pipe(v.number(), v.integer());
+}
+
+export function time() {
+  return v.pipe(v.string(), v.isoTimestamp());
+}
+
+export function uuid() {
+  return v.pipe(v.string(), v.uuid());
+}
+
 /** The number by which this service knows a record, as its answers show it. */
 export function recordNumber() {
   return v.pipe(
-    v.number(),
-    v.integer(),
+    wholeNumber(),
     // Generators would take fewer bits.
     v.metadata({ jsonSchema: { type: 'integer', format: 'int64' } }),
   );

@@ -1,31 +1,22 @@
 /** An incident: a webhook whose attempts fail (docs/interface.md, W14), and when its e-shop is warned (W15). */
 import * as v from 'valibot';
+import { described, time, wholeNumber } from './fields.ts';
 import { defaultRetryPolicy, type RetryPolicy, waitsThatFit } from './retry-policy.ts';
-
-const time = v.pipe(v.string(), v.isoTimestamp());
 
 /** An incident as a webhook's record shows it. */
 export const incidentSchema = v.pipe(
   v.object({
-    since: v.pipe(
-      time,
-      v.description(
-        'The first failed attempt since the last accepted one, the activation or the change of URL.',
-      ),
+    since: described(
+      time(),
+      'The first failed attempt since the last accepted one, the activation or the change of URL.',
     ),
-    failures: v.pipe(
-      v.number(),
-      v.integer(),
-      v.description('Failed attempts since then, of all deliveries.'),
-    ),
-    lastError: v.pipe(v.nullable(v.string()), v.description('The last error, as a sentence.')),
-    deactivationAt: v.pipe(
-      v.nullable(time),
-      v.description(
-        'The earliest time at which the retries of a delivery will be exhausted, so that the webhook is deactivated. It may be later by ' +
-          'as long as the remaining attempts themselves take (15 s each at most), by `Retry-After`, and by outages of the service; it is ' +
-          'sooner only if the receiver responds with 410. Null while nothing is being retried.',
-      ),
+    failures: described(wholeNumber(), 'Failed attempts since then, of all deliveries.'),
+    lastError: described(v.nullable(v.string()), 'The last error, as a sentence.'),
+    deactivationAt: described(
+      v.nullable(time()),
+      'The earliest time at which the retries of a delivery will be exhausted, so that the webhook is deactivated. It may be later by ' +
+        'as long as the remaining attempts themselves take (15 s each at most), by `Retry-After`, and by outages of the service; it is ' +
+        'sooner only if the receiver responds with 410. Null while nothing is being retried.',
     ),
   }),
   v.metadata({ ref: 'Incident' }),

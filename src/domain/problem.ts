@@ -78,6 +78,15 @@ export function recordNotFound(noun: string, id: string | number): Problem {
   return notFound(`${capital(noun)} ${id} does not exist.`);
 }
 
+/**
+ * What was asked for.
+ * @throws Problem 404 where there is none
+ */
+export function existing<T>(noun: string, id: string | number, found: T | null): T {
+  if (found === null) throw recordNotFound(noun, id);
+  return found;
+}
+
 /** 409: exists already, or a transition that the table of states does not have. */
 export function conflict(message: string): Problem {
   return new Problem(409, message);

@@ -1,5 +1,6 @@
 /** Headers that an e-shop adds to every attempt, for a gateway before its receiver (docs/interface.md, W16). Their values are secrets. */
 import * as v from 'valibot';
+import { described } from './fields.ts';
 import { invalid } from './problem.ts';
 
 /** Names with their values, as the e-shop writes them. Names are compared without case. */
@@ -111,9 +112,9 @@ export const replacedHeadersField = v.optional(v.nullable(staticHeaders(true)));
 
 /** As the record shows them. */
 export const maskedHeadersField = v.nullable(
-  v.pipe(
+  described(
     v.record(v.string(), v.literal(MASK)),
-    v.description(`The static headers of every attempt, each value as \`${MASK}\`; null without any.`),
+    `The static headers of every attempt, each value as \`${MASK}\`; null without any.`,
   ),
 );
 

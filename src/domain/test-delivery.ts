@@ -1,6 +1,8 @@
 /** One request with a sample, to see whether a receiver works (docs/interface.md, W13). */
+import * as v from 'valibot';
 import type { EventType } from './event-types.ts';
-import type { WebhookForm } from './webhook.ts';
+import { described, wholeNumber } from './fields.ts';
+import { type WebhookForm, webhookMethods } from './webhook.ts';
 
 export interface WebhookWithSecrets extends WebhookForm {
   readonly eshopId: number;
@@ -16,29 +18,59 @@ export interface WebhookWithSecrets extends WebhookForm {
   readonly now: Date;
 }
 
-/** The outcome of a test delivery. `inconclusive`: the service itself failed, which says nothing about the receiver. */
-export const testOutcomes = ['success', 'failure', 'gone', 'inconclusive'] as const;
+const headers = v.record(v.string(), v.string());
 
-export interface TestDeliveryResult {
-  readonly request: {
-    readonly method: 'POST' | 'GET';
-    readonly url: string;
-    readonly headers: Readonly<Record<string, string>>;
-    /** JSON text; null on GET. */
-    readonly body: string | null;
-  };
-  /** Null where none arrived. */
-  readonly response: {
-    readonly status: number;
-    /** Those that help to find out what is wrong. */
-    readonly headers: Readonly<Record<string, string>>;
-    readonly excerpt: string | null;
-  } | null;
-  readonly durationMs: number;
-  readonly outcome: (typeof testOutcomes)[number];
-  /** A sentence; null after a success. */
-  readonly error: string | null;
-}
+export const testResultSchema = v.pipe(
+  v.object({
+    request: v.pipe(
+      v.object({
+        method: v.picklist(webhookMethods),
+        url: described(v.string(), 'The whole URL; on GET it ends with the identifier of the sample.'),
+        headers: described(
+          headers,
+          'The headers that the service sets, with the signature over this very request.',
+        ),
+        body: described(
+          v.nullable(v.string()),
+          'The body, byte for byte: use it to test your signature check. Null on GET.',
+        ),
+      }),
+      v.metadata({ ref: 'TestRequest' }),
+    ),
+    response: described(
+      v.nullable(
+        v.pipe(
+          v.object({
+            status: wholeNumber(),
+            headers: described(
+              headers,
+              'A selection of headers useful for debugging: `content-type`, `location` and `server`.',
+            ),
+            excerpt: described(v.nullable(v.string()), 'The first 1 KiB of the response body, as text.'),
+          }),
+          v.metadata({ ref: 'TestResponse' }),
+        ),
+      ),
+      'Null if no response arrived.',
+    ),
+    durationMs: described(
+      wholeNumber(),
+      'Until the status line and the headers arrived, or until the failure.',
+    ),
+    outcome: described(
+      v.picklist(['success', 'failure', 'gone', 'inconclusive']),
+      '`success`: a 2xx. `gone`: the receiver responded with 410, for which a delivery would deactivate the webhook. `failure`: anything else that counts against the receiver. ' +
+        '`inconclusive`: the service itself failed, which says nothing about the receiver; try again.',
+    ),
+    error: v.pipe(
+      v.nullable(v.string()),
+      v.description('What went wrong, in a sentence; null after a success.'),
+      v.examples(['HTTP 503 from shop.example after 212 ms']),
+    ),
+  }),
+  v.metadata({ ref: 'TestResult' }),
+);
+export type TestDeliveryResult = v.InferOutput<typeof testResultSchema>;
 
 /** Makes one request to a webhook. Records nothing. @throws Error where its secret cannot be opened */
 export type SendTest = (webhook: WebhookWithSecrets) => Promise<TestDeliveryResult>;

@@ -1,5 +1,6 @@
 /** The secret of a webhook that an e-shop brings along (docs/interface.md, W4). */
 import * as v from 'valibot';
+import { described } from './fields.ts';
 
 const MIN_LENGTH = 24;
 const MAX_LENGTH = 256;
@@ -47,9 +48,7 @@ const ownSecret = v.pipe(
 export const ownSecretField = v.nullish(ownSecret, null);
 
 /** As creation and regeneration answer it. */
-export const answeredSecret = v.pipe(
+export const answeredSecret = described(
   v.string(),
-  v.description(
-    'What signatures are made with: your own, or `whsec_` followed by 32 random bytes in base64. Never returned again.',
-  ),
+  'What signatures are made with: your own, or `whsec_` followed by 32 random bytes in base64. Never returned again.',
 );

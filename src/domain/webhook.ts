@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
 import { eventTypeNames, eventTypes, movementOf, packingListEventTypes } from './event-types.ts';
-import { atMost, isLonger, recordNumber } from './fields.ts';
+import { atMost, described, isLonger, oneOf, recordNumber, time } from './fields.ts';
 import { incidentSchema } from './incident.ts';
 import { maskedHeadersField, newHeadersField, replacedHeadersField } from './static-headers.ts';
 import { answeredSecret, ownSecretField } from './webhook-secret.ts';
@@ -58,41 +58,33 @@ const url = v.pipe(
   }),
 );
 
-const webhookType = v.pipe(
-  v.picklist(eventTypeNames, `must be one of ${eventTypeNames.join(', ')}`),
-  v.description(
-    `The event type.\n\n${Object.entries(eventTypes)
-      .map(([name, { firesWhen }]) => `- \`${name}\`: ${firesWhen}`)
-      .join('\n')}`,
-  ),
+const webhookType = described(
+  oneOf(eventTypeNames),
+  `The event type.\n\n${Object.entries(eventTypes)
+    .map(([name, { firesWhen }]) => `- \`${name}\`: ${firesWhen}`)
+    .join('\n')}`,
 );
 
-const method = v.pipe(
+const method = described(
   v.picklist(webhookMethods, 'must be POST or GET'),
-  v.description(
-    'POST: the body contains the record, as its read endpoint returns it. GET: only the identifier of the record is appended to the URL.',
-  ),
+  'POST: the body contains the record, as its read endpoint returns it. GET: only the identifier of the record is appended to the URL.',
 );
 
 const parameters = v.pipe(
   v.strictObject({
     withPackingLists: v.optional(
-      v.pipe(
+      described(
         v.boolean('must be true or false'),
-        v.description(
-          `Adds \`orderProducts[].packingLists\` to the order. Allowed only for ${packingListEventTypes.join(' and ')}.`,
-        ),
+        `Adds \`orderProducts[].packingLists\` to the order. Allowed only for ${packingListEventTypes.join(' and ')}.`,
       ),
     ),
   }),
   v.metadata({ ref: 'WebhookParameters' }),
 );
 
-const payloadVersion = v.pipe(
+const payloadVersion = described(
   v.picklist(payloadVersions, 'must be v2 or v21'),
-  v.description(
-    'The form of the POST payload: `v2` writes money and counts as decimal strings, `v21` as JSON numbers.',
-  ),
+  'The form of the POST payload: `v2` writes money and counts as decimal strings, `v21` as JSON numbers.',
 );
 
 /** In which order the deliveries of one record go (docs/interface.md, D16). */
@@ -102,15 +94,13 @@ export type Ordering = (typeof orderings)[number];
 /** Each movement is a record of its own: none has a newer event. */
 export const NO_LATEST = 'latest is not for stock movements: each is a record of its own';
 
-const ordering = v.pipe(
+const ordering = described(
   v.picklist(orderings, 'must be none, record or latest'),
-  v.description(
-    'In which order the events of one record are delivered. `none`: as they come. `record`: one after the other, by `sequence`, at the ' +
-      'receiver (scheme, host and port of `url`), across its webhooks and types; other records are not held up. `latest`: the same, and what a newer ' +
-      'event of the record has replaced before it was accepted is not sent any more: it ends as `superseded`. Not for stock movements. ' +
-      'Recoveries and redeliveries stand outside: they bring old events after newer ones. ' +
-      'Left out: `none` when a webhook is created; when it is replaced, as it was.',
-  ),
+  'In which order the events of one record are delivered. `none`: as they come. `record`: one after the other, by `sequence`, at the ' +
+    'receiver (scheme, host and port of `url`), across its webhooks and types; other records are not held up. `latest`: the same, and what a newer ' +
+    'event of the record has replaced before it was accepted is not sent any more: it ends as `superseded`. Not for stock movements. ' +
+    'Recoveries and redeliveries stand outside: they bring old events after newer ones. ' +
+    'Left out: `none` when a webhook is created; when it is replaced, as it was.',
 );
 
 const description = v.pipe(
@@ -122,7 +112,7 @@ const description = v.pipe(
 const inputEntries = {
   url,
   webhookType,
-  active: v.pipe(v.boolean('must be true or false'), v.description('Whether the webhook delivers.')),
+  active: described(v.boolean('must be true or false'), 'Whether the webhook delivers.'),
   method,
   parameters: v.nullish(parameters, null),
   payloadVersion: v.optional(payloadVersion, 'v2'),
@@ -191,8 +181,6 @@ export const webhookResponseOnly = [
 
 export const deactivationReasons = ['user', 'retriesExhausted', 'gone'] as const;
 
-const time = v.pipe(v.string(), v.isoTimestamp());
-
 const recordEntries = {
   id: recordNumber(),
   url,
@@ -204,35 +192,29 @@ const recordEntries = {
   description: v.nullable(description),
   headers: maskedHeadersField,
   ordering,
-  registeredAt: v.pipe(time, v.description('Time of creation.')),
-  unregisteredAt: v.pipe(
-    v.nullable(time),
-    v.description(
-      'Null while active; otherwise the time at which the webhook last became inactive, for whatever reason. A webhook created ' +
-        'inactive has null until its first deactivation.',
-    ),
+  registeredAt: described(time(), 'Time of creation.'),
+  unregisteredAt: described(
+    v.nullable(time()),
+    'Null while active; otherwise the time at which the webhook last became inactive, for whatever reason. A webhook created ' +
+      'inactive has null until its first deactivation.',
   ),
   lastDeactivation: v.nullable(
     v.pipe(
       v.object({
-        at: time,
-        reason: v.pipe(
+        at: time(),
+        reason: described(
           v.picklist(deactivationReasons),
-          v.description(
-            '`user`: through this interface, or by the operator of the warehouse. `retriesExhausted`: all retries of a delivery failed. `gone`: the receiver responded with 410.',
-          ),
+          '`user`: through this interface, or by the operator of the warehouse. `retriesExhausted`: all retries of a delivery failed. `gone`: the receiver responded with 410.',
         ),
-        deliveryId: v.pipe(v.nullable(v.string()), v.description('The delivery whose failure caused it.')),
+        deliveryId: described(v.nullable(v.string()), 'The delivery whose failure caused it.'),
         lastError: v.nullable(v.string()),
       }),
       v.metadata({ ref: 'Deactivation' }),
     ),
   ),
-  incident: v.pipe(
+  incident: described(
     v.nullable(incidentSchema),
-    v.description(
-      'While deliveries to an active webhook fail; null otherwise. Any accepted delivery ends it.',
-    ),
+    'While deliveries to an active webhook fail; null otherwise. Any accepted delivery ends it.',
   ),
 };
 

@@ -34,11 +34,11 @@ export interface HttpServerOptions {
   readonly prefix?: string;
   /** Connections at the same time; one more is closed at once. */
   readonly maxConnections?: number;
-  /** How long a request may take to arrive whole, an import aside, in milliseconds. */
+  /** How long a request may take to arrive whole, an import aside, in milliseconds: a megabyte on a slow line. */
   readonly uploadMs?: number;
   /** How long the head of a request may take, in milliseconds. */
   readonly headMs?: number;
-  /** How long an answer may stay unread, in milliseconds; then its connection is closed. */
+  /** How long a client may read nothing of an answer, in milliseconds; then its connection is closed. */
   readonly unreadMs?: number;
 }
 
@@ -46,12 +46,6 @@ export interface HttpServerOptions {
 const DRAIN_MS = 10_000;
 /** How long an import may take to arrive, in milliseconds. */
 const IMPORT_MS = 60 * 60 * 1000;
-/** How long anything else may take: a megabyte on a slow line. In milliseconds. */
-const UPLOAD_MS = 30_000;
-/** How long the head of a request may take, in milliseconds. */
-const HEAD_MS = 15_000;
-/** How long a client may read nothing of an answer that is being sent, in milliseconds. */
-const UNREAD_MS = 30_000;
 
 /** What Node's parser complains of → the status; anything else is 400. */
 const STATUS_OF_PARSER_ERROR: Readonly<Record<string, number>> = {
@@ -144,9 +138,9 @@ export async function listen(
     variable = 'PORT',
     prefix = '',
     maxConnections,
-    uploadMs = UPLOAD_MS,
-    headMs = HEAD_MS,
-    unreadMs = UNREAD_MS,
+    uploadMs = 30_000,
+    headMs = 15_000,
+    unreadMs = 30_000,
   }: HttpServerOptions = {},
 ): Promise<HttpServer> {
   const answer = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {

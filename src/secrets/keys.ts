@@ -65,22 +65,17 @@ function open(key: Buffer, sealed: Buffer, additional: Buffer): string {
   return Buffer.concat([text, decipher.final()]).toString('utf8');
 }
 
-/** The first of several attempts that succeeds. @throws what the first one threw, when none does */
-function firstOf<K, T>(keys: readonly K[], attempt: (key: K) => T): T {
-  const [key, ...rest] = keys;
-  if (key === undefined) throw new Error('There is no key.');
-  try {
-    return attempt(key);
-  } catch (error) {
-    for (const other of rest) {
-      try {
-        return attempt(other);
-      } catch {
-        // The next one may fit.
-      }
+/** What the first key that fits opens. @throws what the first one threw, when none does */
+function openWithAny(keys: readonly Buffer[], sealed: Buffer): string {
+  const errors: unknown[] = [];
+  for (const key of keys) {
+    try {
+      return open(key, sealed, Buffer.alloc(0));
+    } catch (error) {
+      errors.push(error);
     }
-    throw error;
   }
+  throw errors[0];
 }
 
 const ownerBytes = ({ eshopId, webhookId }: SecretOwner) =>
@@ -115,7 +110,10 @@ export function createKeys(secretKey: Buffer, others: readonly Buffer[] = []): K
           `The secret of webhook ${owner.webhookId} is sealed under the master key with the id ${header.subarray(MAGIC.length).toString('hex')}, which is neither in SECRET_KEY nor in SECRET_KEY_PREVIOUS.`,
         );
       }
-      return firstOf(all, ({ sealing }) => open(sealing, sealed, Buffer.alloc(0)));
+      return openWithAny(
+        all.map(({ sealing }) => sealing),
+        sealed,
+      );
     },
     isCurrent,
     tokenKey: present.token,

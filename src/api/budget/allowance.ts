@@ -8,20 +8,9 @@ export interface BudgetLimits {
   readonly connections: number;
   /** Of all e-shops together: the pool keeps some connections for everything else. */
   readonly allConnections: number;
-  /** Bytes of bodies, received, sent and delivered, of one e-shop per second, on average over {@link WINDOW_SECONDS}. */
+  /** Bytes of bodies, received, sent and delivered, of one e-shop per second, on average over ten seconds. */
   readonly bytesPerSecond: number;
 }
-
-/** Bytes are averaged over this many seconds, so that short bursts do no harm. */
-export const WINDOW_SECONDS = 10;
-
-/** In milliseconds of each second: whoever keeps the process from everything else for longer uses up all its bytes. */
-export const HELD_MS_PER_SECOND = 250;
-/** What an ordinary request takes at a time, in milliseconds. */
-export const FREE_HELD_MS = 5;
-
-/** What an e-shop may receive in so many seconds is the most that waits in memory until it has read it. */
-export const UNREAD_SECONDS = 2;
 
 /** The budget of the e-shop of a request. */
 export interface Allowance {

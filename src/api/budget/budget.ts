@@ -11,15 +11,19 @@ import { createTurns, type Turns } from '../../concurrency/turns.ts';
 import { Problem, tooManyRequests } from '../../domain/problem.ts';
 import { counted } from '../../domain/words.ts';
 import type { ApiEnv } from '../deps.ts';
-import {
-  type Allowance,
-  type BudgetLimits,
-  FREE_HELD_MS,
-  HELD_MS_PER_SECOND,
-  UNREAD_SECONDS,
-  WINDOW_SECONDS,
-} from './allowance.ts';
+import type { Allowance, BudgetLimits } from './allowance.ts';
 import { createUnread, type Leaving } from './unread.ts';
+
+/** Bytes are averaged over this many seconds, so that short bursts do no harm. */
+const WINDOW_SECONDS = 10;
+
+/** In milliseconds of each second: whoever keeps the process from everything else for longer uses up all its bytes. */
+const HELD_MS_PER_SECOND = 250;
+/** What an ordinary request takes at a time, in milliseconds. */
+const FREE_HELD_MS = 5;
+
+/** What an e-shop may receive in so many seconds is the most that waits in memory until it has read it. */
+const UNREAD_SECONDS = 2;
 
 /** How often a paused import looks whether the e-shop has read its responses, in milliseconds. */
 const READ_CHECK_MS = 200;

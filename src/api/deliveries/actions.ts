@@ -4,20 +4,13 @@ import { Hono } from 'hono';
 import type { Turns } from '../../concurrency/turns.ts';
 import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { askedBy } from '../../domain/operator-action.ts';
-import { conflict, Problem } from '../../domain/problem.ts';
+import { conflict, existing, Problem } from '../../domain/problem.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { params } from '../validate.ts';
-import {
-  DeliveryWithAttempts,
-  deliveryId,
-  deliveryNotFound,
-  fullRecordOf,
-  noSuchDelivery,
-  tag,
-} from './record.ts';
+import { DeliveryWithAttempts, deliveryId, fullRecordOf, noSuchDelivery, tag } from './record.ts';
 
 const actions = [
   {
@@ -68,9 +61,7 @@ export function deliveryActionRoutes(
 
   /** @throws Problem (404) */
   async function found(eshopId: number, id: string) {
-    const delivery = await turn(eshopId, () => findDelivery(sql, eshopId, id));
-    if (delivery === null) throw deliveryNotFound(id);
-    return delivery;
+    return existing('delivery', id, await turn(eshopId, () => findDelivery(sql, eshopId, id)));
   }
 
   async function foundEnded(eshopId: number, id: string) {

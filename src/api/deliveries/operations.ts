@@ -5,23 +5,16 @@ import { redeliver } from '../../db/outbox/redeliver.ts';
 import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { findSentForm } from '../../db/webhooks/forms.ts';
 import { sampleOf } from '../../domain/catalogue.ts';
+import { described } from '../../domain/fields.ts';
 import { payloadOf } from '../../domain/payload.ts';
-import { badRequest, conflict } from '../../domain/problem.ts';
+import { badRequest, conflict, existing, recordNotFound } from '../../domain/problem.ts';
 import { render } from '../../domain/render.ts';
 import { webhookMethods } from '../../domain/webhook.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok, okText } from '../envelope.ts';
 import { params } from '../validate.ts';
-import {
-  DeliveryWithAttempts,
-  deliveryId,
-  deliveryNotFound,
-  fullRecordOf,
-  noSuchDelivery,
-  sequence,
-  tag,
-} from './record.ts';
+import { DeliveryWithAttempts, deliveryId, fullRecordOf, noSuchDelivery, sequence, tag } from './record.ts';
 
 const example: unknown = JSON.parse(
   render(sampleOf('CREATE_STOCK_MOVEMENT_ORDER'), { version: 'v21', withPackingLists: false }),
@@ -44,16 +37,14 @@ const payloadRequest = v.pipe(
       v.description('The whole URL; on GET it ends with the percent-encoded identifier of the record.'),
       v.examples(['https://shop.example/hooks/orders']),
     ),
-    contentType: v.pipe(
+    contentType: described(
       v.nullable(v.literal('application/json')),
-      v.description('The `Content-Type` of the body; null on GET.'),
+      'The `Content-Type` of the body; null on GET.',
     ),
     test: v.optional(
-      v.pipe(
+      described(
         v.literal(true),
-        v.description(
-          'Present only for a test event, whose record does not exist: `X-Service-Test: true` is sent with it.',
-        ),
+        'Present only for a test event, whose record does not exist: `X-Service-Test: true` is sent with it.',
       ),
     ),
   }),
@@ -84,8 +75,7 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     params({ id: deliveryId }),
     async (c) => {
       const { id } = c.req.valid('param');
-      const found = await findSentForm(sql, c.var.session.eshopId, id);
-      if (found === null) throw deliveryNotFound(id);
+      const found = existing('delivery', id, await findSentForm(sql, c.var.session.eshopId, id));
       const { method, url, body } = payloadOf(found);
       const contentType = body === null ? null : 'application/json';
       c.header('x-service-sequence', String(found.sequence));
@@ -117,7 +107,7 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       const { id } = c.req.valid('param');
       const { eshopId } = c.var.session;
       const made = await redeliver(sql, eshopId, id);
-      if (made.kind === 'notFound') throw deliveryNotFound(id);
+      if (made.kind === 'notFound') throw recordNotFound('delivery', id);
       if (made.kind === 'inactive') {
         throw badRequest(`Webhook ${made.webhookId} is inactive; activate it, then redeliver.`);
       }
@@ -131,9 +121,8 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       if (made.kind === 'forgotten') {
         throw conflict(`The event of delivery ${id} is no longer kept; there is nothing left to send.`);
       }
-      const found = await findDelivery(sql, eshopId, made.id);
-      // Its webhook was deleted just now.
-      if (found === null) throw deliveryNotFound(id);
+      // None where its webhook was deleted just now.
+      const found = existing('delivery', id, await findDelivery(sql, eshopId, made.id));
       return ok(c, 'Delivery created.', fullRecordOf(found));
     },
   );

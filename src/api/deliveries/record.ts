@@ -3,23 +3,18 @@ import * as v from 'valibot';
 import type { AttemptLogRow, DeliveryLogRow } from '../../db/webhooks/delivery-log.ts';
 import { deliveryStates } from '../../domain/delivery-state.ts';
 import { eventTypeNames } from '../../domain/event-types.ts';
-import { recordNumber } from '../../domain/fields.ts';
+import { described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';
 import { actionNames, heldBy } from '../../domain/operator-action.ts';
-import { notFound, type Problem } from '../../domain/problem.ts';
 import { isoTimestamp } from '../../domain/timestamp.ts';
 
 export const tag = 'Deliveries';
-const integer = v.pipe(v.number(), v.integer());
-const time = v.pipe(v.string(), v.isoTimestamp());
 export const deliveryId = v.pipe(v.string(), v.uuid('must be a UUID'), v.description('UUIDv7.'));
 
 /** A state, as shown and as a filter. */
-export const state = v.pipe(
-  v.picklist(deliveryStates, `must be one of ${deliveryStates.join(', ')}`),
-  v.description(
-    '`pending`: not attempted yet. `retrying`: every attempt so far has failed. `held`: open, but the webhook is inactive, or an operator of the warehouse holds the delivery. `delivered`: the receiver responded with a 2xx. ' +
-      '`failed`: all retries failed. `expired`: its 48 hours ended without the receiver being at fault. `canceled`: the webhook was deleted, or an operator or a user of the e-shop ended the delivery. `superseded`: a newer event of the record is sent in its place (`ordering` `latest`).',
-  ),
+export const state = described(
+  oneOf(deliveryStates),
+  '`pending`: not attempted yet. `retrying`: every attempt so far has failed. `held`: open, but the webhook is inactive, or an operator of the warehouse holds the delivery. `delivered`: the receiver responded with a 2xx. ' +
+    '`failed`: all retries failed. `expired`: its 48 hours ended without the receiver being at fault. `canceled`: the webhook was deleted, or an operator or a user of the e-shop ended the delivery. `superseded`: a newer event of the record is sent in its place (`ordering` `latest`).',
 );
 
 /** The place of an event among those of its record, as shown in events, deliveries and headers. */
@@ -35,80 +30,66 @@ export const sequence = v.pipe(
 );
 
 const asked = {
-  by: v.pipe(v.string(), v.description('The name given by whoever requested it.')),
-  reason: v.pipe(v.string(), v.description('The reason they gave; empty if none.')),
-  at: time,
+  by: described(v.string(), 'The name given by whoever requested it.'),
+  reason: described(v.string(), 'The reason they gave; empty if none.'),
+  at: time(),
 };
 
 const deliveryEntries = {
-  id: v.pipe(v.string(), v.uuid(), v.description('Also sent as `X-Service-Delivery`, with every attempt.')),
-  webhookId: v.pipe(recordNumber(), v.description('Also sent as `X-Service-Webhook`, with every attempt.')),
-  eventId: v.pipe(
-    v.string(),
-    v.uuid(),
-    v.description(
-      'The same at every webhook and in every redelivery. Also sent as `X-Service-Event-Id`, with every attempt.',
-    ),
+  id: described(uuid(), 'Also sent as `X-Service-Delivery`, with every attempt.'),
+  webhookId: described(recordNumber(), 'Also sent as `X-Service-Webhook`, with every attempt.'),
+  eventId: described(
+    uuid(),
+    'The same at every webhook and in every redelivery. Also sent as `X-Service-Event-Id`, with every attempt.',
   ),
-  webhookType: v.pipe(
+  webhookType: described(
     v.picklist(eventTypeNames),
-    v.description('The type of the event; the webhook may have another one by now.'),
+    'The type of the event; the webhook may have another one by now.',
   ),
   entityId: v.string(),
   sequence,
   state,
-  attemptsMade: integer,
-  createdAt: time,
-  lastAttemptAt: v.nullable(time),
-  lastStatus: v.nullable(integer),
+  attemptsMade: wholeNumber(),
+  createdAt: time(),
+  lastAttemptAt: v.nullable(time()),
+  lastStatus: v.nullable(wholeNumber()),
   lastError: v.nullable(v.string()),
-  nextAttemptAt: v.pipe(
-    v.nullable(time),
-    v.description('Null if no attempt is planned: the delivery is held or has ended.'),
+  nextAttemptAt: described(
+    v.nullable(time()),
+    'Null if no attempt is planned: the delivery is held or has ended.',
   ),
-  finishedAt: v.nullable(time),
-  canceledBy: v.pipe(
+  finishedAt: v.nullable(time()),
+  canceledBy: described(
     v.nullable(v.picklist(['operator', 'user', 'deletion'])),
-    v.description(
-      'Who canceled it: the operator of the warehouse, a user of the e-shop who gave it up, or the deletion of the webhook. Null unless the state is `canceled`.',
-    ),
+    'Who canceled it: the operator of the warehouse, a user of the e-shop who gave it up, or the deletion of the webhook. Null unless the state is `canceled`.',
   ),
-  supersededBy: v.pipe(
-    v.nullable(v.pipe(v.string(), v.uuid())),
-    v.description(
-      'The delivery of the newer event that is sent in its place. Null unless the state is `superseded`.',
-    ),
+  supersededBy: described(
+    v.nullable(uuid()),
+    'The delivery of the newer event that is sent in its place. Null unless the state is `superseded`.',
   ),
-  waitsFor: v.pipe(
+  waitsFor: described(
     v.nullable(
       v.pipe(
         v.object({
-          reason: v.pipe(
+          reason: described(
             v.picklist(['order', 'limit', 'pause']),
-            v.description(
-              '`order`: an older event of the record has not ended at this receiver (see `ordering` of webhooks). `limit`: the receiver has as many requests under way as it takes. `pause`: its recovery is paused.',
-            ),
+            '`order`: an older event of the record has not ended at this receiver (see `ordering` of webhooks). `limit`: the receiver has as many requests under way as it takes. `pause`: its recovery is paused.',
           ),
-          deliveryId: v.pipe(
-            v.nullable(v.pipe(v.string(), v.uuid())),
-            v.description('The delivery that it waits for, where there is one.'),
-          ),
-          since: time,
-          nextAttemptAt: v.pipe(
-            v.nullable(time),
-            v.description('When that delivery, or this one, is attempted next, if that is planned.'),
+          deliveryId: described(v.nullable(uuid()), 'The delivery that it waits for, where there is one.'),
+          since: time(),
+          nextAttemptAt: described(
+            v.nullable(time()),
+            'When that delivery, or this one, is attempted next, if that is planned.',
           ),
         }),
         v.metadata({ ref: 'WaitsFor' }),
       ),
     ),
-    v.description('What its first attempt waits for. Null if nothing stands in its way.'),
+    'What its first attempt waits for. Null if nothing stands in its way.',
   ),
-  heldBy: v.pipe(
+  heldBy: described(
     v.nullable(v.pipe(v.object(asked), v.metadata({ ref: 'HeldBy' }))),
-    v.description(
-      'The operator of the warehouse who holds it: no attempt is made until they resume it, and its 48 hours keep running. Null if it is not held, or only because its webhook is inactive.',
-    ),
+    'The operator of the warehouse who holds it: no attempt is made until they resume it, and its 48 hours keep running. Null if it is not held, or only because its webhook is inactive.',
   ),
 };
 
@@ -119,43 +100,41 @@ export const Delivery = v.pipe(v.object(deliveryEntries), v.metadata({ ref: 'Del
 export const DeliveryWithAttempts = v.pipe(
   v.object({
     ...deliveryEntries,
-    operatorActions: v.pipe(
+    operatorActions: described(
       v.array(
         v.pipe(
           v.object({
-            action: v.pipe(
+            action: described(
               v.picklist(actionNames),
-              v.description(
-                '`tryNow`: the next attempt was made at once. `hold`, `resume`: see `heldBy`. `giveUp`: the delivery was ended and became `canceled`.',
-              ),
+              '`tryNow`: the next attempt was made at once. `hold`, `resume`: see `heldBy`. `giveUp`: the delivery was ended and became `canceled`.',
             ),
             ...asked,
           }),
           v.metadata({ ref: 'OperatorAction' }),
         ),
       ),
-      v.description('Actions by operators of the warehouse and users of the e-shop, oldest first.'),
+      'Actions by operators of the warehouse and users of the e-shop, oldest first.',
     ),
     attempts: v.array(
       v.pipe(
         v.object({
-          number: v.pipe(integer, v.description('From 1 to 21.')),
-          startedAt: time,
-          durationMs: v.nullable(integer),
-          outcome: v.pipe(
+          number: described(wholeNumber(), 'From 1 to 21.'),
+          startedAt: time(),
+          durationMs: v.nullable(wholeNumber()),
+          outcome: described(
             v.nullable(v.picklist(['success', 'failure', 'gone'])),
-            v.description('Null while the attempt is in progress. `gone`: the receiver responded with 410.'),
+            'Null while the attempt is in progress. `gone`: the receiver responded with 410.',
           ),
-          status: v.pipe(
-            v.nullable(integer),
-            v.description('The HTTP status of the response; null if there was none.'),
+          status: described(
+            v.nullable(wholeNumber()),
+            'The HTTP status of the response; null if there was none.',
           ),
           error: v.nullable(v.string()),
-          responseExcerpt: v.pipe(
+          responseExcerpt: described(
             v.nullable(v.string()),
-            v.description('The first 1 KiB of the response body, as text.'),
+            'The first 1 KiB of the response body, as text.',
           ),
-          nextAttemptAt: v.nullable(time),
+          nextAttemptAt: v.nullable(time()),
         }),
         v.metadata({ ref: 'Attempt' }),
       ),
@@ -221,7 +200,3 @@ export function fullRecordOf({
 
 export const noSuchDelivery =
   'the delivery does not exist, belongs to another e-shop, or its webhook was deleted.';
-
-export function deliveryNotFound(id: string): Problem {
-  return notFound(`Delivery ${id} does not exist.`);
-}

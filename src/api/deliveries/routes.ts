@@ -1,29 +1,45 @@
-/** The delivery log, as the e-shop sees it (docs/interface.md, L1 and L2). */
+/** The delivery log, as the e-shop sees it (docs/interface.md, L1, L2 and L7). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { countAllDeliveries, listAllDeliveries } from '../../db/webhooks/all-deliveries.ts';
 import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { findWebhook } from '../../db/webhooks/webhooks.ts';
-import { identifier } from '../../domain/fields.ts';
+import type { PayloadVersion } from '../../domain/decimal.ts';
+import { eventTypeNames } from '../../domain/event-types.ts';
+import { described, identifier, oneOf } from '../../domain/fields.ts';
+import { existing } from '../../domain/problem.ts';
 import { dateOf, timestamp } from '../../domain/timestamp.ts';
-import { pagesEnd, readPage } from '../cursor.ts';
+import { Cursor, cursorQuery, pagesEnd, readList, readPage, readTwice } from '../cursor.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
-import { describeOperation } from '../describe.ts';
+import { describeOperation, inVersion } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { pageOf, pageQuery } from '../pagination.ts';
 import { params, query } from '../validate.ts';
-import { webhookId, webhookNotFound } from '../webhooks/record.ts';
+import { webhookId } from '../webhooks/record.ts';
 import {
   Delivery,
   DeliveryWithAttempts,
   deliveryId,
-  deliveryNotFound,
   fullRecordOf,
   noSuchDelivery,
   recordOf,
   state,
   tag,
 } from './record.ts';
+
+/** Filters by what events are about, and when they happened. */
+export const eventFilter = {
+  webhookType: v.optional(described(oneOf(eventTypeNames), 'The type of the event.')),
+  entityId: v.optional(
+    v.pipe(
+      identifier(),
+      v.description('The identifier of the order, product, receiving, return or stock movement.'),
+      v.examples(['10001']),
+    ),
+  ),
+  since: v.optional(timestamp('Only events from this time on: any ISO 8601 date-time with an offset.')),
+  until: v.optional(timestamp('Only events before this time: any ISO 8601 date-time with an offset.')),
+};
 
 export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
@@ -45,10 +61,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       ...pageQuery,
       state: v.optional(state),
       entityId: v.optional(
-        v.pipe(
-          identifier(),
-          v.description('The identifier of the order, product, receiving, return or stock movement.'),
-        ),
+        described(identifier(), 'The identifier of the order, product, receiving, return or stock movement.'),
       ),
       since: v.optional(timestamp()),
       until: v.optional(timestamp()),
@@ -57,19 +70,15 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       const { eshopId } = c.var.session;
       const { id } = c.req.valid('param');
       const { state, entityId, since, until, ...wanted } = c.req.valid('query');
-      if ((await findWebhook(sql, eshopId, id)) === null) throw webhookNotFound(id);
+      existing('webhook', id, await findWebhook(sql, eshopId, id));
       const page = pageOf(wanted);
       const made = { since: dateOf(since), until: dateOf(until) };
       const filter = { webhookId: id, state, entityId, made };
-      const { rows, pagination } = await readPage(
-        page,
-        {
-          list: (part) => listAllDeliveries(sql, eshopId, filter, part),
-          count: () => countAllDeliveries(sql, eshopId, filter),
-        },
-        'until',
-      );
-      return ok(c, 'Deliveries found.', rows.map(recordOf), pagination);
+      const { rows, pagination } = await readPage(page, 'until', {
+        list: (part) => listAllDeliveries(sql, eshopId, filter, part),
+        count: () => countAllDeliveries(sql, eshopId, filter),
+      });
+      return ok(c, 'Deliveries found.', rows.map(recordOf), { pagination });
     },
   );
 
@@ -86,9 +95,41 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     params({ id: deliveryId }),
     async (c) => {
       const { id } = c.req.valid('param');
-      const found = await findDelivery(sql, c.var.session.eshopId, id);
-      if (found === null) throw deliveryNotFound(id);
+      const found = existing('delivery', id, await findDelivery(sql, c.var.session.eshopId, id));
       return ok(c, 'Delivery found.', fullRecordOf(found));
+    },
+  );
+  return app;
+}
+
+/**
+ * The deliveries of an e-shop across its webhooks (docs/interface.md, L7).
+ * @param version under which they are mounted; the answers are alike
+ */
+export function allDeliveriesRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+  app.get(
+    '/deliveries',
+    describeOperation({
+      id: inVersion('listDeliveries', version),
+      summary: 'List the deliveries of all webhooks',
+      description: `${readTwice} Compare the list with what you have received to find what is missing. \`since\` and \`until\` refer to the time of the event, even if it was redelivered later. Deliveries of deleted webhooks are not listed.`,
+      tag,
+      data: Delivery,
+      list: 'optional',
+      beside: { cursor: v.optional(Cursor) },
+      message: 'Deliveries found.',
+    }),
+    query({ ...cursorQuery, webhookId: v.optional(webhookId), state: v.optional(state), ...eventFilter }),
+    async (c) => {
+      const { eshopId } = c.var.session;
+      const asked = c.req.valid('query');
+      const filter = { ...asked, since: dateOf(asked.since), until: dateOf(asked.until) };
+      const { rows, ...beside } = await readList(sql, asked, {
+        list: (part) => listAllDeliveries(sql, eshopId, filter, part),
+        count: () => countAllDeliveries(sql, eshopId, filter),
+      });
+      return ok(c, 'Deliveries found.', rows.map(recordOf), beside);
     },
   );
   return app;

@@ -5,13 +5,9 @@ export const DOCS = '/docs';
 
 const own = (name: string) => readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');
 
-const served = serveAssets(DOCS, {
+export const { address: asset, routes: assetRoutes } = serveAssets(DOCS, {
   'docs.css': styleSheet(own('docs.css')),
   'docs.js': pageScript(own('docs.js')),
   'minisearch.js': packagedScript('minisearch'),
   'icon.svg': icon,
 });
-
-export const asset = served.address;
-
-export const assetRoutes = served.routes;

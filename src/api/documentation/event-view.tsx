@@ -3,7 +3,7 @@
 import { eventPath, operationPath } from './addresses.ts';
 import { CodeBlock, Snippets } from './code-view.tsx';
 import type { DocumentedOperation, OpenApiDocument } from './document.ts';
-import { Breakable } from './layout.tsx';
+import { Breakable, SectionHeading } from './layout.tsx';
 import { blocks, inline } from './markdown.ts';
 import { FieldTable, TypeName } from './schema-view.tsx';
 
@@ -102,22 +102,16 @@ export function EventPage({
         <Breakable name={type} />
       </h1>
       <p>{inline(webhook.post?.summary ?? '')}.</p>
-      <h2 id="sample">
-        <a href="#sample">Sample</a>
-      </h2>
+      <SectionHeading id="sample" title="Sample" />
       {samples.length < 2 ? (
         samples.map(({ text }) => <CodeBlock language="json" text={text} />)
       ) : (
         <Snippets id="version" named="Payload version" snippets={samples} />
       )}
       {blocks(webhook.get?.description ?? '')}
-      <h2 id="headers">
-        <a href="#headers">Headers</a>
-      </h2>
+      <SectionHeading id="headers" title="Headers" />
       <Headers operation={webhook.post} />
-      <h2 id="fields">
-        <a href="#fields">Fields</a>
-      </h2>
+      <SectionHeading id="fields" title="Fields" />
       <p>
         <TypeName schema={media?.schema} />
       </p>

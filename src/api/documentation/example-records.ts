@@ -24,7 +24,7 @@ export const ids = {
 export const SECRET = 'whsec_3q2+7w5VqTn0cXo1m8yRkZl4uJd9sHf6bGa2pEi0tMw=';
 const payload = render(sampleOf('UPDATE_ORDER_STATUS'), { version: 'v21', withPackingLists: false });
 
-const webhook = {
+export const webhook = {
   id: ids.webhook,
   url: 'https://shop.example/hooks/orders',
   webhookType: 'UPDATE_ORDER_STATUS',

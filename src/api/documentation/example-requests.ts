@@ -9,7 +9,7 @@ import {
   returnEntry,
 } from '../../domain/catalogue.ts';
 import { PACKING_LISTS, renderValue } from '../../domain/render.ts';
-import { ids, SECRET } from './example-records.ts';
+import { ids, SECRET, webhook } from './example-records.ts';
 
 /** As somebody writes it: without what only responses have, without what is null, or what the warehouse enters. */
 function written({ responseOnly, sample }: CatalogueEntry, dropped: readonly string[] = []): object {
@@ -35,19 +35,9 @@ function rewritten(entry: CatalogueEntry, changes: object, dropped: readonly str
 }
 
 const onCreationOrLater = ['status', 'trackingNumbers'];
-const order = written(orderEntry, onCreationOrLater);
-const product = written(productEntry);
-const receiving = written(receivingEntry);
-const returned = written(returnEntry);
 
-const webhookBody = {
-  url: 'https://shop.example/hooks/orders',
-  webhookType: 'UPDATE_ORDER_STATUS',
-  active: true,
-  method: 'POST',
-  payloadVersion: 'v21',
-  description: 'Tells customers where their order is',
-};
+const { url, webhookType, active, method, payloadVersion, description } = webhook;
+const webhookBody = { url, webhookType, active, method, payloadVersion, description };
 
 const bodies: Readonly<Record<string, unknown>> = {
   'POST /v21/users/login': { username: 'shop', password: 'correct-horse-battery-staple' },
@@ -61,17 +51,17 @@ const bodies: Readonly<Record<string, unknown>> = {
     dryRun: true,
   },
   'PATCH /v21/eshop': { notifications: { warning: false } },
-  'POST /v21/orders': order,
+  'POST /v21/orders': written(orderEntry, onCreationOrLater),
   'PUT /v21/orders/{id}': rewritten(orderEntry, { note: 'Ring twice.' }, onCreationOrLater),
   'PATCH /v21/orders/{id}': { note: 'Leave it with the neighbours.', recipientPhone: '+420600000009' },
   'PUT /v21/warehouse/orders/{id}/status': { status: 'processing', note: 'Picking has begun.' },
   'PUT /v21/warehouse/orders/{id}/packing-lists': {
     orderProducts: orderEntry.sample.orderProducts.map(({ sku, packingLists }) => ({ sku, packingLists })),
   },
-  'POST /v21/products': product,
+  'POST /v21/products': written(productEntry),
   'PUT /v21/products/{id}': rewritten(productEntry, { price: '329.90' }),
   'PATCH /v21/products/{id}': { price: '329.90', note: 'Autumn offer' },
-  'POST /v21/receivings': receiving,
+  'POST /v21/receivings': written(receivingEntry),
   'PUT /v21/receivings/{id}': rewritten(receivingEntry, { driverPhone: '+420600000003' }),
   'PATCH /v21/receivings/{id}': { estimatedDelivery: '2026-11-21T07:00:00.000Z' },
   'PUT /v21/warehouse/receivings/{id}/status': { status: 'arrived' },
@@ -83,7 +73,7 @@ const bodies: Readonly<Record<string, unknown>> = {
       expirationDate,
     })),
   },
-  'POST /v21/returns': returned,
+  'POST /v21/returns': written(returnEntry),
   'PUT /v21/returns/{id}': rewritten(returnEntry, { eshopNote: 'The customer wants the black tea.' }),
   'PATCH /v21/returns/{id}': { trackingNumber: '40950000978' },
   'PUT /v21/warehouse/returns/{id}/status': { status: 'arrived', note: 'Unopened.' },

@@ -39,6 +39,15 @@ export function Breakable({ name }: { name: string }) {
   return <>{parts.map((part, index) => (index < parts.length - 1 ? [`${part}_`, <wbr />] : part))}</>;
 }
 
+/** The heading of a part of a page, which links to itself. */
+export function SectionHeading({ id, title }: Section) {
+  return (
+    <h2 id={id}>
+      <a href={`#${id}`}>{title}</a>
+    </h2>
+  );
+}
+
 function PlaceLink({ place, here }: { place: NavEntry; here: string }) {
   return (
     <a href={place.path} {...(place.path === here ? { 'aria-current': 'page' as const } : {})}>

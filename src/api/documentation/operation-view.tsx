@@ -2,6 +2,7 @@
 /** An operation's page: what it does, takes and answers, and an example of both. */
 import { CodeBlock, Snippets } from './code-view.tsx';
 import type { DocumentedOperation, DocumentedSchema, OpenApiDocument } from './document.ts';
+import { type Section, SectionHeading } from './layout.tsx';
 import { blocks, inline } from './markdown.ts';
 import { Method } from './method.tsx';
 import { FieldTable, limitsOf, TypeName } from './schema-view.tsx';
@@ -13,30 +14,25 @@ export interface LocatedOperation {
   readonly operation: DocumentedOperation;
 }
 
-const operationSections = [
-  { id: 'request', title: 'Request' },
-  { id: 'response', title: 'Response' },
-  { id: 'parameters', title: 'Parameters' },
-  { id: 'body', title: 'Body' },
-  { id: 'errors', title: 'Errors' },
-] as const;
+const operationSections = {
+  request: 'Request',
+  response: 'Response',
+  parameters: 'Parameters',
+  body: 'Body',
+  errors: 'Errors',
+} as const;
 
-type SectionId = (typeof operationSections)[number]['id'];
+type SectionId = keyof typeof operationSections;
 
-function SectionHeading({ id }: { id: SectionId }) {
-  const title = operationSections.find((each) => each.id === id)?.title;
-  return (
-    <h2 id={id}>
-      <a href={`#${id}`}>{title}</a>
-    </h2>
-  );
+function Heading({ id }: { id: SectionId }) {
+  return <SectionHeading id={id} title={operationSections[id]} />;
 }
 
 function Parameters({ operation: { parameters = [] } }: { operation: DocumentedOperation }) {
   if (parameters.length === 0) return null;
   return (
     <>
-      <SectionHeading id="parameters" />
+      <Heading id="parameters" />
       <ul class="fields">
         {parameters.map(({ name, in: where, required, description, schema }) => (
           <li>
@@ -67,7 +63,7 @@ function Bodies({ operation, document }: { operation: DocumentedOperation; docum
   if (bodies.length === 0) return null;
   return (
     <>
-      <SectionHeading id="body" />
+      <Heading id="body" />
       {bodies.map(([type, { schema }]) => (
         <>
           <p class="quiet">{inline(`\`${type}\``)}</p>
@@ -84,7 +80,7 @@ function SuccessResponse({ operation }: { operation: DocumentedOperation }) {
   const media = Object.entries(operation.responses?.['200']?.content ?? {});
   return (
     <>
-      <SectionHeading id="response" />
+      <Heading id="response" />
       {media.map(([, { schema, example }]) => {
         const data = schema?.allOf?.[1]?.properties?.data;
         return (
@@ -108,7 +104,7 @@ function Errors({ operation }: { operation: DocumentedOperation }) {
   const errors = Object.entries(operation.responses ?? {}).filter(([status]) => Number(status) >= 400);
   return (
     <>
-      <SectionHeading id="errors" />
+      <Heading id="errors" />
       <ul class="fields">
         {errors.map(([status, { description = '' }]) => (
           <li class="status">
@@ -120,12 +116,13 @@ function Errors({ operation }: { operation: DocumentedOperation }) {
   );
 }
 
-export function sectionsOf({ operation }: LocatedOperation): { id: string; title: string }[] {
-  const absent = new Set<string>([
+export function sectionsOf({ operation }: LocatedOperation): Section[] {
+  const absent = [
     ...((operation.parameters?.length ?? 0) === 0 ? ['parameters'] : []),
     ...(operation.requestBody === undefined ? ['body'] : []),
-  ]);
-  return operationSections.filter(({ id }) => !absent.has(id));
+  ];
+  const all = Object.entries(operationSections).map(([id, title]) => ({ id, title }));
+  return all.filter(({ id }) => !absent.includes(id));
 }
 
 export function Operation({ located, document }: { located: LocatedOperation; document: OpenApiDocument }) {
@@ -137,7 +134,7 @@ export function Operation({ located, document }: { located: LocatedOperation; do
         <Method method={method} /> <code>{path}</code>
       </p>
       {blocks(operation.description ?? '')}
-      <SectionHeading id="request" />
+      <Heading id="request" />
       <Snippets id="request-language" snippets={snippetsOf(method, path, operation)} />
       <SuccessResponse operation={operation} />
       <Parameters operation={operation} />

@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The rules that every operation shares: the sections of the OpenAPI document's description, each a page. */
 import { CodeBlock } from './code-view.tsx';
+import { SectionHeading } from './layout.tsx';
 import { blocks } from './markdown.ts';
 import {
   loginWithCurl,
@@ -32,9 +33,7 @@ function Login() {
 function Receive() {
   return (
     <>
-      <h2 id="receive">
-        <a href="#receive">Receive</a>
-      </h2>
+      <SectionHeading id="receive" title="Receive" />
       <p>
         With the package <code>waybill-receiver</code>, which the operator has: it verifies the signature,
         handles each delivery once, and finds deliveries that never arrived. It has recipes for Python, PHP,
@@ -48,13 +47,9 @@ function Receive() {
 function Verify() {
   return (
     <>
-      <h2 id="verify-x-service-signature">
-        <a href="#verify-x-service-signature">X-Service-Signature, on POST and GET</a>
-      </h2>
+      <SectionHeading id="verify-x-service-signature" title="X-Service-Signature, on POST and GET" />
       <CodeBlock language="javascript" text={verifyServiceSignature} />
-      <h2 id="verify-webhook-signature">
-        <a href="#verify-webhook-signature">webhook-signature, on POST</a>
-      </h2>
+      <SectionHeading id="verify-webhook-signature" title="webhook-signature, on POST" />
       <CodeBlock language="javascript" text={verifyWithLibrary} />
       <p>Or without a library:</p>
       <CodeBlock language="javascript" text={verifyStandardSignature} />

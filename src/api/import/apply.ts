@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { Turns } from '../../concurrency/turns.ts';
 import { fingerprintOf } from '../../db/import-keys.ts';
-import { described, identifier, oneOf, text } from '../../domain/fields.ts';
+import { described, identifier, oneOf, text, wholeNumber } from '../../domain/fields.ts';
 import { badRequest, invalid, Problem } from '../../domain/problem.ts';
 import { isObject, validate } from '../../domain/validation.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -41,22 +41,18 @@ export function lineSchemaOf({ name, named, body }: ImportOperation): v.GenericS
 }
 
 export const lineResultSchema = v.strictObject({
-  line: v.pipe(v.number(), v.integer(), v.description('The number of the line in the body, from 1.')),
-  statusCode: v.pipe(
-    v.number(),
-    v.integer(),
-    v.description('The status that the endpoint of the operation would return.'),
-  ),
-  error: v.pipe(v.optional(v.string()), v.description('The standard phrase of a status that is not 200.')),
-  message: v.pipe(v.string(), v.description('What was done, or why nothing was done.')),
-  id: v.pipe(
+  line: described(wholeNumber(), 'The number of the line in the body, from 1.'),
+  statusCode: described(wholeNumber(), 'The status that the endpoint of the operation would return.'),
+  error: described(v.optional(v.string()), 'The standard phrase of a status that is not 200.'),
+  message: described(v.string(), 'What was done, or why nothing was done.'),
+  id: described(
     v.optional(v.union([v.string(), v.number()])),
-    v.description('The identifier of the record that was written.'),
+    'The identifier of the record that was written.',
   ),
-  idempotencyKey: v.pipe(v.optional(v.string()), v.description('The key of the line.')),
-  repeated: v.pipe(
+  idempotencyKey: described(v.optional(v.string()), 'The key of the line.'),
+  repeated: described(
     v.optional(v.boolean()),
-    v.description('True if the line was already applied under its key, and nothing was done now.'),
+    'True if the line was already applied under its key, and nothing was done now.',
   ),
 });
 type LineResult = v.InferOutput<typeof lineResultSchema>;

@@ -10,7 +10,7 @@ import { stageMovement } from '../../db/records/stock-movements.ts';
 import type { UnitOfWork } from '../../db/records/unit-of-work.ts';
 import { stageChange } from '../../db/records/write.ts';
 import { newMovement, stockMovementInputSchema } from '../../domain/stock/movement.ts';
-import { capital } from '../../domain/words.ts';
+import { inCapitals } from '../records/operation.ts';
 import { orderOperations } from '../records/orders.ts';
 import { receivingResource } from '../records/receivings.ts';
 import type { Resource } from '../records/resource.ts';
@@ -99,7 +99,7 @@ function operationsOn<Rec extends object>({
   const { kind, path } = mapping.entry;
   const reads = readsOf(mapping);
   return operations.map(({ name, message, body, prepare }) => ({
-    name: `${kind}${name.split('-').map(capital).join('')}`,
+    name: `${kind}${inCapitals(name)}`,
     endpoint: `PUT /v21/warehouse${path}/{id}/${name}`,
     named: true,
     body,

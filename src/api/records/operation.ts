@@ -5,6 +5,12 @@
 import type * as v from 'valibot';
 import type { Change } from '../../db/records/write.ts';
 import { validate } from '../../domain/validation.ts';
+import { capital } from '../../domain/words.ts';
+
+/** "PackingLists" for "packing-lists". */
+export function inCapitals(name: string): string {
+  return name.split('-').map(capital).join('');
+}
 
 interface Described {
   /** The last part of its path. */

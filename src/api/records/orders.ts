@@ -1,8 +1,8 @@
 /** Orders: `/orders`, key `eshopOrderId`, and what the warehouse does to them. */
 import * as v from 'valibot';
 import { orders } from '../../db/records/orders.ts';
-import { oneOf, optional, text } from '../../domain/fields.ts';
-import { changeableInHand, moveOrder, orderEdits, releaseOrder, skusIn } from '../../domain/order/changes.ts';
+import { described, oneOf, optional, text } from '../../domain/fields.ts';
+import { changeableInHand, moveOrder, orderEdits, releaseOrder } from '../../domain/order/changes.ts';
 import { packingListsSchema, packOrder } from '../../domain/order/packing-lists.ts';
 import { orderRecordSchema } from '../../domain/order/record.ts';
 import { documentedEntries, type OrderRecord } from '../../domain/order/schema.ts';
@@ -48,7 +48,7 @@ export const orderOperations: readonly Operation<OrderRecord>[] = [
     body: v.pipe(
       v.strictObject({
         status: oneOf(orderStatuses),
-        note: v.pipe(optional(text(4000)), v.description("Kept in the order's `statusHistory`.")),
+        note: described(optional(text(4000)), "Kept in the order's `statusHistory`."),
       }),
       v.metadata({ ref: 'OrderStatusInput' }),
     ),
@@ -82,7 +82,6 @@ export function orderResource(marketplaces: readonly string[]): Resource<OrderRe
     rules,
     inputSchema: v.strictObject(entries),
     recordSchema: (version) => orderRecordSchema(version, entries),
-    skusIn,
     ...orderEdits,
     actions: [
       {

@@ -16,7 +16,6 @@ export const productResource: Resource<ProductRecord> = {
   onCreation: ' Only `sku` and `name` are required.',
   inputSchema: productInputSchema,
   recordSchema: productRecordSchema,
-  skusIn: () => [],
   ...productEdits,
   actions: [],
   operations: [],

@@ -7,13 +7,13 @@ import { listRecords, readRecord } from '../../db/records/read.ts';
 import type { CatalogueEntry } from '../../domain/catalogue.ts';
 import type { PayloadVersion } from '../../domain/decimal.ts';
 import { described, identifier } from '../../domain/fields.ts';
-import { recordNotFound } from '../../domain/problem.ts';
+import { existing } from '../../domain/problem.ts';
 import { type RenderOptions, render, renderValue } from '../../domain/render.ts';
 import { timestamp } from '../../domain/timestamp.ts';
 import { article, capital } from '../../domain/words.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation, inVersion } from '../describe.ts';
-import { ok, okList } from '../envelope.ts';
+import { ok, okText } from '../envelope.ts';
 import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
 import { booleanText, params, query } from '../validate.ts';
 
@@ -89,7 +89,7 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
         page,
       );
       const shown = await rendered(records, { version, withPackingLists: false });
-      return okList(c, foundAll, shown, paginationOf(page, totalCount));
+      return okText(c, foundAll, `[${shown.join(',')}]`, { pagination: paginationOf(page, totalCount) });
     },
   );
 
@@ -109,8 +109,7 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
     query(flags),
     async (c) => {
       const { id } = c.req.valid('param');
-      const record = await readRecord(deps.sql, mapping, c.var.session.eshopId, id);
-      if (record === null) throw recordNotFound(noun, id);
+      const record = existing(noun, id, await readRecord(deps.sql, mapping, c.var.session.eshopId, id));
       const asked = c.req.valid('query');
       const withPackingLists = 'withPackingLists' in asked && asked.withPackingLists === true;
       return ok(c, found, renderValue(record, { version, withPackingLists }));

@@ -7,7 +7,6 @@ import {
   countReceiving,
   moveReceiving,
   receivingEdits,
-  skusInReceiving,
 } from '../../domain/receiving/changes.ts';
 import {
   type ReceivingRecord,
@@ -35,7 +34,6 @@ export const receivingResource: Resource<ReceivingRecord> = {
 - The quantities of the enabled lines are the products' \`stock.awaiting\` until the receiving is stocked or canceled.`,
   inputSchema: receivingInputSchema,
   recordSchema: receivingRecordSchema,
-  skusIn: skusInReceiving,
   ...receivingEdits,
   actions: [
     {

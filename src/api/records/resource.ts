@@ -8,6 +8,7 @@ import type { Clock } from '../../db/clock.ts';
 import type { EntityMapping } from '../../db/records/entity-mapping.ts';
 import { type Change, changeRecord, create } from '../../db/records/write.ts';
 import { transaction } from '../../db/transaction.ts';
+import type { Edits } from '../../domain/editing.ts';
 import { eventOn } from '../../domain/event-types.ts';
 import type { OrderContext } from '../../domain/order/rules.ts';
 import { renderValue } from '../../domain/render.ts';
@@ -19,13 +20,11 @@ import { ok } from '../envelope.ts';
 import { jsonBody } from '../json-body.ts';
 import { params } from '../validate.ts';
 import { withKnownSkus } from './known-skus.ts';
-import type { Action, Operation } from './operation.ts';
+import { type Action, inCapitals, type Operation } from './operation.ts';
 import { idParams, type ListedResource, recordReads } from './reads.ts';
 
-type BodyContext = OrderContext;
-
 /** A kind of record that e-shops write. Texts are sentences in Markdown. */
-export interface Resource<Rec extends object> extends ListedResource {
+export interface Resource<Rec extends object> extends ListedResource, Edits<Rec, OrderContext> {
   readonly mapping: EntityMapping<Rec>;
   readonly inputSchema: v.GenericSchema<unknown, object>;
   /** How the creation is called. */
@@ -39,15 +38,6 @@ export interface Resource<Rec extends object> extends ListedResource {
   readonly rules?: string;
   readonly actions: readonly Action<Rec>[];
   readonly operations: readonly Operation<Rec>[];
-  skusIn(body: unknown): string[];
-  make(body: unknown, context: BodyContext): Rec;
-  replace(record: Rec, body: unknown, context: BodyContext): Rec;
-  patch(record: Rec, body: unknown, context: BodyContext): Rec;
-}
-
-/** "PackingLists" for "packing-lists". */
-function inCapitals(name: string): string {
-  return name.split('-').map(capital).join('');
 }
 
 export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Resource<Rec>): Hono<ApiEnv> {
@@ -57,7 +47,11 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
   const { kind, noun, path, idField, responseOnly } = entry;
   const one = `${path}/:id`;
   const named = article(noun);
-  const missing = { 404: `the ${noun} does not exist.` };
+  /** @param conflict when it is refused with 409 */
+  const errors = (conflict: string | undefined) => ({
+    404: `the ${noun} does not exist.`,
+    ...(conflict === undefined ? {} : { 409: conflict }),
+  });
   const data = resource.recordSchema('v21');
   const messages = {
     created: `${capital(noun)} created.`,
@@ -72,7 +66,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
     eshopId: number,
     clock: Clock,
     body: unknown,
-    write: (context: BodyContext) => Promise<T>,
+    write: (context: OrderContext) => Promise<T>,
   ): Promise<T> => {
     const { sql, shipperCatalogue, marketplaces } = deps;
     return withKnownSkus(sql, eshopId, resource.skusIn(body), (knownSkus) =>
@@ -151,7 +145,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
         tag,
         data,
         message: messages.updated,
-        errors: resource.tooLate === undefined ? missing : { ...missing, 409: resource.tooLate },
+        errors: errors(resource.tooLate),
       }),
       params(idParams(entry)),
       jsonBody(inputSchema, { responseOnly, inPath: idField, partial, name }),
@@ -179,7 +173,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
         tag,
         data,
         message,
-        errors: { ...missing, ...(conflict === undefined ? {} : { 409: conflict }) },
+        errors: errors(conflict),
       }),
       params(idParams(entry)),
       async (c) => {
@@ -201,7 +195,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
         tag: 'Warehouse',
         data,
         message,
-        errors: { ...missing, ...(conflict === undefined ? {} : { 409: conflict }) },
+        errors: errors(conflict),
       }),
       params(idParams(entry)),
       jsonBody(operation.body),

@@ -7,7 +7,6 @@ import {
   moveReturn,
   returnChangeableOnArrival,
   returnEdits,
-  skusInReturn,
 } from '../../domain/return/changes.ts';
 import {
   type ReturnRecord,
@@ -34,7 +33,6 @@ export const returnResource: Resource<ReturnRecord> = {
 - \`eshopReturnId\` and \`returnedOrderProducts\` are required.${lineRules('returnedOrderProducts', '`received` and `resolution` are')}`,
   inputSchema: returnInputSchema,
   recordSchema: returnRecordSchema,
-  skusIn: skusInReturn,
   ...returnEdits,
   actions: [
     {

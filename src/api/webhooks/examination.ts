@@ -1,17 +1,16 @@
 /** The examination of a webhook's receiver, answered as a table (docs/interface.md, W17). */
 import { Hono } from 'hono';
-import * as v from 'valibot';
 import type { Turns } from '../../concurrency/turns.ts';
 import { beginExamination, endExamination } from '../../db/webhooks/examinations.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
-import { EXAMINATIONS_PER_HOUR, examinationRefusals, examinationVerdicts } from '../../domain/examination.ts';
-import { conflict, tooManyRequests } from '../../domain/problem.ts';
+import { EXAMINATIONS_PER_HOUR, examinationRefusals, examinationSchema } from '../../domain/examination.ts';
+import { conflict, existing, tooManyRequests } from '../../domain/problem.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { params } from '../validate.ts';
-import { noSuchWebhook, tag, webhookId, webhookNotFound } from './record.ts';
+import { noSuchWebhook, tag, webhookId } from './record.ts';
 
 /** Where an examination is asked for: it waits for a receiver, many times, and takes no turn meanwhile. */
 export const EXAMINE_PATH = '/v21/webhooks/:id/examine';
@@ -20,45 +19,6 @@ export const EXAMINE_PATH = '/v21/webhooks/:id/examine';
 const AT_ONCE = { total: 20, perKey: 4 };
 /** With the time that one may take, within the two minutes that are promised. */
 const QUEUE_TIMEOUT_MS = 15_000;
-
-export const Examination = v.pipe(
-  v.object({
-    rows: v.array(
-      v.pipe(
-        v.object({
-          name: v.pipe(v.string(), v.description('What is looked at.'), v.examples(['wrong signature'])),
-          sent: v.pipe(v.string(), v.description('What was sent, in words.')),
-          received: v.pipe(
-            v.string(),
-            v.description(
-              'What came back: the status, or why there is none. Several different ones are separated by semicolons.',
-            ),
-          ),
-          verdict: v.pipe(
-            v.picklist(examinationVerdicts),
-            v.description(
-              '`fail`: the receiver accepts what it must refuse, or refuses what is right. `warning`: what will make trouble.',
-            ),
-          ),
-          remedy: v.pipe(
-            v.nullable(v.string()),
-            v.description('How to mend it, in one sentence. Null if nothing is wrong.'),
-          ),
-        }),
-        v.metadata({ ref: 'ExaminationRow' }),
-      ),
-    ),
-    answerMs: v.pipe(
-      v.nullable(v.pipe(v.number(), v.integer())),
-      v.description('The slowest response to a right request, in milliseconds; null if none arrived.'),
-    ),
-    complete: v.pipe(
-      v.boolean(),
-      v.description('False if the examination ended early: the receiver did not respond, or not in time.'),
-    ),
-  }),
-  v.metadata({ ref: 'Examination' }),
-);
 
 /** @param turn of the budget: for what uses the database */
 export function examinationRoutes(
@@ -74,8 +34,7 @@ export function examinationRoutes(
 
   /** @throws Problem (404, 409, 429) */
   async function begun(eshopId: number, id: number) {
-    const webhook = await findWebhookWithSecrets(sql, eshopId, id);
-    if (webhook === null) throw webhookNotFound(id);
+    const webhook = existing('webhook', id, await findWebhookWithSecrets(sql, eshopId, id));
     const begun = await beginExamination(sql, id, EXAMINATIONS_PER_HOUR);
     if (begun.kind === 'busy') throw conflict(examinationRefusals.busy(id));
     if (begun.kind === 'spent') throw tooManyRequests(examinationRefusals.spent(id), begun.waitMs);
@@ -95,7 +54,7 @@ export function examinationRoutes(
         'Works on an inactive webhook too, and has no consequences, as a test has none. The receiver gets records that do not exist, each with an identifier of its own. ' +
         `The response takes up to 120 s. One examination of a webhook runs at a time, at most ${EXAMINATIONS_PER_HOUR} an hour, and at most ${AT_ONCE.perKey} of an e-shop run at the same time. No body.`,
       tag,
-      data: Examination,
+      data: examinationSchema,
       message: 'Receiver examined.',
       errors: {
         404: noSuchWebhook,

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { Pool } from '../../db/pool.ts';
 import { countLostEvents } from '../../db/recoveries/lost-events.ts';
 import type { WebhookRow } from '../../db/webhooks/webhooks.ts';
+import { described, time, wholeNumber } from '../../domain/fields.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
 
 /** So many are counted, as in lists. */
@@ -10,19 +11,13 @@ const MOST_COUNTED = 10_000;
 
 const missed = v.pipe(
   v.object({
-    since: v.pipe(
-      v.string(),
-      v.isoTimestamp(),
-      v.description(
-        'When it was deactivated last, or created. After a deactivation, `recover` begins there by default.',
-      ),
+    since: described(
+      time(),
+      'When it was deactivated last, or created. After a deactivation, `recover` begins there by default.',
     ),
-    count: v.pipe(
-      v.number(),
-      v.integer(),
-      v.description(
-        `Events of its type since then and before its activation that it has no delivery of. At most ${MOST_COUNTED} are counted.`,
-      ),
+    count: described(
+      wholeNumber(),
+      `Events of its type since then and before its activation that it has no delivery of. At most ${MOST_COUNTED} are counted.`,
     ),
   }),
   v.description('What happened while it was inactive.'),

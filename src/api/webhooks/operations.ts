@@ -2,6 +2,8 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { replaceSecret, setActive } from '../../db/webhooks/webhooks.ts';
+import { described } from '../../domain/fields.ts';
+import { existing } from '../../domain/problem.ts';
 import { newSecretSchema, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
 import { newWebhookSecret } from '../../secrets/keys.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
@@ -9,7 +11,7 @@ import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { body, params, query } from '../validate.ts';
 import { activatedWebhookSchema, missedBy } from './missed.ts';
-import { foundRecord, noSuchWebhook, tag, webhookId } from './record.ts';
+import { noSuchWebhook, recordOf, tag, webhookId } from './record.ts';
 
 const switches = [
   {
@@ -51,10 +53,9 @@ export function webhookOperationRoutes({ sql, keys, policy }: ApiDeps): Hono<Api
       async (c) => {
         const { id } = c.req.valid('param');
         const { eshopId } = c.var.session;
-        const webhook = (await setActive(sql, eshopId, id, active))?.webhook ?? null;
-        const record = foundRecord(policy, id, webhook);
-        if (!active || webhook === null) return ok(c, message, record);
-        return ok(c, message, { ...record, missed: await missedBy(sql, eshopId, webhook) });
+        const { webhook } = existing('webhook', id, await setActive(sql, eshopId, id, active));
+        const missed = active ? { missed: await missedBy(sql, eshopId, webhook) } : {};
+        return ok(c, message, { ...recordOf(policy, webhook), ...missed });
       },
     );
   }
@@ -75,10 +76,7 @@ export function webhookOperationRoutes({ sql, keys, policy }: ApiDeps): Hono<Api
     params({ id: webhookId }),
     query({
       overlap: v.optional(
-        v.pipe(
-          v.picklist(['0'], 'must be 0 or left out'),
-          v.description('`0` drops the old secret at once.'),
-        ),
+        described(v.picklist(['0'], 'must be 0 or left out'), '`0` drops the old secret at once.'),
       ),
     }),
     body(newSecretSchema, { mayBeAbsent: true }),
@@ -88,8 +86,8 @@ export function webhookOperationRoutes({ sql, keys, policy }: ApiDeps): Hono<Api
       const overlap = c.req.valid('query').overlap === undefined;
       const { eshopId } = c.var.session;
       const sealed = keys.encryptSecret(secret, { eshopId, webhookId: id });
-      const row = await replaceSecret(sql, eshopId, id, sealed, overlap);
-      return ok(c, 'Secret regenerated.', { ...foundRecord(policy, id, row), secret });
+      const row = existing('webhook', id, await replaceSecret(sql, eshopId, id, sealed, overlap));
+      return ok(c, 'Secret regenerated.', { ...recordOf(policy, row), secret });
     },
   );
   return app;

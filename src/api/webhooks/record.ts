@@ -2,7 +2,6 @@
 import type { WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { recordNumberText } from '../../domain/fields.ts';
 import { incidentOf } from '../../domain/incident.ts';
-import { notFound, type Problem } from '../../domain/problem.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import { masked } from '../../domain/static-headers.ts';
 import { settingsOf, type WebhookRecord } from '../../domain/webhook.ts';
@@ -12,10 +11,6 @@ export const noSuchWebhook = 'the webhook does not exist, was deleted, or belong
 
 /** In a path or a query. */
 export const webhookId = recordNumberText({ description: 'Identifier of the webhook.', examples: [7] });
-
-export function webhookNotFound(id: number): Problem {
-  return notFound(`Webhook ${id} does not exist.`);
-}
 
 /** @param policy by which its incident ends in a deactivation */
 export function recordOf(policy: RetryPolicy, row: WebhookRow): WebhookRecord {
@@ -37,10 +32,4 @@ export function recordOf(policy: RetryPolicy, row: WebhookRow): WebhookRecord {
           },
     incident: incidentOf(policy, row),
   };
-}
-
-/** @throws Problem (404) when there is none */
-export function foundRecord(policy: RetryPolicy, id: number, row: WebhookRow | null): WebhookRecord {
-  if (row === null) throw webhookNotFound(id);
-  return recordOf(policy, row);
 }

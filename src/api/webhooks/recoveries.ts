@@ -13,7 +13,7 @@ import {
   type RecoveryRow,
 } from '../../db/recoveries/recoveries.ts';
 import { findWebhook, type WebhookRow } from '../../db/webhooks/webhooks.ts';
-import { badRequest, conflict, invalid, notFound, type Problem } from '../../domain/problem.ts';
+import { badRequest, conflict, existing, invalid, type Problem } from '../../domain/problem.ts';
 import { estimatedDurationMs, type RecoveryAction, recoveryOfWebhook } from '../../domain/recovery.ts';
 import { isoTimestamp } from '../../domain/timestamp.ts';
 import { createPlaces } from '../budget/places.ts';
@@ -22,7 +22,7 @@ import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
 import { body, params, query } from '../validate.ts';
-import { noSuchWebhook, webhookId, webhookNotFound } from './record.ts';
+import { noSuchWebhook, webhookId } from './record.ts';
 import { includedIn, recoverAnswer, recoverInput, recoveryOf, recoveryRecord } from './recovery-record.ts';
 
 const tag = 'Recoveries';
@@ -82,16 +82,12 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   );
 
   async function foundWebhook(eshopId: number, id: number): Promise<WebhookRow> {
-    const webhook = await findWebhook(sql, eshopId, id);
-    if (webhook === null) throw webhookNotFound(id);
-    return webhook;
+    return existing('webhook', id, await findWebhook(sql, eshopId, id));
   }
 
   async function foundRecovery(eshopId: number, id: number, recoveryId: string): Promise<RecoveryRow> {
     await foundWebhook(eshopId, id);
-    const row = await findRecovery(sql, { eshopId, webhookId: id, recoveryId });
-    if (row === null) throw notFound(`Recovery ${recoveryId} does not exist.`);
-    return row;
+    return existing('recovery', recoveryId, await findRecovery(sql, { eshopId, webhookId: id, recoveryId }));
   }
 
   const shown = async (row: RecoveryRow) => recoveryOf(row, await measuredPace(sql, row.webhookId));
@@ -195,7 +191,7 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
         measuredPace(sql, id),
       ]);
       const records = rows.map((row) => recoveryOf(row, pace));
-      return ok(c, 'Recoveries found.', records, paginationOf(page, count));
+      return ok(c, 'Recoveries found.', records, { pagination: paginationOf(page, count) });
     },
   );
 

@@ -1,7 +1,7 @@
 /** A recovery as the API is asked for it and shows it (docs/interface.md, L10–L12). */
 import * as v from 'valibot';
 import type { RecoveryRow } from '../../db/recoveries/recoveries.ts';
-import { recordNumber } from '../../domain/fields.ts';
+import { described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';
 import { list } from '../../domain/list.ts';
 import {
   estimatedDurationMs,
@@ -13,12 +13,12 @@ import {
 import { recoveryProgress } from '../../domain/recovery-progress.ts';
 import { isoTimestamp, timestamp } from '../../domain/timestamp.ts';
 
-const integer = v.pipe(v.number(), v.integer());
-const time = v.pipe(v.string(), v.isoTimestamp());
-
-function kinds<const Names extends readonly Recoverable[]>(names: Names, description: string) {
+function kinds<const Names extends readonly [Recoverable, ...Recoverable[]]>(
+  names: Names,
+  description: string,
+) {
   return v.pipe(
-    list(v.picklist(names, `must be one of ${names.join(', ')}`), names.length),
+    list(oneOf(names), names.length),
     v.minLength(1, 'must name at least one'),
     v.description(description),
   );
@@ -32,9 +32,9 @@ const include = kinds(
 
 export const recoverInput = v.pipe(
   v.strictObject({
-    since: v.pipe(
+    since: described(
       v.optional(timestamp()),
-      v.description('Default: when the webhook was deactivated last. Required of one that never was.'),
+      'Default: when the webhook was deactivated last. Required of one that never was.',
     ),
     until: v.nullish(timestamp(), null),
     include: v.optional(include),
@@ -42,11 +42,9 @@ export const recoverInput = v.pipe(
       kinds(['failed', 'expired', 'canceled'], 'An older name of `include`. Only one of them may be given.'),
     ),
     dryRun: v.optional(
-      v.pipe(
+      described(
         v.boolean('must be true or false'),
-        v.description(
-          'If true, events are only counted, and nothing is recovered. Works for an inactive webhook, too.',
-        ),
+        'If true, events are only counted, and nothing is recovered. Works for an inactive webhook, too.',
       ),
       false,
     ),
@@ -90,21 +88,21 @@ export function includedIn({
 
 const shared = {
   webhookId: recordNumber(),
-  since: time,
-  until: time,
+  since: time(),
+  until: time(),
   include: v.array(v.picklist(recoverable)),
-  count: v.pipe(integer, v.description('Events to recover, as of the request.'), v.examples([1840])),
-  first: v.pipe(v.nullable(time), v.description('When the first of them happened; null if there are none.')),
-  last: v.pipe(v.nullable(time), v.description('When the last of them happened.')),
+  count: v.pipe(wholeNumber(), v.description('Events to recover, as of the request.'), v.examples([1840])),
+  first: described(v.nullable(time()), 'When the first of them happened; null if there are none.'),
+  last: described(v.nullable(time()), 'When the last of them happened.'),
 };
-const recoveryId = v.pipe(v.string(), v.uuid());
+const recoveryId = uuid();
 
 export const recoverAnswer = v.pipe(
   v.object({
-    recoveryId: v.pipe(v.nullable(recoveryId), v.description('Null for a dry run.')),
+    recoveryId: described(v.nullable(recoveryId), 'Null for a dry run.'),
     ...shared,
     estimatedDurationMs: v.pipe(
-      integer,
+      wholeNumber(),
       v.description('How long it is expected to take, estimated from the recent pace of the receiver.'),
       v.examples([21_400]),
     ),
@@ -116,43 +114,39 @@ export const recoveryRecord = v.pipe(
   v.object({
     recoveryId,
     ...shared,
-    state: v.pipe(
+    state: described(
       v.picklist(recoveryStates),
-      v.description(
-        '`running`; `paused`, on request or while the webhook is inactive; `completed`: all of its deliveries have ended; `canceled`.',
-      ),
+      '`running`; `paused`, on request or while the webhook is inactive; `completed`: all of its deliveries have ended; `canceled`.',
     ),
     reason: v.pipe(
       v.nullable(v.string()),
       v.description('Why it is paused or was canceled, as a sentence; else null.'),
       v.examples(['The webhook is inactive: the recovery continues when it is activated.']),
     ),
-    done: v.pipe(integer, v.description('Delivered.'), v.examples([1212])),
+    done: v.pipe(wholeNumber(), v.description('Delivered.'), v.examples([1212])),
     failed: v.pipe(
-      integer,
+      wholeNumber(),
       v.description('Failed, expired or canceled again. A later recovery can include them.'),
       v.examples([3]),
     ),
     superseded: v.pipe(
-      integer,
+      wholeNumber(),
       v.description(
         'Not sent any more: a newer event of the same record took its place (`ordering: latest`).',
       ),
       v.examples([0]),
     ),
     left: v.pipe(
-      integer,
+      wholeNumber(),
       v.description('Not delivered yet: in progress, being retried, or not started.'),
       v.examples([625]),
     ),
-    createdAt: time,
-    estimatedEndAt: v.pipe(
-      v.nullable(time),
-      v.description(
-        'Estimated from the pace at which the receiver accepts deliveries; if only retries are left, the time of the last one. Null unless it is running.',
-      ),
+    createdAt: time(),
+    estimatedEndAt: described(
+      v.nullable(time()),
+      'Estimated from the pace at which the receiver accepts deliveries; if only retries are left, the time of the last one. Null unless it is running.',
     ),
-    finishedAt: v.nullable(time),
+    finishedAt: v.nullable(time()),
   }),
   v.metadata({ ref: 'Recovery' }),
 );

@@ -12,7 +12,7 @@ import {
   type WebhookRow,
 } from '../../db/webhooks/webhooks.ts';
 import { type Contract, contractOf, contractProblems } from '../../domain/contract.ts';
-import { badRequest, invalid } from '../../domain/problem.ts';
+import { badRequest, existing, invalid, recordNotFound } from '../../domain/problem.ts';
 import { headersOrNull, replacedHeaders } from '../../domain/static-headers.ts';
 import {
   type GivenSettings,
@@ -30,7 +30,7 @@ import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
 import { body, params, query } from '../validate.ts';
-import { foundRecord, noSuchWebhook, recordOf, tag, webhookId, webhookNotFound } from './record.ts';
+import { noSuchWebhook, recordOf, tag, webhookId } from './record.ts';
 
 const responseOnly = { responseOnly: webhookResponseOnly };
 /** A secret is replaced by regeneration alone. */
@@ -81,7 +81,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
         listWebhooks(sql, eshopId, page),
         countWebhooks(sql, eshopId),
       ]);
-      return ok(c, 'Webhooks found.', rows.map(shown), paginationOf(page, count));
+      return ok(c, 'Webhooks found.', rows.map(shown), { pagination: paginationOf(page, count) });
     },
   );
 
@@ -108,7 +108,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const seal = sealing(keys, eshopId, { secret, headers });
       const row = await createWebhook(sql, eshopId, input, seal, maxWebhooks);
       if (row === null) throw badRequest(`The contract allows at most ${counted(maxWebhooks, 'webhook')}.`);
-      return ok(c, 'Webhook created.', { ...recordOf(policy, row), secret });
+      return ok(c, 'Webhook created.', { ...shown(row), secret });
     },
   );
 
@@ -125,8 +125,8 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     params({ id: webhookId }),
     async (c) => {
       const { id } = c.req.valid('param');
-      const row = await findWebhook(sql, c.var.session.eshopId, id);
-      return ok(c, 'Webhook found.', foundRecord(policy, id, row));
+      const row = existing('webhook', id, await findWebhook(sql, c.var.session.eshopId, id));
+      return ok(c, 'Webhook found.', shown(row));
     },
   );
 
@@ -153,7 +153,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { eshopId } = c.var.session;
       const { id } = c.req.valid('param');
       const { headers: sent, ...input } = c.req.valid('json');
-      if ((await findWebhook(sql, eshopId, id)) === null) throw webhookNotFound(id);
+      existing('webhook', id, await findWebhook(sql, eshopId, id));
       await checkInput(eshopId, input);
       const owner = { eshopId, webhookId: id };
       const row = await replaceWebhook(sql, eshopId, id, input, ({ url, headers: sealed }) => {
@@ -161,7 +161,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
         const headers = replacedHeaders(sent, input.url, { url, open });
         return headers === undefined ? undefined : sealHeaders(keys, headers, owner);
       });
-      return ok(c, 'Webhook updated.', foundRecord(policy, id, row));
+      return ok(c, 'Webhook updated.', shown(existing('webhook', id, row)));
     },
   );
 
@@ -181,11 +181,11 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     async (c) => {
       const { eshopId } = c.var.session;
       const { id } = c.req.valid('param');
-      if ((await findWebhook(sql, eshopId, id)) === null) throw webhookNotFound(id);
+      existing('webhook', id, await findWebhook(sql, eshopId, id));
       if (!(await contract(eshopId)).deleteWebhooks) {
         throw badRequest('Your contract does not allow deleting webhooks; deactivate this one instead.');
       }
-      if (!(await deleteWebhook(sql, eshopId, id))) throw webhookNotFound(id);
+      if (!(await deleteWebhook(sql, eshopId, id))) throw recordNotFound('webhook', id);
       return ok(c, 'Webhook deleted.', `Webhook ${id} deleted.`);
     },
   );

@@ -1,16 +1,15 @@
 /** A test delivery: one request with a sample, answered with what came back (docs/interface.md, W13). */
 import { Hono } from 'hono';
-import * as v from 'valibot';
 import type { Turns } from '../../concurrency/turns.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
-import { testOutcomes } from '../../domain/test-delivery.ts';
-import { webhookMethods } from '../../domain/webhook.ts';
+import { existing } from '../../domain/problem.ts';
+import { testResultSchema } from '../../domain/test-delivery.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { params } from '../validate.ts';
-import { noSuchWebhook, tag, webhookId, webhookNotFound } from './record.ts';
+import { noSuchWebhook, tag, webhookId } from './record.ts';
 
 /** Where test deliveries are asked for: such a request waits for a receiver, and takes no turn meanwhile. */
 export const TEST_PATH = '/v21/webhooks/:id/test';
@@ -18,70 +17,6 @@ export const TEST_PATH = '/v21/webhooks/:id/test';
 /** Tests under way at once: each may wait for its receiver for as long as an attempt may last. */
 const TESTS_AT_ONCE = { total: 50, perKey: 8 };
 const TEST_QUEUE_TIMEOUT_MS = 15_000;
-
-const headers = v.record(v.string(), v.string());
-
-export const TestResult = v.pipe(
-  v.object({
-    request: v.pipe(
-      v.object({
-        method: v.picklist(webhookMethods),
-        url: v.pipe(
-          v.string(),
-          v.description('The whole URL; on GET it ends with the identifier of the sample.'),
-        ),
-        headers: v.pipe(
-          headers,
-          v.description('The headers that the service sets, with the signature over this very request.'),
-        ),
-        body: v.pipe(
-          v.nullable(v.string()),
-          v.description('The body, byte for byte: use it to test your signature check. Null on GET.'),
-        ),
-      }),
-      v.metadata({ ref: 'TestRequest' }),
-    ),
-    response: v.pipe(
-      v.nullable(
-        v.pipe(
-          v.object({
-            status: v.pipe(v.number(), v.integer()),
-            headers: v.pipe(
-              headers,
-              v.description(
-                'A selection of headers useful for debugging: `content-type`, `location` and `server`.',
-              ),
-            ),
-            excerpt: v.pipe(
-              v.nullable(v.string()),
-              v.description('The first 1 KiB of the response body, as text.'),
-            ),
-          }),
-          v.metadata({ ref: 'TestResponse' }),
-        ),
-      ),
-      v.description('Null if no response arrived.'),
-    ),
-    durationMs: v.pipe(
-      v.number(),
-      v.integer(),
-      v.description('Until the status line and the headers arrived, or until the failure.'),
-    ),
-    outcome: v.pipe(
-      v.picklist(testOutcomes),
-      v.description(
-        '`success`: a 2xx. `gone`: the receiver responded with 410, for which a delivery would deactivate the webhook. `failure`: anything else that counts against the receiver. ' +
-          '`inconclusive`: the service itself failed, which says nothing about the receiver; try again.',
-      ),
-    ),
-    error: v.pipe(
-      v.nullable(v.string()),
-      v.description('What went wrong, in a sentence; null after a success.'),
-      v.examples(['HTTP 503 from shop.example after 212 ms']),
-    ),
-  }),
-  v.metadata({ ref: 'TestResult' }),
-);
 
 /** @param turn of the budget: for what uses the database */
 export function webhookTestRoutes(
@@ -107,7 +42,7 @@ export function webhookTestRoutes(
         'can tell it from a delivery. There is no delivery with its `X-Service-Delivery`. A test has no consequences: it is not retried, is not in the delivery log, and never deactivates the webhook.\n\n' +
         `The response takes as long as the receiver does, up to the 15 s of an attempt. At most ${TESTS_AT_ONCE.perKey} tests of an e-shop run at the same time; further ones wait, and get a 429 if no slot becomes free within ${TEST_QUEUE_TIMEOUT_MS / 1000} s. No body.`,
       tag,
-      data: TestResult,
+      data: testResultSchema,
       message: 'Webhook tested.',
       errors: { 404: noSuchWebhook },
     }),
@@ -117,8 +52,7 @@ export function webhookTestRoutes(
       const { id } = c.req.valid('param');
       const result = await places.run(eshopId, async () => {
         const webhook = await turn(eshopId, () => findWebhookWithSecrets(sql, eshopId, id));
-        if (webhook === null) throw webhookNotFound(id);
-        return await sendTest(webhook);
+        return await sendTest(existing('webhook', id, webhook));
       });
       return ok(c, 'Webhook tested.', result);
     },

@@ -9,11 +9,10 @@ import { ConfirmPage } from '../confirm.tsx';
 import { ACTIONS } from '../deliveries/actions.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';
-import { EntityFilter, Filters, ReceiverFilter, StateFilter } from '../filters.tsx';
+import { EntityFilter, EshopFilter, Filters, ReceiverFilter, StateFilter } from '../filters.tsx';
 import { Csrf, Page } from '../layout.tsx';
 import { Empty, Input, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
-import { eshopFilter } from './filters.tsx';
 import { titlesOf } from './scope.ts';
 
 const PATH = `${ALL}/deliveries`;
@@ -58,12 +57,11 @@ function ActionsCard(props: { viewer: Viewer; asked: Query; offered: ReadonlySet
       <h2 id="act">Selected deliveries</h2>
       <Csrf token={viewer.csrf} />
       <input type="hidden" name="query" value={queryText(asked)} />
-      <div class="field">
-        <label for="reason">
-          Reason (shown to the e-shops, with your user name {viewer.session.username})
-        </label>
-        <input id="reason" name="reason" maxlength={MAX_REASON_CHARS} />
-      </div>
+      <Input
+        name="reason"
+        label={`Reason (shown to the e-shops, with your user name ${viewer.session.username})`}
+        maxlength={MAX_REASON_CHARS}
+      />
       <div class="acts">
         {ACTIONS.filter(([action]) => offered.has(action)).map(([action, name]) => (
           <button type="submit" name="action" value={action}>
@@ -147,7 +145,7 @@ export function AllDeliveriesPage(props: {
       </div>
       <Results results={results} />
       <Filters path={PATH}>
-        {eshopFilter(viewer, asked.among)}
+        <EshopFilter viewer={viewer} value={asked.among} />
         <StateFilter value={asked.state} />
         <Input name="webhookId" label="Webhook number" value={asked.webhookId} />
         <EntityFilter value={asked.entityId} />

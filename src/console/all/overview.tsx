@@ -4,14 +4,13 @@ import type { Child } from 'hono/jsx';
 import { recordOf } from '../../api/webhooks/record.ts';
 import type { OperatorsWebhook } from '../../db/webhooks/all-webhooks.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
-import type { WebhookRecord } from '../../domain/webhook.ts';
 import { queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
 import { Page } from '../layout.tsx';
-import { Code, Empty, Live } from '../parts.tsx';
+import { Code, Empty, Live, Table } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
-import { Trouble } from '../webhooks/health.tsx';
+import { Needing } from '../webhooks/health.tsx';
 import { scopeOf, titlesOf } from './scope.ts';
 
 /** The most webhooks that are shown as needing somebody: with more of them, something else is wrong. */
@@ -48,22 +47,6 @@ function sums(webhooks: readonly OperatorsWebhook[]): ReadonlyMap<number, Sums> 
   return found;
 }
 
-/** A heading and what needs somebody of a webhook, which may be of any e-shop. */
-function Needing(props: { webhook: WebhookRecord; eshop: string; now: Date }) {
-  const { webhook, eshop, now } = props;
-  return (
-    <li class="stack">
-      <h3>
-        <a href={`${CONSOLE}/webhooks/${webhook.id}`}>
-          Webhook {webhook.id}, {webhook.webhookType}
-        </a>{' '}
-        <span class="quiet">of {eshop}</span>
-      </h3>
-      <Trouble webhook={webhook} now={now} />
-    </li>
-  );
-}
-
 function count(total: number, path: string): Child {
   return total === 0 ? '0' : <a href={path}>{total.toLocaleString('en-US')}</a>;
 }
@@ -75,40 +58,30 @@ function Eshops({ viewer, webhooks }: { viewer: Viewer; webhooks: readonly Opera
   return (
     <section class="card" aria-labelledby="eshops">
       <h2 id="eshops">E-shops</h2>
-      <section class="scroll" aria-label="E-shops, as a table" tabindex={0}>
-        <table>
-          <thead>
+      <Table
+        named="E-shops, as a table"
+        columns={['E-shop']}
+        numbers={['Webhooks', 'Need attention', 'Open', 'Held']}
+      >
+        {viewer.eshops.map(({ id, name }) => {
+          const its = found.get(id) ?? nothing;
+          return (
             <tr>
-              <th scope="col">E-shop</th>
-              {['Webhooks', 'Need attention', 'Open', 'Held'].map((title) => (
-                <th scope="col" class="number">
-                  {title}
-                </th>
-              ))}
+              <th scope="row">
+                <a href={`${CONSOLE}?eshop=${id}`}>
+                  {id} · {name}
+                </a>
+              </th>
+              <td class="number">{count(its.webhooks, `${CONSOLE}/webhooks?eshop=${id}`)}</td>
+              <td class="number">
+                {count(its.troubled, `${CONSOLE}${ALL}/webhooks?among=${id}&trouble=true`)}
+              </td>
+              <td class="number">{count(its.open, list(id, ''))}</td>
+              <td class="number">{count(its.held, list(id, 'held'))}</td>
             </tr>
-          </thead>
-          <tbody>
-            {viewer.eshops.map(({ id, name }) => {
-              const its = found.get(id) ?? nothing;
-              return (
-                <tr>
-                  <th scope="row">
-                    <a href={`${CONSOLE}?eshop=${id}`}>
-                      {id} · {name}
-                    </a>
-                  </th>
-                  <td class="number">{count(its.webhooks, `${CONSOLE}/webhooks?eshop=${id}`)}</td>
-                  <td class="number">
-                    {count(its.troubled, `${CONSOLE}${ALL}/webhooks?among=${id}&trouble=true`)}
-                  </td>
-                  <td class="number">{count(its.open, list(id, ''))}</td>
-                  <td class="number">{count(its.held, list(id, 'held'))}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </section>
+          );
+        })}
+      </Table>
     </section>
   );
 }

@@ -8,6 +8,7 @@ import { listAllWebhooks } from '../../db/webhooks/all-webhooks.ts';
 import { findDeliveries } from '../../db/webhooks/deliveries-of-eshops.ts';
 import { deliveryStates } from '../../domain/delivery-state.ts';
 import { eventTypeNames } from '../../domain/event-types.ts';
+import { uuid } from '../../domain/fields.ts';
 import { notFound } from '../../domain/problem.ts';
 import type { Query } from '../api-client.ts';
 import { ActionForm, isUnderWay } from '../deliveries/actions.ts';
@@ -52,7 +53,7 @@ const WebhookQuery = v.object({
   webhookType: orNone(v.picklist(eventTypeNames)),
   receiver: orNone(v.pipe(v.string(), v.trim())),
 });
-const DeliveryId = v.pipe(v.string(), v.uuid());
+const DeliveryId = uuid();
 
 /** For who sees one e-shop only, these pages are not there. */
 const severalOnly: MiddlewareHandler<ConsoleEnv> = async (c, next) => {

@@ -5,12 +5,11 @@ import type { OperatorsWebhook } from '../../db/webhooks/all-webhooks.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import { type Query, queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
-import { ChoiceFilter, EventTypeFilter, Filters, ReceiverFilter } from '../filters.tsx';
+import { ChoiceFilter, EshopFilter, EventTypeFilter, Filters, ReceiverFilter } from '../filters.tsx';
 import { Page } from '../layout.tsx';
 import { Empty, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Health } from '../webhooks/health.tsx';
-import { eshopFilter } from './filters.tsx';
 import { titlesOf } from './scope.ts';
 
 const PATH = `${ALL}/webhooks`;
@@ -29,7 +28,7 @@ export function AllWebhooksPage(props: {
     <Page title="All webhooks" viewer={viewer} here={PATH}>
       <h1>All webhooks</h1>
       <Filters path={PATH}>
-        {eshopFilter(viewer, asked.among)}
+        <EshopFilter viewer={viewer} value={asked.among} />
         <ChoiceFilter
           name="trouble"
           label="Health"

@@ -11,6 +11,7 @@ import { Act, Csrf, Page } from '../layout.tsx';
 import {
   Code,
   Facts,
+  Input,
   Live,
   LivePart,
   More,
@@ -81,10 +82,7 @@ function ActionsCard(props: { delivery: Shown; viewer: Viewer; offered: readonly
 
 function Reason() {
   return (
-    <div class="field">
-      <label for="reason">Reason (optional; recorded with the delivery)</label>
-      <input id="reason" name="reason" maxlength={MAX_REASON_CHARS} />
-    </div>
+    <Input name="reason" label="Reason (optional; recorded with the delivery)" maxlength={MAX_REASON_CHARS} />
   );
 }
 

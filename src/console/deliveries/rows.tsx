@@ -3,12 +3,12 @@
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { Delivery } from '../../api/deliveries/record.ts';
-import { Paging } from '../api-client.ts';
+import { Pagination } from '../../api/pagination.ts';
 import { State } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago, Due } from '../times.tsx';
 
-export const DeliveryList = v.object({ data: v.array(Delivery), pagination: Paging });
+export const DeliveryList = v.object({ data: v.array(Delivery), pagination: Pagination });
 
 /** The newest first. */
 export function DeliveryRows({

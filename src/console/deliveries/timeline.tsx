@@ -3,6 +3,7 @@
 import type { Child } from 'hono/jsx';
 import type * as v from 'valibot';
 import type { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
+import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { Code, More, type Tone } from '../parts.tsx';
 import { Due, duration, Time } from '../times.tsx';
 
@@ -58,16 +59,14 @@ function cancellation({ canceledBy, operatorActions }: Shown): string {
 function lastMoments(delivery: Shown, now: Date): Moment[] {
   const { state, finishedAt, nextAttemptAt, heldBy } = delivery;
   if (finishedAt !== null && state !== 'delivered') {
-    const why = {
+    const why: Partial<Record<DeliveryState, string>> = {
       failed: 'All retries failed',
       expired: 'Expired: its 48 hours ended through no fault of the receiver',
       canceled: cancellation(delivery),
       superseded: 'Superseded: a newer event of the record is sent in its place',
-    } as const;
-    const ended = state === 'failed' || state === 'expired' || state === 'canceled' || state === 'superseded';
-    return [
-      { at: finishedAt, tone: state === 'superseded' ? 'calm' : 'bad', title: ended ? why[state] : state },
-    ];
+    };
+    const tone = state === 'superseded' ? 'calm' : 'bad';
+    return [{ at: finishedAt, tone, title: why[state] ?? state }];
   }
   if (finishedAt !== null) return [];
   if (state === 'held') {

@@ -1,25 +1,9 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The installation itself, as `waybill status` shows it. */
 import type { Child } from 'hono/jsx';
-import { Facts } from '../parts.tsx';
-import { ALL, CONSOLE } from '../session.ts';
+import { Count, Facts } from '../parts.tsx';
+import { ALL } from '../session.ts';
 import type { InstallationStatus } from './deps.ts';
-
-function Count({ name, value, path }: { name: string; value: string; path: string | null }) {
-  const content = (
-    <>
-      <strong>{value}</strong>
-      <span>{name}</span>
-    </>
-  );
-  return path === null ? (
-    <div class="card count">{content}</div>
-  ) : (
-    <a class="card count" href={`${CONSOLE}${ALL}${path}`}>
-      {content}
-    </a>
-  );
-}
 
 const shown = (count: number) => count.toLocaleString('en-US');
 
@@ -63,7 +47,7 @@ export function installationParts(status: InstallationStatus): { above: Child; b
         )}
         <div class="cards">
           {countsOf(status).map(([name, value, path]) => (
-            <Count name={name} value={value} path={path} />
+            <Count name={name} value={value} path={path === null ? null : `${ALL}${path}`} />
           ))}
         </div>
       </>

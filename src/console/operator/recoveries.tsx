@@ -1,17 +1,17 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The recoveries of all e-shops, how far each has come, and its controls. */
+import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { isUnderWay, type RecoveryAction } from '../../domain/recovery.ts';
 import { titlesOf } from '../all/scope.ts';
 import type { Viewer } from '../deps.ts';
 import { Csrf, Page } from '../layout.tsx';
-import { Badge, Empty, Live } from '../parts.tsx';
+import { Empty, Input, Live, RecoveryBadge } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Ago, Time } from '../times.tsx';
 import type { ShownRecovery } from './deps.ts';
 
 const PATH = `${ALL}/recoveries`;
 const FORM = 'control';
-const TONES = { running: 'busy', paused: 'calm', completed: 'good', canceled: '' } as const;
 
 function actionsOf({ state }: ShownRecovery): readonly (readonly [RecoveryAction, string])[] {
   if (!isUnderWay(state)) return [];
@@ -45,7 +45,7 @@ function Row({ recovery, eshop, now }: { recovery: ShownRecovery; eshop: string;
         {reason === null ? null : <span>{reason}</span>}
       </p>
       <div class="end">
-        <Badge tone={TONES[state]}>{state}</Badge>
+        <RecoveryBadge state={state} />
         <span>
           started <Ago at={createdAt.toISOString()} now={now} />
         </span>
@@ -92,10 +92,11 @@ export function RecoveriesPage(props: {
       <form method="post" action={`${CONSOLE}${PATH}`} id={FORM} class="card" hidden={!anyUnderWay}>
         <Csrf token={viewer.csrf} />
         {anyUnderWay ? (
-          <div class="field">
-            <label for="reason">Reason for pausing or canceling a recovery (shown to its e-shop)</label>
-            <input id="reason" name="reason" maxlength={500} />
-          </div>
+          <Input
+            name="reason"
+            label="Reason for pausing or canceling a recovery (shown to its e-shop)"
+            maxlength={MAX_REASON_CHARS}
+          />
         ) : null}
       </form>
       <Live id="recoveries" path={`${CONSOLE}${PATH}`}>

@@ -2,6 +2,7 @@
 /** The pages that only operators have. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import { uuid } from '../../domain/fields.ts';
 import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { Problem } from '../../domain/problem.ts';
 import { recoveryActions } from '../../domain/recovery.ts';
@@ -14,7 +15,7 @@ import { RecoveriesPage } from './recoveries.tsx';
 const Asked = v.pipe(
   v.string(),
   v.transform((text) => text.split(' ')),
-  v.strictTuple([v.picklist(recoveryActions), v.pipe(v.string(), v.uuid())]),
+  v.strictTuple([v.picklist(recoveryActions), uuid()]),
 );
 const Form = v.object({ asked: Asked, reason: v.pipe(v.string(), v.trim(), v.maxLength(MAX_REASON_CHARS)) });
 

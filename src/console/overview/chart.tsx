@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Deliveries over time as bars, with a table for screen readers and for the numbers. */
 import { type CountStep, countOf } from '../../db/console/delivery-counts.ts';
-import { More } from '../parts.tsx';
+import { More, Table } from '../parts.tsx';
 import { Time } from '../times.tsx';
 import type { Range } from './ranges.ts';
 
@@ -108,32 +108,18 @@ export function Chart({ steps, range, now }: { steps: readonly CountStep[]; rang
       </figcaption>
       {steps.length === 0 ? null : (
         <More id="chart-table" title="As a table" small>
-          <section class="scroll" aria-label="Table" tabindex={0}>
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">From</th>
-                  {shown.map(({ name }) => (
-                    <th scope="col" class="number">
-                      {name}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {steps.toReversed().map((step) => (
-                  <tr>
-                    <td>
-                      <Time at={step.at.toISOString()} />
-                    </td>
-                    {shown.map(({ key }) => (
-                      <td class="number">{step[key].toLocaleString('en-US')}</td>
-                    ))}
-                  </tr>
+          <Table named="Table" columns={['From']} numbers={shown.map(({ name }) => name)}>
+            {steps.toReversed().map((step) => (
+              <tr>
+                <td>
+                  <Time at={step.at.toISOString()} />
+                </td>
+                {shown.map(({ key }) => (
+                  <td class="number">{step[key].toLocaleString('en-US')}</td>
                 ))}
-              </tbody>
-            </table>
-          </section>
+              </tr>
+            ))}
+          </Table>
         </More>
       )}
     </figure>

@@ -2,6 +2,7 @@
 /** The overview: what arrives, how fast, and what needs somebody. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import { Pagination } from '../../api/pagination.ts';
 import {
   type DeliveryCounts,
   MAX_DELIVERIES_READ,
@@ -9,33 +10,23 @@ import {
 } from '../../db/console/delivery-counts.ts';
 import { type InOrder, readInOrder } from '../../db/console/in-order.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
-import { Paging } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv, Viewer } from '../deps.ts';
 import { html, Page } from '../layout.tsx';
-import { Code, Empty, Live } from '../parts.tsx';
+import { Code, Count, Empty, Live } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, duration } from '../times.tsx';
-import { Trouble } from '../webhooks/health.tsx';
+import { Needing } from '../webhooks/health.tsx';
 import { Chart } from './chart.tsx';
 import { type Range, rangeOf, ranges } from './ranges.ts';
 
 const Webhooks = v.object({ data: v.array(webhookRecordSchema) });
-const Counted = v.object({ pagination: Paging });
+const Counted = v.object({ pagination: Pagination });
 
 interface Waiting {
   readonly pending: number;
   readonly retrying: number;
   readonly held: number;
-}
-
-function Count({ name, value, path }: { name: string; value: string; path: string }) {
-  return (
-    <a class="card count" href={`${CONSOLE}${path}`}>
-      <strong>{value}</strong>
-      <span>{name}</span>
-    </a>
-  );
 }
 
 function Incidents({ webhooks, now }: { webhooks: readonly WebhookRecord[]; now: Date }) {
@@ -51,14 +42,7 @@ function Incidents({ webhooks, now }: { webhooks: readonly WebhookRecord[]; now:
       ) : (
         <ul class="stack">
           {needing.map((webhook) => (
-            <li class="stack">
-              <h3>
-                <a href={`${CONSOLE}/webhooks/${webhook.id}`}>
-                  Webhook {webhook.id}, {webhook.webhookType}
-                </a>
-              </h3>
-              <Trouble webhook={webhook} now={now} />
-            </li>
+            <Needing webhook={webhook} now={now} />
           ))}
         </ul>
       )}

@@ -5,7 +5,7 @@ import type { WebhookRecord } from '../../domain/webhook.ts';
 import { counted } from '../../domain/words.ts';
 import type { Viewer } from '../deps.ts';
 import { Act, Page } from '../layout.tsx';
-import { Badge } from '../parts.tsx';
+import { Badge, Table } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { duration } from '../times.tsx';
 
@@ -34,32 +34,22 @@ function Found({ found }: { found: Examination }) {
         )}
       </div>
       <p role="status">{summary(found)}</p>
-      <section class="scroll" aria-label="Result, as a table" tabindex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Verdict</th>
-              <th scope="col">Looked at</th>
-              <th scope="col">Sent</th>
-              <th scope="col">Received</th>
-              <th scope="col">How to mend it</th>
-            </tr>
-          </thead>
-          <tbody>
-            {found.rows.map(({ name, sent, received, verdict, remedy }) => (
-              <tr>
-                <td>
-                  <Badge tone={TONES[verdict]}>{verdict}</Badge>
-                </td>
-                <th scope="row">{name}</th>
-                <td>{sent}</td>
-                <td>{received}</td>
-                <td>{remedy ?? '–'}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <Table
+        named="Result, as a table"
+        columns={['Verdict', 'Looked at', 'Sent', 'Received', 'How to mend it']}
+      >
+        {found.rows.map(({ name, sent, received, verdict, remedy }) => (
+          <tr>
+            <td>
+              <Badge tone={TONES[verdict]}>{verdict}</Badge>
+            </td>
+            <th scope="row">{name}</th>
+            <td>{sent}</td>
+            <td>{received}</td>
+            <td>{remedy ?? '–'}</td>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }

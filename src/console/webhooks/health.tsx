@@ -93,3 +93,19 @@ export function Trouble(props: { webhook: WebhookRecord; mail?: DeactivationMail
     </div>
   );
 }
+
+/** A webhook that needs somebody, in a list. @param eshop said where there are those of several */
+export function Needing(props: { webhook: WebhookRecord; eshop?: string; now: Date }) {
+  const { webhook, eshop, now } = props;
+  return (
+    <li class="stack">
+      <h3>
+        <a href={`${CONSOLE}/webhooks/${webhook.id}`}>
+          Webhook {webhook.id}, {webhook.webhookType}
+        </a>
+        {eshop === undefined ? null : <span class="quiet"> of {eshop}</span>}
+      </h3>
+      <Trouble webhook={webhook} now={now} />
+    </li>
+  );
+}

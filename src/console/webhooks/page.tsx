@@ -3,13 +3,14 @@
 import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
-import type { TestResult } from '../../api/webhooks/test-delivery.ts';
 import type { DeactivationMail } from '../../db/console/deactivation-mail.ts';
+import { isUnderWay } from '../../domain/recovery.ts';
+import type { TestDeliveryResult } from '../../domain/test-delivery.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';
 import { Act, Page } from '../layout.tsx';
-import { Badge, Code, Empty, Facts, Live, LivePart, TypeName, typeWords } from '../parts.tsx';
+import { Code, Empty, Facts, Live, LivePart, RecoveryBadge, TypeName, typeWords } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, Time } from '../times.tsx';
@@ -28,7 +29,7 @@ export interface WebhookPageProps {
   readonly overlapUntil: string | null;
   /** Shown this once. */
   readonly secret?: string | undefined;
-  readonly testResult?: v.InferOutput<typeof TestResult> | undefined;
+  readonly testResult?: TestDeliveryResult | undefined;
   readonly notice?: string | undefined;
   readonly refused?: string | undefined;
 }
@@ -72,8 +73,6 @@ function Secret({
   );
 }
 
-const RECOVERY_TONES = { running: 'busy', paused: 'calm', completed: 'good', canceled: '' } as const;
-
 function Recoveries({ recoveries, viewer }: Pick<WebhookPageProps, 'recoveries' | 'viewer'>) {
   return (
     <section class="card flush" aria-labelledby="recoveries">
@@ -113,9 +112,9 @@ function Recoveries({ recoveries, viewer }: Pick<WebhookPageProps, 'recoveries' 
                 {reason === null ? null : <span>{reason}</span>}
               </p>
               <div class="end">
-                <Badge tone={RECOVERY_TONES[state]}>{state}</Badge>
+                <RecoveryBadge state={state} />
                 <Ago at={createdAt} now={viewer.now} />
-                {state === 'running' || state === 'paused' ? (
+                {isUnderWay(state) ? (
                   <Act action={`/webhooks/${webhookId}/recoveries/${recoveryId}/cancel`} viewer={viewer}>
                     {' '}
                     Cancel recovery{' '}

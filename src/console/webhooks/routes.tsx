@@ -3,13 +3,13 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { Delivery } from '../../api/deliveries/record.ts';
-import { Examination } from '../../api/webhooks/examination.ts';
 import { recoverAnswer, recoveryRecord } from '../../api/webhooks/recovery-record.ts';
-import { TestResult } from '../../api/webhooks/test-delivery.ts';
 import { mailOfLastDeactivation } from '../../db/console/deactivation-mail.ts';
 import { lastAccepted } from '../../db/console/health.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
+import { examinationSchema } from '../../domain/examination.ts';
 import { recoverable, usuallyRecovered } from '../../domain/recovery.ts';
+import { testResultSchema } from '../../domain/test-delivery.ts';
 import { type WebhookRecord, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
 import { ApiRefusal, piece } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
@@ -29,8 +29,8 @@ const Many = v.object({ data: v.array(webhookRecordSchema) });
 const WithSecret = v.object({ data: webhookWithSecretSchema });
 const Latest = v.object({ data: v.array(Delivery) });
 const Recoveries = v.object({ data: v.array(recoveryRecord) });
-const Tested = v.object({ data: TestResult });
-const Examined = v.object({ data: Examination });
+const Tested = v.object({ data: testResultSchema });
+const Examined = v.object({ data: examinationSchema });
 const Recovered = v.object({ data: recoverAnswer });
 const Any = v.object({ message: v.string() });
 

@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** A test of a webhook: request and response, side by side. */
-import type * as v from 'valibot';
-import type { TestResult } from '../../api/webhooks/test-delivery.ts';
+import type { TestDeliveryResult } from '../../domain/test-delivery.ts';
 import { Badge, Code, pretty } from '../parts.tsx';
 import { duration } from '../times.tsx';
 
@@ -13,7 +12,7 @@ function lines(headers: Readonly<Record<string, string>>): string {
     .join('\n');
 }
 
-export function TestResultCard({ result }: { result: v.InferOutput<typeof TestResult> }) {
+export function TestResultCard({ result }: { result: TestDeliveryResult }) {
   const { request, response, outcome, durationMs, error } = result;
   return (
     <section class="card" aria-labelledby="test-result" role="status">

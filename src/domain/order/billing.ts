@@ -16,19 +16,7 @@ type Billing = keyof typeof pairs;
 type Party = Pick<OrderInput, Billing | (typeof pairs)[Billing]>;
 
 export const billingFields = Object.keys(pairs);
-
-function recipient(order: Party): Pick<OrderInput, Billing> {
-  return {
-    billingName: order.recipientName,
-    billingCompanyName: order.recipientCompanyName,
-    billingEmail: order.recipientEmail,
-    billingPhone: order.recipientPhone,
-    billingStreet: order.recipientStreet,
-    billingCity: order.recipientCity,
-    billingPostCode: order.recipientPostCode,
-    billingCountry: order.recipientCountry,
-  };
-}
+export const recipientFields: readonly string[] = Object.values(pairs);
 
 export function billsRecipient(order: Party): boolean {
   const values = new Map<string, unknown>(Object.entries(order));
@@ -38,7 +26,7 @@ export function billsRecipient(order: Party): boolean {
 /** The order with the recipient as billing where every billing field is left out. */
 export function withBilling<Order extends Party>(order: Order): Order {
   const values = new Map<string, unknown>(Object.entries(order));
-  return billingFields.every((field) => values.get(field) === null)
-    ? { ...order, ...recipient(order) }
-    : order;
+  if (billingFields.some((field) => values.get(field) !== null)) return order;
+  const billing = Object.entries(pairs).map(([field, recipient]) => [field, values.get(recipient)]);
+  return { ...order, ...Object.fromEntries(billing) };
 }

@@ -3,12 +3,13 @@
  * are the database's side.
  */
 import * as v from 'valibot';
+import { orderEntry } from '../catalogue.ts';
 import { editsOf } from '../editing.ts';
-import { identifier, oneOf } from '../fields.ts';
+import { oneOf } from '../fields.ts';
 import { itemsOf } from '../list.ts';
 import { conflict } from '../problem.ts';
 import { assertMove } from '../status.ts';
-import { isObject, without } from '../validation.ts';
+import { without } from '../validation.ts';
 import { billingFields, billsRecipient, withBilling } from './billing.ts';
 import { type OrderContext, orderRules, type RuledOrder } from './rules.ts';
 import {
@@ -17,7 +18,6 @@ import {
   type OrderRecord,
   orderEntries,
   orderInputSchema,
-  orderResponseOnly,
 } from './schema.ts';
 import { type OrderStatus, orderStatuses, orderTransitions } from './status.ts';
 
@@ -39,14 +39,6 @@ const inHand: ReadonlySet<OrderStatus> = new Set([
 export const changeableInHand: readonly string[] = ['note', 'trackingNumbers', 'orderFiles', 'paid'];
 
 const noBilling = Object.fromEntries(billingFields.map((field) => [field, null]));
-const skuSchema = identifier();
-
-/** The SKUs a body speaks of, whatever the body is. */
-export function skusIn(body: unknown): string[] {
-  const lines = isObject(body) ? itemsOf(body.orderProducts) : [];
-  const skus = lines.map((line) => (isObject(line) ? line.sku : undefined));
-  return [...new Set(skus.filter((sku) => v.is(skuSchema, sku)))];
-}
 
 /** The lines with the packing lists of the lines they take the place of (same SKU and lot, in their order). */
 function keepPackingLists(
@@ -63,9 +55,7 @@ function keepPackingLists(
 
 /** What an e-shop writes of an order; its `status` is not changed by an update. */
 export const orderEdits = editsOf<OrderRecord, RuledOrder, OrderContext>({
-  noun: 'order',
-  idField: 'eshopOrderId',
-  responseOnly: orderResponseOnly,
+  entry: orderEntry,
   lines: {
     field: 'orderProducts',
     writable: (lines) =>

@@ -1,6 +1,6 @@
 /** Packing lists: which units of an order went into which package (docs/interface.md, O1). */
 import * as v from 'valibot';
-import { identifier, optional, text } from '../fields.ts';
+import { described, identifier, optional, text } from '../fields.ts';
 import { list, MAX_LINES } from '../list.ts';
 import { type FieldProblem, invalid } from '../problem.ts';
 import { type OrderRecord, type PackingList, packingListSchema } from './schema.ts';
@@ -8,7 +8,7 @@ import { type OrderRecord, type PackingList, packingListSchema } from './schema.
 /** The body that replaces all packing lists of an order: the products named, in the form of the record. */
 export const packingListsSchema = v.pipe(
   v.strictObject({
-    orderProducts: v.pipe(
+    orderProducts: described(
       list(
         v.strictObject({
           sku: identifier(),
@@ -18,9 +18,7 @@ export const packingListsSchema = v.pipe(
         MAX_LINES,
         'products',
       ),
-      v.description(
-        'The products with their packages. A product with several lines is listed once per line, in their order. Lines that are not listed have no packages.',
-      ),
+      'The products with their packages. A product with several lines is listed once per line, in their order. Lines that are not listed have no packages.',
     ),
   }),
   v.metadata({ ref: 'OrderPackingListsInput' }),

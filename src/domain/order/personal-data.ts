@@ -1,27 +1,11 @@
 /** What of an order says who the customer is (docs/interface.md, O14). */
+import { billingFields, recipientFields } from './billing.ts';
 import type { OrderRecord } from './schema.ts';
 
+const others: readonly (keyof OrderRecord)[] = ['pickupPoint', 'note'];
+
 /** Null once they are erased. */
-export const personalOrderFields = [
-  'recipientName',
-  'recipientCompanyName',
-  'recipientEmail',
-  'recipientPhone',
-  'recipientStreet',
-  'recipientCity',
-  'recipientPostCode',
-  'recipientCountry',
-  'billingName',
-  'billingCompanyName',
-  'billingEmail',
-  'billingPhone',
-  'billingStreet',
-  'billingCity',
-  'billingPostCode',
-  'billingCountry',
-  'pickupPoint',
-  'note',
-] as const satisfies readonly (keyof OrderRecord)[];
+export const personalOrderFields: readonly string[] = [...recipientFields, ...billingFields, ...others];
 
 /** An order without them; without its files, such as invoices, and the notes of its status changes too. */
 export function withoutCustomer(order: OrderRecord): OrderRecord {

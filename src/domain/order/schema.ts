@@ -33,7 +33,7 @@ export const packingListSchema = v.pipe(
     packageType: optional(text(64)),
     sscc: optional(sscc()),
     trackingNumber: optional(text(128)),
-    weight: v.pipe(optional(integer(0, 1_000_000_000)), v.description('Grams.')),
+    weight: described(optional(integer(0, 1_000_000_000)), 'Grams.'),
     quantity: count('positive'),
     lot: optional(text(64)),
     expirationDate: optional(timestamp()),
@@ -48,7 +48,7 @@ const productSchema = v.pipe(
     sku: identifier(),
     quantity: count('positive'),
     unitPrice: optional(money()),
-    vatRate: v.pipe(optional(count('percent')), v.description('Percent.')),
+    vatRate: described(optional(count('percent')), 'Percent.'),
     lot: optional(text(64)),
   }),
   v.metadata({ ref: 'OrderProductInput' }),
@@ -115,21 +115,15 @@ export const orderEntries = {
   ),
 
   paid: described(flag(), 'Whether the order is paid.'),
-  paymentType: v.pipe(
+  paymentType: described(
     optional(integerOf([0, 1, 2], 'must be 0 (cash on delivery), 1 (card online) or 2 (bank transfer)')),
-    v.description('0 cash on delivery, 1 card online, 2 bank transfer.'),
+    '0 cash on delivery, 1 card online, 2 bank transfer.',
   ),
   cashOnDelivery: described(optional(money()), 'The amount to collect, for payment type 0.'),
   currency: optional(currency()),
 
-  note: v.pipe(
-    optional(text(4000)),
-    v.description('Internal note of the e-shop, not shown to the customer.'),
-  ),
-  branch: v.pipe(
-    optional(text(128)),
-    v.description('The branch of the e-shop to which orders are sent together.'),
-  ),
+  note: described(optional(text(4000)), 'Internal note of the e-shop, not shown to the customer.'),
+  branch: described(optional(text(128)), 'The branch of the e-shop to which orders are sent together.'),
   invoiceNumber: described(optional(text(64)), 'Number of the invoice.'),
   invoicePrint: described(flag(), 'Print the order file of type invoice, which is then required.'),
   pickFromQuality: described(
@@ -138,9 +132,9 @@ export const orderEntries = {
   ),
   trackingNumbers: described(v.optional(list(text(128, 1), 1000), []), 'Tracking numbers of the packages.'),
   sanction: described(flag(), 'Only for b2b.'),
-  priority: v.pipe(
+  priority: described(
     v.optional(integerOf([0, 1], 'must be 0 (normal) or 1 (high)'), 0),
-    v.description('0 normal, 1 high.'),
+    '0 normal, 1 high.',
   ),
   disableShippingReorder: described(
     flag(),

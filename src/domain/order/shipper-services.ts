@@ -4,29 +4,24 @@
  */
 import * as v from 'valibot';
 import shipped from '../data/shipper-services.json' with { type: 'json' };
-import { country, text } from '../fields.ts';
+import { country, described, text } from '../fields.ts';
 import { validate } from '../validation.ts';
 
 const serviceSchema = v.strictObject({
-  value: v.pipe(text(64, 1), v.description("The value of an order's `shipperService`.")),
+  value: described(text(64, 1), "The value of an order's `shipperService`."),
   name: text(255, 1),
   countries: v.array(country()),
-  pickupPoint: v.pipe(
+  pickupPoint: described(
     v.boolean(),
-    v.description(
-      'Whether the service delivers to pickup points: if so, an order requires a `pickupPoint`; otherwise it must not have one.',
-    ),
+    'Whether the service delivers to pickup points: if so, an order requires a `pickupPoint`; otherwise it must not have one.',
   ),
-  cashOnDelivery: v.pipe(
-    v.boolean(),
-    v.description('Whether cash on delivery (payment type 0) is possible.'),
-  ),
+  cashOnDelivery: described(v.boolean(), 'Whether cash on delivery (payment type 0) is possible.'),
 });
 export type ShipperService = v.InferOutput<typeof serviceSchema>;
 
 /** A carrier as `GET /v2/shipper-service-codes` answers it. */
 export const shipperSchema = v.strictObject({
-  shipper: v.pipe(text(64, 1), v.description("The value of an order's `shipper`.")),
+  shipper: described(text(64, 1), "The value of an order's `shipper`."),
   name: text(255, 1),
   services: v.pipe(v.array(serviceSchema), v.minLength(1)),
 });

@@ -1,7 +1,8 @@
 /** What an e-shop can do to a product. Stock is moved by stock movements and orders alone. */
+import { productEntry } from '../catalogue.ts';
 import { editsOf } from '../editing.ts';
 import { problemIf, rulesOf } from '../validation.ts';
-import { type ProductInput, type ProductRecord, productInputSchema, productResponseOnly } from './schema.ts';
+import { type ProductInput, type ProductRecord, productInputSchema } from './schema.ts';
 
 interface ProductContext {
   readonly now: Date;
@@ -11,9 +12,7 @@ const rule = rulesOf<ProductInput, ProductContext>();
 const noStock = { available: '0', reserved: '0', onHold: '0', awaiting: '0' };
 
 export const productEdits = editsOf<ProductRecord, ProductInput, ProductContext>({
-  noun: 'product',
-  idField: 'sku',
-  responseOnly: productResponseOnly,
+  entry: productEntry,
   schema: productInputSchema,
   rules: [
     rule(['sku'], (_product, _context, before) =>

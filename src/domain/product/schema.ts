@@ -18,10 +18,10 @@ export const productEntries = {
   upc: optional(text(64)),
   price: optional(money()),
   currency: optional(currency()),
-  weight: v.pipe(optional(integer(0, MAX_MEASURE)), v.description(GRAMS)),
-  width: v.pipe(optional(integer(0, MAX_MEASURE)), v.description(MILLIMETRES)),
-  height: v.pipe(optional(integer(0, MAX_MEASURE)), v.description(MILLIMETRES)),
-  depth: v.pipe(optional(integer(0, MAX_MEASURE)), v.description(MILLIMETRES)),
+  weight: described(optional(integer(0, MAX_MEASURE)), GRAMS),
+  width: described(optional(integer(0, MAX_MEASURE)), MILLIMETRES),
+  height: described(optional(integer(0, MAX_MEASURE)), MILLIMETRES),
+  depth: described(optional(integer(0, MAX_MEASURE)), MILLIMETRES),
   originCountry: optional(country()),
   hsCode: optional(text(32)),
   batteryType: optional(oneOf(['no', 'device', 'package'])),
@@ -65,7 +65,7 @@ export interface ProductRecord extends ProductInput {
 }
 
 export function productRecordSchema(version: PayloadVersion) {
-  const units = (description: string) => v.pipe(writtenDecimal('count', version), v.description(description));
+  const units = (description: string) => described(writtenDecimal('count', version), description);
   const record = recordObject(productEntries, version, {
     stock: described(
       named(

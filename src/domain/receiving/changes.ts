@@ -2,18 +2,12 @@
  * What can be done to a receiving: pure functions from the record before to the record after. Stock and events are
  * the database's side.
  */
-import {
-  announce,
-  enterCounts,
-  lineProblems,
-  skusOfLines,
-  unitsOf,
-  writableLines,
-} from '../announced-lines.ts';
+import { announce, enterCounts, lineProblems, unitsOf, writableLines } from '../announced-lines.ts';
+import { receivingEntry } from '../catalogue.ts';
 import { editsOf } from '../editing.ts';
 import { conflict } from '../problem.ts';
 import { assertMove } from '../status.ts';
-import { isObject, problemIf, rulesOf } from '../validation.ts';
+import { problemIf, rulesOf } from '../validation.ts';
 import {
   type ReceivingInput,
   type ReceivingLine,
@@ -21,7 +15,6 @@ import {
   type ReceivingRecord,
   receivingInputSchema,
   receivingLineResponseOnly,
-  receivingResponseOnly,
 } from './schema.ts';
 import { type ReceivingStatus, receivingTransitions } from './status.ts';
 
@@ -47,11 +40,6 @@ const receivingRules = [
   rule(['products'], ({ products }, { knownSkus }) => lineProblems('products', products, knownSkus)),
 ];
 
-/** The SKUs a body speaks of, whatever the body is. */
-export function skusInReceiving(body: unknown): string[] {
-  return isObject(body) ? skusOfLines(body.products) : [];
-}
-
 function freshLine({
   sku,
   quantity,
@@ -62,9 +50,7 @@ function freshLine({
 }
 
 export const receivingEdits = editsOf<ReceivingRecord, ReceivingInput, ReceivingContext>({
-  noun: 'receiving',
-  idField: 'eshopReceivingId',
-  responseOnly: receivingResponseOnly,
+  entry: receivingEntry,
   lines: {
     field: 'products',
     writable: (lines) => writableLines(lines, receivingLineResponseOnly),

@@ -2,11 +2,12 @@
  * What can be done to a return: pure functions from the record before to the record after. Stock and events are the
  * database's side.
  */
-import { announce, enterCounts, lineProblems, skusOfLines, writableLines } from '../announced-lines.ts';
+import { announce, enterCounts, lineProblems, writableLines } from '../announced-lines.ts';
+import { returnEntry } from '../catalogue.ts';
 import { editsOf } from '../editing.ts';
 import { conflict } from '../problem.ts';
 import { assertMove } from '../status.ts';
-import { isObject, problemIf, rulesOf } from '../validation.ts';
+import { problemIf, rulesOf } from '../validation.ts';
 import {
   type ReturnInput,
   type ReturnLine,
@@ -14,7 +15,6 @@ import {
   type ReturnRecord,
   returnInputSchema,
   returnLineResponseOnly,
-  returnResponseOnly,
 } from './schema.ts';
 import { type ReturnStatus, returnTransitions } from './status.ts';
 
@@ -36,20 +36,13 @@ const returnRules = [
   ),
 ];
 
-/** The SKUs a body speaks of, whatever the body is. */
-export function skusInReturn(body: unknown): string[] {
-  return isObject(body) ? skusOfLines(body.returnedOrderProducts) : [];
-}
-
 function freshLine(sent: ReturnInput['returnedOrderProducts'][number]): ReturnLine {
   const { sku, quantity, returnReason, lot } = sent;
   return { sku, quantity, received: null, returnReason, resolution: null, lot, lineState: 'E' };
 }
 
 export const returnEdits = editsOf<ReturnRecord, ReturnInput, ReturnContext>({
-  noun: 'return',
-  idField: 'eshopReturnId',
-  responseOnly: returnResponseOnly,
+  entry: returnEntry,
   lines: {
     field: 'returnedOrderProducts',
     writable: (lines) => writableLines(lines, returnLineResponseOnly),

@@ -42,16 +42,14 @@ export interface StockMovementRecord extends NewMovement {
 }
 
 export function stockMovementRecordSchema(version: PayloadVersion) {
-  const id = v.pipe(
+  const id = described(
     recordNumber(),
-    v.description('Assigned by the service; of two movements of a product, the later one has the higher id.'),
+    'Assigned by the service; of two movements of a product, the later one has the higher id.',
   );
   const record = recordObject({ id, ...stockMovementEntries }, version, {
-    balance: v.pipe(
+    balance: described(
       writtenDecimal('count', version),
-      v.description(
-        "The product's available units after the movement. Units that an order has reserved are no longer available, so the movement that takes them out of the stock does not change the balance.",
-      ),
+      "The product's available units after the movement. Units that an order has reserved are no longer available, so the movement that takes them out of the stock does not change the balance.",
     ),
     createdAt: writtenTimestamp(),
   });

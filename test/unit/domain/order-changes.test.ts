@@ -1,18 +1,12 @@
 /** What can be done to an order: from the record before to the record after. */
 import { describe, expect, test } from 'vitest';
-import {
-  changeableInHand,
-  moveOrder,
-  orderEdits,
-  releaseOrder,
-  skusIn,
-} from '../../../src/domain/order/changes.ts';
+import { changeableInHand, moveOrder, orderEdits, releaseOrder } from '../../../src/domain/order/changes.ts';
 import type { OrderContext } from '../../../src/domain/order/rules.ts';
 import type { OrderRecord, PackingList } from '../../../src/domain/order/schema.ts';
 import { shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
 import { refusal } from '../../support/refusal.ts';
 
-const { make: newOrder, patch: patchOrder, replace: replaceOrder } = orderEdits;
+const { make: newOrder, patch: patchOrder, replace: replaceOrder, skusIn } = orderEdits;
 const created = '2026-11-20T12:00:00.000Z';
 const context: OrderContext = {
   now: new Date(created),

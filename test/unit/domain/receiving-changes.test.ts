@@ -7,7 +7,6 @@ import {
   moveReceiving,
   type ReceivingContext,
   receivingEdits,
-  skusInReceiving,
 } from '../../../src/domain/receiving/changes.ts';
 import {
   type ReceivingLine,
@@ -127,8 +126,9 @@ describe('a new receiving', () => {
 
 test('the SKUs of a body: each once, of lines alone that name one', () => {
   const products = [{ sku: 'TEA' }, { sku: 'CUP' }, { sku: 'TEA' }, {}, { sku: 7 }, 'POT', null];
-  expect(skusInReceiving({ products })).toEqual(['TEA', 'CUP']);
-  for (const sent of [null, 'text', [], {}, { products: 'TEA' }]) expect(skusInReceiving(sent)).toEqual([]);
+  expect(receivingEdits.skusIn({ products })).toEqual(['TEA', 'CUP']);
+  for (const sent of [null, 'text', [], {}, { products: 'TEA' }])
+    expect(receivingEdits.skusIn(sent)).toEqual([]);
 });
 
 describe('an update', () => {

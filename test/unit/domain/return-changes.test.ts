@@ -6,7 +6,6 @@ import {
   type ReturnContext,
   returnChangeableOnArrival,
   returnEdits,
-  skusInReturn,
 } from '../../../src/domain/return/changes.ts';
 import {
   type ReturnLine,
@@ -102,8 +101,8 @@ describe('a new return', () => {
 
 test('the SKUs of a body: each once, of lines alone that name one', () => {
   const returnedOrderProducts = [{ sku: 'TEA' }, { sku: 'CUP' }, { sku: 'TEA' }, {}, { sku: 7 }, null];
-  expect(skusInReturn({ returnedOrderProducts })).toEqual(['TEA', 'CUP']);
-  for (const sent of [null, 'text', [], {}]) expect(skusInReturn(sent)).toEqual([]);
+  expect(returnEdits.skusIn({ returnedOrderProducts })).toEqual(['TEA', 'CUP']);
+  for (const sent of [null, 'text', [], {}]) expect(returnEdits.skusIn(sent)).toEqual([]);
 });
 
 describe('an update', () => {

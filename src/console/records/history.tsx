@@ -1,11 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The history of a record as one line, in its order: what happened, where it went, and what waits for what. */
 import type * as v from 'valibot';
-import type { Delivery } from '../api/deliveries/record.ts';
-import type { Event } from '../api/event-schemas.ts';
-import { State, type Tone } from './parts.tsx';
-import { CONSOLE } from './session.ts';
-import { Due, Time } from './times.tsx';
+import type { Delivery } from '../../api/deliveries/record.ts';
+import type { Event } from '../../api/event-schemas.ts';
+import { State, type Tone } from '../parts.tsx';
+import { CONSOLE } from '../session.ts';
+import { Due, Time } from '../times.tsx';
 
 type Happened = v.InferOutput<typeof Event>;
 type Outcome = Happened['webhooks'][number];

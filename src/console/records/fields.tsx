@@ -1,9 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** A record of any kind: its fields as names and values, its lists as tables. */
 import type { Child } from 'hono/jsx';
-import { capital } from '../domain/words.ts';
-import { Facts } from './parts.tsx';
-import { Time } from './times.tsx';
+import type { CatalogueEntry } from '../../domain/catalogue.ts';
+import { capital } from '../../domain/words.ts';
+import { Facts, Table } from '../parts.tsx';
+import { Time } from '../times.tsx';
 
 export type Item = Readonly<Record<string, unknown>>;
 
@@ -18,6 +19,11 @@ export function plain(value: unknown): string | null {
   if (value === null || value === undefined || value === '' || typeof value === 'object') return null;
   if (value === true) return 'yes';
   return value === false ? 'no' : String(value);
+}
+
+/** The identifier of a record. */
+export function idIn(item: Item, { idField }: CatalogueEntry): string {
+  return plain(item[idField]) ?? '';
 }
 
 function shown(value: unknown): Child | null {
@@ -35,33 +41,22 @@ function itemsIn(value: unknown): readonly Item[] {
   return Array.isArray(value) ? value.filter(isItem) : [];
 }
 
-function Table({ title, items }: { title: string; items: readonly Item[] }) {
+function ItemTable({ title, items }: { title: string; items: readonly Item[] }) {
   const fields = [...new Set(items.flatMap((item) => Object.keys(item)))].filter((field) =>
     items.some((item) => shown(item[field]) !== null),
   );
   return (
     <section class="card" aria-label={title}>
       <h2>{title}</h2>
-      <section class="scroll" aria-label={`${title}, as a table`} tabindex={0}>
-        <table>
-          <thead>
-            <tr>
-              {fields.map((field) => (
-                <th scope="col">{words(field)}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {items.map((item) => (
-              <tr>
-                {fields.map((field) => (
-                  <td>{shown(item[field]) ?? '–'}</td>
-                ))}
-              </tr>
+      <Table named={`${title}, as a table`} columns={fields.map(words)}>
+        {items.map((item) => (
+          <tr>
+            {fields.map((field) => (
+              <td>{shown(item[field]) ?? '–'}</td>
             ))}
-          </tbody>
-        </table>
-      </section>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }
@@ -71,7 +66,7 @@ export function Lists({ item }: { item: Item }) {
     <>
       {Object.entries(item).map(([field, value]) => {
         const items = itemsIn(value);
-        return items.length === 0 ? null : <Table title={words(field)} items={items} />;
+        return items.length === 0 ? null : <ItemTable title={words(field)} items={items} />;
       })}
     </>
   );

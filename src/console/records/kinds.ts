@@ -1,0 +1,51 @@
+/** The five kinds of record, and what lists say of each. */
+import {
+  type CatalogueEntry,
+  orderEntry,
+  productEntry,
+  receivingEntry,
+  returnEntry,
+  stockMovementEntry,
+} from '../../domain/catalogue.ts';
+import { orderStatuses } from '../../domain/order/status.ts';
+import { receivingStatuses } from '../../domain/receiving/status.ts';
+import { returnStatuses } from '../../domain/return/status.ts';
+
+export interface Kind {
+  readonly entry: CatalogueEntry;
+  readonly title: string;
+  /** Its fields that say most, in lists. */
+  readonly told: readonly string[];
+  /** By which field its list is filtered, as the API does it, and its values where these are few. */
+  readonly by?: { readonly field: string; readonly label: string; readonly values?: readonly string[] };
+}
+
+const status = (values: readonly string[]) => ({ field: 'status', label: 'Status', values });
+
+export const kinds: readonly Kind[] = [
+  {
+    entry: orderEntry,
+    title: 'Orders',
+    told: ['recipientName', 'shipper', 'shipperService', 'orderType'],
+    by: status(orderStatuses),
+  },
+  { entry: productEntry, title: 'Products', told: ['name', 'ean'] },
+  {
+    entry: receivingEntry,
+    title: 'Receivings',
+    told: ['supplier', 'deliveryNoteNumber', 'unitsAmount'],
+    by: status(receivingStatuses),
+  },
+  {
+    entry: returnEntry,
+    title: 'Returns',
+    told: ['eshopOrderId', 'shipper', 'trackingNumber'],
+    by: status(returnStatuses),
+  },
+  {
+    entry: stockMovementEntry,
+    title: 'Stock movements',
+    told: ['type', 'sku', 'count', 'reference'],
+    by: { field: 'sku', label: 'SKU' },
+  },
+];

@@ -1,0 +1,136 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/** The records of a kind: the newest first, or filtered. */
+import type { Pagination } from '../../api/pagination.ts';
+import { piece, queryText } from '../api-client.ts';
+import type { Viewer } from '../deps.ts';
+import { ChoiceFilter, Filters } from '../filters.tsx';
+import { Page } from '../layout.tsx';
+import { Empty, Input, Pages } from '../parts.tsx';
+import { CONSOLE } from '../session.ts';
+import { Ago } from '../times.tsx';
+import { type Item, idIn, plain } from './fields.tsx';
+import type { Kind } from './kinds.ts';
+
+function Row({ kind: { entry, told }, item, now }: { kind: Kind; item: Item; now: Date }) {
+  const id = idIn(item, entry);
+  const [status, at] = [plain(item.status), plain(item.updatedAt) ?? plain(item.createdAt)];
+  return (
+    <li>
+      <p class="name">
+        <a href={`${CONSOLE}${entry.path}/${piece(id)}`}>{id}</a>
+      </p>
+      <p class="more">
+        {told.flatMap((field) => {
+          const value = plain(item[field]);
+          return value === null || value === '' ? [] : [<span>{value}</span>];
+        })}
+      </p>
+      <p class="end">
+        {status === null ? null : <span class="state busy">{status}</span>}
+        {at === null ? null : <Ago at={at} now={now} />}
+      </p>
+    </li>
+  );
+}
+
+interface Listed {
+  readonly items: readonly Item[];
+  /** Whether it begins with the newest of all. */
+  readonly isFirst: boolean;
+  /** Where the next page begins; null where this is the last. */
+  readonly next: string | null;
+}
+
+function Onward({ path, listed: { isFirst, next } }: { path: string; listed: Listed }) {
+  if (isFirst && next === null) return null;
+  return (
+    <nav class="pages" aria-label="Pages">
+      <span>Newest first</span>
+      <span class="acts">
+        {isFirst ? null : (
+          <a class="button" href={`${CONSOLE}${path}`}>
+            Newest
+          </a>
+        )}
+        {next === null ? null : (
+          <a class="button" href={`${CONSOLE}${path}${queryText({ before: next })}`} rel="next">
+            Next
+          </a>
+        )}
+      </span>
+    </nav>
+  );
+}
+
+function FilterBy({ kind: { entry, by }, value }: { kind: Kind; value: string }) {
+  if (by === undefined) return null;
+  const { field, label, values } = by;
+  return (
+    <Filters path={entry.path}>
+      {values === undefined ? (
+        <Input name={field} label={label} value={value} />
+      ) : (
+        <ChoiceFilter name={field} label={label} value={value} options={values.map((each) => [each, each])} />
+      )}
+    </Filters>
+  );
+}
+
+/** @param filtered by the kind's own field; null where the newest of all are listed */
+export function ListPage(props: {
+  viewer: Viewer;
+  kind: Kind;
+  listed: Listed;
+  filtered?: { readonly value: string; readonly paging: Pagination };
+}) {
+  const { viewer, kind, listed, filtered } = props;
+  const { entry, title } = kind;
+  return (
+    <Page title={title} viewer={viewer} here={entry.path}>
+      <h1>{title}</h1>
+      <form method="get" action={`${CONSOLE}/find${entry.path}`} class="card">
+        <div class="filters">
+          <Input name="id" label={`Identifier of the ${entry.noun}`} required />
+          <div class="acts">
+            <button type="submit" class="main">
+              Open
+            </button>
+          </div>
+        </div>
+      </form>
+      <FilterBy kind={kind} value={filtered?.value ?? ''} />
+      <section class="card flush" aria-label={title}>
+        {listed.items.length === 0 ? (
+          filtered === undefined ? (
+            <Empty title={`No ${title.toLowerCase()} yet`}>
+              <p>
+                They appear here as soon as they are created through the <a href="/docs">API</a>.
+              </p>
+            </Empty>
+          ) : (
+            <Empty title={`No ${title.toLowerCase()} found`}>
+              <p>
+                None matches this filter. <a href={`${CONSOLE}${entry.path}`}>Show all of them</a>
+              </p>
+            </Empty>
+          )
+        ) : (
+          <ul class="rows">
+            {listed.items.map((item) => (
+              <Row kind={kind} item={item} now={viewer.now} />
+            ))}
+          </ul>
+        )}
+        {filtered === undefined ? (
+          <Onward path={entry.path} listed={listed} />
+        ) : (
+          <Pages
+            paging={filtered.paging}
+            path={entry.path}
+            query={{ [kind.by?.field ?? '']: filtered.value }}
+          />
+        )}
+      </section>
+    </Page>
+  );
+}

@@ -1,0 +1,71 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/** The five kinds of record, to be read: lists, and each with its deliveries. */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { Pagination } from '../../api/pagination.ts';
+import { newestRecords } from '../../db/console/records.ts';
+import { type EventType, eventTypes } from '../../domain/event-types.ts';
+import { piece } from '../api-client.ts';
+import { DeliveryList } from '../deliveries/rows.tsx';
+import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import { EventList } from '../events.tsx';
+import { html } from '../layout.tsx';
+import { CONSOLE } from '../session.ts';
+import { idIn } from './fields.tsx';
+import { kinds } from './kinds.ts';
+import { ListPage } from './list.tsx';
+import { RecordPage } from './page.tsx';
+
+const ROWS = 30;
+const Shown = v.looseObject({});
+const One = v.object({ data: Shown });
+const Many = v.object({ data: v.array(Shown), pagination: Pagination });
+
+export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
+  for (const kind of kinds) {
+    const { path } = kind.entry;
+    app.get(`/find${path}`, (c) =>
+      c.redirect(`${CONSOLE}${path}/${piece((c.req.query('id') ?? '').trim())}`, 303),
+    );
+
+    app.get(path, async (c) => {
+      const { api, viewer } = c.var;
+      const { eshopId } = viewer.session;
+      const { by } = kind;
+      const value = by === undefined ? '' : (c.req.query(by.field) ?? '').trim();
+      if (by !== undefined && value !== '') {
+        const query = { [by.field]: value, page: c.req.query('page'), items: String(ROWS) };
+        const { data: items, pagination: paging } = await api.get(Many, `/v21${path}`, query);
+        const listed = { items, isFirst: true, next: null };
+        return c.html(html(<ListPage {...{ viewer, kind, listed }} filtered={{ value, paging }} />));
+      }
+      const before = c.req.query('before') ?? null;
+      // One more says whether there are more.
+      const rows = await newestRecords(sql, kind.entry.kind, eshopId, { before, most: ROWS + 1 });
+      const items = rows.slice(0, ROWS);
+      const last = rows.length > ROWS ? items.at(-1) : undefined;
+      const next = last === undefined ? null : idIn(last, kind.entry);
+      return c.html(
+        html(<ListPage {...{ viewer, kind }} listed={{ items, isFirst: before === null, next }} />),
+      );
+    });
+
+    app.get(`${path}/:id`, async (c) => {
+      const { api, viewer } = c.var;
+      const id = c.req.param('id');
+      const packed = kind.entry.kind === 'order' ? { withPackingLists: 'true' } : {};
+      const [{ data: item }, told, happened] = await Promise.all([
+        api.get(One, `/v21${path}/${piece(id)}`, packed),
+        api.get(DeliveryList, '/v21/deliveries', { entityId: id, items: '20' }),
+        api.get(EventList, '/v21/events', { entityId: id, items: '20' }),
+      ]);
+      // A product may have the number of an order.
+      const ofKind = ({ webhookType }: { readonly webhookType: EventType }) =>
+        eventTypes[webhookType].entity === kind.entry.kind;
+      const [deliveries, events] = [told.data.filter(ofKind), happened.data.filter(ofKind)];
+      return c.html(html(<RecordPage {...{ viewer, kind, id, item, deliveries, events }} />));
+    });
+  }
+  return app;
+}
