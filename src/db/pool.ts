@@ -11,6 +11,18 @@ export type Sql = postgres.Sql | postgres.TransactionSql;
 /** The pool itself, where a function opens its own transaction. */
 export type Pool = postgres.Sql;
 
+/** The row of a statement that always has one. */
+export async function oneRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<Row> {
+  const [row] = await rows;
+  if (row === undefined) throw new Error('A statement that always has a row had none.');
+  return row;
+}
+
+/** What a statement counted. */
+export async function counted(rows: PromiseLike<readonly { readonly count: number }[]>): Promise<number> {
+  return (await oneRow(rows)).count;
+}
+
 /** How long things may take, in milliseconds. */
 export interface PoolDeadlines extends SocketDeadlines {
   /** For a statement, before Postgres ends it: no request hangs on a lock for ever. null: as long as it takes. */

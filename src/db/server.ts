@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { atMost } from '../lib/at-most.ts';
 import { UserError } from '../lib/user-error.ts';
-import { backendPids, createPool, type Pool } from './pool.ts';
+import { backendPids, createPool, oneRow, type Pool } from './pool.ts';
 
 /** The oldest Postgres that Waybill runs on: the oldest that it was tried with. */
 const OLDEST_VERSION = 13;
@@ -31,14 +31,13 @@ interface Reached {
 export async function inspectServer(url: string): Promise<Reached> {
   const sql = createPool(url, 1, { session: false });
   try {
-    const [server] = await sql<Server[]>`
+    const server = await oneRow(sql<Server[]>`
       select current_setting('server_version_num')::int / 10000 as version,
         current_setting('server_encoding') as encoding,
         current_setting('default_transaction_isolation') as isolation,
         current_setting('DateStyle') as date_style,
         pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as read_only,
-        pg_backend_pid() as pid`;
-    if (server === undefined) throw new Error('A query without FROM has one row.');
+        pg_backend_pid() as pid`);
     // The process that the connection was given is the server's own, unless a pooler named another.
     const pooled = !backendPids(sql).includes(server.pid);
     const problem = problemOf(server, pooled);

@@ -2,7 +2,7 @@
 import type { Role } from '../domain/role.ts';
 import { hashApiKey } from '../secrets/keys.ts';
 import { createBatcher } from './batcher.ts';
-import type { Pool, Sql } from './pool.ts';
+import { oneRow, type Pool, type Sql } from './pool.ts';
 
 /** A user with what a login needs. */
 export interface UserRow {
@@ -31,11 +31,10 @@ interface NewUser {
  * @throws PostgresError 23505 when the e-shop has a user of this name, 23503 when there is no such e-shop
  */
 export async function createUser(sql: Sql, user: NewUser): Promise<number> {
-  const [row] = await sql<{ id: number }[]>`
+  const row = await oneRow(sql<{ id: number }[]>`
     insert into users (eshop_id, username, role, password_hash)
     values (${user.eshopId}, ${user.username}, ${user.role}, ${user.passwordHash})
-    returning id`;
-  if (row === undefined) throw new Error('The user was not written.');
+    returning id`);
   return row.id;
 }
 

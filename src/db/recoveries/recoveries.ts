@@ -12,7 +12,7 @@ import {
 } from '../../domain/recovery.ts';
 import type { StoredRecovery } from '../../domain/recovery-progress.ts';
 import { waits } from '../outbox/order.ts';
-import type { Pool, Sql } from '../pool.ts';
+import { counted, oneRow, type Pool, type Sql } from '../pool.ts';
 import { type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
 import { countLostEvents, type LostEventCount, type Search } from './lost-events.ts';
 
@@ -81,9 +81,8 @@ export async function listRecoveries(
 
 /** How many {@link listRecoveries} finds of one webhook. */
 export async function countRecoveries(sql: Sql, webhookId: number): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from recoveries where webhook_id = ${webhookId}`;
-  return row?.count ?? 0;
+  return await counted(sql<{ count: number }[]>`
+    select count(*)::int as count from recoveries where webhook_id = ${webhookId}`);
 }
 
 export interface RecoveryInput extends Omit<Search, 'until'> {
@@ -103,8 +102,7 @@ type Asked =
 
 /** What has not happened yet is not lost. */
 async function searchOf(sql: Sql, input: RecoveryInput): Promise<Search> {
-  const [row] = await sql<{ until: Date }[]>`select least(${input.until}::timestamptz, now()) as until`;
-  if (row === undefined) throw new Error('The database returned no time.');
+  const row = await oneRow(sql<{ until: Date }[]>`select least(${input.until}::timestamptz, now()) as until`);
   return { ...input, until: row.until };
 }
 
