@@ -31,10 +31,10 @@ export interface NewRecord {
   readonly events: readonly EventText[];
 }
 
-export function newRecord<Rec extends object>(
-  mapping: TableMapping<Rec>,
+export function newRecord(
+  mapping: TableMapping<object>,
   eshopId: number,
-  record: Rec,
+  record: object,
   events: readonly EventText[],
 ): NewRecord {
   const { entry, table, lines } = mapping;

@@ -53,13 +53,13 @@ export async function createRecord<Rec extends object>(
   return record;
 }
 
-function inserted<Rec extends object>(mapping: EntityMapping<Rec>, eshopId: number, record: Rec): NewRecord {
+function inserted(mapping: EntityMapping<object>, eshopId: number, record: object): NewRecord {
   const types = eventsOf(mapping.entry, null, record);
   const at = 'updatedAt' in record && typeof record.updatedAt === 'string' ? record.updatedAt : null;
   return newRecord(mapping, eshopId, record, eventTexts(mapping, record, types, { sequence: 0, at }));
 }
 
-function alreadyExists<Rec extends object>({ entry }: EntityMapping<Rec>, record: Rec): Problem {
+function alreadyExists({ entry }: EntityMapping<object>, record: object): Problem {
   return conflict(`${capital(entry.noun)} ${idOf(entry, record)} already exists.`);
 }
 
@@ -123,9 +123,9 @@ export function later(now: Date, last: Date): Date {
  * @param written `sequence`: that of the record before it; `at`: when, null where the database says it
  * @throws Problem 400 when the record has become too large
  */
-function eventTexts<Rec extends object>(
-  { entry }: EntityMapping<Rec>,
-  after: Rec,
+function eventTexts(
+  { entry }: EntityMapping<object>,
+  after: object,
   types: readonly EventType[],
   { sequence, at }: { readonly sequence: number; readonly at: string | null },
 ): EventText[] {
