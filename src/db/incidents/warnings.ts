@@ -103,32 +103,6 @@ export async function otherWarningsPutOff(
   return rows.map((row) => row.id);
 }
 
-export async function putOffWarning(sql: Sql, id: string): Promise<void> {
-  await sql`update warnings set put_off = true where id = ${id}`;
-}
-
-export async function recordWarned(sql: Sql, id: string): Promise<void> {
-  await sql`update warnings set mailed_at = coalesce(mailed_at, now()) where id = ${id}`;
-}
-
 export async function dropWarning(sql: Sql, id: string): Promise<void> {
   await sql`update warnings x set dropped_at = now() where x.id = ${id} and ${isUnsent(sql)}`;
-}
-
-/**
- * Records a permanent refusal by the mail server, and gives up once refused for `patienceMs`.
- * @param error without addresses
- * @returns whether it is given up
- */
-export async function recordWarningRefused(
-  sql: Sql,
-  mail: { readonly id: string; readonly error: string; readonly patienceMs: number },
-): Promise<boolean> {
-  const [row] = await sql<{ mailFailedAt: Date | null }[]>`
-    update warnings set mail_error = ${mail.error}, mail_refused_at = coalesce(mail_refused_at, now()),
-      mail_failed_at = case
-        when coalesce(mail_refused_at, now()) <= now() - ${mail.patienceMs} * interval '1 millisecond' then now() end
-    where id = ${mail.id} and mailed_at is null
-    returning mail_failed_at`;
-  return row?.mailFailedAt != null;
 }

@@ -47,32 +47,3 @@ export async function otherDeactivationsPutOff(
       and (x.webhook_id, x.generation) <> (${webhookId}, ${generation})
     order by x.at limit ${limit}`;
 }
-
-export async function putOffDeactivation(sql: Sql, webhookId: number, generation: number): Promise<void> {
-  await sql`
-    update deactivations set put_off = true where webhook_id = ${webhookId} and generation = ${generation}`;
-}
-
-export async function recordMailed(sql: Sql, webhookId: number, generation: number): Promise<void> {
-  await sql`
-    update deactivations set mailed_at = coalesce(mailed_at, now())
-    where webhook_id = ${webhookId} and generation = ${generation}`;
-}
-
-/**
- * Records a permanent refusal by the mail server, and gives up once refused for `patienceMs`.
- * @param error without addresses
- * @returns whether it is given up
- */
-export async function recordMailRefused(
-  sql: Sql,
-  mail: { webhookId: number; generation: number; error: string; patienceMs: number },
-): Promise<boolean> {
-  const [row] = await sql<{ mailFailedAt: Date | null }[]>`
-    update deactivations set mail_error = ${mail.error}, mail_refused_at = coalesce(mail_refused_at, now()),
-      mail_failed_at = case
-        when coalesce(mail_refused_at, now()) <= now() - ${mail.patienceMs} * interval '1 millisecond' then now() end
-    where webhook_id = ${mail.webhookId} and generation = ${mail.generation} and mailed_at is null
-    returning mail_failed_at`;
-  return row?.mailFailedAt != null;
-}
