@@ -1,8 +1,7 @@
 import { createTransport } from 'nodemailer';
 import { writeEml } from './eml-directory.ts';
-import type { Mailer } from './mail.ts';
+import { type Mailer, mailMessage } from './mail.ts';
 import { codeOf, MailError } from './mail-error.ts';
-import { mailMessage } from './message.ts';
 
 export function createFileMailer(from: string, directory: string): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
