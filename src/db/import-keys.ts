@@ -25,6 +25,7 @@ class ImportKeys implements Participant {
   readonly #work: UnitOfWork;
   /** What each key stands for; null for one that stands for nothing yet. */
   readonly #lines = new Staged<string | null>();
+  readonly staged = [this.#lines];
   /** Keys that this transaction has inserted, with what they stand for in its rows. */
   readonly #inserted = new Map<string, string>();
 
@@ -71,14 +72,6 @@ class ImportKeys implements Participant {
     if (line !== null) throw conflict(`The idempotencyKey "${key}" was already used for a different line.`);
     this.#lines.set(key, fingerprint);
     return true;
-  }
-
-  commit(): void {
-    this.#lines.commit();
-  }
-
-  rollback(): void {
-    this.#lines.rollback();
   }
 
   async write(): Promise<void> {
