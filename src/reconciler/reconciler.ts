@@ -91,14 +91,10 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
     if (repairs.some(({ reason }) => reason === 'stuck')) setBack = 'a workflow could not go on';
   }
 
-  /** Makes good a release in the order of a record that was missed. Needs no Temporal. */
-  async function releaseInOrder(): Promise<void> {
-    await settleOrder(options.sql, 'all');
-  }
-
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      await releaseInOrder().catch(reportOutage);
+      // Makes good a release in the order of a record that was missed. Needs no Temporal.
+      await settleOrder(options.sql, 'all').catch(reportOutage);
       await checkOnce().catch(reportOutage);
       await sleep(intervalMs, undefined, { signal }).catch(() => {});
     }
