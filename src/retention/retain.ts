@@ -69,7 +69,7 @@ export async function retain(sql: Pool, options: RetainOptions): Promise<Retaine
 
   async function clear(table: Partition['table'], week: string, writtenBefore: Date | null): Promise<void> {
     if (dryRun) return;
-    const old = { week, writtenBefore, ...(signal === undefined ? {} : { signal }) };
+    const old = { week, writtenBefore, signal };
     if (table === 'deliveries') removed.deliveries += await removeDeliveries(sql, old);
     if (table === 'events') removed.events += await removeEvents(sql, old);
   }
