@@ -3,6 +3,7 @@ import type postgres from 'postgres';
 import { enqueueReleaseChange } from './outbox/changes.ts';
 import { counted, oneRow, type Pool, type Sql } from './pool.ts';
 import { inPages } from './retention/pages.ts';
+import { TABLES_OF_WEBHOOKS } from './retention/webhook-history.ts';
 import { transaction } from './transaction.ts';
 import { deleteWebhook, listWebhooks } from './webhooks/webhooks.ts';
 
@@ -67,21 +68,12 @@ export async function countUnderWay(sql: Sql, eshopId: number): Promise<number> 
       + (select count(*) from recoveries where eshop_id = ${eshopId} and state in ('running', 'paused')))::integer as count`);
 }
 
-/** Deleted by their webhooks, before these. */
-const OF_WEBHOOKS = [
-  'redeliveries',
-  'recoveries',
-  'deactivations',
-  'warnings',
-  'failures',
-  'webhook_forms',
-  'webhooks',
-];
 /**
- * Deleted then, what refers to others first. Lines of records go with them, sessions with their users. Events refer to nothing: once their
+ * Deleted after what webhooks have, what refers to others first. Lines of records go with them, sessions with their users. Events refer to nothing: once their
  * records are gone, no request that began before can write another one.
  */
 const OF_ESHOP = [
+  'webhooks',
   'outbox',
   'stock_reservations',
   'stock_movements',
@@ -130,10 +122,8 @@ export async function removeEshop(sql: Pool, eshopId: number, signal: AbortSigna
       signal,
       PAGE,
     );
-  for (const table of OF_WEBHOOKS) {
-    const key = sql(table === 'webhooks' ? 'id' : 'webhook_id');
-    await remove(table, sql`x.${key} in (${webhooksOf(sql, eshopId)})`);
-  }
+  for (const table of TABLES_OF_WEBHOOKS)
+    await remove(table, sql`x.webhook_id in (${webhooksOf(sql, eshopId)})`);
   // Once more where a request that began before was still writing: its row stood elsewhere when it was to be deleted.
   for (let removed = 1; removed > 0; ) {
     removed = 0;
