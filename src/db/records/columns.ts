@@ -104,3 +104,10 @@ export function lineRows(mapping: TableMapping<object>, eshopId: number, record:
   const { ofLines } = columnsOf(mapping);
   return (lines?.of(record) ?? []).map((line, position) => rowFrom(line, ofLines, { ...key, position }));
 }
+
+/** What inserts rows into a table, as SQL. @param columns as {@link columnsOf} names them */
+export function insertRows(sql: Sql, table: string, columns: string, rows: readonly Row[]) {
+  return sql`
+    insert into ${sql(table)} (${sql.unsafe(columns)})
+    select ${sql.unsafe(columns)} from json_populate_recordset(null::${sql(table)}, ${JSON.stringify(rows)}::text::json)`;
+}

@@ -1,7 +1,7 @@
 /** The records of a kind in a unit of work: locked and read together, written together. */
 import { idOf } from '../../domain/catalogue.ts';
 import { unchanged } from '../../domain/unchanged.ts';
-import { columnsOf, lineRows, rowOf, selected } from './columns.ts';
+import { columnsOf, insertRows, lineRows, rowOf, selected } from './columns.ts';
 import { Staged } from './staged.ts';
 import type { TableMapping } from './table-mapping.ts';
 import type { Participant, UnitOfWork } from './unit-of-work.ts';
@@ -99,10 +99,7 @@ export class Records<Rec extends object> implements Participant {
     await Promise.all([
       updated,
       tx`delete from ${tx(lines.table)} where eshop_id = ${eshopId} and ${id} = any(${relined.map((one) => one.id)}::text[])`,
-      tx`
-        insert into ${tx(lines.table)} (${tx.unsafe(columnsOf(this.#mapping).lineColumns)})
-        select ${tx.unsafe(columnsOf(this.#mapping).lineColumns)}
-        from json_populate_recordset(null::${tx(lines.table)}, ${JSON.stringify(made)}::text::json)`,
+      insertRows(tx, lines.table, columnsOf(this.#mapping).lineColumns, made),
     ]);
   }
 }
