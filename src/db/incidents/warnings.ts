@@ -1,6 +1,7 @@
 /** Warnings of deactivations and of lost secrets: which are unsent, what they say, and what became of them. */
 import type { EventType } from '../../domain/event-types.ts';
 import type { StoredIncident } from '../../domain/incident.ts';
+import type { LostWebhook } from '../../domain/mailed.ts';
 import { joinHeir } from '../outbox/order.ts';
 import type { Sql } from '../pool.ts';
 import { incidentColumns, joinIncident } from './failures.ts';
@@ -36,15 +37,6 @@ export async function claimWarnings(sql: Sql, limit: number): Promise<UnsentWarn
 export async function releaseWarnings(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`update warnings x set check_at = now() where x.id = any(${[...ids]}::uuid[]) and ${isUnsent(sql)}`;
-}
-
-/** A webhook whose secret, or whose static headers, no key opened. */
-interface LostWebhook {
-  readonly id: number;
-  readonly webhookType: EventType;
-  readonly url: string;
-  /** The names of its static headers, whose values are lost; empty without any. */
-  readonly headers: readonly string[];
 }
 
 export interface WarningNotice extends UnsentWarning, StoredIncident {

@@ -1,20 +1,9 @@
-import type { EventType } from '../../domain/event-types.ts';
+import type { Deactivation } from '../../domain/mailed.ts';
 import type { Sql } from '../pool.ts';
 
-export interface DeactivationNotice {
+export interface DeactivationNotice extends Deactivation {
   readonly eshopId: number;
-  readonly webhookId: number;
-  readonly generation: number;
-  readonly reason: 'retriesExhausted' | 'gone';
-  readonly at: Date;
-  readonly deliveryId: string;
-  readonly lastError: string | null;
   readonly mailedAt: Date | null;
-  readonly attemptsMade: number;
-  readonly url: string;
-  readonly webhookType: EventType;
-  readonly eshopName: string;
-  readonly email: string;
 }
 
 const selectNotices = (sql: Sql) => sql`
