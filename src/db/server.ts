@@ -18,17 +18,12 @@ interface Server {
   readonly pid: number;
 }
 
-/** What an address leads to. */
-interface Reached {
-  /** A pooler, such as PgBouncer: a session of ours is not one of the server's. */
-  readonly pooled: boolean;
-}
-
 /**
  * Looks at what `DATABASE_URL` leads to.
+ * @returns whether to a pooler, such as PgBouncer: a session of ours is not one of the server's
  * @throws UserError with one sentence where Waybill cannot work with it
  */
-export async function inspectServer(url: string): Promise<Reached> {
+export async function inspectServer(url: string): Promise<{ readonly pooled: boolean }> {
   const sql = createPool(url, 1, { session: false });
   try {
     const server = await oneRow(sql<Server[]>`
