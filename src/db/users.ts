@@ -17,20 +17,16 @@ export interface UserRow {
   readonly passwordVersion: number;
 }
 
-interface NewUser {
-  readonly eshopId: number;
-  readonly username: string;
-  readonly role: Role;
-  /** From `hashPassword`. */
-  readonly passwordHash: string;
-}
-
 /**
  * Creates a user.
+ * @param user `passwordHash` is from `hashPassword`
  * @returns the new id
  * @throws PostgresError 23505 when the e-shop has a user of this name, 23503 when there is no such e-shop
  */
-export async function createUser(sql: Sql, user: NewUser): Promise<number> {
+export async function createUser(
+  sql: Sql,
+  user: Pick<UserRow, 'eshopId' | 'username' | 'role' | 'passwordHash'>,
+): Promise<number> {
   const row = await oneRow(sql<{ id: number }[]>`
     insert into users (eshop_id, username, role, password_hash)
     values (${user.eshopId}, ${user.username}, ${user.role}, ${user.passwordHash})
@@ -47,10 +43,7 @@ export async function findUser(sql: Sql, eshopId: number, username: string): Pro
   return row ?? null;
 }
 
-interface ListedUser {
-  readonly id: number;
-  readonly username: string;
-  readonly role: Role;
+interface ListedUser extends Pick<UserRow, 'id' | 'username' | 'role'> {
   readonly createdAt: Date;
 }
 
