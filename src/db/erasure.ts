@@ -108,14 +108,9 @@ export async function eraseCustomer(
       if ((await openDeliveriesOf(tx, eshopId, customer)).length > 0) return null;
       stage(work, orders, ofOrders.ids, withoutCustomer);
       stage(work, returns, ofReturns.ids, returnWithoutCustomer);
-      const ofEach = [
-        await eraseEvents(tx, eshopId, ofOrders, withoutCustomer),
-        await eraseEvents(tx, eshopId, ofReturns, returnWithoutCustomer),
-      ];
-      return {
-        events: ofEach.reduce((sum, { events }) => sum + events, 0),
-        responses: ofEach.reduce((sum, { responses }) => sum + responses, 0),
-      };
+      const one = await eraseEvents(tx, eshopId, ofOrders, withoutCustomer);
+      const other = await eraseEvents(tx, eshopId, ofReturns, returnWithoutCustomer);
+      return { events: one.events + other.events, responses: one.responses + other.responses };
     }),
   );
 }
