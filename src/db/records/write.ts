@@ -102,10 +102,8 @@ export async function stageChange<Rec extends object>(
   // Effects first, so that the event is the last word.
   const written = { before, after };
   if (sideEffects?.due(written) === true) await sideEffects.stage(work, written);
-  for (const event of eventTexts(mapping, after, types, {
-    sequence: version.sequence,
-    at: now.toISOString(),
-  }))
+  const happened = { sequence: version.sequence, at: now.toISOString() };
+  for (const event of eventTexts(mapping, after, types, happened))
     work.addEvent(() => event, event.snapshot.length);
   return after;
 }
