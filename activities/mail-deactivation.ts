@@ -1,12 +1,5 @@
 /** The e-mail after a deactivation (docs/interface.md, D7). */
-import {
-  type DeactivationNotice,
-  otherDeactivationsPutOff,
-  putOffDeactivation,
-  readDeactivation,
-  recordMailed,
-  recordMailRefused,
-} from '../src/db/webhooks/deactivations.ts';
+import { otherDeactivationsPutOff, readDeactivation } from '../src/db/webhooks/deactivations.ts';
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
 import { type MailOnceDeps, MOST_JOINED, mailOnce } from './mail-once.ts';
 
@@ -25,20 +18,15 @@ export function createMailDeactivation(deps: MailDeps) {
     const { webhookId, generation } = input;
     const notice = await readDeactivation(sql, webhookId, generation);
     if (notice === undefined || notice.mailedAt !== null) return;
-    let others: DeactivationNotice[] = [];
     await mailOnce(deps, {
       what: 'deactivation',
+      owes: { webhookId, generation },
       name: { webhookId, deliveryId: notice.deliveryId },
       eshopId: notice.eshopId,
-      async mail() {
-        others = await otherDeactivationsPutOff(sql, notice, MOST_JOINED);
-        return deactivationMail(notice, deps.publicUrl, others);
+      async make() {
+        const others = await otherDeactivationsPutOff(sql, notice, MOST_JOINED);
+        return { mail: deactivationMail(notice, deps.publicUrl, others), others };
       },
-      putOff: () => putOffDeactivation(sql, webhookId, generation),
-      async taken() {
-        for (const each of [notice, ...others]) await recordMailed(sql, each.webhookId, each.generation);
-      },
-      refused: (error, patienceMs) => recordMailRefused(sql, { webhookId, generation, error, patienceMs }),
     });
   };
 }

@@ -6,6 +6,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { giveBackMail, takeMail } from '../src/db/incidents/mail-budget.ts';
+import { type OwesMail, putOffMail, recordMailed, recordMailRefused } from '../src/db/incidents/owed-mail.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { Mail, Mailer } from '../src/mail/mail.ts';
 import { MailError } from '../src/mail/mail-error.ts';
@@ -18,22 +19,17 @@ export interface MailOnceDeps {
   readonly log: Logger;
 }
 
-/** An e-mail, and how its outcome is recorded. */
+/** An e-mail, and where its outcome is recorded. */
 interface OwedMail {
   /** Its subject in one word, for log lines. */
   readonly what: string;
+  readonly owes: OwesMail;
   /** The identifiers in log lines. */
   readonly name: Readonly<Record<string, string | number>>;
   /** The e-shop whose budget it counts against (docs/interface.md, N3). */
   readonly eshopId: number;
-  /** Makes the mail once there is a place for it in the budget: includes mails put off before. */
-  mail(): Promise<Mail>;
-  /** Records that there was no place. */
-  putOff(): Promise<void>;
-  /** Records that the server accepted it. */
-  taken(): Promise<void>;
-  /** Records that the server refuses it for good. @returns whether it is given up */
-  refused(error: string, patienceMs: number): Promise<boolean>;
+  /** Makes the mail once there is a place for it in the budget: includes mails put off before, the others. */
+  make(): Promise<{ readonly mail: Mail; readonly others: readonly OwesMail[] }>;
 }
 
 /**
@@ -57,11 +53,13 @@ export const MOST_JOINED = 50;
  */
 export async function mailOnce({ sql, mailer, log }: MailOnceDeps, owed: OwedMail): Promise<boolean> {
   const context = Context.current();
+  const told = [owed.owes];
   try {
     if (context.info.heartbeatDetails !== TAKEN) {
       await takePlace(sql, owed);
       try {
-        const mail = await owed.mail();
+        const { mail, others } = await owed.make();
+        told.push(...others);
         await withHeartbeat(context, (signal) => mailer.send(mail, signal));
       } catch (error) {
         // If this fails, there is one place less for six minutes.
@@ -72,23 +70,23 @@ export async function mailOnce({ sql, mailer, log }: MailOnceDeps, owed: OwedMai
     }
   } catch (error) {
     if (!(error instanceof MailError) || !error.refused) throw error;
-    if (!(await owed.refused(error.message, REFUSED_PATIENCE_MS))) throw error;
+    if (!(await recordMailRefused(sql, owed.owes, error.message, REFUSED_PATIENCE_MS))) throw error;
     log.error(
       { ...owed.name, alarm: 'mailRefused', reason: error.message },
       `a ${owed.what} could not be mailed: the mail server has refused it for a day`,
     );
     return false;
   }
-  await owed.taken();
+  for (const each of told) await recordMailed(sql, each);
   log.info(owed.name, `${owed.what} mailed`);
   return true;
 }
 
 /** @throws ApplicationFailure if there is none: to be retried when there is one */
-async function takePlace(sql: Pool, { what, eshopId, putOff }: OwedMail): Promise<void> {
+async function takePlace(sql: Pool, { what, eshopId, owes }: OwedMail): Promise<void> {
   const wait = await takeMail(sql, eshopId);
   if (wait === null) return;
-  await putOff();
+  await putOffMail(sql, owes);
   throw ApplicationFailure.create({
     message: `the ${what} is put off: its e-shop has been sent many mails in a short time`,
     type: 'MailPutOff',

@@ -2,10 +2,7 @@
 import {
   dropWarning,
   otherWarningsPutOff,
-  putOffWarning,
   readWarning,
-  recordWarned,
-  recordWarningRefused,
   type WarningNotice,
 } from '../src/db/incidents/warnings.ts';
 import { deactivationAt } from '../src/domain/incident.ts';
@@ -36,20 +33,15 @@ export function createWarningActivities(deps: MailWarningDeps): WarningActivitie
         log.info({ webhookId, warningId: id }, 'warning dropped: there is nothing to warn of any more');
         return { outcome: 'dropped' };
       }
-      let others: Warning[] = [];
       const mailed = await mailOnce(deps, {
         what: 'warning',
+        owes: { id },
         name: { webhookId, warningId: id },
         eshopId: notice.eshopId,
-        async mail() {
-          others = notice.lost === null ? await othersPutOff(deps, notice) : [];
-          return mail(others);
+        async make() {
+          const others = notice.lost === null ? await othersPutOff(deps, notice) : [];
+          return { mail: mail(others), others };
         },
-        putOff: () => putOffWarning(sql, id),
-        async taken() {
-          for (const each of [notice, ...others]) await recordWarned(sql, each.id);
-        },
-        refused: (error, patienceMs) => recordWarningRefused(sql, { id, error, patienceMs }),
       });
       return { outcome: mailed ? 'mailed' : 'refused' };
     },

@@ -132,7 +132,7 @@ export const faultDefects: readonly FaultDefect[] = [
     fault: 'server puts off twice (451)',
     file: 'activities/mail-once.ts',
     text: '!error.refused) throw error;\n',
-    replacement: '!error.refused) return await owed.taken().then(() => true);\n',
+    replacement: '!error.refused) return await recordMailed(sql, owed.owes).then(() => true);\n',
     noticed: 'A mail server that asks for patience never gets the mail.',
   },
   {

@@ -96,8 +96,8 @@ export const recordDefects: readonly Defect[] = [
   {
     name: 'compensate-what-was-delivered',
     file: COMPENSATION,
-    text: "if (delivery.state !== 'pending' && delivery.state !== 'retrying') {",
-    replacement: "if (delivery.state === 'failed') {",
+    text: 'if (!isOpen(state)) {',
+    replacement: "if (state === 'failed') {",
     noticed: 'A webhook is deactivated and mailed about although the last attempt succeeded.',
     caughtBy: records('the compensation of a delivery that was delivered does nothing'),
   },
@@ -122,8 +122,8 @@ export const recordDefects: readonly Defect[] = [
   {
     name: 'compensate-takes-the-deactivation-of-another',
     file: COMPENSATION,
-    text: '.webhookId} and delivery_id = ',
-    replacement: '.webhookId} and delivery_id is distinct from ',
+    text: 'webhookId} and delivery_id = ',
+    replacement: 'webhookId} and delivery_id is distinct from ',
     noticed: 'A repeated compensation sends the mail of another delivery once more.',
     caughtBy: records(
       'the compensation of two deliveries of one webhook deactivates it for the first alone, also when both are repeated',

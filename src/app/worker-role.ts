@@ -17,7 +17,6 @@ import { logDeliveries } from '../log/delivery-log.ts';
 import { countDeliveries } from '../metrics/delivery-metrics.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { countMails, countRepairs, countRounds } from '../metrics/worker-metrics.ts';
-import { type Counts, createCounts } from '../reconciler/counts.ts';
 import { watchDatabaseClock } from '../reconciler/watch-clock.ts';
 import { routeTemporalLogs } from '../temporal/logs.ts';
 import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
@@ -42,8 +41,6 @@ export interface RunningWorker {
   temporalState(): 'up' | 'down' | 'unknown';
   /** Whether Temporal has ever let it into its namespace; stays true while Temporal is away. */
   hasReachedTemporal(): boolean;
-  /** What the reconciler repaired since the start. */
-  readonly repaired: Pick<Counts, 'read'>;
   /** Drains: no new claims, attempts under way finish. */
   stop(): Promise<void>;
 }
@@ -62,7 +59,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   routeTemporalLogs(log, options.sdkMetricsAddress);
   const workflowBundle = options.workflowBundle ?? (await loadWorkflowBundle());
   const stopping = new AbortController();
-  const repaired = countRepairs(metrics, createCounts());
   const scheduler = { ...schedulerDefaults, ...options.scheduler };
   let state: 'up' | 'down' | 'unknown' = 'unknown';
   let reached = false;
@@ -81,7 +77,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     underWay: new Set(),
     load: createLoad(scheduler),
     watch: watchBoth(countDeliveries(metrics), logDeliveries(log)),
-    repaired,
+    onRepair: countRepairs(metrics),
     onRound: countRounds(metrics),
     onTemporal(now) {
       state = now;
@@ -139,7 +135,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   return {
     temporalState: () => state,
     hasReachedTemporal: () => reached,
-    repaired,
     async stop() {
       stopping.abort();
       await running;

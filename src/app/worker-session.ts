@@ -23,9 +23,9 @@ import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { version } from '../lib/version.ts';
 import { started } from '../log/log.ts';
 import type { Mailer } from '../mail/mail.ts';
-import type { Counts } from '../reconciler/counts.ts';
 import { createExecutions } from '../reconciler/executions.ts';
 import { type Reconciler, startReconciler } from '../reconciler/reconciler.ts';
+import type { Repair } from '../reconciler/repair.ts';
 import type { FirstAttempts } from '../relay/mode.ts';
 import { type Relay, type RelayOptions, startRelay } from '../relay/relay.ts';
 import type { Keys } from '../secrets/keys.ts';
@@ -81,8 +81,8 @@ export interface SessionDeps extends SessionOptions {
   readonly underWay: AttemptDeps['underWay'];
   readonly load: Load;
   readonly watch: DeliveryWatch;
-  /** Counts what the reconciler repairs. */
-  readonly repaired: Counts;
+  /** Told of each repair that the reconciler makes. */
+  readonly onRepair: (repair: Repair) => void;
   readonly onRound: RelayOptions['onRound'];
   /** Told whether Temporal is there. */
   readonly onTemporal: RelayOptions['onTemporal'];
@@ -210,7 +210,7 @@ export async function runSession(
       restarter: { ...dispatcher, ...starter, ...recoveries },
       log,
       watch,
-      counts: deps.repaired,
+      onRepair: deps.onRepair,
       onSetBack,
       intervalMs: reconcileIntervalMs,
       graceMs: reconcileGraceMs,

@@ -5,7 +5,7 @@ import { unwatched } from '../attempt/watch.ts';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { type CommandContext, checked, json } from '../lib/command-line.ts';
-import { actions, createCounts, reasons, summary } from '../reconciler/counts.ts';
+import { actions, countsOf, reasons, summary } from '../reconciler/counts.ts';
 import { createExecutions } from '../reconciler/executions.ts';
 import { createPasses, type PassResult } from '../reconciler/passes.ts';
 import type { Repair } from '../reconciler/repair.ts';
@@ -35,7 +35,6 @@ async function reconcile(settings: Settings, dryRun: boolean): Promise<PassResul
         },
         log,
         graceMs: LATE_AFTER_MS,
-        counts: createCounts(),
         watch: unwatched,
         dryRun,
         signal: new AbortController().signal,
@@ -61,9 +60,7 @@ export function reconcileCommand({ env, print }: CommandContext): Command {
       const { looked, repairs } = await reconcile(readSettings(env), dryRun);
       if (options.json) return print(JSON.stringify({ dryRun, looked, mended: repairs }));
       for (const repair of repairs) print(line(repair));
-      const tally = createCounts();
-      for (const repair of repairs) tally.add(repair);
-      const done = repairs.length === 0 ? 'nothing to repair' : summary(tally.read());
+      const done = repairs.length === 0 ? 'nothing to repair' : summary(countsOf(repairs));
       print(
         `${looked} checked: ${done}.${dryRun && repairs.length > 0 ? ' Nothing was changed (dry run).' : ''}`,
       );

@@ -1,7 +1,7 @@
 /**
  * The database's clock, by which every time of a delivery is written and compared: the clocks of workers may differ.
  */
-import type { Sql } from './pool.ts';
+import { oneRow, type Sql } from './pool.ts';
 
 export interface Clock {
   now(): Date;
@@ -17,7 +17,5 @@ export function clockFrom(read: Date): Clock {
 }
 
 export async function databaseTime(sql: Sql): Promise<Date> {
-  const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
-  if (row === undefined) throw new Error('The database returned no time.');
-  return row.now;
+  return (await oneRow(sql<{ now: Date }[]>`select clock_timestamp() as now`)).now;
 }

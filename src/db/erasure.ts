@@ -65,7 +65,7 @@ interface OfKind {
   readonly ids: readonly string[];
 }
 
-const kindsOf = ({ orders: found, returns: returned }: CustomerRecords): OfKind[] => [
+const kindsOf = ({ orders: found, returns: returned }: CustomerRecords): [OfKind, OfKind] => [
   { kind: 'order', ids: found.map(({ id }) => id) },
   { kind: 'return', ids: returned },
 ];
@@ -101,21 +101,16 @@ export async function eraseCustomer(
   return await transaction(sql, (tx) =>
     inUnitOfWork(tx, eshopId, async (work) => {
       const [ofOrders, ofReturns] = kindsOf(customer);
-      await orders.records(work).lock(ofOrders?.ids ?? []);
-      await returns.records(work).lock(ofReturns?.ids ?? []);
+      await orders.records(work).lock(ofOrders.ids);
+      await returns.records(work).lock(ofReturns.ids);
       // Under the locks no further event is written, and none is delivered again.
-      for (const of of [ofOrders, ofReturns]) if (of !== undefined) await lockEvents(tx, eshopId, of);
+      for (const of of [ofOrders, ofReturns]) await tx`select ${eventsOf(tx, eshopId, of)} for update`;
       if ((await openDeliveriesOf(tx, eshopId, customer)).length > 0) return null;
-      stage(work, orders, ofOrders?.ids ?? [], withoutCustomer);
-      stage(work, returns, ofReturns?.ids ?? [], returnWithoutCustomer);
-      const ofEach = [
-        await eraseEvents(tx, eshopId, ofOrders, withoutCustomer),
-        await eraseEvents(tx, eshopId, ofReturns, returnWithoutCustomer),
-      ];
-      return {
-        events: ofEach.reduce((sum, { events }) => sum + events, 0),
-        responses: ofEach.reduce((sum, { responses }) => sum + responses, 0),
-      };
+      stage(work, orders, ofOrders.ids, withoutCustomer);
+      stage(work, returns, ofReturns.ids, returnWithoutCustomer);
+      const one = await eraseEvents(tx, eshopId, ofOrders, withoutCustomer);
+      const other = await eraseEvents(tx, eshopId, ofReturns, returnWithoutCustomer);
+      return { events: one.events + other.events, responses: one.responses + other.responses };
     }),
   );
 }
@@ -139,17 +134,12 @@ const eventsOf = (tx: Sql, eshopId: number, { kind, ids }: OfKind) => tx`
   from events where eshop_id = ${eshopId} and type = any(${typesOf(kind)}) and entity_id = any(${[...ids]}) and test is not true
   order by id`;
 
-async function lockEvents(tx: Transaction, eshopId: number, of: OfKind): Promise<void> {
-  await tx`select ${eventsOf(tx, eshopId, of)} for update`;
-}
-
 async function eraseEvents<Rec extends object>(
   tx: Transaction,
   eshopId: number,
-  of: OfKind | undefined,
+  of: OfKind,
   erased: (record: Rec) => Rec,
 ): Promise<Erased> {
-  if (of === undefined) return { events: 0, responses: 0 };
   const events = await tx<{ id: string; snapshot: string }[]>`
     select id, snapshot ${eventsOf(tx, eshopId, of)}`;
   for (const { id, snapshot } of events) {

@@ -21,7 +21,7 @@ interface ExportedRow {
 /** Rows read at once. Fewer: more round trips. More: memory, as a row may be an order or a snapshot of a megabyte. */
 const SLICE = 200;
 
-const recordsOf = <Rec extends object>(sql: Sql, mapping: TableMapping<Rec>, eshopId: number) => sql`
+const recordsOf = (sql: Sql, mapping: TableMapping<object>, eshopId: number) => sql`
   select ${selected(sql, mapping)} from ${sql(mapping.table)} t where t.eshop_id = ${eshopId}
   order by t.created_at, t.${sql(mapping.entry.idField)}`;
 

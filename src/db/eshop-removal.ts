@@ -1,8 +1,9 @@
 /** An e-shop that leaves: its work is ended, and its data are deleted. */
 import type postgres from 'postgres';
 import { enqueueReleaseChange } from './outbox/changes.ts';
-import type { Pool, Sql } from './pool.ts';
+import { counted, oneRow, type Pool, type Sql } from './pool.ts';
 import { inPages } from './retention/pages.ts';
+import { TABLES_OF_WEBHOOKS } from './retention/webhook-history.ts';
 import { transaction } from './transaction.ts';
 import { deleteWebhook, listWebhooks } from './webhooks/webhooks.ts';
 
@@ -28,15 +29,13 @@ const isOpen = (sql: Sql) => sql`state in ('pending', 'retrying')`;
 export async function countHoldings(sql: Sql, eshopId: number): Promise<EshopHoldings> {
   const count = (table: string) =>
     sql`(select count(*)::integer from ${sql(table)} where eshop_id = ${eshopId})`;
-  const [row] = await sql<EshopHoldings[]>`
+  return await oneRow(sql<EshopHoldings[]>`
     select ${count('users')} as users,
       (select count(*)::integer from webhooks where eshop_id = ${eshopId} and deleted_at is null) as webhooks,
       ${count('products')} as products, ${count('orders')} as orders, ${count('receivings')} as receivings,
       ${count('returns')} as returns, ${count('stock_movements')} as stock_movements, ${count('events')} as events,
       (select count(*)::integer from deliveries where webhook_id in (${webhooksOf(sql, eshopId)})) as deliveries,
-      (select count(*)::integer from deliveries where eshop_id = ${eshopId} and ${isOpen(sql)}) as open_deliveries`;
-  if (row === undefined) throw new Error('A count has no row.');
-  return row;
+      (select count(*)::integer from deliveries where eshop_id = ${eshopId} and ${isOpen(sql)}) as open_deliveries`);
 }
 
 /**
@@ -63,28 +62,18 @@ export async function endWork(sql: Pool, eshopId: number): Promise<void> {
 
 /** How much of an e-shop is still under way: open deliveries, recoveries, and changes that workflows are to be told of. */
 export async function countUnderWay(sql: Sql, eshopId: number): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
+  return await counted(sql<{ count: number }[]>`
     select ((select count(*) from deliveries where eshop_id = ${eshopId} and ${isOpen(sql)})
       + (select count(*) from outbox where eshop_id = ${eshopId})
-      + (select count(*) from recoveries where eshop_id = ${eshopId} and state in ('running', 'paused')))::integer as count`;
-  return row?.count ?? 0;
+      + (select count(*) from recoveries where eshop_id = ${eshopId} and state in ('running', 'paused')))::integer as count`);
 }
 
-/** Deleted by their webhooks, before these. */
-const OF_WEBHOOKS = [
-  'redeliveries',
-  'recoveries',
-  'deactivations',
-  'warnings',
-  'failures',
-  'webhook_forms',
-  'webhooks',
-];
 /**
- * Deleted then, what refers to others first. Lines of records go with them, sessions with their users. Events refer to nothing: once their
+ * Deleted after what webhooks have, what refers to others first. Lines of records go with them, sessions with their users. Events refer to nothing: once their
  * records are gone, no request that began before can write another one.
  */
 const OF_ESHOP = [
+  'webhooks',
   'outbox',
   'stock_reservations',
   'stock_movements',
@@ -109,16 +98,14 @@ const PAGE = 2_000;
  */
 export async function removeEshop(sql: Pool, eshopId: number, signal: AbortSignal): Promise<boolean> {
   await inPages(
-    async (limit) => {
-      const [row] = await sql<{ count: number }[]>`
+    (limit) =>
+      counted(sql<{ count: number }[]>`
         with page as (
           delete from deliveries where id in (
             select id from deliveries where webhook_id in (${webhooksOf(sql, eshopId)}) limit ${limit})
           returning id),
         gone as (delete from attempts where delivery_id in (select id from page))
-        select count(*)::integer as count from page`;
-      return row?.count ?? 0;
-    },
+        select count(*)::integer as count from page`),
     signal,
     PAGE,
   );
@@ -135,10 +122,8 @@ export async function removeEshop(sql: Pool, eshopId: number, signal: AbortSigna
       signal,
       PAGE,
     );
-  for (const table of OF_WEBHOOKS) {
-    const key = sql(table === 'webhooks' ? 'id' : 'webhook_id');
-    await remove(table, sql`x.${key} in (${webhooksOf(sql, eshopId)})`);
-  }
+  for (const table of TABLES_OF_WEBHOOKS)
+    await remove(table, sql`x.webhook_id in (${webhooksOf(sql, eshopId)})`);
   // Once more where a request that began before was still writing: its row stood elsewhere when it was to be deleted.
   for (let removed = 1; removed > 0; ) {
     removed = 0;

@@ -2,7 +2,7 @@
 import type { Contract } from '../domain/contract.ts';
 import type { EshopPatch, EshopRecord } from '../domain/eshop.ts';
 import { hashApiKey, newApiKey } from '../secrets/keys.ts';
-import type { Sql } from './pool.ts';
+import { oneRow, type Sql } from './pool.ts';
 
 export interface EshopRow {
   readonly id: number;
@@ -34,9 +34,8 @@ export async function insertEshop(
   { name, email }: { readonly name: string; readonly email: string },
   apiKeyHash: Buffer,
 ): Promise<number> {
-  const [row] = await sql<{ id: number }[]>`
-    insert into eshops (name, email, api_key_hash) values (${name}, ${email}, ${apiKeyHash}) returning id`;
-  if (row === undefined) throw new Error('The e-shop was not written.');
+  const row = await oneRow(sql<{ id: number }[]>`
+    insert into eshops (name, email, api_key_hash) values (${name}, ${email}, ${apiKeyHash}) returning id`);
   return row.id;
 }
 

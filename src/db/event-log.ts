@@ -12,7 +12,7 @@ import {
   within,
 } from './id-range.ts';
 import { waitsFor } from './outbox/order.ts';
-import type { Sql } from './pool.ts';
+import { counted, type Sql } from './pool.ts';
 import { deliveriesOfEvent } from './webhooks/deliveries-of-events.ts';
 import { type DeliveryLogRow, shownState } from './webhooks/delivery-log.ts';
 
@@ -60,8 +60,7 @@ export function listEvents(sql: Sql, eshopId: number, filter: EventFilter, slice
 
 /** How many there are, up to {@link MAX_COUNTED_ROWS}. */
 export async function countEvents(sql: Sql, eshopId: number, filter: EventFilter): Promise<number> {
-  const [row] = await selectCountOfEvents(sql, eshopId, filter);
-  return row?.count ?? 0;
+  return await counted(selectCountOfEvents(sql, eshopId, filter));
 }
 
 export function selectCountOfEvents(sql: Sql, eshopId: number, filter: EventFilter) {

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { conflict } from '../domain/problem.ts';
 import { Staged } from './records/staged.ts';
-import { type Participant, participantOf, type UnitOfWork } from './records/unit-of-work.ts';
+import { participantOf } from './records/unit-of-work.ts';
 
 /** How long a key is remembered, in days. */
 export const IMPORT_KEY_DAYS = 30;
@@ -21,81 +21,68 @@ export function fingerprintOf(line: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(line)).digest('hex');
 }
 
-class ImportKeys implements Participant {
-  readonly #work: UnitOfWork;
+/** The keys that a unit of work has taken. */
+export const importKeysOf = participantOf(({ tx, eshopId }) => {
   /** What each key stands for; null for one that stands for nothing yet. */
-  readonly #lines = new Staged<string | null>();
+  const lines = new Staged<string | null>();
   /** Keys that this transaction has inserted, with what they stand for in its rows. */
-  readonly #inserted = new Map<string, string>();
+  const insertedKeys = new Map<string, string>();
+  return {
+    staged: [lines],
 
-  constructor(work: UnitOfWork) {
-    this.#work = work;
-  }
+    /**
+     * Takes the keys of lines, waiting for transactions that have taken them; one old enough to be forgotten is taken
+     * anew.
+     */
+    async take(keyed: readonly KeyedLine[]): Promise<void> {
+      const wanted = new Map([...keyed].reverse().map(({ key, fingerprint }) => [key, fingerprint]));
+      if (wanted.size === 0) return;
+      const inserted = await tx<{ key: string }[]>`
+        insert into import_keys (eshop_id, key, fingerprint)
+        select ${eshopId}::int, key, decode(fingerprint, 'hex')
+        from unnest(${[...wanted.keys()]}::text[], ${[...wanted.values()]}::text[]) as line (key, fingerprint)
+        order by key on conflict (eshop_id, key) do update
+        set fingerprint = excluded.fingerprint, created_at = excluded.created_at
+        where import_keys.created_at < now() - make_interval(days => ${IMPORT_KEY_DAYS})
+        returning key`;
+      for (const { key } of inserted) {
+        insertedKeys.set(key, wanted.get(key) ?? '');
+        lines.load(key, null);
+      }
+      const known = lines.missing(wanted.keys());
+      if (known.length === 0) return;
+      const rows = await tx<KeyedLine[]>`
+        select key, encode(fingerprint, 'hex') as fingerprint from import_keys
+        where eshop_id = ${eshopId} and key = any(${known}::text[])`;
+      for (const { key, fingerprint } of rows) lines.load(key, fingerprint);
+    },
 
-  /**
-   * Takes the keys of lines, waiting for transactions that have taken them; one old enough to be forgotten is taken
-   * anew.
-   */
-  async take(lines: readonly KeyedLine[]): Promise<void> {
-    const wanted = new Map([...lines].reverse().map(({ key, fingerprint }) => [key, fingerprint]));
-    if (wanted.size === 0) return;
-    const { tx, eshopId } = this.#work;
-    const inserted = await tx<{ key: string }[]>`
-      insert into import_keys (eshop_id, key, fingerprint)
-      select ${eshopId}::int, key, decode(fingerprint, 'hex')
-      from unnest(${[...wanted.keys()]}::text[], ${[...wanted.values()]}::text[]) as line (key, fingerprint)
-      order by key on conflict (eshop_id, key) do update
-      set fingerprint = excluded.fingerprint, created_at = excluded.created_at
-      where import_keys.created_at < now() - make_interval(days => ${IMPORT_KEY_DAYS})
-      returning key`;
-    for (const { key } of inserted) {
-      this.#inserted.set(key, wanted.get(key) ?? '');
-      this.#lines.load(key, null);
-    }
-    const known = this.#lines.missing(wanted.keys());
-    if (known.length === 0) return;
-    const rows = await tx<KeyedLine[]>`
-      select key, encode(fingerprint, 'hex') as fingerprint from import_keys
-      where eshop_id = ${eshopId} and key = any(${known}::text[])`;
-    for (const { key, fingerprint } of rows) this.#lines.load(key, fingerprint);
-  }
+    /**
+     * Stages the use of a key that was taken.
+     * @returns false when this very line was applied before
+     * @throws Problem 409 when the key was used for another line
+     */
+    use({ key, fingerprint }: KeyedLine): boolean {
+      const line = lines.get(key);
+      if (line === fingerprint) return false;
+      if (line !== null) throw conflict(`The idempotencyKey "${key}" was already used for a different line.`);
+      lines.set(key, fingerprint);
+      return true;
+    },
 
-  /**
-   * Stages the use of a key that was taken.
-   * @returns false when this very line was applied before
-   * @throws Problem 409 when the key was used for another line
-   */
-  use({ key, fingerprint }: KeyedLine): boolean {
-    const line = this.#lines.get(key);
-    if (line === fingerprint) return false;
-    if (line !== null) throw conflict(`The idempotencyKey "${key}" was already used for a different line.`);
-    this.#lines.set(key, fingerprint);
-    return true;
-  }
-
-  commit(): void {
-    this.#lines.commit();
-  }
-
-  rollback(): void {
-    this.#lines.rollback();
-  }
-
-  async write(): Promise<void> {
-    const { tx, eshopId } = this.#work;
-    const used = new Map(this.#lines.changes().map(({ key, after }) => [key, after]));
-    const wrong = [...this.#inserted].filter(([key, fingerprint]) => used.get(key) !== fingerprint);
-    if (wrong.length === 0) return;
-    const free = wrong.filter(([key]) => !used.has(key)).map(([key]) => key);
-    const other = wrong.filter(([key]) => used.has(key)).map(([key]) => key);
-    await Promise.all([
-      tx`delete from import_keys where eshop_id = ${eshopId} and key = any(${free}::text[])`,
-      tx`
-        update import_keys k set fingerprint = decode(line.fingerprint, 'hex')
-        from unnest(${other}::text[], ${other.map((key) => used.get(key) ?? '')}::text[]) as line (key, fingerprint)
-        where k.eshop_id = ${eshopId} and k.key = line.key`,
-    ]);
-  }
-}
-
-export const importKeysOf = participantOf((work) => new ImportKeys(work));
+    async write(): Promise<void> {
+      const used = new Map(lines.changes().map(({ key, after }) => [key, after]));
+      const wrong = [...insertedKeys].filter(([key, fingerprint]) => used.get(key) !== fingerprint);
+      if (wrong.length === 0) return;
+      const free = wrong.filter(([key]) => !used.has(key)).map(([key]) => key);
+      const other = wrong.filter(([key]) => used.has(key)).map(([key]) => key);
+      await Promise.all([
+        tx`delete from import_keys where eshop_id = ${eshopId} and key = any(${free}::text[])`,
+        tx`
+          update import_keys k set fingerprint = decode(line.fingerprint, 'hex')
+          from unnest(${other}::text[], ${other.map((key) => used.get(key) ?? '')}::text[]) as line (key, fingerprint)
+          where k.eshop_id = ${eshopId} and k.key = line.key`,
+      ]);
+    },
+  };
+});

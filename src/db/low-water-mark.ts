@@ -3,7 +3,7 @@
  * goes on behind the last one would miss some (docs/decisions/0060-cursors-wait-for-transactions.md).
  */
 import { idAt } from '../domain/id-time.ts';
-import type { Sql } from './pool.ts';
+import { oneRow, type Sql } from './pool.ts';
 
 /** How long a transaction may take to be seen among those that run, in seconds: it takes microseconds. */
 const MARGIN_SECONDS = 1;
@@ -14,11 +14,10 @@ const MARGIN_SECONDS = 1;
  */
 export async function lowWaterMark(sql: Sql): Promise<string> {
   // Transactions of other programs count once they have written something, so that a backup holds nothing up.
-  const [row] = await sql<{ at: Date }[]>`
+  const row = await oneRow(sql<{ at: Date }[]>`
     select least(clock_timestamp(), min(xact_start)) - make_interval(secs => ${MARGIN_SECONDS}) as at
     from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
-      and (backend_xid is not null or application_name = current_setting('application_name'))`;
-  if (row === undefined) throw new Error('There is no time.');
+      and (backend_xid is not null or application_name = current_setting('application_name'))`);
   return idAt(row.at);
 }

@@ -28,7 +28,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import postgres from 'postgres';
-import { Umzug } from 'umzug';
 import { UserError } from '../lib/user-error.ts';
 import { reportLockHolders } from './lock-holders.ts';
 import { createPool, type Pool } from './pool.ts';
@@ -76,33 +75,24 @@ export async function migrate(
     const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
     await requireBaseline(sql, files[0]);
     await sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`;
-    const umzug = new Umzug({
-      migrations: files.map((name) => ({
-        name,
-        up: async () => {
-          const text = await readFile(new URL(name, folder), 'utf8');
-          const stopSaying = await reportLockHolders(url, sql, (whom) =>
-            say(`Database: ${name} is waiting for ${whom}.`),
-          );
-          try {
-            await untilLocked(() => apply(sql, name, text));
-          } finally {
-            await stopSaying();
-          }
-        },
-      })),
-      storage: {
-        executed: async () =>
-          (await sql<{ name: string }[]>`select name from migrations order by name`).map((row) => row.name),
-        // Recorded together with the migration itself.
-        logMigration: async () => {},
-        unlogMigration: async () => {
-          throw new Error('Migrations only go forward.');
-        },
-      },
-      logger: undefined,
-    });
-    return (await umzug.up()).map((migration) => migration.name);
+    const rows = await sql<{ name: string }[]>`select name from migrations`;
+    const applied = new Set(rows.map(({ name }) => name));
+    const pending = files.filter((name) => !applied.has(name));
+    for (const name of pending) {
+      const text = await readFile(new URL(name, folder), 'utf8');
+      const stopSaying = await reportLockHolders(url, sql, (whom) =>
+        say(`Database: ${name} is waiting for ${whom}.`),
+      );
+      try {
+        await untilLocked(() => apply(sql, name, text));
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        throw new Error(`The migration ${name} failed: ${why}`, { cause: error });
+      } finally {
+        await stopSaying();
+      }
+    }
+    return pending;
   }
 }
 

@@ -5,7 +5,7 @@
 import { idAt } from '../domain/id-time.ts';
 import { databaseTime } from './clock.ts';
 import { QUEUE } from './outbox/outbox.ts';
-import type { Sql } from './pool.ts';
+import { counted, oneRow, type Sql } from './pool.ts';
 
 /** What Temporal has not been told yet. Ages are in seconds; null where nothing waits. */
 export interface OutboxOverview {
@@ -33,7 +33,7 @@ const LATELY_SECONDS = 60;
 export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
   const lately = sql`now() - make_interval(secs => ${LATELY_SECONDS})`;
   const age = (since: ReturnType<typeof sql>) => sql`extract(epoch from now() - ${since})::float8`;
-  const [row] = await sql<OutboxOverview[]>`
+  const row = await oneRow(sql<OutboxOverview[]>`
     with queued as materialized (
       select count(*) filter (where queue in (${QUEUE.fresh}, ${QUEUE.bulk}))::int as fresh,
              count(*) filter (where queue = ${QUEUE.recovered})::int as recovered,
@@ -53,8 +53,7 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
              or exists (select from batches b join deliveries d on d.batch_id = b.id
                         where b.finished_at is null and d.state in ('pending', 'retrying') and d.dispatched_at > ${lately})
              as moving
-    from queued q, changes c`;
-  if (row === undefined) throw new Error('The outbox was not read.');
+    from queued q, changes c`);
   // What is due in the future is not late.
   const atLeastNone = (seconds: number | null) => (seconds === null ? null : Math.max(0, seconds));
   return {
@@ -75,7 +74,7 @@ export interface OpenOverview {
 
 /** Counts what is open. */
 export async function readOpen(sql: Sql): Promise<OpenOverview> {
-  const [row] = await sql<OpenOverview[]>`
+  return await oneRow(sql<OpenOverview[]>`
     with open as materialized (
       select webhook_id, state, operator_stop = 'hold' as by_operator, count(*) as count from deliveries
       where state in ('pending', 'retrying') group by 1, 2, 3)
@@ -84,9 +83,7 @@ export async function readOpen(sql: Sql): Promise<OpenOverview> {
            coalesce(sum(o.count) filter (where held), 0)::int as held,
            count(distinct o.webhook_id) filter (where held)::int as holding_webhooks
     from open o join webhooks w on w.id = o.webhook_id
-    cross join lateral (select not w.active or coalesce(o.by_operator, false) as held) h`;
-  if (row === undefined) throw new Error('What is open was not counted.');
-  return row;
+    cross join lateral (select not w.active or coalesce(o.by_operator, false) as held) h`);
 }
 
 /** The mails about deactivations. */
@@ -99,7 +96,7 @@ export interface MailOverview {
 }
 
 export async function readMails(sql: Sql): Promise<MailOverview> {
-  const [row] = await sql<MailOverview[]>`
+  return await oneRow(sql<MailOverview[]>`
     with owed as materialized (
       select count(*)::int as count, min(at) as oldest from deactivations
       where mailed_at is null and delivery_id is not null and mail_failed_at is null)
@@ -107,22 +104,19 @@ export async function readMails(sql: Sql): Promise<MailOverview> {
            (select count(*)::int from deactivations
             where mailed_at is null and delivery_id is not null and mail_failed_at > now() - interval '1 day')
              as refused_lately
-    from owed o`;
-  if (row === undefined) throw new Error('The mails were not counted.');
-  return row;
+    from owed o`);
 }
 
 /** Counts the webhooks of which no attempt has been accepted since one failed. */
 export async function countIncidents(sql: Sql): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
+  return await counted(sql<{ count: number }[]>`
     select count(*)::int as count
     from (
       select webhook_id, generation, max(until) filter (where failures > 0) as failed,
              max(until) filter (where failures = 0) as accepted
       from failures group by webhook_id, generation) f
     join webhooks w on w.id = f.webhook_id and w.generation = f.generation and w.active and w.deleted_at is null
-    where f.failed > coalesce(f.accepted, '-infinity')`;
-  return row?.count ?? 0;
+    where f.failed > coalesce(f.accepted, '-infinity')`);
 }
 
 /** The database itself. */
@@ -134,10 +128,8 @@ export interface DatabaseOverview {
 
 /** Asks Postgres about itself. */
 export async function readDatabase(sql: Sql): Promise<DatabaseOverview> {
-  const [row] = await sql<DatabaseOverview[]>`
-    select current_setting('server_version') as version, pg_database_size(current_database())::float8 as bytes`;
-  if (row === undefined) throw new Error('The database said nothing about itself.');
-  return row;
+  return await oneRow(sql<DatabaseOverview[]>`
+    select current_setting('server_version') as version, pg_database_size(current_database())::float8 as bytes`);
 }
 
 /** What was created lately, and what has become of it. */
@@ -158,7 +150,7 @@ export interface FlowOverview {
 /** Reads what the ids of the last seconds name: what is older costs nothing. */
 export async function readFlow(sql: Sql, seconds: number): Promise<FlowOverview> {
   const from = idAt(new Date((await databaseTime(sql)).getTime() - seconds * 1_000));
-  const [row] = await sql<Omit<FlowOverview, 'seconds'>[]>`
+  const row = await oneRow(sql<Omit<FlowOverview, 'seconds'>[]>`
     with lately as materialized (
       select state, extract(epoch from finished_at - created_at) * 1000 as ms from deliveries where id >= ${from}::uuid)
     select (select count(*)::int from events where id >= ${from}::uuid) as events,
@@ -167,7 +159,6 @@ export async function readFlow(sql: Sql, seconds: number): Promise<FlowOverview>
            count(*) filter (where state in ('retrying', 'failed'))::int as failing,
            percentile_disc(0.5) within group (order by ms) filter (where state = 'delivered')::float8 as p50_ms,
            percentile_disc(0.95) within group (order by ms) filter (where state = 'delivered')::float8 as p95_ms
-    from lately`;
-  if (row === undefined) throw new Error('What was created lately was not counted.');
+    from lately`);
   return { seconds, ...row };
 }

@@ -11,6 +11,18 @@ export type Sql = postgres.Sql | postgres.TransactionSql;
 /** The pool itself, where a function opens its own transaction. */
 export type Pool = postgres.Sql;
 
+/** The row of a statement that always has one. */
+export async function oneRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<Row> {
+  const [row] = await rows;
+  if (row === undefined) throw new Error('A statement that always has a row had none.');
+  return row;
+}
+
+/** What a statement counted. */
+export async function counted(rows: PromiseLike<readonly { readonly count: number }[]>): Promise<number> {
+  return (await oneRow(rows)).count;
+}
+
 /** How long things may take, in milliseconds. */
 export interface PoolDeadlines extends SocketDeadlines {
   /** For a statement, before Postgres ends it: no request hangs on a lock for ever. null: as long as it takes. */
@@ -108,19 +120,9 @@ function reconnectAfter(failures: number): number {
 /** What is known of the connections of each pool. */
 const groups = new WeakMap<Pool, SocketGroup>();
 
-/** How much of a pool is in use. */
-interface PoolUse {
-  /** The most connections. */
-  readonly most: number;
-  readonly open: number;
-  /** On which an answer is awaited. */
-  readonly busy: number;
-}
-
-/** How much of a pool of {@link createPool} is in use. */
-export function poolUse(sql: Pool): PoolUse {
-  const use = groups.get(sql)?.use() ?? { open: 0, busy: 0 };
-  return { most: sql.options.max, ...use };
+/** How many connections a pool of {@link createPool} has at most, and has now; on those that are busy an answer is awaited. */
+export function poolUse(sql: Pool): { readonly most: number; readonly open: number; readonly busy: number } {
+  return { most: sql.options.max, open: 0, busy: 0, ...groups.get(sql)?.use() };
 }
 
 /** The processes of the server that a pool's connections were given, as whatever it is connected to named them. */

@@ -27,9 +27,7 @@ export interface DispatchedDelivery extends AttemptedDelivery {
 export interface UnsentMail extends AttemptedDelivery, DeactivationCursor {}
 
 /** A pre-order that should have a running timer. */
-export interface PendingRelease {
-  readonly eshopId: number;
-  readonly eshopOrderId: string;
+export interface PendingRelease extends ReleaseCursor {
   /** Past its time by more than the grace, and by more than others of its second can delay it. */
   readonly late: boolean;
 }
@@ -194,13 +192,13 @@ const waiting = (sql: Sql) => sql`
 export async function pendingReleases(
   sql: Sql,
   options: { graceMs: number; lateOnly: boolean; after: ReleaseCursor | null; limit: number },
-): Promise<(PendingRelease & ReleaseCursor)[]> {
+): Promise<PendingRelease[]> {
   const { graceMs, lateOnly, after, limit } = options;
   const past = sql`o.release_at < now() - ${interval(sql, graceMs)}`;
   const alone = sql`not exists (
     select from orders s where ${ofSameSecond(sql)} and s.eshop_order_id <> o.eshop_order_id)`;
   const late = sql`${past} and (${alone} or o.release_at < now() - ${interval(sql, graceMs + MAX_RELEASE_SPREAD_MS)})`;
-  return await sql<(PendingRelease & ReleaseCursor)[]>`
+  return await sql<PendingRelease[]>`
     select o.eshop_id, o.eshop_order_id, ${late} as late, o.release_at::text as due from orders o
     where ${waiting(sql)} ${lateOnly ? sql`and ${past}` : sql``}
       ${after === null ? sql`` : sql`and (o.release_at, o.eshop_id, o.eshop_order_id) > (${after.due}::text::timestamptz, ${after.eshopId}::int, ${after.eshopOrderId})`}

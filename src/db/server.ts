@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { atMost } from '../lib/at-most.ts';
 import { UserError } from '../lib/user-error.ts';
-import { backendPids, createPool, type Pool } from './pool.ts';
+import { backendPids, createPool, oneRow, type Pool } from './pool.ts';
 
 /** The oldest Postgres that Waybill runs on: the oldest that it was tried with. */
 const OLDEST_VERSION = 13;
@@ -18,27 +18,21 @@ interface Server {
   readonly pid: number;
 }
 
-/** What an address leads to. */
-interface Reached {
-  /** A pooler, such as PgBouncer: a session of ours is not one of the server's. */
-  readonly pooled: boolean;
-}
-
 /**
  * Looks at what `DATABASE_URL` leads to.
+ * @returns whether to a pooler, such as PgBouncer: a session of ours is not one of the server's
  * @throws UserError with one sentence where Waybill cannot work with it
  */
-export async function inspectServer(url: string): Promise<Reached> {
+export async function inspectServer(url: string): Promise<{ readonly pooled: boolean }> {
   const sql = createPool(url, 1, { session: false });
   try {
-    const [server] = await sql<Server[]>`
+    const server = await oneRow(sql<Server[]>`
       select current_setting('server_version_num')::int / 10000 as version,
         current_setting('server_encoding') as encoding,
         current_setting('default_transaction_isolation') as isolation,
         current_setting('DateStyle') as date_style,
         pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as read_only,
-        pg_backend_pid() as pid`;
-    if (server === undefined) throw new Error('A query without FROM has one row.');
+        pg_backend_pid() as pid`);
     // The process that the connection was given is the server's own, unless a pooler named another.
     const pooled = !backendPids(sql).includes(server.pid);
     const problem = problemOf(server, pooled);

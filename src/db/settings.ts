@@ -7,8 +7,7 @@ import type { Sql } from './pool.ts';
  */
 export async function checkSetting(sql: Sql, name: string, value: string): Promise<boolean> {
   await sql`insert into settings (name, value) values (${name}, ${value}) on conflict (name) do nothing`;
-  const [row] = await sql<{ value: string }[]>`select value from settings where name = ${name}`;
-  return row?.value === value;
+  return (await readSetting(sql, name)) === value;
 }
 
 export async function readSetting(sql: Sql, name: string): Promise<string | null> {

@@ -3,12 +3,6 @@ import type { Role } from '../domain/role.ts';
 import type { Pool } from './pool.ts';
 import { transaction } from './transaction.ts';
 
-/** What is changed; what is in both is taken away. */
-interface SeenChange {
-  readonly add: readonly number[];
-  readonly remove: readonly number[];
-}
-
 type SeenEshops =
   | { readonly kind: 'noUser' }
   /** Only users of the warehouse see several. */
@@ -17,11 +11,11 @@ type SeenEshops =
   /** All that it sees, its own first. */
   | { readonly kind: 'seen'; readonly eshops: readonly number[] };
 
-/** Changes what a user sees; with nothing to change it only says what that is. */
+/** Changes what a user sees, what is in both being taken away; with nothing to change it only says what that is. */
 export async function changeSeenEshops(
   sql: Pool,
   { eshopId, username }: { readonly eshopId: number; readonly username: string },
-  { add, remove }: SeenChange,
+  { add, remove }: { readonly add: readonly number[]; readonly remove: readonly number[] },
 ): Promise<SeenEshops> {
   return await transaction(sql, async (tx) => {
     const [user] = await tx<{ id: number; role: Role }[]>`

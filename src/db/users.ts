@@ -2,7 +2,7 @@
 import type { Role } from '../domain/role.ts';
 import { hashApiKey } from '../secrets/keys.ts';
 import { createBatcher } from './batcher.ts';
-import type { Pool, Sql } from './pool.ts';
+import { oneRow, type Pool, type Sql } from './pool.ts';
 
 /** A user with what a login needs. */
 export interface UserRow {
@@ -17,25 +17,20 @@ export interface UserRow {
   readonly passwordVersion: number;
 }
 
-interface NewUser {
-  readonly eshopId: number;
-  readonly username: string;
-  readonly role: Role;
-  /** From `hashPassword`. */
-  readonly passwordHash: string;
-}
-
 /**
  * Creates a user.
+ * @param user `passwordHash` is from `hashPassword`
  * @returns the new id
  * @throws PostgresError 23505 when the e-shop has a user of this name, 23503 when there is no such e-shop
  */
-export async function createUser(sql: Sql, user: NewUser): Promise<number> {
-  const [row] = await sql<{ id: number }[]>`
+export async function createUser(
+  sql: Sql,
+  user: Pick<UserRow, 'eshopId' | 'username' | 'role' | 'passwordHash'>,
+): Promise<number> {
+  const row = await oneRow(sql<{ id: number }[]>`
     insert into users (eshop_id, username, role, password_hash)
     values (${user.eshopId}, ${user.username}, ${user.role}, ${user.passwordHash})
-    returning id`;
-  if (row === undefined) throw new Error('The user was not written.');
+    returning id`);
   return row.id;
 }
 
@@ -48,10 +43,7 @@ export async function findUser(sql: Sql, eshopId: number, username: string): Pro
   return row ?? null;
 }
 
-interface ListedUser {
-  readonly id: number;
-  readonly username: string;
-  readonly role: Role;
+interface ListedUser extends Pick<UserRow, 'id' | 'username' | 'role'> {
   readonly createdAt: Date;
 }
 

@@ -2,11 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import * as v from 'valibot';
 
 // One folder up from the sources, two from the build.
-const manifest = [
-  new URL('../../package.json', import.meta.url),
-  new URL('../../../package.json', import.meta.url),
-];
-const file = manifest.find((candidate) => existsSync(candidate));
+const file = ['../../package.json', '../../../package.json']
+  .map((path) => new URL(path, import.meta.url))
+  .find((candidate) => existsSync(candidate));
 
 /** Waybill's version, from package.json. */
 export const version =

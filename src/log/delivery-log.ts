@@ -16,21 +16,8 @@ export function logDeliveries(log: Logger): DeliveryWatch {
     attempted({ delivery, number, outcome, status, error, nextAttemptAt }) {
       if (outcome === 'success') return;
       const { id: deliveryId, eshopId, webhookId, eventType: kind } = delivery;
-      bounded(() =>
-        log.info(
-          {
-            deliveryId,
-            eshopId,
-            webhookId,
-            kind,
-            attempt: number,
-            httpStatus: status,
-            reason: error,
-            nextAttemptAt,
-          },
-          'attempt failed',
-        ),
-      );
+      const result = { attempt: number, httpStatus: status, reason: error, nextAttemptAt };
+      bounded(() => log.info({ deliveryId, eshopId, webhookId, kind, ...result }, 'attempt failed'));
     },
     // Whoever interrupts says why.
     interrupted() {},

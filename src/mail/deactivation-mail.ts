@@ -1,28 +1,9 @@
 /** The mail after Waybill deactivated a webhook (docs/interface.md, D7 and D8). */
+import type { Deactivation } from '../domain/mailed.ts';
 import { counted } from '../domain/words.ts';
 import type { Mail } from './mail.ts';
 import { joined, type MailContent, mailOf } from './mail-template.ts';
 import { activation, readDelivery } from './requests.ts';
-
-export interface Deactivation {
-  readonly webhookId: number;
-  readonly webhookType: string;
-  readonly url: string;
-  /** Which activation of the webhook ended. */
-  readonly generation: number;
-  /** `gone`: the receiver responded with 410. */
-  readonly reason: 'retriesExhausted' | 'gone';
-  readonly at: Date;
-  /** The delivery that was the last straw. */
-  readonly deliveryId: string;
-  /** How many attempts it had. */
-  readonly attemptsMade: number;
-  /** A sentence such as "HTTP 503 from shop.example after 212 ms". */
-  readonly lastError: string | null;
-  readonly eshopName: string;
-  /** Whom it goes to: the e-shop's address. */
-  readonly email: string;
-}
 
 /**
  * The mail about a deactivation. Webhook, generation and delivery make its Message-ID, so that a repetition after a

@@ -1,4 +1,5 @@
 /** The mail after the master key was lost (docs/interface.md, W20). */
+import type { LostWebhook } from '../domain/mailed.ts';
 import type { Mail } from './mail.ts';
 import { type MailBlock, mailOf } from './mail-template.ts';
 import { regenerateSecret, replaceWebhook } from './requests.ts';
@@ -7,13 +8,7 @@ interface LostSecrets {
   /** Of the warning: a UUID, which makes the Message-ID. */
   readonly id: string;
   /** The e-shop's webhooks that are affected: at least one. */
-  readonly lost: readonly {
-    readonly id: number;
-    readonly webhookType: string;
-    readonly url: string;
-    /** The names of its static headers, which are no longer sent. */
-    readonly headers: readonly string[];
-  }[];
+  readonly lost: readonly LostWebhook[];
   readonly eshopName: string;
   readonly email: string;
 }

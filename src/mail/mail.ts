@@ -18,3 +18,11 @@ export interface Mailer {
    */
   send(mail: Mail, signal?: AbortSignal): Promise<void>;
 }
+
+const AUTOMATIC = { 'Auto-Submitted': 'auto-generated' };
+
+/** A mail as the library takes it. @param from the sender, as `Waybill <waybill@example.com>` */
+export function mailMessage(from: string, { to, subject, text, html, messageId }: Mail) {
+  // An address as an object is one recipient, whatever commas it holds.
+  return { from, to: { name: '', address: to }, subject, text, html, messageId, headers: AUTOMATIC };
+}

@@ -1,41 +1,29 @@
 /** The requests that mails name. */
 import type { ApiRequest } from './mail-template.ts';
 
-export const activation = (webhookId: number, name: 'activate' | 'deactivate'): ApiRequest => ({
-  method: 'PUT',
-  operation: `/v21/webhooks/{id}/${name}`,
-  path: `/v21/webhooks/${webhookId}/${name}`,
+/** @param id takes the place of the `{id}` in the operation */
+const request = (method: ApiRequest['method'], operation: string, id: number | string): ApiRequest => ({
+  method,
+  operation,
+  path: operation.replace('{id}', String(id)),
 });
 
-export const regenerateSecret = (webhookId: number): ApiRequest => ({
-  method: 'PUT',
-  operation: '/v21/webhooks/{id}/regenerate-secret',
-  path: `/v21/webhooks/${webhookId}/regenerate-secret`,
-});
+export const activation = (webhookId: number, name: 'activate' | 'deactivate') =>
+  request('PUT', `/v21/webhooks/{id}/${name}`, webhookId);
 
-export const replaceWebhook = (webhookId: number): ApiRequest => ({
-  method: 'PUT',
-  operation: '/v21/webhooks/{id}',
-  path: `/v21/webhooks/${webhookId}`,
-});
+export const regenerateSecret = (webhookId: number) =>
+  request('PUT', '/v21/webhooks/{id}/regenerate-secret', webhookId);
 
-export const readDelivery = (deliveryId: string): ApiRequest => ({
-  method: 'GET',
-  operation: '/v21/deliveries/{id}',
-  path: `/v21/deliveries/${deliveryId}`,
-});
+export const replaceWebhook = (webhookId: number) => request('PUT', '/v21/webhooks/{id}', webhookId);
 
-export const listRetried = (webhookId: number): ApiRequest => ({
-  method: 'GET',
-  operation: '/v21/webhooks/{id}/deliveries',
-  path: `/v21/webhooks/${webhookId}/deliveries?state=retrying`,
-});
+export const readDelivery = (deliveryId: string) => request('GET', '/v21/deliveries/{id}', deliveryId);
 
-export const sendTest = (webhookId: number): ApiRequest => ({
-  method: 'POST',
-  operation: '/v21/webhooks/{id}/test',
-  path: `/v21/webhooks/${webhookId}/test`,
-});
+export const sendTest = (webhookId: number) => request('POST', '/v21/webhooks/{id}/test', webhookId);
+
+export const listRetried = (webhookId: number): ApiRequest => {
+  const list = request('GET', '/v21/webhooks/{id}/deliveries', webhookId);
+  return { ...list, path: `${list.path}?state=retrying` };
+};
 
 export const noWarnings: ApiRequest = {
   method: 'PATCH',

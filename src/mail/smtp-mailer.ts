@@ -1,8 +1,7 @@
 /** Mails through a mail server, each in a conversation of bounded length. */
 import { createTransport } from 'nodemailer';
-import type { Mail, Mailer } from './mail.ts';
+import { type Mail, type Mailer, mailMessage } from './mail.ts';
 import { MailError, mailErrorFrom } from './mail-error.ts';
-import { mailMessage } from './message.ts';
 
 /** Until the server greeted us, TLS included, in milliseconds. */
 const CONNECT_MS = 10_000;

@@ -4,15 +4,7 @@
  */
 import { databaseAnswers } from '../db/health.ts';
 import { mailFolder } from '../db/mail-folder.ts';
-import {
-  countIncidents,
-  type MailOverview,
-  type OpenOverview,
-  type OutboxOverview,
-  readMails,
-  readOpen,
-  readOutbox,
-} from '../db/overview.ts';
+import { countIncidents, readMails, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { readPartitions } from '../db/retention/partitions.ts';
 import { atMost } from '../lib/at-most.ts';
@@ -37,24 +29,21 @@ export function readDatabaseMetrics(
   healthSql: Pool,
   { cachedMs = CACHED_MS, readTimeoutMs = READ_TIMEOUT_MS, staleMs = STALE_MS } = {},
 ): () => Promise<void> {
+  const gauges = gaugesOf(metrics);
   let reading: Promise<void> | undefined;
   let startedAt = Number.NEGATIVE_INFINITY;
   let readAt = Number.NEGATIVE_INFINITY;
 
   async function read(): Promise<void> {
     try {
-      const outbox = await readOutbox(sql);
-      const open = await readOpen(sql);
-      const mails = await readMails(sql);
-      const incidents = await countIncidents(sql);
-      const partitions = await readPartitions(sql);
-      const folder = await mailFolder(sql);
-      showOutbox(metrics, outbox);
-      showOpen(metrics, open);
-      showMails(metrics, mails);
-      metrics.incidents.set(incidents);
-      metrics.partitionsAhead.set(partitions.aheadSeconds);
-      metrics.mailsToFiles.set(folder === null ? 0 : 1);
+      const found = await readAll(sql);
+      for (const [gauge, value] of gauges) gauge.set(value(found));
+      const { fresh, handedBack: requeued, recovered } = found.outbox;
+      for (const [waiting, count] of Object.entries({ fresh, requeued, recovered }))
+        metrics.outbox.set({ waiting }, count);
+      const { pending, retrying, held } = found.open;
+      for (const [state, count] of Object.entries({ pending, retrying, held }))
+        metrics.open.set({ state }, count);
       readAt = performance.now();
     } catch {
       // Late, which its age says, or away.
@@ -68,6 +57,13 @@ export function readDatabaseMetrics(
     if (!up) readAt = Number.NEGATIVE_INFINITY;
   }
 
+  /** Unknown is not zero. */
+  function forget(): void {
+    metrics.outbox.reset();
+    metrics.open.reset();
+    for (const gauge of [metrics.databaseReadAge, ...gauges.map(([each]) => each)]) gauge.remove();
+  }
+
   return async () => {
     if (reading === undefined && performance.now() - startedAt >= cachedMs) {
       startedAt = performance.now();
@@ -77,58 +73,39 @@ export function readDatabaseMetrics(
     }
     if (reading !== undefined) await atMost(readTimeoutMs, reading);
     const age = performance.now() - readAt;
-    if (age > staleMs) forget(metrics);
+    if (age > staleMs) forget();
     else metrics.databaseReadAge.set(age / 1_000);
   };
 }
 
-function showOutbox(metrics: Metrics, outbox: OutboxOverview): void {
-  const { fresh, handedBack: requeued, recovered } = outbox;
-  for (const [waiting, count] of Object.entries({ fresh, requeued, recovered })) {
-    metrics.outbox.set({ waiting }, count);
-  }
-  metrics.outboxOldest.set(outbox.oldestSeconds ?? 0);
-  metrics.inOrder.set(outbox.inOrder);
-  metrics.inOrderRecords.set(outbox.recordsInOrder);
-  metrics.inOrderOldest.set(outbox.inOrderSeconds ?? 0);
-  metrics.outboxMoving.set(outbox.moving ? 1 : 0);
-  metrics.changes.set(outbox.changes);
-  metrics.changesOldest.set(outbox.oldestChangeSeconds ?? 0);
-}
+type Found = Awaited<ReturnType<typeof readAll>>;
 
-function showOpen(metrics: Metrics, { pending, retrying, held, holdingWebhooks }: OpenOverview): void {
-  for (const [state, count] of Object.entries({ pending, retrying, held }))
-    metrics.open.set({ state }, count);
-  metrics.holding.set(holdingWebhooks);
-}
+/** One after the other, on one connection. */
+const readAll = async (sql: Pool) => ({
+  outbox: await readOutbox(sql),
+  open: await readOpen(sql),
+  mails: await readMails(sql),
+  incidents: await countIncidents(sql),
+  partitions: await readPartitions(sql),
+  mailFolder: await mailFolder(sql),
+});
 
-function showMails(metrics: Metrics, { owed, oldestSeconds, refusedLately }: MailOverview): void {
-  metrics.mailsUnsent.set(owed);
-  metrics.mailsOldest.set(Math.max(0, oldestSeconds ?? 0));
-  metrics.mailsRefused.set(refusedLately);
-}
-
-/** Unknown is not zero. */
-function forget(metrics: Metrics): void {
-  metrics.outbox.reset();
-  metrics.open.reset();
-  for (const gauge of [
-    metrics.databaseReadAge,
-    metrics.outboxOldest,
-    metrics.inOrder,
-    metrics.inOrderRecords,
-    metrics.inOrderOldest,
-    metrics.outboxMoving,
-    metrics.changes,
-    metrics.changesOldest,
-    metrics.holding,
-    metrics.incidents,
-    metrics.mailsUnsent,
-    metrics.mailsOldest,
-    metrics.mailsRefused,
-    metrics.mailsToFiles,
-    metrics.partitionsAhead,
-  ]) {
-    gauge.remove();
-  }
+/** The gauges without labels, each with its value. */
+function gaugesOf(metrics: Metrics): (readonly [Metrics['incidents'], (found: Found) => number])[] {
+  return [
+    [metrics.outboxOldest, ({ outbox }) => outbox.oldestSeconds ?? 0],
+    [metrics.inOrder, ({ outbox }) => outbox.inOrder],
+    [metrics.inOrderRecords, ({ outbox }) => outbox.recordsInOrder],
+    [metrics.inOrderOldest, ({ outbox }) => outbox.inOrderSeconds ?? 0],
+    [metrics.outboxMoving, ({ outbox }) => (outbox.moving ? 1 : 0)],
+    [metrics.changes, ({ outbox }) => outbox.changes],
+    [metrics.changesOldest, ({ outbox }) => outbox.oldestChangeSeconds ?? 0],
+    [metrics.holding, ({ open }) => open.holdingWebhooks],
+    [metrics.incidents, ({ incidents }) => incidents],
+    [metrics.mailsUnsent, ({ mails }) => mails.owed],
+    [metrics.mailsOldest, ({ mails }) => Math.max(0, mails.oldestSeconds ?? 0)],
+    [metrics.mailsRefused, ({ mails }) => mails.refusedLately],
+    [metrics.mailsToFiles, (found) => (found.mailFolder === null ? 0 : 1)],
+    [metrics.partitionsAhead, ({ partitions }) => partitions.aheadSeconds],
+  ];
 }

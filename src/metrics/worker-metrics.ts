@@ -1,7 +1,7 @@
 /** What relay, reconciler and mailer do, counted. */
 import type { Mailer } from '../mail/mail.ts';
 import { MailError } from '../mail/mail-error.ts';
-import type { Counts } from '../reconciler/counts.ts';
+import type { Repair } from '../reconciler/repair.ts';
 import { repairsMade } from '../reconciler/verdict.ts';
 import { type Round, rounds } from '../relay/loop.ts';
 import { type RelayLoop, relayLoops } from '../relay/relay.ts';
@@ -13,16 +13,10 @@ export function countRounds({ rounds: counted }: Metrics): (loop: RelayLoop, res
   return (loop, result) => counted.inc({ loop, result });
 }
 
-/** Counts repairs as well as whoever counts them already. */
-export function countRepairs({ repairs }: Metrics, counts: Counts): Counts {
+/** Counts repairs. */
+export function countRepairs({ repairs }: Metrics): (repair: Repair) => void {
   for (const { kind, action } of repairsMade) repairs.inc({ kind, action }, 0);
-  return {
-    add(repair) {
-      repairs.inc({ kind: repair.kind, action: repair.action });
-      counts.add(repair);
-    },
-    read: () => counts.read(),
-  };
+  return ({ kind, action }) => repairs.inc({ kind, action });
 }
 
 /** Counts what becomes of each try to send a mail. One that is given up since the process stops is not one. */

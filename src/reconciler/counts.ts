@@ -8,21 +8,13 @@ interface Count extends Counted {
   readonly count: number;
 }
 
-export interface Counts {
-  add(repair: Counted): void;
-  /** Only counts above zero. */
-  read(): Count[];
-}
-
-export function createCounts(): Counts {
+export function countsOf(repairs: readonly Counted[]): Count[] {
   const counts = new Map<string, Count>();
-  return {
-    add({ kind, action, reason }) {
-      const key = `${kind} ${action} ${reason}`;
-      counts.set(key, { kind, action, reason, count: (counts.get(key)?.count ?? 0) + 1 });
-    },
-    read: () => [...counts.values()],
-  };
+  for (const { kind, action, reason } of repairs) {
+    const key = `${kind} ${action} ${reason}`;
+    counts.set(key, { kind, action, reason, count: (counts.get(key)?.count ?? 0) + 1 });
+  }
+  return [...counts.values()];
 }
 
 const kinds: Record<TrackedKind, readonly [one: string, many: string]> = {

@@ -3,7 +3,7 @@ import pThrottle from 'p-throttle';
 import type { Logger } from 'pino';
 import { eachLimited } from '../lib/each-limited.ts';
 import { isRefusal } from '../temporal/refusal.ts';
-import { type Counts, createCounts, summary } from './counts.ts';
+import { countsOf, summary } from './counts.ts';
 import type { Executions } from './executions.ts';
 import { createRecords, type RecordsDeps, type TrackedRecord } from './records.ts';
 import { type Repair, repair } from './repair.ts';
@@ -11,7 +11,7 @@ import { type Repair, repair } from './repair.ts';
 export interface PassesOptions extends RecordsDeps {
   readonly executions: Executions;
   readonly log: Logger;
-  readonly counts: Counts;
+  readonly onRepair?: (repair: Repair) => void;
   /** True: nothing is changed. Default false. */
   readonly dryRun?: boolean;
   /** Ends a pass early. */
@@ -46,7 +46,7 @@ const CLOCK_LAG_MS = 10 * 60_000;
 const LIST_BATCH = 1_000;
 
 export function createPasses(options: PassesOptions): Passes {
-  const { executions, log, counts, dryRun = false, signal } = options;
+  const { executions, log, onRepair, dryRun = false, signal } = options;
   const records = createRecords(options);
   const check = pThrottle({ limit: CHECKS_PER_SECOND, interval: 1_000 })((record: TrackedRecord) =>
     repair(executions, record, dryRun),
@@ -65,7 +65,7 @@ export function createPasses(options: PassesOptions): Passes {
         const done = await check(record);
         if (done === null) return;
         repairs.push(done);
-        counts.add(done);
+        onRepair?.(done);
         if (done.action === 'woken') woken.push(record.workflowId);
         const { kind, reason, action, name, by, words } = done;
         log.info({ repaired: kind, reason, action, ...name, by, words }, 'repaired');
@@ -95,9 +95,8 @@ export function createPasses(options: PassesOptions): Passes {
       return { looked: await work(repairs), repairs };
     } finally {
       if (repairs.length > 0 && !dryRun) {
-        const tally = createCounts();
-        for (const done of repairs) tally.add(done);
-        log.warn({ why, repairs: tally.read() }, `reconciled: ${summary(tally.read())}`);
+        const counts = countsOf(repairs);
+        log.warn({ why, repairs: counts }, `reconciled: ${summary(counts)}`);
       }
     }
   }

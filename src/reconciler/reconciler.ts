@@ -90,14 +90,10 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
     if (repairs.some(({ reason }) => reason === 'stuck')) setBack = 'a workflow could not go on';
   }
 
-  /** Catches up on deliveries that missed their turn in the order of their record. Needs no Temporal. */
-  async function releaseInOrder(): Promise<void> {
-    await settleOrder(options.sql, 'all');
-  }
-
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      await releaseInOrder().catch(reportOutage);
+      // Catches up on deliveries that missed their turn in the order of their record. Needs no Temporal.
+      await settleOrder(options.sql, 'all').catch(reportOutage);
       await checkOnce().catch(reportOutage);
       await sleep(intervalMs, undefined, { signal }).catch(() => {});
     }

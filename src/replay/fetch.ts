@@ -26,13 +26,14 @@ function within<T>(client: Client, call: () => Promise<T>): Promise<T> {
   return client.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
 }
 
-/** What a query finds; each page is a call of its own. */
-async function* listed(client: Client, query: string, pageSize: number) {
+/** The runs that a query finds; each page is a call of its own. */
+async function* listed(client: Client, query: string, pageSize: number): AsyncGenerator<Run> {
   const found = client.workflow.list({ query, pageSize })[Symbol.asyncIterator]();
   for (;;) {
     const next = await within(client, () => found.next());
     if (next.done === true) return;
-    yield next.value;
+    const { workflowId, runId, status } = next.value;
+    yield { workflowId, runId, live: status.name === 'RUNNING' };
   }
 }
 
@@ -43,8 +44,8 @@ const AHEAD = 8;
 export async function runsFor(client: Client, query: string, limit: number): Promise<Run[]> {
   const runs: Run[] = [];
   try {
-    for await (const { workflowId, runId, status } of listed(client, query, Math.min(limit + 1, 1_000))) {
-      runs.push({ workflowId, runId, live: status.name === 'RUNNING' });
+    for await (const run of listed(client, query, Math.min(limit + 1, 1_000))) {
+      runs.push(run);
       if (runs.length > limit) break;
     }
   } catch (error) {
@@ -91,10 +92,8 @@ async function runOfDelivery(client: Client, deliveryId: string): Promise<Run | 
     `StartTime >= ${at(STARTED_WITHIN_MS)}`,
   ]) {
     const query = `WorkflowType = 'deliverEvent' AND ${when}`;
-    for await (const { workflowId, runId, status } of listed(client, query, 1_000)) {
-      if (deliveryIdOf(workflowId) === deliveryId)
-        return { workflowId, runId, live: status.name === 'RUNNING' };
-    }
+    for await (const run of listed(client, query, 1_000))
+      if (deliveryIdOf(run.workflowId) === deliveryId) return run;
   }
   return null;
 }

@@ -8,7 +8,7 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { silenceTemporalLogs } from '../temporal/logs.ts';
 import { type Break, breakOf } from './breaks.ts';
 import type { Finding } from './confidential.ts';
-import { historiesOf, type Run, type RunHistory } from './fetch.ts';
+import { historiesOf, type Run } from './fetch.ts';
 import { keepHistory } from './keep.ts';
 import { startReplayer } from './replayer.ts';
 
@@ -45,17 +45,14 @@ export async function replayRuns(
   const refused: Named<Finding>[] = [];
   const counts = { live: 0, closed: 0, saved: 0 };
 
-  async function keep(run: RunHistory, { directory, known }: Keeping): Promise<void> {
-    const { workflowId, runId } = run;
-    const finding = await keepHistory(directory, run, known);
-    if (finding === undefined) counts.saved += 1;
-    else refused.push({ workflowId, runId, ...finding });
-  }
-
   try {
     for await (const run of historiesOf(client, runs)) {
       const { workflowId, runId, live, history } = run;
-      if (keeping !== undefined) await keep(run, keeping);
+      if (keeping !== undefined) {
+        const finding = await keepHistory(keeping.directory, run, keeping.known);
+        if (finding === undefined) counts.saved += 1;
+        else refused.push({ workflowId, runId, ...finding });
+      }
       const found = await breakOf(replayer, workflowId, history);
       if (found !== undefined) broken.push({ workflowId, runId, ...found });
       counts[live ? 'live' : 'closed'] += 1;

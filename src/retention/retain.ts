@@ -8,7 +8,7 @@ import postgres from 'postgres';
 import { databaseTime } from '../db/clock.ts';
 import { IMPORT_KEY_DAYS } from '../db/import-keys.ts';
 import type { Pool } from '../db/pool.ts';
-import { forgetImportKeys, removeBatches, removeBelongings } from '../db/retention/belongings.ts';
+import { removeBelongings } from '../db/retention/belongings.ts';
 import { removeDeliveries, removeEvents } from '../db/retention/old-rows.ts';
 import {
   countAstray,
@@ -69,7 +69,7 @@ export async function retain(sql: Pool, options: RetainOptions): Promise<Retaine
 
   async function clear(table: Partition['table'], week: string, writtenBefore: Date | null): Promise<void> {
     if (dryRun) return;
-    const old = { week, writtenBefore, ...(signal === undefined ? {} : { signal }) };
+    const old = { week, writtenBefore, signal };
     if (table === 'deliveries') removed.deliveries += await removeDeliveries(sql, old);
     if (table === 'events') removed.events += await removeEvents(sql, old);
   }
@@ -103,11 +103,11 @@ const nothing = { importKeys: 0, rows: 0, erased: 0, webhooks: 0 };
 async function forget(sql: Pool, now: Date, cutoff: Date, signal?: AbortSignal) {
   // A delivery is kept until its week is over.
   const before = new Date(cutoff.getTime() - WEEK_MS);
-  const importKeys = await forgetImportKeys(sql, new Date(now.getTime() - IMPORT_KEY_DAYS * DAY_MS), signal);
-  const batches = await removeBatches(sql, cutoff, signal);
-  const belongings = await removeBelongings(sql, before, signal);
+  const importedBefore = new Date(now.getTime() - IMPORT_KEY_DAYS * DAY_MS);
+  const over = { deliveries: before, batches: cutoff, importKeys: importedBefore };
+  const { importKeys, rows: belongings } = await removeBelongings(sql, over, signal);
   const { rows, erased, webhooks } = await removeHistory(sql, before, signal);
-  return { importKeys, rows: batches + belongings + rows, erased, webhooks };
+  return { importKeys, rows: belongings + rows, erased, webhooks };
 }
 
 const DAY_MS = 24 * 3_600_000;

@@ -146,21 +146,13 @@ function linksTo(traceparents: readonly string[]): Link[] {
 }
 
 function samplerOf(name: Settings['OTEL_TRACES_SAMPLER'], ratio: number): Sampler {
-  const roots = {
-    always_on: () => new AlwaysOnSampler(),
-    always_off: () => new AlwaysOffSampler(),
-    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
-  };
-  switch (name) {
-    case 'parentbased_always_on':
-      return new ParentBasedSampler({ root: roots.always_on() });
-    case 'parentbased_always_off':
-      return new ParentBasedSampler({ root: roots.always_off() });
-    case 'parentbased_traceidratio':
-      return new ParentBasedSampler({ root: roots.traceidratio() });
-    default:
-      return roots[name]();
-  }
+  const root = rootSamplerOf(name, ratio);
+  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
+}
+
+function rootSamplerOf(name: Settings['OTEL_TRACES_SAMPLER'], ratio: number): Sampler {
+  if (name.endsWith('always_on')) return new AlwaysOnSampler();
+  return name.endsWith('always_off') ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(ratio);
 }
 
 async function exporterOf(protocol: Settings['OTEL_EXPORTER_OTLP_PROTOCOL']): Promise<SpanExporter> {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
+import { recordMailed } from '../../src/db/incidents/owed-mail.ts';
 import { redeliverWithin } from '../../src/db/outbox/redeliver.ts';
 import { removeEvents } from '../../src/db/retention/old-rows.ts';
 import { deleteInPages } from '../../src/db/retention/pages.ts';
@@ -9,7 +10,7 @@ import { dropPartition, listPartitions, partitionedTables } from '../../src/db/r
 import { transaction } from '../../src/db/transaction.ts';
 import { countAllDeliveries, listAllDeliveries } from '../../src/db/webhooks/all-deliveries.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
-import { readDeactivation, recordMailed } from '../../src/db/webhooks/deactivations.ts';
+import { readDeactivation } from '../../src/db/webhooks/deactivations.ts';
 import { findDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
 import { weekName } from '../../src/domain/weeks.ts';
@@ -199,7 +200,7 @@ describe('kept', () => {
     expect(await weekWith('events', eventId)).toBe('first');
     expect(await readDeactivation(sql, webhookId, deactivatedGeneration)).toMatchObject({ deliveryId: id });
 
-    await recordMailed(sql, webhookId, deactivatedGeneration);
+    await recordMailed(sql, { webhookId, generation: deactivatedGeneration });
     expect(names((await run(later)).dropped)).toEqual(firstPartitions);
   });
 

@@ -2,12 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { changeNotifications, createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
-import {
-  claimWarnings,
-  readWarning,
-  recordWarned,
-  releaseWarnings,
-} from '../../src/db/incidents/warnings.ts';
+import { recordMailed } from '../../src/db/incidents/owed-mail.ts';
+import { claimWarnings, readWarning, releaseWarnings } from '../../src/db/incidents/warnings.ts';
 import { recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { findWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
@@ -179,7 +175,7 @@ describe('unsent warnings', () => {
     expect(await claimWarnings(database.sql, 10)).toHaveLength(1);
     await database.sql`update warnings set check_at = check_at - interval '1 minute'`;
     expect(await claimWarnings(database.sql, 10)).toHaveLength(1);
-    await recordWarned(database.sql, id);
+    await recordMailed(database.sql, { id });
     await database.sql`update warnings set check_at = now()`;
     expect(await claimWarnings(database.sql, 10)).toEqual([]);
     expect(await readWarning(database.sql, id)).toMatchObject({ unsent: false });

@@ -1,6 +1,7 @@
 /** What mails say, as text and as HTML, and where their links lead. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Deactivation, deactivationMail } from '../../src/mail/deactivation-mail.ts';
+import type { Deactivation } from '../../src/domain/mailed.ts';
+import { deactivationMail } from '../../src/mail/deactivation-mail.ts';
 import { type Warning, warningMail } from '../../src/mail/warning-mail.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 

@@ -144,6 +144,8 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
   const senders: Sender[] = [];
   const metrics = createMetrics();
   let worker: RunningWorker | undefined;
+  /** Lines from before it was started. */
+  let loggedBefore = 0;
   const fired = new Map<string, NamedDelivery>();
   let second: RunningWorker | undefined;
 
@@ -166,6 +168,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
 
     /** @param other than the stack's policy, or than the workflows of this build */
     async startWorker(other: OtherWorker = {}): Promise<void> {
+      loggedBefore = logged.length;
       worker = await stack.newWorker(other);
     },
 
@@ -208,8 +211,16 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       });
     },
 
-    /** What the worker's reconciler has repaired since its start. */
-    repaired: () => worker?.repaired.read() ?? [],
+    /** What the worker's reconciler has repaired since its start, by its log. */
+    repaired() {
+      const counts = new Map<string, Record<'kind' | 'action' | 'reason', unknown> & { count: number }>();
+      for (const { repaired: kind, action, reason } of logged.slice(loggedBefore)) {
+        if (kind === undefined) continue;
+        const key = `${kind} ${action} ${reason}`;
+        counts.set(key, { kind, action, reason, count: (counts.get(key)?.count ?? 0) + 1 });
+      }
+      return [...counts.values()];
+    },
 
     async stopWorker(): Promise<void> {
       await worker?.stop();

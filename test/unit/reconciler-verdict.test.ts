@@ -1,6 +1,6 @@
 /** What the reconciler does about what it finds, case by case; and how it says so. */
 import { expect, test } from 'vitest';
-import { createCounts, summary } from '../../src/reconciler/counts.ts';
+import { countsOf, summary } from '../../src/reconciler/counts.ts';
 import {
   type NextStep,
   type TrackedKind,
@@ -58,14 +58,10 @@ test.each<[TrackedKind, WorkflowFound, NextStep, string | null]>([
 });
 
 test('repairs are counted by kind, action and reason, and said in a sentence', () => {
-  const counts = createCounts();
-  expect(counts.read()).toEqual([]);
-  for (let index = 0; index < 2; index += 1) {
-    counts.add({ kind: 'delivery', action: 'startedAgain', reason: 'missing' });
-  }
-  counts.add({ kind: 'release', action: 'startedAgain', reason: 'missing' });
-  counts.add({ kind: 'delivery', action: 'closed', reason: 'terminated' });
-  expect(summary(counts.read())).toBe(
+  expect(countsOf([])).toEqual([]);
+  const lost = { kind: 'delivery', action: 'startedAgain', reason: 'missing' } as const;
+  const ended = { kind: 'delivery', action: 'closed', reason: 'terminated' } as const;
+  expect(summary(countsOf([lost, lost, { ...lost, kind: 'release' }, ended]))).toBe(
     '2 deliveries started again (no longer in Temporal), 1 pre-order started again (no longer in Temporal), ' +
       '1 delivery closed as canceled by an operator (terminated in Temporal)',
   );

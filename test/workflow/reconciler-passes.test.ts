@@ -13,7 +13,6 @@ import {
   unsentMails,
 } from '../../src/db/reconciliation.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { createCounts } from '../../src/reconciler/counts.ts';
 import { createExecutions } from '../../src/reconciler/executions.ts';
 import { createPasses, type Passes, type PassesOptions } from '../../src/reconciler/passes.ts';
 import { startReconciler } from '../../src/reconciler/reconciler.ts';
@@ -55,7 +54,6 @@ function passesOf(stack: DeliveryStack, options: Partial<PassesOptions> = {}): P
     log: pino({ level: 'silent' }),
     watch: unwatched,
     graceMs: 1_000,
-    counts: createCounts(),
     signal: new AbortController().signal,
     ...options,
   });
@@ -187,7 +185,6 @@ test('a delivery closed between the look and the repair is not started again', a
     log: pino({ level: 'silent' }),
     watch: unwatched,
     graceMs: 1_000,
-    counts: createCounts(),
     signal: new AbortController().signal,
   });
   expect((await passes.everything('test')).repairs).toEqual([]);
@@ -291,7 +288,6 @@ test('without Temporal, what waits in the order of its record and nothing is in 
     log: pino({ level: 'silent' }),
     watch: unwatched,
     graceMs: 1_000,
-    counts: createCounts(),
     intervalMs: 50,
     onSetBack: () => {},
   });

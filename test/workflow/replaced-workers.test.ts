@@ -6,7 +6,6 @@ import { unwatched } from '../../src/attempt/watch.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
-import { createCounts } from '../../src/reconciler/counts.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { untraced } from '../../src/traces/traces.ts';
 import { builtWorkflows } from '../support/built.ts';
@@ -53,7 +52,7 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
     ...alone(),
     limits: patient(),
     watch: unwatched,
-    repaired: createCounts(),
+    onRepair() {},
     onRound() {},
     onTemporal() {},
   } as const;

@@ -3,7 +3,7 @@
  * on, up to a bound, so that it takes the same whatever is stored.
  */
 import { idAt } from '../../domain/id-time.ts';
-import type { Pool, Sql } from '../pool.ts';
+import { oneRow, type Pool, type Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 
 export const MAX_DELIVERIES_READ = 50_000;
@@ -99,16 +99,10 @@ export async function readDeliveryCounts(
   const rows = await sql<{ id: number }[]>`
     select id from webhooks where eshop_id = ${eshopId} and deleted_at is null order by id`;
   const webhooks = rows.map(({ id }) => id);
-  const [steps, [speed]] = await Promise.all([
+  const [steps, speed] = await Promise.all([
     inOrder(sql, (tx) => selectSteps(tx, webhooks, range)),
-    inOrder(sql, (tx) => selectSpeed(tx, webhooks, range.since)),
+    oneRow(inOrder(sql, (tx) => selectSpeed(tx, webhooks, range.since))),
   ]);
   const found = steps.reduce((sum, step) => sum + countOf(step), 0);
-  return {
-    steps,
-    whole: found < MAX_DELIVERIES_READ,
-    medianMs: speed?.medianMs ?? null,
-    p95Ms: speed?.p95Ms ?? null,
-    measured: speed?.measured ?? 0,
-  };
+  return { steps, whole: found < MAX_DELIVERIES_READ, ...speed };
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../pool.ts';
+import { oneRow, type Sql } from '../pool.ts';
 import type { EshopName } from './sessions.ts';
 
 /** What belongs to an e-shop and has an id of its own in all of them. */
@@ -17,9 +17,7 @@ export async function eshopOf(sql: Sql, kind: Owned, id: string): Promise<number
 
 /** What an operator may look at: all e-shops, in the order of their ids; and the time by the database's clock. */
 export async function allEshops(sql: Sql): Promise<{ eshops: readonly EshopName[]; now: Date }> {
-  const [row] = await sql<{ eshops: readonly EshopName[]; now: Date }[]>`
+  return await oneRow(sql<{ eshops: readonly EshopName[]; now: Date }[]>`
     select clock_timestamp() as now, coalesce(
-      (select json_agg(json_build_object('id', id, 'name', name) order by id) from eshops), '[]') as eshops`;
-  if (row === undefined) throw new Error('The e-shops were not read.');
-  return row;
+      (select json_agg(json_build_object('id', id, 'name', name) order by id) from eshops), '[]') as eshops`);
 }

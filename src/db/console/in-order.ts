@@ -1,5 +1,5 @@
 import { QUEUE } from '../outbox/outbox.ts';
-import type { Sql } from '../pool.ts';
+import { oneRow, type Sql } from '../pool.ts';
 
 /** Records of an e-shop of which something waits for its order (docs/interface.md, D16). */
 export interface InOrder {
@@ -15,9 +15,8 @@ export interface InOrder {
 const MOST = 10_000;
 
 export async function readInOrder(sql: Sql, eshopId: number): Promise<InOrder> {
-  const [row] = await sql<InOrder[]>`
+  return await oneRow(sql<InOrder[]>`
     select count(distinct entity_id)::int as records, min(created_at) as since from (
       select entity_id, created_at from deliveries
-      where eshop_id = ${eshopId} and queue = ${QUEUE.inOrder} and dispatched_at is null and state = 'pending' limit ${MOST}) d`;
-  return row ?? { records: 0, since: null };
+      where eshop_id = ${eshopId} and queue = ${QUEUE.inOrder} and dispatched_at is null and state = 'pending' limit ${MOST}) d`);
 }

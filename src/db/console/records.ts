@@ -45,14 +45,6 @@ export function selectNewest(
       : sql`and (t.created_at, t.${key}) < (
           (select b.created_at from ${table} b where b.eshop_id = ${eshopId} and b.${key} = ${before}), ${before})`;
   return sql<Row[]>`
-    select ${columnsOf(sql, kind)} from ${table} t where t.eshop_id = ${eshopId} ${behind}
+    select ${selected(sql, mapping)} from ${table} t where t.eshop_id = ${eshopId} ${behind}
     order by t.created_at desc, t.${key} desc limit ${most}`;
-}
-
-/** What follows `select`; a case per kind, since each has records of its own type. */
-function columnsOf(sql: Sql, kind: EntityKind) {
-  if (kind === 'order') return selected(sql, orders);
-  if (kind === 'product') return selected(sql, products);
-  if (kind === 'receiving') return selected(sql, receivings);
-  return kind === 'return' ? selected(sql, returns) : selected(sql, stockMovements);
 }

@@ -1,6 +1,7 @@
 /** Warnings of deactivations and of lost secrets: which are unsent, what they say, and what became of them. */
 import type { EventType } from '../../domain/event-types.ts';
 import type { StoredIncident } from '../../domain/incident.ts';
+import type { LostWebhook } from '../../domain/mailed.ts';
 import { joinHeir } from '../outbox/order.ts';
 import type { Sql } from '../pool.ts';
 import { incidentColumns, joinIncident } from './failures.ts';
@@ -36,15 +37,6 @@ export async function claimWarnings(sql: Sql, limit: number): Promise<UnsentWarn
 export async function releaseWarnings(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`update warnings x set check_at = now() where x.id = any(${[...ids]}::uuid[]) and ${isUnsent(sql)}`;
-}
-
-/** A webhook whose secret, or whose static headers, no key opened. */
-interface LostWebhook {
-  readonly id: number;
-  readonly webhookType: EventType;
-  readonly url: string;
-  /** The names of its static headers, whose values are lost; empty without any. */
-  readonly headers: readonly string[];
 }
 
 export interface WarningNotice extends UnsentWarning, StoredIncident {
@@ -103,32 +95,6 @@ export async function otherWarningsPutOff(
   return rows.map((row) => row.id);
 }
 
-export async function putOffWarning(sql: Sql, id: string): Promise<void> {
-  await sql`update warnings set put_off = true where id = ${id}`;
-}
-
-export async function recordWarned(sql: Sql, id: string): Promise<void> {
-  await sql`update warnings set mailed_at = coalesce(mailed_at, now()) where id = ${id}`;
-}
-
 export async function dropWarning(sql: Sql, id: string): Promise<void> {
   await sql`update warnings x set dropped_at = now() where x.id = ${id} and ${isUnsent(sql)}`;
-}
-
-/**
- * Records a permanent refusal by the mail server, and gives up once refused for `patienceMs`.
- * @param error without addresses
- * @returns whether it is given up
- */
-export async function recordWarningRefused(
-  sql: Sql,
-  mail: { readonly id: string; readonly error: string; readonly patienceMs: number },
-): Promise<boolean> {
-  const [row] = await sql<{ mailFailedAt: Date | null }[]>`
-    update warnings set mail_error = ${mail.error}, mail_refused_at = coalesce(mail_refused_at, now()),
-      mail_failed_at = case
-        when coalesce(mail_refused_at, now()) <= now() - ${mail.patienceMs} * interval '1 millisecond' then now() end
-    where id = ${mail.id} and mailed_at is null
-    returning mail_failed_at`;
-  return row?.mailFailedAt != null;
 }

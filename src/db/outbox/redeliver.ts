@@ -23,18 +23,6 @@ interface Asked {
   readonly openId: string | null;
 }
 
-/** @param tx holds the lock on the event: of two simultaneous requests, the second finds the first one's delivery */
-async function read(tx: Transaction, eshopId: number, deliveryId: string): Promise<Asked | undefined> {
-  const [row] = await tx<Asked[]>`
-    select asked.webhook_id, asked.state, w.active, (
-      select o.id from (${deliveriesOfEvent(tx, tx`asked.event_id`, tx`d.id, d.webhook_id, d.state`)}) o
-      where o.webhook_id = asked.webhook_id and o.id <> asked.id and o.state in ('pending', 'retrying')
-      limit 1) as open_id
-    from deliveries asked join webhooks w on w.id = asked.webhook_id
-    where asked.id = ${deliveryId} and asked.eshop_id = ${eshopId} and w.deleted_at is null`;
-  return row;
-}
-
 /** Creates a new delivery of the event of an ended one, unless one is open already. */
 export function redeliver(sql: Pool, eshopId: number, deliveryId: string): Promise<Redelivery> {
   return transaction(sql, (tx) => redeliverWithin(tx, eshopId, deliveryId));
@@ -49,7 +37,14 @@ export async function redeliverWithin(
   const events = await tx`
     select from events e join deliveries d on d.event_id = e.id
     where d.id = ${deliveryId} and d.eshop_id = ${eshopId} for no key update of e`;
-  const asked = await read(tx, eshopId, deliveryId);
+  // Under the lock on the event: of two who ask at the same moment the second finds what the first has written.
+  const [asked] = await tx<Asked[]>`
+    select asked.webhook_id, asked.state, w.active, (
+      select o.id from (${deliveriesOfEvent(tx, tx`asked.event_id`, tx`d.id, d.webhook_id, d.state`)}) o
+      where o.webhook_id = asked.webhook_id and o.id <> asked.id and o.state in ('pending', 'retrying')
+      limit 1) as open_id
+    from deliveries asked join webhooks w on w.id = asked.webhook_id
+    where asked.id = ${deliveryId} and asked.eshop_id = ${eshopId} and w.deleted_at is null`;
   if (asked === undefined) return { kind: 'notFound' };
   const { webhookId, state, active, openId } = asked;
   if (!active) return { kind: 'inactive', webhookId };

@@ -25,7 +25,7 @@ interface Columns {
 const known = new WeakMap<object, Columns>();
 
 /** The columns of a kind of record; found once, since putting the SQL together costs as much as a small query. */
-export function columnsOf<Rec extends object>(mapping: TableMapping<Rec>): Columns {
+export function columnsOf(mapping: TableMapping<object>): Columns {
   const found = known.get(mapping.entry);
   if (found !== undefined) return found;
   const { entry, lines, computed } = mapping;
@@ -82,7 +82,7 @@ function linesOf(table: string, key: string, fields: ReadonlyMap<string, FieldKi
     from ${table} p where p.eshop_id = t.eshop_id and p.${column(key)} = t.${column(key)})`;
 }
 
-export function selected<Rec extends object>(sql: Sql, mapping: TableMapping<Rec>) {
+export function selected(sql: Sql, mapping: TableMapping<object>) {
   return sql.unsafe(columnsOf(mapping).selected);
 }
 
@@ -94,17 +94,20 @@ function rowFrom(values: object, names: readonly Named[], row: Record<string, un
   return row;
 }
 
-export function rowOf<Rec extends object>(mapping: TableMapping<Rec>, eshopId: number, record: Rec): Row {
+export function rowOf(mapping: TableMapping<object>, eshopId: number, record: object): Row {
   return rowFrom(record, columnsOf(mapping).own, { eshop_id: eshopId });
 }
 
-export function lineRows<Rec extends object>(
-  mapping: TableMapping<Rec>,
-  eshopId: number,
-  record: Rec,
-): Row[] {
+export function lineRows(mapping: TableMapping<object>, eshopId: number, record: object): Row[] {
   const { entry, lines } = mapping;
   const key = { eshop_id: eshopId, [postgres.fromCamel(entry.idField)]: idOf(entry, record) };
   const { ofLines } = columnsOf(mapping);
   return (lines?.of(record) ?? []).map((line, position) => rowFrom(line, ofLines, { ...key, position }));
+}
+
+/** What inserts rows into a table, as SQL. @param columns as {@link columnsOf} names them */
+export function insertRows(sql: Sql, table: string, columns: string, rows: readonly Row[]) {
+  return sql`
+    insert into ${sql(table)} (${sql.unsafe(columns)})
+    select ${sql.unsafe(columns)} from json_populate_recordset(null::${sql(table)}, ${JSON.stringify(rows)}::text::json)`;
 }

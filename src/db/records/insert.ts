@@ -16,40 +16,30 @@ import { QUEUE } from '../outbox/outbox.ts';
 import { outgoingBytes, tellOutgoing } from '../outbox/outgoing.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { isUndone } from '../transaction.ts';
-import { columnsOf, lineRows, type Row, rowOf } from './columns.ts';
+import { columnsOf, insertRows, lineRows, type Row, rowOf } from './columns.ts';
 import type { TableMapping } from './table-mapping.ts';
 
 export interface NewRecord {
+  readonly mapping: TableMapping<object>;
   readonly eshopId: number;
   readonly id: string;
-  readonly table: string;
-  readonly idField: string;
-  readonly columns: string;
   readonly row: Row;
-  /** null where the kind has none. */
-  readonly lines: { readonly table: string; readonly columns: string; readonly rows: readonly Row[] } | null;
+  readonly lines: readonly Row[];
   readonly events: readonly EventText[];
 }
 
-export function newRecord<Rec extends object>(
-  mapping: TableMapping<Rec>,
+export function newRecord(
+  mapping: TableMapping<object>,
   eshopId: number,
-  record: Rec,
+  record: object,
   events: readonly EventText[],
 ): NewRecord {
-  const { entry, table, lines } = mapping;
-  const { columns, lineColumns } = columnsOf(mapping);
   return {
+    mapping,
     eshopId,
-    id: idOf(entry, record),
-    table,
-    idField: entry.idField,
-    columns,
+    id: idOf(mapping.entry, record),
     row: rowOf(mapping, eshopId, record),
-    lines:
-      lines === undefined
-        ? null
-        : { table: lines.table, columns: lineColumns, rows: lineRows(mapping, eshopId, record) },
+    lines: lineRows(mapping, eshopId, record),
     // Now: it may share a statement with what happens elsewhere.
     events: happeningHere(events),
   };
@@ -73,23 +63,20 @@ export async function insertRecords(
 ): Promise<Inserted> {
   const [first] = records;
   if (first === undefined) return { made: new Set(), written: NOTHING };
-  const { eshopId, table, idField, columns, lines } = first;
-  const id = sql(idField);
-  const lineRows = records.flatMap((record) => record.lines?.rows ?? []);
+  const { eshopId, mapping } = first;
+  const { columns, lineColumns } = columnsOf(mapping);
+  const id = sql(mapping.entry.idField);
+  const lineRows = records.flatMap(({ lines }) => lines);
   const insertedLines =
-    lines === null
+    mapping.lines === undefined
       ? sql``
       : sql`lines as (
-          insert into ${sql(lines.table)} (${sql.unsafe(lines.columns)})
-          select ${sql.unsafe(lines.columns)}
-          from json_populate_recordset(null::${sql(lines.table)}, ${JSON.stringify(lineRows)}::text::json)
-          where ${id} in (select id from made)),`;
-  const rows = JSON.stringify(records.map(({ row }) => row));
+          ${insertRows(sql, mapping.lines.table, lineColumns, lineRows)} where ${id} in (select id from made)),`;
+  const rows = records.map(({ row }) => row);
   const events = firedEvents(records.flatMap((record) => record.events));
   const [row] = await sql<(WrittenDeliveries & { made: string[] })[]>`
     with made as (
-      insert into ${sql(table)} (${sql.unsafe(columns)})
-      select ${sql.unsafe(columns)} from json_populate_recordset(null::${sql(table)}, ${rows}::text::json)
+      ${insertRows(sql, mapping.table, columns, rows)}
       on conflict (eshop_id, ${id}) do nothing returning ${id} as id),
     ${insertedLines}
     fired as materialized (${fired(sql, events)} where f.entity_id in (select id from made)),
@@ -108,7 +95,7 @@ const MAX_STATEMENT_BYTES = 256 * 1024;
 function statements(records: readonly NewRecord[]): NewRecord[][] {
   const groups: { key: string; ids: Set<string>; bytes: number; records: NewRecord[] }[] = [];
   for (const record of records) {
-    const key = `${record.table} ${record.eshopId}`;
+    const key = `${record.mapping.table} ${record.eshopId}`;
     const bytes = record.events.reduce((sum, { snapshot }) => sum + snapshot.length, 0);
     const fits = groups.find(
       (group) => group.key === key && !group.ids.has(record.id) && group.bytes + bytes <= MAX_STATEMENT_BYTES,

@@ -45,16 +45,11 @@ export async function readReleaseTime(
 }
 
 /**
- * Moves a pre-order whose time has come to preReceived; fires UPDATE_ORDER_STATUS. May be repeated.
- * @param options.due a release planned later is left alone; default: the database's time
+ * Moves a pre-order whose time has come to preReceived; fires UPDATE_ORDER_STATUS. May be repeated. A release planned for later is
+ * left alone.
  * @returns whether this call released it
  */
-export async function releasePreOrder(
-  sql: Pool,
-  eshopId: number,
-  eshopOrderId: string,
-  options: { readonly due?: Date } = {},
-): Promise<boolean> {
+export async function releasePreOrder(sql: Pool, eshopId: number, eshopOrderId: string): Promise<boolean> {
   const waiting = await sql`
     select from orders where eshop_id = ${eshopId} and eshop_order_id = ${eshopOrderId} and status = 'preOrder'`;
   if (waiting.length === 0) return false;
@@ -62,8 +57,7 @@ export async function releasePreOrder(
   await transaction(sql, (tx) =>
     changeRecord(tx, ordersByTimer, eshopId, eshopOrderId, (order, now) => {
       // Asked again under the lock: it may have been released, canceled or put off a moment ago.
-      const until = options.due ?? now;
-      const due = order.releaseAt !== null && Date.parse(order.releaseAt) <= until.getTime();
+      const due = order.releaseAt !== null && Date.parse(order.releaseAt) <= now.getTime();
       released = order.status === 'preOrder' && due;
       return released ? releaseOrder(order, now) : order;
     }),

@@ -4,7 +4,7 @@ import { enqueueReleaseChange } from '../outbox/changes.ts';
 import { type EntityMapping, entityMapping, type Written } from './entity-mapping.ts';
 import { orderStock } from './order-stock.ts';
 import { StagedList } from './staged.ts';
-import { type Participant, participantOf, type UnitOfWork } from './unit-of-work.ts';
+import { participantOf } from './unit-of-work.ts';
 
 /** Orders, changed by anyone but their release timer. */
 export const orders: EntityMapping<OrderRecord> = entityMapping({
@@ -16,7 +16,7 @@ export const orders: EntityMapping<OrderRecord> = entityMapping({
     due: (written) => orderStock.due(written) || movesTimer(written),
     async stage(work, written) {
       if (orderStock.due(written)) await orderStock.stage(work, written);
-      if (movesTimer(written)) timersOf(work).push(written.after);
+      if (movesTimer(written)) timersOf(work).moved.push(written.after);
     },
   },
 });
@@ -32,19 +32,14 @@ function dueTime(order: OrderRecord | null): string | null {
 const movesTimer = ({ before, after }: Written<OrderRecord>) => dueTime(before) !== dueTime(after);
 
 /** The orders whose timers must be set, moved or ended. */
-class Timers extends StagedList<OrderRecord> implements Participant {
-  readonly #work: UnitOfWork;
-
-  constructor(work: UnitOfWork) {
-    super();
-    this.#work = work;
-  }
-
-  write(): Promise<unknown> {
-    const { tx, eshopId } = this.#work;
-    return Promise.all(
-      this.committed.map((order) => enqueueReleaseChange(tx, eshopId, order.eshopOrderId, dueTime(order))),
-    );
-  }
-}
-const timersOf = participantOf((work) => new Timers(work));
+const timersOf = participantOf(({ tx, eshopId }) => {
+  const moved = new StagedList<OrderRecord>();
+  return {
+    moved,
+    staged: [moved],
+    write: () =>
+      Promise.all(
+        moved.committed.map((order) => enqueueReleaseChange(tx, eshopId, order.eshopOrderId, dueTime(order))),
+      ),
+  };
+});

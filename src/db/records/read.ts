@@ -26,11 +26,6 @@ const SINCE: ReadonlyMap<string, string> = new Map([
   ['updatedSince', 'updatedAt'],
 ]);
 
-interface Listed<Rec> {
-  readonly records: readonly Rec[];
-  readonly totalCount: number;
-}
-
 /** Rows read at once: of the largest records, no more than one answer may have. */
 const SLICE = ITEMS_THAT_FIT;
 
@@ -44,7 +39,7 @@ export async function listRecords<Rec extends object>(
   eshopId: number,
   filter: ListFilter,
   { limit, offset }: { readonly limit: number; readonly offset: number },
-): Promise<Listed<Rec>> {
+): Promise<{ readonly records: readonly Rec[]; readonly totalCount: number }> {
   const table = sql(mapping.table);
   const where = Object.entries(filter).reduce((all, [name, value]) => {
     if (value === undefined) return all;

@@ -1,7 +1,7 @@
 /** The records of a kind in a unit of work: locked and read together, written together. */
 import { idOf } from '../../domain/catalogue.ts';
 import { unchanged } from '../../domain/unchanged.ts';
-import { columnsOf, lineRows, rowOf, selected } from './columns.ts';
+import { columnsOf, insertRows, lineRows, rowOf, selected } from './columns.ts';
 import { Staged } from './staged.ts';
 import type { TableMapping } from './table-mapping.ts';
 import type { Participant, UnitOfWork } from './unit-of-work.ts';
@@ -22,7 +22,8 @@ interface Locked<Rec> {
 export class Records<Rec extends object> implements Participant {
   readonly #work: UnitOfWork;
   readonly #mapping: TableMapping<Rec>;
-  readonly #staged = new Staged<Locked<Rec> | null>();
+  readonly #records = new Staged<Locked<Rec> | null>();
+  readonly staged = [this.#records];
 
   constructor(work: UnitOfWork, mapping: TableMapping<Rec>) {
     this.#work = work;
@@ -31,7 +32,7 @@ export class Records<Rec extends object> implements Participant {
 
   /** Locks the records of these identifiers in the order of these, as far as there are any, and reads them. */
   async lock(ids: Iterable<string>): Promise<void> {
-    const wanted = this.#staged.missing(ids);
+    const wanted = this.#records.missing(ids);
     if (wanted.length === 0) return;
     const { tx, eshopId } = this.#work;
     const { entry, table } = this.#mapping;
@@ -45,12 +46,12 @@ export class Records<Rec extends object> implements Participant {
     void lock.execute();
     const reading = tx<Rec[]>`select ${selected(tx, this.#mapping)} from ${tx(table)} t where ${own}`;
     const [locked, read] = await Promise.all([lock, reading]);
-    for (const id of wanted) this.#staged.load(id, null);
+    for (const id of wanted) this.#records.load(id, null);
     const records = new Map(read.map((record) => [idOf(entry, record), record]));
     for (const { id, sequence, at, got } of locked) {
       this.#work.lockedAt(got);
       const record = records.get(id);
-      if (record !== undefined) this.#staged.load(id, { record: { ...record }, version: { sequence, at } });
+      if (record !== undefined) this.#records.load(id, { record: { ...record }, version: { sequence, at } });
     }
   }
 
@@ -61,26 +62,18 @@ export class Records<Rec extends object> implements Participant {
 
   /** The same, with how far it has come. */
   locked(id: string): Locked<Rec> | null {
-    return this.#staged.get(id) ?? null;
+    return this.#records.get(id) ?? null;
   }
 
   /** Stages the record after a change. */
   set(id: string, record: Rec, version: Version): void {
-    this.#staged.set(id, { record, version });
-  }
-
-  commit(): void {
-    this.#staged.commit();
-  }
-
-  rollback(): void {
-    this.#staged.rollback();
+    this.#records.set(id, { record, version });
   }
 
   async write(): Promise<void> {
     const { tx, eshopId } = this.#work;
     const { entry, table, lines } = this.#mapping;
-    const changed = this.#staged.changes().flatMap(({ key, before, after }) => {
+    const changed = this.#records.changes().flatMap(({ key, before, after }) => {
       return before == null || after === null ? [] : [{ id: key, before: before.record, after }];
     });
     if (changed.length === 0) return;
@@ -106,10 +99,7 @@ export class Records<Rec extends object> implements Participant {
     await Promise.all([
       updated,
       tx`delete from ${tx(lines.table)} where eshop_id = ${eshopId} and ${id} = any(${relined.map((one) => one.id)}::text[])`,
-      tx`
-        insert into ${tx(lines.table)} (${tx.unsafe(columnsOf(this.#mapping).lineColumns)})
-        select ${tx.unsafe(columnsOf(this.#mapping).lineColumns)}
-        from json_populate_recordset(null::${tx(lines.table)}, ${JSON.stringify(made)}::text::json)`,
+      insertRows(tx, lines.table, columnsOf(this.#mapping).lineColumns, made),
     ]);
   }
 }

@@ -18,6 +18,7 @@ export class StagedStock implements Participant {
   readonly #stock = new Staged<Stock | null>();
   readonly #reserved = new Staged<Reservation>();
   readonly #movements = new StagedList<StockMovementRecord>();
+  readonly staged = [this.#stock, this.#reserved, this.#movements];
 
   constructor(work: UnitOfWork) {
     this.#work = work;
@@ -84,14 +85,6 @@ export class StagedStock implements Participant {
       snapshot: JSON.stringify(record),
     }));
     return record;
-  }
-
-  commit(): void {
-    for (const staged of [this.#stock, this.#reserved, this.#movements]) staged.commit();
-  }
-
-  rollback(): void {
-    for (const staged of [this.#stock, this.#reserved, this.#movements]) staged.rollback();
   }
 
   write(): Promise<unknown> {

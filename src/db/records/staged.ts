@@ -1,6 +1,14 @@
 /** Values as the database has them, and as a unit of work wants them. */
 
-export class Staged<V> {
+/** Something with a savepoint. */
+export interface Savepoint {
+  /** Commits what was staged since the last savepoint. */
+  commit(): void;
+  /** Forgets what was staged since the last savepoint. */
+  rollback(): void;
+}
+
+export class Staged<V> implements Savepoint {
   readonly #read = new Map<string, V>();
   readonly #committed = new Map<string, V>();
   readonly #staged = new Map<string, V>();
@@ -39,7 +47,7 @@ export class Staged<V> {
   }
 }
 
-export class StagedList<T> {
+export class StagedList<T> implements Savepoint {
   readonly committed: T[] = [];
   #staged: T[] = [];
 

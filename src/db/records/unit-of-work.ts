@@ -5,15 +5,13 @@
 import { type EventText, recordEvents } from '../outbox/events.ts';
 import { QUEUE, type Queue } from '../outbox/outbox.ts';
 import type { Transaction } from '../transaction.ts';
-import { StagedList } from './staged.ts';
+import { type Savepoint, StagedList } from './staged.ts';
 import { noteUnchanged, type UnchangedWrite } from './unchanged.ts';
 
 /** What takes part in a unit of work: the records of a kind, stock. */
 export interface Participant {
-  /** Commits what was staged since the last savepoint. */
-  commit(): void;
-  /** Forgets what was staged since the last savepoint. */
-  rollback(): void;
+  /** What it stages. */
+  readonly staged: readonly Savepoint[];
   /** Sends the statements that write what was committed. */
   write(): Promise<unknown>;
 }
@@ -76,12 +74,16 @@ export class UnitOfWork {
   async savepoint<T>(change: () => Promise<T>): Promise<T> {
     try {
       const result = await change();
-      for (const each of [this.#events, this.#unchanged, ...this.#participants]) each.commit();
+      for (const each of this.#staged()) each.commit();
       return result;
     } catch (error) {
-      for (const each of [this.#events, this.#unchanged, ...this.#participants]) each.rollback();
+      for (const each of this.#staged()) each.rollback();
       throw error;
     }
+  }
+
+  #staged(): readonly Savepoint[] {
+    return [this.#events, this.#unchanged, ...this.#participants.flatMap(({ staged }) => staged)];
   }
 
   /** Writes everything, the events last: they carry what the writing has added to a record. */

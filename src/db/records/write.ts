@@ -53,13 +53,13 @@ export async function createRecord<Rec extends object>(
   return record;
 }
 
-function inserted<Rec extends object>(mapping: EntityMapping<Rec>, eshopId: number, record: Rec): NewRecord {
+function inserted(mapping: EntityMapping<object>, eshopId: number, record: object): NewRecord {
   const types = eventsOf(mapping.entry, null, record);
   const at = 'updatedAt' in record && typeof record.updatedAt === 'string' ? record.updatedAt : null;
   return newRecord(mapping, eshopId, record, eventTexts(mapping, record, types, { sequence: 0, at }));
 }
 
-function alreadyExists<Rec extends object>({ entry }: EntityMapping<Rec>, record: Rec): Problem {
+function alreadyExists({ entry }: EntityMapping<object>, record: object): Problem {
   return conflict(`${capital(entry.noun)} ${idOf(entry, record)} already exists.`);
 }
 
@@ -102,10 +102,8 @@ export async function stageChange<Rec extends object>(
   // Effects first, so that the event is the last word.
   const written = { before, after };
   if (sideEffects?.due(written) === true) await sideEffects.stage(work, written);
-  for (const event of eventTexts(mapping, after, types, {
-    sequence: version.sequence,
-    at: now.toISOString(),
-  }))
+  const happened = { sequence: version.sequence, at: now.toISOString() };
+  for (const event of eventTexts(mapping, after, types, happened))
     work.addEvent(() => event, event.snapshot.length);
   return after;
 }
@@ -123,9 +121,9 @@ export function later(now: Date, last: Date): Date {
  * @param written `sequence`: that of the record before it; `at`: when, null where the database says it
  * @throws Problem 400 when the record has become too large
  */
-function eventTexts<Rec extends object>(
-  { entry }: EntityMapping<Rec>,
-  after: Rec,
+function eventTexts(
+  { entry }: EntityMapping<object>,
+  after: object,
   types: readonly EventType[],
   { sequence, at }: { readonly sequence: number; readonly at: string | null },
 ): EventText[] {

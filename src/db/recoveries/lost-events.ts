@@ -5,7 +5,7 @@
 import type { EventType } from '../../domain/event-types.ts';
 import { idAt } from '../../domain/id-time.ts';
 import type { Recoverable } from '../../domain/recovery.ts';
-import type { Sql } from '../pool.ts';
+import { oneRow, type Sql } from '../pool.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 
 export interface Search {
@@ -85,9 +85,7 @@ export async function countLostEvents(
 ): Promise<LostEventCount> {
   let [count, firstAt, lastAt]: [number, Date | null, Date | null] = [0, null, null];
   for (let after: string | null = null; ; ) {
-    const rows: readonly CountedRow[] = await selectCountOfLost(sql, search, after, atOnce);
-    const [row] = rows;
-    if (row === undefined) throw new Error('The database counted nothing.');
+    const row: CountedRow = await oneRow(selectCountOfLost(sql, search, after, atOnce));
     count += row.count;
     firstAt = earlier(firstAt, row.firstAt);
     lastAt = later(lastAt, row.lastAt);

@@ -12,8 +12,8 @@ import {
 } from '../../domain/recovery.ts';
 import type { StoredRecovery } from '../../domain/recovery-progress.ts';
 import { waits } from '../outbox/order.ts';
-import type { Pool, Sql } from '../pool.ts';
-import { type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
+import { counted, oneRow, type Pool, type Sql } from '../pool.ts';
+import { transaction, wakeRelayAfter } from '../transaction.ts';
 import { countLostEvents, type LostEventCount, type Search } from './lost-events.ts';
 
 /** A recovery as stored, with how far it has come. */
@@ -81,9 +81,8 @@ export async function listRecoveries(
 
 /** How many {@link listRecoveries} finds of one webhook. */
 export async function countRecoveries(sql: Sql, webhookId: number): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from recoveries where webhook_id = ${webhookId}`;
-  return row?.count ?? 0;
+  return await counted(sql<{ count: number }[]>`
+    select count(*)::int as count from recoveries where webhook_id = ${webhookId}`);
 }
 
 export interface RecoveryInput extends Omit<Search, 'until'> {
@@ -103,8 +102,7 @@ type Asked =
 
 /** What has not happened yet is not lost. */
 async function searchOf(sql: Sql, input: RecoveryInput): Promise<Search> {
-  const [row] = await sql<{ until: Date }[]>`select least(${input.until}::timestamptz, now()) as until`;
-  if (row === undefined) throw new Error('The database returned no time.');
+  const row = await oneRow(sql<{ until: Date }[]>`select least(${input.until}::timestamptz, now()) as until`);
   return { ...input, until: row.until };
 }
 
@@ -163,12 +161,6 @@ async function underWay(
 
 const STATE_AFTER = { pause: 'paused', resume: 'running', cancel: 'canceled' } as const;
 
-async function locked(tx: Transaction, recoveryId: string): Promise<RecoveryState | null> {
-  const [row] = await tx<{ state: RecoveryState }[]>`
-    select state from recoveries where id = ${recoveryId} for update`;
-  return row?.state ?? null;
-}
-
 /**
  * Pauses, resumes or cancels a recovery; repeated, it changes nothing.
  * @returns false where it has ended otherwise, or there is none
@@ -180,11 +172,11 @@ export async function controlRecovery(
   { by, words = null }: { readonly by: RecoveryActor; readonly words?: string | null },
 ): Promise<boolean> {
   return await transaction(sql, async (tx) => {
-    const before = await locked(tx, recoveryId);
+    const [before] = await tx<{ state: RecoveryState }[]>`
+      select state from recoveries where id = ${recoveryId} for update`;
     const state = STATE_AFTER[action];
-    if (before === null) return false;
-    if (before === state) return true;
-    if (!isUnderWay(before)) return false;
+    if (before?.state === state) return true;
+    if (before === undefined || !isUnderWay(before.state)) return false;
     await tx`
       update recoveries set state = ${state}, version = version + 1, check_at = now(),
         by = ${action === 'resume' ? null : by}, words = ${action === 'resume' ? null : words},
@@ -199,12 +191,11 @@ export async function controlRecovery(
 const MEASURED = 100;
 
 export async function measuredPace(sql: Sql, webhookId: number): Promise<MeasuredPace> {
-  const [row] = await sql<MeasuredPace[]>`
+  return await oneRow(sql<MeasuredPace[]>`
     select (select rate from recoveries where webhook_id = ${webhookId} and rate > 0 order by id desc limit 1) as rate,
            (select avg(a.duration_ms)::float8 from (
               select id, attempts_made from deliveries
               where webhook_id = ${webhookId} order by id desc limit ${MEASURED}) d
             join attempts a on a.delivery_id = d.id and a.number = d.attempts_made
-            where a.outcome = 'success') as mean_ms`;
-  return row ?? { rate: null, meanMs: null };
+            where a.outcome = 'success') as mean_ms`);
 }

@@ -1,46 +1,45 @@
 /** What belongs to deliveries, recoveries and imports that are gone. */
+import type postgres from 'postgres';
 import { idAt } from '../../domain/id-time.ts';
 import type { Pool } from '../pool.ts';
 import { deleteInPages } from './pages.ts';
 
-/**
- * Removes batches that began before a time and hold nothing.
- * @param signal ends it early
- * @returns how many rows
- */
-export async function removeBatches(sql: Pool, before: Date, signal?: AbortSignal): Promise<number> {
-  const where = sql`
-    x.id < ${idAt(before)}::uuid and not exists (
-      select from deliveries d where d.batch_id = x.id and d.state in ('pending', 'retrying') offset 0)`;
-  return await deleteInPages(sql, { table: 'batches', where, signal });
+/** What is from before these times is over. */
+interface Over {
+  /** Deliveries made earlier are gone, but for open ones. */
+  readonly deliveries: Date;
+  /** Of those that hold nothing. */
+  readonly batches: Date;
+  /** Of imported lines. */
+  readonly importKeys: Date;
 }
 
 /**
- * Removes rows of deliveries and recoveries that are gone.
- * @param before deliveries made earlier are gone, but for open ones
- * @param signal ends it early
- * @returns how many rows
- */
-export async function removeBelongings(sql: Pool, before: Date, signal?: AbortSignal): Promise<number> {
-  // Each delivery is looked up (`offset 0`): a join might read all of them for one page.
-  const redeliveries = sql`
-    x.delivery_id < ${idAt(before)}::uuid
-    and not exists (select from deliveries d where d.id = x.delivery_id offset 0)`;
-  const recoveries = sql`
-    x.finished_at < ${before} and not exists (
-      select from deliveries d where d.recovery_id = x.id and d.state in ('pending', 'retrying') offset 0)`;
-  // The form of an attempt that was made before.
-  const forms = sql`x.until < ${before}`;
-  let removed = await deleteInPages(sql, { table: 'redeliveries', where: redeliveries, signal });
-  removed += await deleteInPages(sql, { table: 'recoveries', where: recoveries, signal });
-  return removed + (await deleteInPages(sql, { table: 'webhook_forms', where: forms, signal }));
-}
-
-/**
- * Forgets keys of lines imported before a time.
+ * Removes rows of deliveries, batches and recoveries that are gone, and the keys of lines imported long ago.
  * @param signal ends it early
  * @returns how many
  */
-export async function forgetImportKeys(sql: Pool, before: Date, signal?: AbortSignal): Promise<number> {
-  return await deleteInPages(sql, { table: 'import_keys', where: sql`x.created_at < ${before}`, signal });
+export async function removeBelongings(
+  sql: Pool,
+  over: Over,
+  signal?: AbortSignal,
+): Promise<{ readonly importKeys: number; readonly rows: number }> {
+  const remove = (table: string, where: postgres.Fragment) => deleteInPages(sql, { table, where, signal });
+  const importKeys = await remove('import_keys', sql`x.created_at < ${over.importKeys}`);
+  // Each delivery is looked up (`offset 0`): a join might read all of them for one page.
+  const batches = sql`
+    x.id < ${idAt(over.batches)}::uuid and not exists (
+      select from deliveries d where d.batch_id = x.id and d.state in ('pending', 'retrying') offset 0)`;
+  const redeliveries = sql`
+    x.delivery_id < ${idAt(over.deliveries)}::uuid
+    and not exists (select from deliveries d where d.id = x.delivery_id offset 0)`;
+  const recoveries = sql`
+    x.finished_at < ${over.deliveries} and not exists (
+      select from deliveries d where d.recovery_id = x.id and d.state in ('pending', 'retrying') offset 0)`;
+  let rows = await remove('batches', batches);
+  rows += await remove('redeliveries', redeliveries);
+  rows += await remove('recoveries', recoveries);
+  // The form of an attempt that was made before.
+  rows += await remove('webhook_forms', sql`x.until < ${over.deliveries}`);
+  return { importKeys, rows };
 }

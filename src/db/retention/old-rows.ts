@@ -3,7 +3,7 @@
  * long.
  */
 import { NIL } from 'uuid';
-import type { Pool } from '../pool.ts';
+import { oneRow, type Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import { needed } from './partitions.ts';
 
@@ -15,14 +15,14 @@ interface OldRows {
   /** Only what was written before this time, by the database's clock; null: everything. */
   readonly writtenBefore: Date | null;
   /** Ends it early. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** @returns how many deliveries */
 export async function removeDeliveries(sql: Pool, old: OldRows): Promise<number> {
   const { week, writtenBefore } = old;
-  return await inBatches(old, async (after) => {
-    const [row] = await sql<BatchRow[]>`
+  return await inBatches(old, (after) =>
+    oneRow(sql<BatchRow[]>`
       with needed as materialized (${needed(sql, week)}),
       found as materialized (
         select d.id, d.id not in (select id from needed) and (${writtenBefore}::timestamptz is null or d.created_at < ${writtenBefore}) as done
@@ -33,9 +33,8 @@ export async function removeDeliveries(sql: Pool, old: OldRows): Promise<number>
         where d.id = found.id and found.done and d.state not in ('pending', 'retrying') returning d.id),
       with_them as (delete from ${sql(`attempts_${week}`)} a using removed where a.delivery_id = removed.id)
       select (select count(*)::int from removed) as removed,
-             (select id from found order by id desc limit 1) as last`;
-    return row;
-  });
+             (select id from found order by id desc limit 1) as last`),
+  );
 }
 
 /**
@@ -71,15 +70,12 @@ interface BatchRow {
   readonly last: string | null;
 }
 
-async function inBatches(
-  { signal }: OldRows,
-  remove: (after: string) => Promise<BatchRow | undefined>,
-): Promise<number> {
+async function inBatches({ signal }: OldRows, remove: (after: string) => Promise<BatchRow>): Promise<number> {
   let removed = 0;
   for (let after: string | null = NIL; after !== null && signal?.aborted !== true; ) {
-    const row: BatchRow | undefined = await remove(after);
-    removed += row?.removed ?? 0;
-    after = row?.last ?? null;
+    const row: BatchRow = await remove(after);
+    removed += row.removed;
+    after = row.last;
   }
   return removed;
 }

@@ -30,7 +30,7 @@ interface DeletedRows {
   readonly where: postgres.Fragment;
   readonly signal?: AbortSignal | undefined;
   /** Rows of one statement; default 10,000. */
-  readonly page?: number;
+  readonly page?: number | undefined;
 }
 
 /**

@@ -5,7 +5,7 @@
 import { idAt, timeOf } from '../../domain/id-time.ts';
 import { WEEK_MS, weekName } from '../../domain/weeks.ts';
 import { databaseTime } from '../clock.ts';
-import type { Pool } from '../pool.ts';
+import { counted, type Pool } from '../pool.ts';
 import type { Transaction } from '../transaction.ts';
 import { schemaStep } from './schema-step.ts';
 
@@ -115,10 +115,9 @@ async function makePartition(tx: Transaction, table: PartitionedTable, week: Dat
 }
 
 export async function countAstray(sql: Pool): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
+  return await counted(sql<{ count: number }[]>`
     select ((select count(*) from deliveries_default) + (select count(*) from attempts_default)
-      + (select count(*) from events_default))::float8 as count`;
-  return row?.count ?? 0;
+      + (select count(*) from events_default))::float8 as count`);
 }
 
 /**
@@ -145,15 +144,13 @@ export async function countNeeded(
   { table, week, from, until }: Partition,
 ): Promise<number> {
   if (table === 'events') {
-    const [row] = await sql<{ count: number }[]>`
+    return await counted(sql<{ count: number }[]>`
       select count(*)::int as count from (${needed(sql)}) d
       where (${idOf(from)}::uuid is null or d.event_id >= ${idOf(from)}::uuid)
-        and (${idOf(until)}::uuid is null or d.event_id < ${idOf(until)}::uuid)`;
-    return row?.count ?? 0;
+        and (${idOf(until)}::uuid is null or d.event_id < ${idOf(until)}::uuid)`);
   }
   if (!(await isThere(sql, `deliveries_${week}`))) return 0;
-  const [row] = await sql<{ count: number }[]>`select count(*)::int as count from (${needed(sql, week)}) d`;
-  return row?.count ?? 0;
+  return await counted(sql<{ count: number }[]>`select count(*)::int as count from (${needed(sql, week)}) d`);
 }
 
 /**

@@ -33,7 +33,7 @@ type LimitOf = (eshopId: postgres.Fragment) => postgres.Fragment;
 export async function removeHistory(sql: Pool, before: Date, signal?: AbortSignal): Promise<RemovedHistory> {
   const limitOf = await limits(sql, before);
   const remove = (table: string, where: postgres.Fragment, page?: number) =>
-    deleteInPages(sql, { table, where, signal, ...(page === undefined ? {} : { page }) });
+    deleteInPages(sql, { table, where, signal, page });
   // In this order: a deactivation is needed by its version, a deleted webhook by everything.
   const versions = await remove('webhook_versions', replaced(sql, before, limitOf));
   const deactivations = await remove('deactivations', deactivationsOver(sql, before, limitOf));
@@ -117,20 +117,19 @@ async function eraseSecrets(sql: Pool, before: Date, signal?: AbortSignal): Prom
   }, signal);
 }
 
-/** Tables with rows of a webhook, beside the outbox, and beside its versions, which go with it. */
-const REFERRING = [
-  'deliveries',
+/** Tables with rows of a webhook, beside deliveries and the outbox, and beside its versions, which go with it. */
+export const TABLES_OF_WEBHOOKS = [
   'redeliveries',
   'recoveries',
-  'webhook_forms',
   'deactivations',
   'warnings',
   'failures',
+  'webhook_forms',
 ];
 
 /** Deleted webhooks `x` that nothing refers to. The last of each type stay, to explain why an event went nowhere. */
 function forgettable(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
-  const unreferred = REFERRING.map(
+  const unreferred = ['deliveries', ...TABLES_OF_WEBHOOKS].map(
     (table) => sql`and not exists (select from ${sql(table)} r where r.webhook_id = x.id offset 0)`,
   );
   return sql`

@@ -15,7 +15,7 @@ import {
   type Times,
   within,
 } from '../id-range.ts';
-import type { Sql } from '../pool.ts';
+import { counted, type Sql } from '../pool.ts';
 import { leastOf, madeWith } from './deliveries-of-events.ts';
 import { type DeliveryLogRow, selectDeliveries } from './delivery-log.ts';
 
@@ -223,8 +223,7 @@ export async function countAllDeliveries(
   eshopId: number,
   filter: AllDeliveriesFilter,
 ): Promise<number> {
-  const [row] = await selectCountOfAll(sql, eshopId, filter);
-  return row?.count ?? 0;
+  return await counted(selectCountOfAll(sql, eshopId, filter));
 }
 
 export function selectCountOfAll(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {

@@ -1,6 +1,5 @@
 /** Webhooks of all e-shops, as the operator sees them. Deleted ones do not exist here. */
 import type { Pool, Sql } from '../pool.ts';
-import { callsHost } from './receivers.ts';
 import { selectWebhooks, setActive, type WebhookRow } from './webhooks.ts';
 
 interface AllWebhooksFilter {
@@ -39,7 +38,7 @@ export async function listAllWebhooks(
         ${among === undefined ? sql`` : sql`and w.eshop_id = any(${[...among]}::int[])`}
         ${webhookType === undefined ? sql`` : sql`and w.webhook_type = ${webhookType}`}
         ${active === undefined ? sql`` : sql`and w.active = ${active}`}
-        ${receiver === undefined ? sql`` : sql`and ${callsHost(sql, receiver)}`}
+        ${receiver === undefined ? sql`` : sql`and ${callsHost(sql, receiver.toLowerCase())}`}
       order by w.id limit ${limit}) x
     join webhooks o on o.id = x.id
     cross join lateral (
@@ -49,6 +48,9 @@ export async function listAllWebhooks(
       from deliveries where webhook_id = x.id and state in ('pending', 'retrying')) d
     order by x.id`;
 }
+
+/** The condition that a webhook `w` calls a host, with its port or, for any port, without, as SQL. */
+const callsHost = (sql: Sql, host: string) => sql`(w.host = ${host} or starts_with(w.host, ${`${host}:`}))`;
 
 /** Whose webhook it is; null where there is none. */
 export async function eshopOfWebhook(sql: Sql, id: number): Promise<number | null> {

@@ -1,5 +1,5 @@
 /** What follows when the retries of a delivery are spent. */
-import type { StoredState } from '../../domain/delivery-state.ts';
+import { isOpen, type StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
 import { settleOrder } from '../outbox/keep-order.ts';
@@ -23,6 +23,13 @@ interface Compensation {
   readonly news: CompensationNews | null;
 }
 
+interface LastTry
+  extends Pick<Compensation, 'state' | 'attemptsMade' | 'lastError'>,
+    Pick<CompensationNews, 'eventType' | 'eshopId' | 'webhookId'> {
+  readonly lastGeneration: number | null;
+  readonly lastOutcome: string | null;
+}
+
 /**
  * The compensation's one transaction (docs/interface.md, D7): delivery → failed and, if the last attempt's generation
  * is still current, webhook → inactive with its deactivation and a change for the other deliveries. A repeated run
@@ -30,48 +37,32 @@ interface Compensation {
  */
 export async function compensate(sql: Pool, deliveryId: string): Promise<Compensation> {
   const compensation = await transaction(sql, async (tx): Promise<Compensation> => {
-    const [delivery] = await tx<
-      {
-        webhookId: number;
-        eshopId: number;
-        eventType: EventType;
-        state: StoredState;
-        attemptsMade: number;
-        lastError: string | null;
-        lastGeneration: number | null;
-        lastOutcome: string | null;
-      }[]
-    >`
+    const [delivery] = await tx<LastTry[]>`
       select d.webhook_id, d.eshop_id, d.event_type, d.state, d.attempts_made, d.last_error, d.last_generation, a.outcome as last_outcome
       from deliveries d left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made
       where d.id = ${deliveryId} for update of d`;
     if (delivery === undefined) {
       return { state: 'canceled', attemptsMade: 0, lastError: null, deactivatedGeneration: null, news: null };
     }
-    const { attemptsMade, lastError, eshopId, webhookId, eventType } = delivery;
-    if (delivery.state !== 'pending' && delivery.state !== 'retrying') {
+    const { state, attemptsMade, lastError, eshopId, webhookId, eventType } = delivery;
+    if (!isOpen(state)) {
       const [mine] = await tx<{ generation: number }[]>`
-        select generation from deactivations where webhook_id = ${delivery.webhookId} and delivery_id = ${deliveryId}`;
-      return {
-        state: delivery.state,
-        attemptsMade,
-        lastError,
-        deactivatedGeneration: mine?.generation ?? null,
-        news: null,
-      };
+        select generation from deactivations where webhook_id = ${webhookId} and delivery_id = ${deliveryId}`;
+      const deactivatedGeneration = mine?.generation ?? null;
+      return { state, attemptsMade, lastError, deactivatedGeneration, news: null };
     }
     await tx`
       update deliveries set state = 'failed', finished_at = now(), next_attempt_at = null where id = ${deliveryId}`;
     const [deactivated] = await tx<{ generation: number }[]>`
       update webhooks set active = false, unregistered_at = now()
-      where id = ${delivery.webhookId} and active and deleted_at is null and generation = ${delivery.lastGeneration}
+      where id = ${webhookId} and active and deleted_at is null and generation = ${delivery.lastGeneration}
       returning generation`;
     const reason = delivery.lastOutcome === 'gone' ? 'gone' : 'retriesExhausted';
     if (deactivated !== undefined) {
       await tx`
         insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error)
-        values (${delivery.webhookId}, ${deactivated.generation}, ${reason}, now(), ${deliveryId}, ${lastError})`;
-      await enqueueWebhookChange(tx, delivery.eshopId, delivery.webhookId);
+        values (${webhookId}, ${deactivated.generation}, ${reason}, now(), ${deliveryId}, ${lastError})`;
+      await enqueueWebhookChange(tx, eshopId, webhookId);
     }
     return {
       state: 'failed',

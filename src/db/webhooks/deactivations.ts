@@ -1,20 +1,9 @@
-import type { EventType } from '../../domain/event-types.ts';
+import type { Deactivation } from '../../domain/mailed.ts';
 import type { Sql } from '../pool.ts';
 
-export interface DeactivationNotice {
+export interface DeactivationNotice extends Deactivation {
   readonly eshopId: number;
-  readonly webhookId: number;
-  readonly generation: number;
-  readonly reason: 'retriesExhausted' | 'gone';
-  readonly at: Date;
-  readonly deliveryId: string;
-  readonly lastError: string | null;
   readonly mailedAt: Date | null;
-  readonly attemptsMade: number;
-  readonly url: string;
-  readonly webhookType: EventType;
-  readonly eshopName: string;
-  readonly email: string;
 }
 
 const selectNotices = (sql: Sql) => sql`
@@ -46,33 +35,4 @@ export async function otherDeactivationsPutOff(
     where w.eshop_id = ${eshopId} and x.put_off and x.mailed_at is null and x.mail_failed_at is null
       and (x.webhook_id, x.generation) <> (${webhookId}, ${generation})
     order by x.at limit ${limit}`;
-}
-
-export async function putOffDeactivation(sql: Sql, webhookId: number, generation: number): Promise<void> {
-  await sql`
-    update deactivations set put_off = true where webhook_id = ${webhookId} and generation = ${generation}`;
-}
-
-export async function recordMailed(sql: Sql, webhookId: number, generation: number): Promise<void> {
-  await sql`
-    update deactivations set mailed_at = coalesce(mailed_at, now())
-    where webhook_id = ${webhookId} and generation = ${generation}`;
-}
-
-/**
- * Records a permanent refusal by the mail server, and gives up once refused for `patienceMs`.
- * @param error without addresses
- * @returns whether it is given up
- */
-export async function recordMailRefused(
-  sql: Sql,
-  mail: { webhookId: number; generation: number; error: string; patienceMs: number },
-): Promise<boolean> {
-  const [row] = await sql<{ mailFailedAt: Date | null }[]>`
-    update deactivations set mail_error = ${mail.error}, mail_refused_at = coalesce(mail_refused_at, now()),
-      mail_failed_at = case
-        when coalesce(mail_refused_at, now()) <= now() - ${mail.patienceMs} * interval '1 millisecond' then now() end
-    where webhook_id = ${mail.webhookId} and generation = ${mail.generation} and mailed_at is null
-    returning mail_failed_at`;
-  return row?.mailFailedAt != null;
 }

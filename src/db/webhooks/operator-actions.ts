@@ -112,20 +112,13 @@ function targetRows(sql: Sql, deliveryIds: readonly string[]) {
 }
 
 function actionTarget(row: ActionTargetRow, policy: RetryPolicy): ActionTarget {
-  const { state, webhookId, attemptsMade, queued, waitsFor, nextAttemptAt, windowStartedAt, now } = row;
+  const { active, deleted, waitsFor, windowStartedAt, operatorStop, operatorActions, ...target } = row;
   return {
-    state,
-    webhookId,
-    webhook: row.deleted ? 'deleted' : row.active ? 'active' : 'inactive',
-    attemptsMade,
+    ...target,
+    webhook: deleted ? 'deleted' : active ? 'active' : 'inactive',
     mostAttempts: maxAttempts(policy),
-    underWay: row.underWay,
-    queued,
-    inOrder: row.inOrder,
     behind: waitsFor?.reason === 'order' ? (waitsFor.deliveryId ?? null) : null,
-    nextAttemptAt,
-    windowEndsAt: windowEnd(policy, windowStartedAt ?? now),
-    hold: operatorHoldOf(row.operatorStop, row.operatorActions),
-    now,
+    windowEndsAt: windowEnd(policy, windowStartedAt ?? row.now),
+    hold: operatorHoldOf(operatorStop, operatorActions),
   };
 }

@@ -10,7 +10,7 @@ import { type GivenSettings, NO_LATEST, type Ordering, type WebhookSettings } fr
 import type { SealedHeaders, SealedWebhook } from '../../secrets/static-headers.ts';
 import { incidentColumns, joinIncident } from '../incidents/failures.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
-import type { Pool, Sql } from '../pool.ts';
+import { counted, oneRow, type Pool, type Sql } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
 import { rowOf, settingsColumns } from './columns.ts';
 import { keepForm } from './forms.ts';
@@ -61,9 +61,8 @@ async function readBack(tx: Sql, eshopId: number, id: number): Promise<WebhookRo
 }
 
 export async function countWebhooks(sql: Sql, eshopId: number): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::integer as count from webhooks where eshop_id = ${eshopId} and deleted_at is null`;
-  return row?.count ?? 0;
+  return await counted(sql<{ count: number }[]>`
+    select count(*)::integer as count from webhooks where eshop_id = ${eshopId} and deleted_at is null`);
 }
 
 export async function listWebhooks(
@@ -113,9 +112,8 @@ async function numberFor(tx: Sql, wanted: number | null): Promise<number> {
       return wanted;
     }
   } else await tx`select pg_advisory_xact_lock_shared(${GENERATOR})`;
-  const [next] = await tx<{ id: number }[]>`
-    select nextval(pg_get_serial_sequence('webhooks', 'id'))::integer as id`;
-  if (next === undefined) throw new Error('There is no number for the webhook.');
+  const next = await oneRow(tx<{ id: number }[]>`
+    select nextval(pg_get_serial_sequence('webhooks', 'id'))::integer as id`);
   return next.id;
 }
 
