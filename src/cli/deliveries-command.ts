@@ -74,15 +74,13 @@ function details(delivery: OperatorsDelivery, url: string | null): string {
     ['E-shop', delivery.eshopId],
     ['Webhook', delivery.webhookId],
     ['State', canceledBy === null ? delivery.state : `${delivery.state}, by ${canceledBy}`],
-    ...(holder === null ? [] : [['Held by', attribution(holder)] as const]),
-    ...(waitsFor === null
-      ? []
-      : [['Waits for', [waitsFor.reason, waitsFor.deliveryId].join(' ').trim()] as const]),
-    ...(supersededBy === null ? [] : [['Superseded by', supersededBy] as const]),
+    ['Held by', holder === null ? null : attribution(holder)],
+    ['Waits for', waitsFor === null ? null : [waitsFor.reason, waitsFor.deliveryId].join(' ').trim()],
+    ['Superseded by', supersededBy],
     ['Created', second(delivery.createdAt)],
-    ...(nextAttemptAt === null ? [] : [['Next attempt', second(nextAttemptAt)] as const]),
-    ...(finishedAt === null ? [] : [['Ended', second(finishedAt)] as const]),
-    ...(url === null ? [] : [['Temporal', url] as const]),
+    ['Next attempt', nextAttemptAt === null ? null : second(nextAttemptAt)],
+    ['Ended', finishedAt === null ? null : second(finishedAt)],
+    ['Temporal', url],
   ]);
 }
 

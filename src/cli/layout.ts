@@ -1,8 +1,9 @@
 /** How results are laid out for people. */
 import { oneLine } from '../domain/words.ts';
 
-/** Lines of `name  value`, the values aligned, whatever control characters are in them. */
-export function pairs(rows: readonly (readonly [string, string | number])[]): string {
+/** Lines of `name  value`, the values aligned, whatever control characters are in them; none for a value that is null. */
+export function pairs(given: readonly (readonly [string, string | number | null])[]): string {
+  const rows = given.flatMap(([title, value]) => (value === null ? [] : [[title, value] as const]));
   const width = Math.max(...rows.map(([title]) => title.length));
   return rows.map(([title, value]) => `${title.padEnd(width)}  ${cellOf(value)}`).join('\n');
 }

@@ -56,8 +56,8 @@ export function recoveryDetails(row: RecoveryRow): string {
     ['Webhook', webhookId],
     ['Events', `${counted(found, 'event')}, ${minute(since)} to ${minute(until)}: ${include.join(', ')}`],
     ['State', recoveryLine(row)],
-    ...(reason === null ? [] : [['Reason', reason] as const]),
+    ['Reason', reason],
     ['Begun', minute(createdAt)],
-    ...(finishedAt === null ? [] : [['Ended', minute(finishedAt)] as const]),
+    ['Ended', finishedAt === null ? null : minute(finishedAt)],
   ]);
 }

@@ -74,10 +74,10 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
     ['Type', webhook.webhookType],
     ['URL', `${webhook.method} ${webhook.url}`],
     ['Payload', webhook.method === 'GET' ? 'none: the identifier is in the URL' : webhook.payloadVersion],
-    ...(webhook.parameters?.withPackingLists === true ? [['Packing lists', 'yes'] as const] : []),
-    ...(webhook.headerNames === null ? [] : [['Static headers', webhook.headerNames.join(', ')] as const]),
-    ...(webhook.ordering === 'none' ? [] : [['Order', webhook.ordering] as const]),
-    ...(description === null ? [] : [['Description', description] as const]),
+    ['Packing lists', webhook.parameters?.withPackingLists === true ? 'yes' : null],
+    ['Static headers', webhook.headerNames?.join(', ') ?? null],
+    ['Order', webhook.ordering === 'none' ? null : webhook.ordering],
+    ['Description', description],
     ['Registered', minute(webhook.registeredAt)],
     ['State', active ? 'active' : `inactive: ${inactivity(webhook)}`],
     ...(incident === null
@@ -87,8 +87,8 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
           ['Last error', incident.lastError ?? 'none recorded'],
           ['Deactivation', deactivationAt === null ? 'not due' : minute(new Date(deactivationAt))],
         ] as const)),
-    ...(active || deactivationError === null ? [] : [['Last error', deactivationError] as const]),
-    ...(active || deactivationDeliveryId === null ? [] : [['Delivery', deactivationDeliveryId] as const]),
+    ['Last error', active ? null : deactivationError],
+    ['Delivery', active ? null : deactivationDeliveryId],
     [active ? 'Open' : 'Held', `${webhook.pending} pending, ${webhook.retrying} retrying`],
   ]);
 }
