@@ -26,42 +26,32 @@ const optionsSchema = v.object({
 });
 const idSchema = v.pipe(v.string(), v.uuid('<id> must be the id of a delivery.'), v.toLowerCase());
 
-const orNothing = (moment: Date | null) => (moment === null ? '' : second(moment));
-
 function listTable(deliveries: readonly OperatorsDelivery[]): string {
-  const rows = deliveries.map((delivery) => [
-    delivery.id,
-    delivery.eshopId,
-    delivery.webhookId,
-    delivery.eventType,
-    delivery.entityId,
-    delivery.state,
-    delivery.attemptsMade,
-    orNothing(delivery.nextAttemptAt),
-    delivery.lastError ?? '',
-  ]);
-  const titles = [
-    'id',
-    'e-shop',
-    'webhook',
-    'type',
-    'record',
-    'state',
-    'attempts',
-    'next attempt',
-    'last error',
-  ];
-  return table(titles, rows);
+  return table(
+    deliveries.map((delivery) => ({
+      id: delivery.id,
+      'e-shop': delivery.eshopId,
+      webhook: delivery.webhookId,
+      type: delivery.eventType,
+      record: delivery.entityId,
+      state: delivery.state,
+      attempts: delivery.attemptsMade,
+      'next attempt': delivery.nextAttemptAt === null ? '' : second(delivery.nextAttemptAt),
+      'last error': delivery.lastError ?? '',
+    })),
+  );
 }
 
 function attemptsTable(attempts: readonly AttemptLogRow[]): string {
-  const rows = attempts.map(({ number, startedAt, durationMs, outcome, error, status }) => [
-    number,
-    second(startedAt),
-    durationMs === null ? '' : `${durationMs} ms`,
-    outcome === null ? 'under way' : (error ?? (status === null ? outcome : `HTTP ${status}`)),
-  ]);
-  return table(['attempt', 'at', 'took', 'what happened'], rows);
+  return table(
+    attempts.map(({ number, startedAt, durationMs, outcome, error, status }) => ({
+      attempt: number,
+      at: second(startedAt),
+      took: durationMs === null ? '' : `${durationMs} ms`,
+      'what happened':
+        outcome === null ? 'under way' : (error ?? (status === null ? outcome : `HTTP ${status}`)),
+    })),
+  );
 }
 
 function details(delivery: OperatorsDelivery, url: string | null): string {
@@ -85,8 +75,9 @@ function details(delivery: OperatorsDelivery, url: string | null): string {
 }
 
 function actionsTable(actions: readonly OperatorAction[]): string {
-  const rows = actions.map(({ action, at, by, reason }) => [action, second(new Date(at)), by, reason]);
-  return table(['action', 'at', 'by', 'reason'], rows);
+  return table(
+    actions.map(({ action, at, by, reason }) => ({ action, at: second(new Date(at)), by, reason })),
+  );
 }
 
 const record = ({ id, operatorStop, operatorActions, ...rest }: OperatorsDelivery) => ({

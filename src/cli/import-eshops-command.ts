@@ -29,16 +29,15 @@ export function importEshopsCommand({ env, print }: CommandContext): Command {
           noun: 'e-shop',
           source,
           importOne: eshopImport(sql, dryRun),
-          unread: (problem) => refusedEshop(null, problem),
-          titles: ['e-shop', 'name', 'users', 'note'],
-          cells: ({ eshop, name, apiKey, users, note }) => [
-            eshop ?? '',
-            name ?? '',
-            users
+          refused: refusedEshop,
+          cells: ({ eshop, name, apiKey, users, note }) => ({
+            'e-shop': eshop ?? '',
+            name: name ?? '',
+            users: users
               .map(({ username, password }) => [username, password].filter(Boolean).join(' / '))
               .join(', '),
-            apiKey === undefined ? (note ?? '') : `x-api-key ${apiKey}`,
-          ],
+            note: apiKey === undefined ? (note ?? '') : `x-api-key ${apiKey}`,
+          }),
           dryRun,
           json: options.json === true,
           print,

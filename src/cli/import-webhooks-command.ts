@@ -10,7 +10,7 @@ import { foreignSystems } from './imports/foreign-records.ts';
 import { type ImportLine, openImport } from './imports/import-lines.ts';
 import { type Mapping, readMapping } from './imports/mapping.ts';
 import { runImport } from './imports/run-import.ts';
-import { refused, webhookFields, webhookImport } from './imports/webhook-import.ts';
+import { refusedWebhook, webhookFields, webhookImport } from './imports/webhook-import.ts';
 import { withDatabase } from './open-database.ts';
 import { eshopSchema } from './options.ts';
 import { ownParts } from './own-parts.ts';
@@ -68,17 +68,16 @@ export function importWebhooksCommand({ env, print }: CommandContext): Command {
             inactive: options.inactive === true,
             dryRun,
           }),
-          unread: (problem, outcome) => refused(null, problem, outcome),
-          titles: ['e-shop', 'webhook', 'type', 'url', 'note'],
-          cells: ({ eshop, id, webhookType, method, url, secret, note }) => [
-            eshop ?? '',
-            id ?? '',
-            webhookType ?? '',
-            [method, url].filter((word) => word !== null).join(' '),
-            [secret === undefined ? null : `secret ${secret}`, note]
+          refused: refusedWebhook,
+          cells: ({ eshop, id, webhookType, method, url, secret, note }) => ({
+            'e-shop': eshop ?? '',
+            webhook: id ?? '',
+            type: webhookType ?? '',
+            url: [method, url].filter((word) => word !== null).join(' '),
+            note: [secret === undefined ? null : `secret ${secret}`, note]
               .filter((word) => word !== null)
               .join('; '),
-          ],
+          }),
           dryRun,
           json: options.json === true,
           print,

@@ -13,9 +13,13 @@ function cellOf<T extends string | number>(value: T): T | string {
   return typeof value === 'string' ? oneLine(value) : value;
 }
 
-/** A table with a line of titles; numbers stand at the right of their column. */
-export function table(titles: readonly string[], given: readonly (readonly (string | number)[])[]): string {
-  const rows = given.map((row) => row.map(cellOf));
+/** What stands in a line of a table: title → value. */
+export type Cells = Readonly<Record<string, string | number>>;
+
+/** A table with a line of titles, which are those of the first record; numbers stand at the right of their column. */
+export function table(records: readonly Cells[]): string {
+  const titles = Object.keys(records[0] ?? {});
+  const rows = records.map((record) => Object.values(record).map(cellOf));
   const widths = titles.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => String(row[column] ?? '').length)),
   );

@@ -40,11 +40,14 @@ export function recoveryLine(row: RecoveryRow): string {
 }
 
 export function recoveriesTable(rows: readonly RecoveryRow[]): string {
-  const lines = rows.map((row) => {
-    const { recoveryId, eshopId, webhookId, state, done, failed, superseded, left } = recoveryStatus(row);
-    return [recoveryId, eshopId, webhookId, minute(row.createdAt), state, done, failed, superseded, left];
-  });
-  return table(['id', 'e-shop', 'webhook', 'begun', 'state', 'done', 'failed', 'superseded', 'left'], lines);
+  return table(
+    rows.map((row) => {
+      const { id, eshopId, webhookId, createdAt } = row;
+      const { state, done, failed, superseded, left } = recoveryProgress(row);
+      const about = { id, 'e-shop': eshopId, webhook: webhookId, begun: minute(createdAt) };
+      return { ...about, state, done, failed, superseded, left };
+    }),
+  );
 }
 
 export function recoveryDetails(row: RecoveryRow): string {

@@ -35,16 +35,20 @@ const histories = (count: number) => counted(count, 'history', 'histories');
 
 /** For people: what breaks, what was not saved, and how much was looked at. */
 function report({ live, closed, broken, refused, saved }: Replayed, save: string | undefined): string[] {
-  const breaks = broken.map(({ workflowId, eventId, expected, found }) => [
-    workflowId,
-    eventId,
-    expected,
-    found,
-  ]);
-  const findings = refused.map(({ workflowId, eventId, what }) => [workflowId, eventId, what]);
+  const breaks = broken.map(({ workflowId, eventId, expected, found }) => ({
+    workflow: workflowId,
+    event: eventId,
+    'history has': expected,
+    'code does': found,
+  }));
+  const findings = refused.map(({ workflowId, eventId, what }) => ({
+    'not saved': workflowId,
+    event: eventId,
+    holds: what,
+  }));
   return [
-    ...(breaks.length === 0 ? [] : [table(['workflow', 'event', 'history has', 'code does'], breaks)]),
-    ...(findings.length === 0 ? [] : [table(['not saved', 'event', 'holds'], findings)]),
+    ...(breaks.length === 0 ? [] : [table(breaks)]),
+    ...(findings.length === 0 ? [] : [table(findings)]),
     `${histories(live + closed)} replayed (${live} live, ${closed} closed): ${broken.length === 0 ? 'none breaks' : `${broken.length} of them ${broken.length === 1 ? 'breaks' : 'break'}`}.`,
     ...(save === undefined ? [] : [`${histories(saved)} saved in ${save}.`]),
   ];

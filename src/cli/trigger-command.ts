@@ -53,11 +53,6 @@ export function triggerCommand({ env, print }: CommandContext): Command {
       const { entityId, eventId, deliveries } = await trigger(eshop, type);
       if (options.json) return print(JSON.stringify({ eshopId: eshop, type, entityId, eventId, deliveries }));
       print(`Test event ${eventId}: ${type} ${entityId}.`);
-      print(
-        table(
-          ['delivery', 'webhook'],
-          deliveries.map(({ id, webhookId }) => [id, webhookId]),
-        ),
-      );
+      print(table(deliveries.map(({ id, webhookId }) => ({ delivery: id, webhook: webhookId }))));
     });
 }

@@ -76,10 +76,13 @@ function addList(command: Command, { env, print }: CommandContext): void {
       if (rest.json) {
         return print(JSON.stringify(rows.map(({ id, ...row }) => ({ eshopId: eshop, userId: id, ...row }))));
       }
-      const lines = rows.map((row) => [row.id, row.username, row.role, minute(row.createdAt)]);
-      print(
-        rows.length === 0 ? `E-shop ${eshop} has no users.` : table(['id', 'user', 'role', 'since'], lines),
-      );
+      const lines = rows.map(({ id, username: user, role, createdAt }) => ({
+        id,
+        user,
+        role,
+        since: minute(createdAt),
+      }));
+      print(rows.length === 0 ? `E-shop ${eshop} has no users.` : table(lines));
     });
 }
 

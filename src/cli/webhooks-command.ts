@@ -47,20 +47,18 @@ function failing({ incidentSince, incidentFailures }: OperatorsWebhook): string 
 }
 
 function listTable(webhooks: readonly OperatorsWebhook[]): string {
-  const rows = webhooks.map((webhook) => [
-    webhook.id,
-    webhook.eshopId,
-    webhook.webhookType,
-    webhook.active ? 'active' : 'inactive',
-    webhook.pending,
-    webhook.retrying,
-    webhook.url,
-    inactivity(webhook),
-    failing(webhook),
-  ]);
   return table(
-    ['id', 'e-shop', 'type', 'state', 'pending', 'retrying', 'url', 'inactive since', 'failing since'],
-    rows,
+    webhooks.map((webhook) => ({
+      id: webhook.id,
+      'e-shop': webhook.eshopId,
+      type: webhook.webhookType,
+      state: webhook.active ? 'active' : 'inactive',
+      pending: webhook.pending,
+      retrying: webhook.retrying,
+      url: webhook.url,
+      'inactive since': inactivity(webhook),
+      'failing since': failing(webhook),
+    })),
   );
 }
 

@@ -7,7 +7,7 @@ import { email, text } from '../../domain/fields.ts';
 import { type Role, roles } from '../../domain/role.ts';
 import { validate } from '../../domain/validation.ts';
 import { foreignHashProblem } from '../../secrets/passwords.ts';
-import { lineFields, problemOf, wordOf } from './refusal.ts';
+import { lineFields, wordOf } from './refusal.ts';
 import type { Outcome } from './run-import.ts';
 
 const user = v.strictObject({
@@ -68,12 +68,12 @@ interface EshopResult {
   readonly note: string | null;
 }
 
-/** Makes what imports one value after the other. */
+/** Makes what imports one value after the other. @throws Problem where a value is refused */
 export function eshopImport(sql: Pool, dryRun: boolean): (value: unknown) => Promise<EshopResult> {
   /** What a dry run would have made. */
   const planned = new Set<string>();
 
-  async function create(value: unknown): Promise<EshopResult> {
+  return async (value) => {
     const eshop = validate(eshopSchema, lineFields(value));
     const { name } = eshop;
     const users = eshop.users.map(({ username, role }) => ({ username, role }));
@@ -105,16 +105,6 @@ export function eshopImport(sql: Pool, dryRun: boolean): (value: unknown) => Pro
     const made = await importEshop(sql, eshop);
     if ('twin' in made) return there(made.twin);
     return { outcome: 'created', ...made, name, note: null };
-  }
-
-  return async (value) => {
-    try {
-      return await create(value);
-    } catch (error) {
-      const problem = problemOf(error);
-      if (problem === null) throw error;
-      return refusedEshop(value, problem);
-    }
   };
 }
 
