@@ -1,8 +1,7 @@
 /** `waybill import-webhooks`: webhooks of another system, out of a file. */
 import { Command, Option } from 'commander';
 import * as v from 'valibot';
-import { createAddressGuard } from '../delivery/address-guard.ts';
-import { destinationProblem } from '../delivery/destination.ts';
+import { configuredGuard } from '../app/outgoing.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { foreignLines } from './imports/foreign.ts';
@@ -50,7 +49,6 @@ export function importWebhooksCommand({ env, print }: CommandContext): Command {
       }
       const mapping: Mapping | null = options.map === undefined ? null : await readMapping(options.map);
       const { config, own, keys } = await ownParts(env);
-      const guard = createAddressGuard(config.deliveryAllowCidrs, own);
       const source = await openImport(file, { known: webhookFields, json: JSON_FIELDS });
       const lines: AsyncIterable<ImportLine> =
         options.from === undefined || mapping === null
@@ -63,7 +61,7 @@ export function importWebhooksCommand({ env, print }: CommandContext): Command {
           importOne: webhookImport({
             sql,
             keys: await keys(sql),
-            destinationProblem: (url) => destinationProblem(guard, url),
+            destinationProblem: configuredGuard(config, own),
             eshop: options.eshop,
             inactive: options.inactive === true,
             dryRun,
