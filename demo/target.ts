@@ -1,12 +1,14 @@
 /** Which instance the day is played against, and as whom. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { Option } from 'commander';
+import * as v from 'valibot';
 import { parseCredentials } from '../src/app/accounts.ts';
 import type { Settings } from '../src/config/variables.ts';
 import { openDataDir } from '../src/embedded/data-dir.ts';
+import { option } from '../src/lib/command-line.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import type { DemoCredentials } from './client.ts';
+import { webAddress } from './option-schemas.ts';
 
 /** What a person may say about it. */
 export interface TargetOptions {
@@ -20,11 +22,11 @@ export interface TargetOptions {
 }
 
 /** Of a command that asks an instance: see {@link instanceUrl}. */
-export const urlOption = () =>
-  new Option(
-    '--url <url>',
-    'URL of the instance; default: the one in DATA_DIR, else the one at HOST and PORT',
-  );
+export const urlOption = option(
+  '--url <url>',
+  'URL of the instance; default: the one in DATA_DIR, else the one at HOST and PORT',
+  v.optional(webAddress('url')),
+);
 
 /** A file of the instance's folder, which asking must not make. */
 async function dataDirOf({ DATA_DIR }: Settings) {

@@ -1,28 +1,28 @@
 /** `waybill deliveries`: deliveries of all e-shops. */
 
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { findDeliveries, type OperatorsDelivery } from '../db/webhooks/deliveries-of-eshops.ts';
 import { type AttemptLogRow, deliveryTarget, findDelivery } from '../db/webhooks/delivery-log.ts';
 import { deliveryStates } from '../domain/delivery-state.ts';
 import { attribution, heldBy, type OperatorAction } from '../domain/operator-action.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, checked, noOptions, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
 import { addActions } from './action-commands.ts';
 import { pairs, second, table } from './layout.ts';
 import { uiUrlOf, withDatabase } from './open-database.ts';
-import { listOptions, listSchema, time, webhookNumber } from './options.ts';
+import { filled, listOptions, time, webhookNumber } from './options.ts';
 
-const optionsSchema = v.object({
-  ...jsonSchema.entries,
-  ...listSchema.entries,
-  webhook: v.optional(webhookNumber('--webhook')),
-  order: v.optional(v.pipe(v.string(), v.minLength(1, '--order must not be empty.'))),
-  state: v.optional(v.picklist(deliveryStates, `--state must be one of ${deliveryStates.join(', ')}.`)),
-  since: v.optional(time('--since')),
-  until: v.optional(time('--until')),
+const state = v.picklist(deliveryStates, `--state must be one of ${deliveryStates.join(', ')}.`);
+const deliveryFilters = v.object({
+  ...listOptions,
+  webhook: option('--webhook <id>', 'only to this webhook', v.optional(webhookNumber('--webhook'))),
+  order: option('--order <id>', 'only about this order or other record', v.optional(filled('--order'))),
+  state: option('--state <state>', deliveryStates.join(', '), v.optional(state)),
+  since: option('--since <time>', 'of events at or after this time', v.optional(time('--since'))),
+  until: option('--until <time>', 'of events before this time', v.optional(time('--until'))),
 });
 const idSchema = v.pipe(v.string(), v.uuid('<id> must be the id of a delivery.'), v.toLowerCase());
 
@@ -91,81 +91,65 @@ export function deliveriesCommand(context: CommandContext): Command {
   const { env, print } = context;
   const command = new Command('deliveries');
   const list = command.command('list').description('list deliveries of all e-shops, newest first');
-  for (const option of listOptions()) list.addOption(option);
-  list
-    .addOption(new Option('--webhook <id>', 'only to this webhook'))
-    .addOption(new Option('--order <id>', 'only about this order or other record'))
-    .addOption(new Option('--state <state>', deliveryStates.join(', ')))
-    .addOption(new Option('--since <time>', 'of events at or after this time'))
-    .addOption(new Option('--until <time>', 'of events before this time'))
-    .addOption(json())
-    .action(async (given: unknown) => {
-      const options = checked(optionsSchema, given);
-      const { eshop, type, webhook, order, receiver, limit, state, since, until } = options;
-      const about = { eshopId: eshop, webhookId: webhook, webhookType: type, entityId: order, receiver };
-      const filter = { ...about, state, since, until };
-      const found = await withDatabase(readSettings(env), (sql) => findDeliveries(sql, filter, limit));
-      if (options.json) return print(JSON.stringify(found.map(record)));
-      print(found.length === 0 ? 'No deliveries match.' : listTable(found));
-    });
-  command
+  runs(list, deliveryFilters, async ({ eshop, type, webhook, order, limit, json, ...rest }) => {
+    const filter = { eshopId: eshop, webhookId: webhook, webhookType: type, entityId: order, ...rest };
+    const found = await withDatabase(readSettings(env), (sql) => findDeliveries(sql, filter, limit));
+    if (json) return print(JSON.stringify(found.map(record)));
+    print(found.length === 0 ? 'No deliveries match.' : listTable(found));
+  });
+  const show = command
     .command('show')
     .description('show a delivery with its attempts')
-    .argument('<id>', 'its id')
-    .addOption(json())
-    .action(async (written: unknown, given: unknown) => {
-      const id = checked(idSchema, written);
-      const options = checked(jsonSchema, given);
-      const settings = readSettings(env);
-      const found = await withDatabase(settings, async (sql) => {
-        const target = await deliveryTarget(sql, id);
-        const read = target === null ? null : await findDelivery(sql, target.eshopId, id);
-        return target === null || read === null ? null : { target, ...read };
-      });
-      if (found === null) throw new UserError(`There is no delivery ${id}, or its webhook is deleted.`);
-      const { target, attempts } = found;
-      const delivery = { eshopId: target.eshopId, ...found.delivery };
-      const ui = await uiUrlOf(settings);
-      const url = ui === null ? null : deliveryUrl(ui, settings.TEMPORAL_NAMESPACE, target);
-      if (options.json) return print(JSON.stringify({ ...record(delivery), url, attempts }));
-      print(details(delivery, url));
-      const { operatorActions } = delivery;
-      if (operatorActions !== null) print(`\n${actionsTable(operatorActions)}`);
-      if (attempts.length > 0) print(`\n${attemptsTable(attempts)}`);
+    .argument('<id>', 'its id');
+  runs(show, noOptions, async ({ json }, written) => {
+    const id = checked(idSchema, written);
+    const settings = readSettings(env);
+    const found = await withDatabase(settings, async (sql) => {
+      const target = await deliveryTarget(sql, id);
+      const read = target === null ? null : await findDelivery(sql, target.eshopId, id);
+      return target === null || read === null ? null : { target, ...read };
     });
+    if (found === null) throw new UserError(`There is no delivery ${id}, or its webhook is deleted.`);
+    const { target, attempts } = found;
+    const delivery = { eshopId: target.eshopId, ...found.delivery };
+    const ui = await uiUrlOf(settings);
+    const url = ui === null ? null : deliveryUrl(ui, settings.TEMPORAL_NAMESPACE, target);
+    if (json) return print(JSON.stringify({ ...record(delivery), url, attempts }));
+    print(details(delivery, url));
+    const { operatorActions } = delivery;
+    if (operatorActions !== null) print(`\n${actionsTable(operatorActions)}`);
+    if (attempts.length > 0) print(`\n${attemptsTable(attempts)}`);
+  });
   addActions(command, context);
   addJobs(command, context);
   return command;
 }
 
 const jobIdSchema = v.pipe(v.string(), v.regex(/^waybill-[\w-]+$/, '<id> must be the id of a job.'));
-const cancelSchema = v.object({ ...jsonSchema.entries, reason: v.optional(v.string(), 'canceled') });
+const cancelOptions = v.object({
+  reason: option('--reason <text>', 'the reason', v.optional(v.string(), 'canceled')),
+});
 
 function addJobs(command: Command, { env, print }: CommandContext): void {
   const jobs = command
     .command('jobs')
     .description('bulk actions on deliveries: show their progress, cancel one');
-  jobs
+  const show = jobs
     .command('show')
     .description('show the progress until it ends; Ctrl-C only stops watching')
-    .argument('<id>', 'its id')
-    .addOption(json())
-    .action(async (written: unknown, given: unknown) => {
-      const id = checked(jobIdSchema, written);
-      const options = checked(jsonSchema, given);
-      const { showJob } = await import('./bulk-actions.ts');
-      await showJob(readSettings(env), id, { print, json: options.json ?? false });
-    });
-  jobs
+    .argument('<id>', 'its id');
+  runs(show, noOptions, async ({ json }, written) => {
+    const id = checked(jobIdSchema, written);
+    const { showJob } = await import('./bulk-actions.ts');
+    await showJob(readSettings(env), id, { print, json });
+  });
+  const cancel = jobs
     .command('cancel')
     .description('stop a job; what it has already done is not undone')
-    .argument('<id>', 'its id')
-    .option('--reason <text>', 'the reason')
-    .addOption(json())
-    .action(async (written: unknown, given: unknown) => {
-      const id = checked(jobIdSchema, written);
-      const { reason, ...options } = checked(cancelSchema, given);
-      const { cancelJob } = await import('./bulk-actions.ts');
-      await cancelJob(readSettings(env), id, { reason, print, json: options.json ?? false });
-    });
+    .argument('<id>', 'its id');
+  runs(cancel, cancelOptions, async ({ reason, json }, written) => {
+    const id = checked(jobIdSchema, written);
+    const { cancelJob } = await import('./bulk-actions.ts');
+    await cancelJob(readSettings(env), id, { reason, print, json });
+  });
 }

@@ -61,7 +61,7 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
   const secret = options.secret ?? newWebhookSecret();
   const forward = forwardTo === undefined ? null : new URL(forwardTo).origin;
   const onRequest = (request: ReceivedRequest) =>
-    print(options.json ? JSON.stringify(request) : lines(request, options.body === true));
+    print(options.json ? JSON.stringify(request) : lines(request, options.body));
 
   async function registered(sql: Pool, server: ListeningServer, signal: AbortSignal): Promise<void> {
     const url = addressOf(server.port, forwardTo);

@@ -1,6 +1,6 @@
 /** `waybill webhooks`: webhooks of all e-shops. */
 
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import { listAllWebhooks, type OperatorsWebhook, switchWebhook } from '../db/webhooks/all-webhooks.ts';
@@ -8,23 +8,19 @@ import { incidentOf } from '../domain/incident.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { masked } from '../domain/static-headers.ts';
 import { counted } from '../domain/words.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, checked, flag, noOptions, runs } from '../lib/command-line.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { listOptions, listSchema, noSuchWebhook, webhookNumber } from './options.ts';
+import { listOptions, noSuchWebhook, webhookNumber } from './options.ts';
 import { addTest } from './webhook-test.ts';
 
-const optionsSchema = v.pipe(
+const webhookFilters = v.pipe(
   v.object({
-    ...jsonSchema.entries,
-    ...listSchema.entries,
-    active: v.optional(v.literal(true)),
-    inactive: v.optional(v.literal(true)),
+    ...listOptions,
+    active: flag('--active', 'only active ones'),
+    inactive: flag('--inactive', 'only inactive ones, whose open deliveries are held'),
   }),
-  v.check(
-    ({ active, inactive }) => active === undefined || inactive === undefined,
-    '--active and --inactive cannot be combined.',
-  ),
+  v.check(({ active, inactive }) => !(active && inactive), '--active and --inactive cannot be combined.'),
 );
 
 const REASONS = {
@@ -105,40 +101,31 @@ export function webhooksCommand(context: CommandContext): Command {
   const list = command
     .command('list')
     .description('list webhooks of all e-shops, with counts of their open deliveries');
-  for (const option of listOptions()) list.addOption(option);
-  list
-    .addOption(new Option('--active', 'only active ones'))
-    .addOption(new Option('--inactive', 'only inactive ones, whose open deliveries are held'))
-    .addOption(json())
-    .action(async (given: unknown) => {
-      const options = checked(optionsSchema, given);
-      const { eshop, type, receiver, limit, active, inactive } = options;
-      const filter = {
-        eshopId: eshop,
-        webhookType: type,
-        receiver,
-        active: active ?? (inactive === undefined ? undefined : false),
-      };
-      const settings = readSettings(env);
-      const policy = retryPolicyOf(settings);
-      const found = await withDatabase(settings, (sql) => listAllWebhooks(sql, filter, limit));
-      if (options.json) return print(JSON.stringify(found.map((webhook) => record(webhook, policy))));
-      print(found.length === 0 ? 'No webhooks match.' : listTable(found));
-    });
-  command
+  runs(list, webhookFilters, async ({ eshop, type, receiver, limit, active, inactive, json }) => {
+    const filter = {
+      eshopId: eshop,
+      webhookType: type,
+      receiver,
+      active: active ? true : inactive ? false : undefined,
+    };
+    const settings = readSettings(env);
+    const policy = retryPolicyOf(settings);
+    const found = await withDatabase(settings, (sql) => listAllWebhooks(sql, filter, limit));
+    if (json) return print(JSON.stringify(found.map((webhook) => record(webhook, policy))));
+    print(found.length === 0 ? 'No webhooks match.' : listTable(found));
+  });
+  const show = command
     .command('show')
     .description('show a webhook with its incident and last deactivation')
-    .argument('<id>', 'its number')
-    .addOption(json())
-    .action(async (number: unknown, given: unknown) => {
-      const id = checked(webhookNumber('<id>'), number);
-      const options = checked(jsonSchema, given);
-      const settings = readSettings(env);
-      const policy = retryPolicyOf(settings);
-      const [found] = await withDatabase(settings, (sql) => listAllWebhooks(sql, { id }, 1));
-      if (found === undefined) throw noSuchWebhook(id);
-      print(options.json ? JSON.stringify(record(found, policy)) : details(found, policy));
-    });
+    .argument('<id>', 'its number');
+  runs(show, noOptions, async ({ json }, written) => {
+    const id = checked(webhookNumber('<id>'), written);
+    const settings = readSettings(env);
+    const policy = retryPolicyOf(settings);
+    const [found] = await withDatabase(settings, (sql) => listAllWebhooks(sql, { id }, 1));
+    if (found === undefined) throw noSuchWebhook(id);
+    print(json ? JSON.stringify(record(found, policy)) : details(found, policy));
+  });
   addSwitches(command, context);
   addTest(command, context);
   return command;
@@ -163,19 +150,14 @@ const switches = [
 /** Adds `activate` and `deactivate`: as the API does it, so that the open deliveries are told. */
 function addSwitches(command: Command, { env, print }: CommandContext): void {
   for (const { verb, active, description, done } of switches) {
-    command
-      .command(verb)
-      .description(description)
-      .argument('<id>', 'its number')
-      .addOption(json())
-      .action(async (written: unknown, given: unknown) => {
-        const id = checked(webhookNumber('<id>'), written);
-        const options = checked(jsonSchema, given);
-        const changed = await withDatabase(readSettings(env), (sql) => switchWebhook(sql, id, active));
-        if (changed === null) throw noSuchWebhook(id);
-        if (options.json) return print(JSON.stringify({ webhookId: id, active, changed }));
-        const already = `is already ${active ? 'active' : 'inactive'}. Nothing was changed`;
-        print(`Webhook ${id} ${changed ? done : already}.`);
-      });
+    const part = command.command(verb).description(description).argument('<id>', 'its number');
+    runs(part, noOptions, async ({ json }, written) => {
+      const id = checked(webhookNumber('<id>'), written);
+      const changed = await withDatabase(readSettings(env), (sql) => switchWebhook(sql, id, active));
+      if (changed === null) throw noSuchWebhook(id);
+      if (json) return print(JSON.stringify({ webhookId: id, active, changed }));
+      const already = `is already ${active ? 'active' : 'inactive'}. Nothing was changed`;
+      print(`Webhook ${id} ${changed ? done : already}.`);
+    });
   }
 }
