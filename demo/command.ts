@@ -3,15 +3,14 @@ import { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../src/config/config.ts';
 import { type CommandContext, flag, option, runs, whole } from '../src/lib/command-line.ts';
+import { untilInterrupted } from '../src/lib/shutdown.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import { createClient } from './client.ts';
 import { cleanDemo, runDemo } from './demo.ts';
-import { interruption } from './interruption.ts';
-import { webAddress } from './option-schemas.ts';
 import { createProgress } from './progress.ts';
 import { cleanSentence, sights } from './sights.ts';
 import { closingSentence, summaryTable } from './summary.ts';
-import { instanceUrl, loginOf, urlOption } from './target.ts';
+import { instanceUrl, loginOf, urlOption, webAddress } from './target.ts';
 
 const text = v.optional(v.string());
 const demoOptions = v.pipe(
@@ -64,13 +63,10 @@ export function demoCommand({ env, print }: CommandContext): Command {
     const client = createClient(url, await loginOf(options, settings));
     const progress = createProgress(json);
     const warn = (sentence: string) => void process.stderr.write(`${sentence}\n`);
-    const { signal, done } = interruption();
-    try {
+    await untilInterrupted('Stopped.', async (signal) => {
       if (options.clean) {
         const removed = await cleanDemo(client, { signal, warn });
-        if (json) print(JSON.stringify({ removed }));
-        else print(cleanSentence(removed));
-        return;
+        return print(json ? JSON.stringify({ removed }) : cleanSentence(removed));
       }
       const { summary, problem } = await runDemo(client, options, { signal, progress, warn });
       if (json) print(JSON.stringify(summary));
@@ -79,8 +75,6 @@ export function demoCommand({ env, print }: CommandContext): Command {
         if (summary.scenes.length > 0) print(`\n${sights(url, summary.scenes, summary.kinds.length)}`);
       }
       if (problem !== null) throw new UserError(problem);
-    } finally {
-      done();
-    }
+    });
   });
 }

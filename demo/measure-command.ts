@@ -3,13 +3,12 @@ import { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../src/config/config.ts';
 import { type CommandContext, option, runs, whole } from '../src/lib/command-line.ts';
+import { untilInterrupted } from '../src/lib/shutdown.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import { createClient } from './client.ts';
-import { interruption } from './interruption.ts';
 import { type Measured, measure, type Percentiles } from './measure.ts';
-import { webAddress } from './option-schemas.ts';
 import { createProgress } from './progress.ts';
-import { instanceUrl, loginOf, urlOption } from './target.ts';
+import { instanceUrl, loginOf, urlOption, webAddress } from './target.ts';
 
 const measureOptions = v.object({
   rate: option('--rate <n>', 'changes per second', whole('rate', 1_000), '10'),
@@ -41,25 +40,21 @@ export function measureCommand({ env, print }: CommandContext): Command {
     const settings = readSettings(env);
     const client = createClient(await instanceUrl(options, settings), await loginOf(options, settings));
     const progress = createProgress(json);
-    const { signal, done } = interruption();
-    try {
-      const measured = await measure(client, options, {
+    const measured = await untilInterrupted('Stopped.', (signal) =>
+      measure(client, options, {
         signal,
         show: (came, total) => progress.show(came, total, 'Deliveries arrive'),
-      }).finally(() => progress.stop());
-      print(json ? JSON.stringify(measured) : measuredText(measured));
-      const missing = measured.requests - measured.refused - measured.delivered;
-      if (missing > 0) throw new UserError(`${missing} deliveries did not arrive.`);
-      if (measured.refused > 0)
-        throw new UserError(`${measured.refused} requests failed: ${measured.reason}`);
-    } finally {
-      done();
-    }
+      }).finally(() => progress.stop()),
+    );
+    print(json ? JSON.stringify(measured) : measuredText(measured));
+    const missing = measured.requests - measured.refused - measured.delivered;
+    if (missing > 0) throw new UserError(`${missing} deliveries did not arrive.`);
+    if (measured.refused > 0) throw new UserError(`${measured.refused} requests failed: ${measured.reason}`);
   });
 }
 
 /** For people. */
-export function measuredText(measured: Measured): string {
+function measuredText(measured: Measured): string {
   const { requests, refused, delivered, deliveriesPerSecond, answers, deliveries } = measured;
   const shown = (ms: number) => (ms < 10 ? ms.toFixed(1) : Math.round(ms).toString());
   const row = (name: string, found: Percentiles | null) =>

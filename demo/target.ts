@@ -8,7 +8,6 @@ import { openDataDir } from '../src/embedded/data-dir.ts';
 import { option } from '../src/lib/command-line.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import type { DemoCredentials } from './client.ts';
-import { webAddress } from './option-schemas.ts';
 
 /** What a person may say about it. */
 export interface TargetOptions {
@@ -20,6 +19,16 @@ export interface TargetOptions {
   readonly warehouseUsername?: string | undefined;
   readonly warehousePassword?: string | undefined;
 }
+
+/** @param name of the option, for what is said of another value */
+export const webAddress = (name: string) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+      `--${name} must be a URL beginning with http:// or https://.`,
+    ),
+  );
 
 /** Of a command that asks an instance: see {@link instanceUrl}. */
 export const urlOption = option(

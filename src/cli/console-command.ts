@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import * as v from 'valibot';
 import { MAX_NAME_CHARS, UNNAMED_OPERATOR } from '../domain/operator-action.ts';
 import { type CommandContext, checked, whole } from '../lib/command-line.ts';
-import { untilInterrupted } from './interruption.ts';
+import { untilInterrupted } from '../lib/shutdown.ts';
 import { account } from './options.ts';
 
 const optionsSchema = v.object({

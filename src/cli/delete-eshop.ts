@@ -18,8 +18,8 @@ import type { Pool } from '../db/pool.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, option, runs } from '../lib/command-line.ts';
 import { settled } from '../lib/settled.ts';
+import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
-import { untilInterrupted } from './interruption.ts';
 import { PATIENT, withDatabase } from './open-database.ts';
 import { eshopNumber, onlyLooks, sureOptions } from './options.ts';
 

@@ -17,9 +17,9 @@ import { orderTransitions } from '../domain/order/status.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, option, runs } from '../lib/command-line.ts';
 import { settled } from '../lib/settled.ts';
+import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 import { actOnDeliveries } from './act-on-deliveries.ts';
-import { untilInterrupted } from './interruption.ts';
 import { PATIENT, withDatabase } from './open-database.ts';
 import { account, eshopOption, filled, onlyLooks, sureOptions } from './options.ts';
 

@@ -4,8 +4,8 @@ import { exitCodeOf } from '../../receiver/src/examination/examine.ts';
 import { table } from '../../receiver/src/examination/table.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, noOptions, runs } from '../lib/command-line.ts';
+import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
-import { untilInterrupted } from './interruption.ts';
 import { webhookNumber } from './options.ts';
 
 export function examineCommand({ env, print }: CommandContext): Command {

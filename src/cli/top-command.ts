@@ -6,7 +6,7 @@ import { type FlowOverview, readFlow } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { type CommandContext, noOptions, runs } from '../lib/command-line.ts';
 import { pause } from '../lib/settled.ts';
-import { untilInterrupted } from './interruption.ts';
+import { untilInterrupted } from '../lib/shutdown.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import {

@@ -2,8 +2,8 @@
 import { Problem } from '../../domain/problem.ts';
 import { counted } from '../../domain/words.ts';
 import type { CommandContext } from '../../lib/command-line.ts';
+import { untilInterrupted } from '../../lib/shutdown.ts';
 import { UserError } from '../../lib/user-error.ts';
-import { untilInterrupted } from '../interruption.ts';
 import { type Cells, table } from '../layout.ts';
 import type { ImportLine, ImportSource } from './import-lines.ts';
 import { progressBar } from './progress-bar.ts';
