@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../src/db/pool.ts';
 import { benchRecord } from '../backlog.ts';
+import { figure, ratio } from '../criteria.ts';
 import { firstDelivery, flatOutRound, latenciesOf, openLine } from '../rounds.ts';
 import type { Shop, ShownRecovery } from '../shop.ts';
 import type { Stack } from '../stack.ts';
@@ -14,7 +15,7 @@ import type { Bench, Section, Setting } from './section.ts';
 /** Fresh events of the same e-shop, to the same webhook. */
 const PER_SECOND = 20;
 /** When its end is asked for, in per cent of what is recovered. */
-export const SHARES = [25, 50, 75] as const;
+const SHARES = [25, 50, 75] as const;
 /** Orders of the first rush: what a process does for the first time takes it longer. */
 const WARM_UP = { orders: 1_000, clients: 16 } as const;
 const ASK_EVERY_MS = 250;
@@ -23,16 +24,29 @@ const PATIENCE_MS = 120_000;
 const RECOVERY_MS = 3_600_000;
 const HOUR_MS = 3_600_000;
 
-/** What the table and the acceptance call it. */
-export const latencyName = (when: 'without' | 'beside it', percent: number) =>
+/** What the table calls it. */
+const latencyName = (when: 'without' | 'beside it', percent: number) =>
   `fresh deliveries ${when}, p${percent}, ms`;
-export const etaName = (share: number) => `estimated end at ${share} %, off by a share of what was left`;
-export const undeliveredName = 'fresh deliveries undelivered';
-export const repeatsName = 'requests of an attempt made before';
+const etaName = (share: number) => `estimated end at ${share} %, off by a share of what was left`;
+const undeliveredName = 'fresh deliveries undelivered';
+const repeatsName = 'requests of an attempt made before';
 
 export const recovery: Section = {
   name: 'recovery',
   about: 'what failed is recovered while 20 orders per second go on to the same webhook',
+  criteria: [
+    ratio(
+      'fresh deliveries beside it, p95 over that without',
+      latencyName('beside it', 95),
+      latencyName('without', 95),
+      { most: 2 },
+    ),
+    ...SHARES.map((share) =>
+      figure(`how far its estimated end is off, asked at ${share} %`, etaName(share), { most: 0.2 }),
+    ),
+    figure('fresh deliveries that did not arrive', undeliveredName, { most: 0 }),
+    figure('requests of an attempt made before', repeatsName, { most: 0 }),
+  ],
   async run(bench: Bench) {
     for (let run = 0; run < bench.runs; run += 1)
       for (const setting of bench.settings) await trial(bench, setting);
