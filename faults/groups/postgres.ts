@@ -3,8 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import type { Fault, Scene } from '../fault.ts';
 
-const POLICIES = ['scaled', 'hours'] as const;
-const INJECTION_POINTS = ['orders', 'slow', 1, 19, 20] as const;
+const fault = (name: string, of: Pick<Fault, 'lasts' | 'inject' | 'heal'>): Fault => ({
+  group: 'postgres',
+  name,
+  policies: ['scaled', 'hours'],
+  injectionPoints: ['orders', 'slow', 1, 19, 20],
+  ...of,
+});
 
 /** What ends a fault that somebody must let go of, by the scene it was done to. */
 const releases = new WeakMap<Scene, () => Promise<void>>();
@@ -21,11 +26,7 @@ export async function endConnections(sql: postgres.Sql): Promise<void> {
     where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`;
 }
 
-const readOnly: Fault = {
-  group: 'postgres',
-  name: 'read-only',
-  policies: POLICIES,
-  injectionPoints: INJECTION_POINTS,
+const readOnly = fault('read-only', {
   lasts: [1_000, 6_000],
   async inject({ stack: { sql } }) {
     await sql.unsafe('alter system set default_transaction_read_only = on');
@@ -35,28 +36,20 @@ const readOnly: Fault = {
     await sql.unsafe('alter system reset default_transaction_read_only');
     await sql`select pg_reload_conf()`;
   },
-};
+});
 
-const restarted: Fault = {
-  group: 'postgres',
-  name: 'restarted',
-  policies: POLICIES,
-  injectionPoints: INJECTION_POINTS,
+const restarted = fault('restarted', {
   lasts: [0, 2_000],
   inject: ({ stack }) => stack.postgres.stop(),
   heal: ({ stack }) => stack.postgres.start(),
-};
+});
 
 /** Connections that somebody else's program takes for itself, so many at once, and keeps. */
 const GREED = 40;
 /** In milliseconds. */
 const CONNECT_MS = 3_000;
 
-const outOfConnections: Fault = {
-  group: 'postgres',
-  name: 'out of connections',
-  policies: POLICIES,
-  injectionPoints: INJECTION_POINTS,
+const outOfConnections = fault('out of connections', {
   lasts: [2_000, 6_000],
   async inject(scene) {
     const { sql, postgres: server } = scene.stack;
@@ -81,14 +74,10 @@ const outOfConnections: Fault = {
     });
   },
   heal: release,
-};
+});
 
 function locked(table: string): Fault {
-  return {
-    group: 'postgres',
-    name: `${table} locked`,
-    policies: POLICIES,
-    injectionPoints: INJECTION_POINTS,
+  return fault(`${table} locked`, {
     lasts: [3_000, 12_000],
     async inject(scene) {
       const mine = postgres(scene.stack.postgres.url, { max: 1, onnotice: () => {} });
@@ -113,14 +102,11 @@ function locked(table: string): Fault {
       });
     },
     heal: release,
-  };
+  });
 }
 
-const terminated: Fault = {
-  group: 'postgres',
-  name: 'connections ended by the server',
-  policies: POLICIES,
-  injectionPoints: INJECTION_POINTS,
+/** Connections that the server ends, again and again for a moment. */
+export const endingConnections: Pick<Fault, 'lasts' | 'inject' | 'heal'> = {
   lasts: [500, 2_000],
   async inject({ stack: { sql } }) {
     for (let round = 0; round < 3; round += 1) {
@@ -137,5 +123,5 @@ export const postgresFaults: readonly Fault[] = [
   outOfConnections,
   locked('deliveries'),
   locked('webhooks'),
-  terminated,
+  fault('connections ended by the server', endingConnections),
 ];
