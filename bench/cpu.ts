@@ -49,6 +49,11 @@ export function cpuMilliseconds(roots: Readonly<Record<string, number>>): Millis
   return Object.fromEntries(Object.entries(roots).map(([name, pid]) => [name, ticks(pid) * MS_PER_TICK]));
 }
 
+/** What each of so many took. */
+export function sharesOf(used: Milliseconds, count: number): Milliseconds {
+  return Object.fromEntries(Object.entries(used).map(([name, ms]) => [name, ms / count]));
+}
+
 /** What was used between two measurements. */
 export function difference(after: Milliseconds, before: Milliseconds): Milliseconds {
   return Object.fromEntries(

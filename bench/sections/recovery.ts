@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../src/db/pool.ts';
 import { benchRecord } from '../backlog.ts';
 import { figure, ratio } from '../criteria.ts';
+import { atPace } from '../pace.ts';
 import { firstDelivery, flatOutRound, latenciesOf, openLine } from '../rounds.ts';
 import type { Shop, ShownRecovery } from '../shop.ts';
 import type { Stack } from '../stack.ts';
@@ -72,13 +73,17 @@ async function trial(bench: Bench, setting: Setting): Promise<void> {
   const { recoveryId, count } = await shop.recover(webhookId, new Date(Date.now() - 2 * HOUR_MS));
   if (count !== recovered) throw new Error(`${count} of ${recovered} lost events were found.`);
   const over = new AbortController();
-  const fresh = sendUntil(shop, over.signal);
+  const fresh = atPace(
+    PER_SECOND,
+    () => !over.signal.aborted,
+    () => shop.createOrder(),
+  );
   // Looked at below; until then a failure has to wait.
   fresh.catch(() => {});
   const { estimates, end } = await watched(bench, shop, { webhookId, recoveryId }).finally(() =>
     over.abort(),
   );
-  const sent = await fresh;
+  const { length: sent } = await fresh;
   const { first, repeats } = await receiver.arrivalsWithin({
     deliveries: recovered + sent,
     seconds: 0,
@@ -127,21 +132,6 @@ async function loseMany(sql: Pool, webhookId: number, deliveries: number): Promi
     select lost.id, event_id, w.eshop_id, w.id, 'CREATE_ORDER', 'lost-' || n, 'failed', 21, at, at, at, at, 503, 'HTTP 503', at
     from lost, webhooks w where w.id = ${webhookId} order by n`;
   for (const table of ['events', 'deliveries']) await sql`vacuum analyze ${sql(table)}`;
-}
-
-/** Orders at a fixed pace until it is over. @returns how many were accepted */
-async function sendUntil(shop: Shop, signal: AbortSignal): Promise<number> {
-  const start = performance.now();
-  const sent: Promise<void>[] = [];
-  while (!signal.aborted) {
-    await sleep(Math.max(0, start + (sent.length * 1000) / PER_SECOND - performance.now()));
-    const order = shop.createOrder();
-    // Looked at below; until then a failure has to wait.
-    order.catch(() => {});
-    sent.push(order);
-  }
-  await Promise.all(sent);
-  return sent.length;
 }
 
 /** An answer about the end, in milliseconds since 1970. */

@@ -4,7 +4,7 @@
  */
 
 import { startChild } from '../children.ts';
-import type { Milliseconds } from '../cpu.ts';
+import { type Milliseconds, sharesOf } from '../cpu.ts';
 import { ratio } from '../criteria.ts';
 import { allPrompt, drain } from '../drain.ts';
 import { startCpuClock } from '../measure.ts';
@@ -160,8 +160,7 @@ async function alone(
     const start = performance.now();
     await runner.run(count);
     const seconds = (performance.now() - start) / 1000;
-    const cpu = await clock.stop();
-    note(count / seconds, Object.fromEntries(Object.entries(cpu).map(([name, ms]) => [name, ms / count])));
+    note(count / seconds, sharesOf(await clock.stop(), count));
   } finally {
     await runner.stop();
   }
