@@ -5,20 +5,8 @@ import { counted } from '../domain/words.ts';
 import { minute, pairs, table } from './layout.ts';
 
 export function recoveryStatus(row: RecoveryRow): RecoveryStatus {
-  const { state, reason, done, failed, superseded, left, estimatedEndAt } = recoveryProgress(row);
-  const { id, eshopId, webhookId } = row;
-  return {
-    recoveryId: id,
-    eshopId,
-    webhookId,
-    state,
-    reason,
-    done,
-    failed,
-    superseded,
-    left,
-    estimatedEndAt,
-  };
+  const { created, open, rate, exhausted, ...shown } = recoveryProgress(row);
+  return { recoveryId: row.id, eshopId: row.eshopId, webhookId: row.webhookId, ...shown };
 }
 
 export function recoveryRecord(row: RecoveryRow) {

@@ -1,10 +1,10 @@
 /** E-shops and their users that come from another system, each for itself (docs/interface.md, A8). */
 import * as v from 'valibot';
-import { importEshop } from '../../app/accounts.ts';
+import { type ImportedEshop, importEshop } from '../../app/accounts.ts';
 import { findImportedEshop } from '../../db/eshops.ts';
 import type { Pool } from '../../db/pool.ts';
 import { email, text } from '../../domain/fields.ts';
-import { type Role, roles } from '../../domain/role.ts';
+import { roles } from '../../domain/role.ts';
 import { validate } from '../../domain/validation.ts';
 import { foreignHashProblem } from '../../secrets/passwords.ts';
 import { lineFields, wordOf } from './refusal.ts';
@@ -51,19 +51,11 @@ const eshopSchema = v.strictObject({
 export const eshopFields = Object.keys(eshopSchema.entries);
 
 /** What became of a line, or would. */
-interface EshopResult {
+interface EshopResult extends Omit<ImportedEshop, 'eshop'> {
   readonly outcome: Outcome;
   /** Of the e-shop that is there now; null where there is none. */
   readonly eshop: number | null;
   readonly name: string | null;
-  /** One that was generated: shown once. */
-  readonly apiKey?: string;
-  readonly users: readonly {
-    readonly username: string;
-    readonly role: Role;
-    /** One that was generated: shown once. */
-    readonly password?: string;
-  }[];
   /** Why. */
   readonly note: string | null;
 }
