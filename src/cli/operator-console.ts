@@ -22,7 +22,7 @@ import { ownParts } from './own-parts.ts';
 import { formatTime } from './policy-table.ts';
 import { recoveryRecord } from './recovery-record.ts';
 import type { TemporalStatus } from './status.ts';
-import { askTemporal, needsOf, problemOf, readStorage, readWork } from './status.ts';
+import { askDatabase, askTemporal, needsOf, problemOf } from './status.ts';
 import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 
 /** Of one operator, who looks at a few pages. */
@@ -48,7 +48,7 @@ function remembered<T>(freshMs: number, read: () => Promise<T>): () => Promise<T
 }
 
 async function readInstallation(sql: Pool, temporal: TemporalStatus): Promise<InstallationStatus> {
-  const database = { problem: null, ...(await readStorage(sql)), ...(await readWork(sql)) } as const;
+  const database = await askDatabase(sql);
   const [flow, incidents] = [await readFlow(sql, FLOW_SECONDS), await countIncidents(sql)];
   const { outbox, open, recoveries } = database;
   const { fresh, recovered, handedBack, oldestSeconds } = outbox;
