@@ -1,5 +1,5 @@
 /** `waybill demo`: a day of a small warehouse, played against a running instance through its HTTP API. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../src/config/config.ts';
 import { type CommandContext, flag, option, runs, whole } from '../src/lib/command-line.ts';
@@ -56,8 +56,8 @@ const demoOptions = v.pipe(
 );
 
 /** The command, to be added to `waybill`. */
-export function demoCommand({ env, print }: CommandContext): Command {
-  return runs(new Command('demo'), demoOptions, async ({ json, ...options }) => {
+export function demoCommand(command: Command, { env, print }: CommandContext): void {
+  runs(command, demoOptions, async ({ json, ...options }) => {
     const settings = readSettings(env);
     const url = await instanceUrl(options, settings);
     const client = createClient(url, await loginOf(options, settings));

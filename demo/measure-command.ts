@@ -1,5 +1,5 @@
 /** `waybill measure`: what the installation at hand does, in deliveries per second and latency by percentile. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../src/config/config.ts';
 import { type CommandContext, option, runs, whole } from '../src/lib/command-line.ts';
@@ -35,8 +35,8 @@ const measureOptions = v.object({
 });
 
 /** The command, to be added to `waybill`. */
-export function measureCommand({ env, print }: CommandContext): Command {
-  return runs(new Command('measure'), measureOptions, async ({ json, ...options }) => {
+export function measureCommand(command: Command, { env, print }: CommandContext): void {
+  runs(command, measureOptions, async ({ json, ...options }) => {
     const settings = readSettings(env);
     const client = createClient(await instanceUrl(options, settings), await loginOf(options, settings));
     const progress = createProgress(json);

@@ -1,6 +1,6 @@
 /** `waybill contract`: what the contract of an e-shop allows (docs/interface.md, W11). */
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
@@ -90,9 +90,7 @@ async function read(sql: Pool, eshopId: number): Promise<StoredContract> {
   return { contract, beyond: Math.max(forbidden, webhooks.length - contract.maxWebhooks) };
 }
 
-export function contractCommand({ env, print }: CommandContext): Command {
-  const command = new Command('contract');
-
+export function contractCommand(command: Command, { env, print }: CommandContext): void {
   function show(eshopId: number, { contract, beyond }: StoredContract, json: boolean): void {
     if (json) print(JSON.stringify({ eshopId, ...contract }));
     else print(pairs([['E-shop', eshopId], ...contractRows(contract)]));
@@ -117,7 +115,6 @@ export function contractCommand({ env, print }: CommandContext): Command {
     });
     show(eshop, found, json);
   });
-  return command;
 }
 
 export function contractRows(contract: Contract): (readonly [string, string])[] {

@@ -1,6 +1,6 @@
 /** `waybill deliveries`: deliveries of all e-shops. */
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { findDeliveries, type OperatorsDelivery } from '../db/webhooks/deliveries-of-eshops.ts';
@@ -87,9 +87,8 @@ const record = ({ id, operatorStop, operatorActions, ...rest }: OperatorsDeliver
   operatorActions: operatorActions ?? [],
 });
 
-export function deliveriesCommand(context: CommandContext): Command {
+export function deliveriesCommand(command: Command, context: CommandContext): void {
   const { env, print } = context;
-  const command = new Command('deliveries');
   const list = command.command('list').description('list deliveries of all e-shops, newest first');
   runs(list, deliveryFilters, async ({ eshop, type, webhook, order, limit, json, ...rest }) => {
     const filter = { eshopId: eshop, webhookId: webhook, webhookType: type, entityId: order, ...rest };
@@ -122,7 +121,6 @@ export function deliveriesCommand(context: CommandContext): Command {
   });
   addActions(command, context);
   addJobs(command, context);
-  return command;
 }
 
 const jobIdSchema = v.pipe(v.string(), v.regex(/^waybill-[\w-]+$/, '<id> must be the id of a job.'));

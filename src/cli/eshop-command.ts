@@ -1,5 +1,5 @@
 /** `waybill eshop`: e-shops, their API keys, and whether the API is open to them. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { createEshopWithUsers, noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
@@ -17,9 +17,8 @@ const newEshop = v.object({
   email: requiredOption('--email <address>', 'e-mail address for notices about its webhooks', email),
 });
 
-export function eshopCommand(context: CommandContext): Command {
+export function eshopCommand(command: Command, context: CommandContext): void {
   const { env, print } = context;
-  const command = new Command('eshop');
   const create = command
     .command('create')
     .description('create an e-shop with one user of each role; the API key and passwords are shown once');
@@ -87,5 +86,4 @@ export function eshopCommand(context: CommandContext): Command {
   }
   addErasure(command, context);
   addDeletion(command, context);
-  return command;
 }

@@ -1,5 +1,5 @@
 /** `waybill examine`: the receiver of a webhook examined, as the API does it. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { exitCodeOf } from '../../receiver/src/examination/examine.ts';
 import { table } from '../../receiver/src/examination/table.ts';
 import { counted } from '../domain/words.ts';
@@ -8,15 +8,15 @@ import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 import { webhookNumber } from './options.ts';
 
-export function examineCommand({ env, print }: CommandContext): Command {
-  const command = new Command('examine')
+export function examineCommand(command: Command, { env, print }: CommandContext): void {
+  command
     .argument('<webhook>', 'its number')
     .addHelpText(
       'after',
       '\nAbout twenty test requests leave from this machine, not from a worker; they have no consequences.' +
         '\nExit code: 0 nothing failed, 1 could not be made, 2 something failed, 3 inconclusive.',
     );
-  return runs(command, noOptions, async ({ json }, written) => {
+  runs(command, noOptions, async ({ json }, written) => {
     const id = checked(webhookNumber('<webhook>'), written);
     // What sends the requests takes longer to load than the other commands.
     const { examineReceiverOf } = await import('./send-test.ts');

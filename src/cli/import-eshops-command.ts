@@ -1,5 +1,5 @@
 /** `waybill import-eshops`: e-shops and users of another system, out of a file. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { type CommandContext, flag, runs } from '../lib/command-line.ts';
@@ -13,14 +13,14 @@ const importOptions = v.object({ dryRun: flag('--dry-run', 'say what would happe
 /** Fields that a CSV cannot write as text. */
 const JSON_FIELDS = ['users'];
 
-export function importEshopsCommand({ env, print }: CommandContext): Command {
-  const command = new Command('import-eshops')
+export function importEshopsCommand(command: Command, { env, print }: CommandContext): void {
+  command
     .argument('<file>', 'NDJSON or CSV with a line of titles; - for standard input')
     .addHelpText(
       'after',
       '\nAn e-shop that is there already is skipped. Exit code: 0 none refused, 1 could not be made, 2 some refused.',
     );
-  return runs(command, importOptions, async ({ dryRun, json }, file) => {
+  runs(command, importOptions, async ({ dryRun, json }, file) => {
     const source = await openImport(file, { known: eshopFields, json: JSON_FIELDS });
     await withDatabase(readSettings(env), (sql) =>
       runImport({

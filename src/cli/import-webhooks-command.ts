@@ -1,5 +1,5 @@
 /** `waybill import-webhooks`: webhooks of another system, out of a file. */
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import * as v from 'valibot';
 import { configuredGuard } from '../app/outgoing.ts';
 import { type CommandContext, flag, option, runs } from '../lib/command-line.ts';
@@ -33,14 +33,14 @@ const importOptions = v.object({
 /** Fields that a CSV cannot write as text. */
 const JSON_FIELDS = ['active', 'parameters', 'headers', 'eshop', 'id'];
 
-export function importWebhooksCommand({ env, print }: CommandContext): Command {
-  const command = new Command('import-webhooks')
+export function importWebhooksCommand(command: Command, { env, print }: CommandContext): void {
+  command
     .argument('<file>', 'NDJSON or CSV with a line of titles; - for standard input')
     .addHelpText(
       'after',
       '\nA webhook that is there already is skipped. Exit code: 0 none refused, 1 could not be made, 2 some refused.',
     );
-  return runs(command, importOptions, async ({ eshop, from, map, inactive, dryRun, json }, file) => {
+  runs(command, importOptions, async ({ eshop, from, map, inactive, dryRun, json }, file) => {
     if ((from === undefined) !== (map === undefined)) {
       throw new UserError('--from and --map go together: the map says what the event types are here.');
     }

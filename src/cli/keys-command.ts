@@ -1,5 +1,5 @@
 /** `waybill keys`: the master key under which webhook secrets are stored. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { type Rotation, rotateMasterKey } from '../app/key-rotation.ts';
 import { replaceLostKey } from '../app/lost-key.ts';
@@ -50,8 +50,7 @@ function losses({ eshopId, name, email, webhooks }: LostSecrets): string {
   return `E-shop ${eshopId} (${name}, ${email}): ${webhooks.length === 1 ? 'webhook' : 'webhooks'} ${each.join(', ')}`;
 }
 
-export function keysCommand({ env, print }: CommandContext): Command {
-  const command = new Command('keys');
+export function keysCommand(command: Command, { env, print }: CommandContext): void {
   const rotate = command
     .command('rotate')
     .description('reseal all webhook secrets under the new master key; may be interrupted and run again');
@@ -95,5 +94,4 @@ export function keysCommand({ env, print }: CommandContext): Command {
         : `The secrets of ${webhooks(replaced)} were replaced, and this key is the database's from now on. Start Waybill: it mails ${counted(eshops.length, 'e-shop')}.`,
     );
   });
-  return command;
 }

@@ -1,6 +1,6 @@
 /** `waybill links`: the lists of Temporal's UI that answer what operators ask. */
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { type CommandContext, option, runs } from '../lib/command-line.ts';
@@ -51,8 +51,8 @@ function hints(options: Options, uiUrl: string | null): string[] {
   ];
 }
 
-export function linksCommand({ env, print }: CommandContext): Command {
-  return runs(new Command('links'), linksOptions, async ({ json, ...options }) => {
+export function linksCommand(command: Command, { env, print }: CommandContext): void {
+  runs(command, linksOptions, async ({ json, ...options }) => {
     const settings = readSettings(env);
     const uiUrl = await uiUrlOf(settings);
     const links = questionsAbout(subjectOf(options)).map((question) => ({

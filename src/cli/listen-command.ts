@@ -1,5 +1,5 @@
 /** `waybill listen`: a receiver on this machine that registers itself and takes itself away. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { problemOfSecret } from '../../receiver/src/secrets.ts';
 import { type CommandContext, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -12,9 +12,9 @@ the reason. --forward-to forwards requests unchanged, path and query included, a
 
 The worker must run on this machine, and DELIVERY_ALLOW_CIDRS must exempt 127.0.0.0/8, as npm start does when nothing is configured.`;
 
-export function listenCommand({ env, print }: CommandContext): Command {
-  const command = new Command('listen').addHelpText('after', HELP);
-  return runs(command, listenOptions, async (options) => {
+export function listenCommand(command: Command, { env, print }: CommandContext): void {
+  command.addHelpText('after', HELP);
+  runs(command, listenOptions, async (options) => {
     const problem = options.secret === undefined ? null : problemOfSecret(options.secret, '--secret');
     if (problem !== null) throw new UserError(problem);
     const { listen } = await import('./listen.ts');

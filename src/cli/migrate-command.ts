@@ -1,5 +1,5 @@
 /** `waybill migrate`: the migrations of every start, run before the processes of a new release. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import { migrate } from '../db/migrate.ts';
 import { counted } from '../domain/words.ts';
@@ -7,8 +7,8 @@ import { type CommandContext, noOptions, runs } from '../lib/command-line.ts';
 import { databaseProblem } from '../lib/database-away.ts';
 import { UserError } from '../lib/user-error.ts';
 
-export function migrateCommand({ env, print }: CommandContext): Command {
-  return runs(new Command('migrate'), noOptions, async ({ json }) => {
+export function migrateCommand(command: Command, { env, print }: CommandContext): void {
+  runs(command, noOptions, async ({ json }) => {
     const { DATABASE_URL: url } = readSettings(env);
     if (url === undefined) {
       throw new UserError('DATABASE_URL is not set: an embedded database is migrated when Waybill starts.');

@@ -1,5 +1,5 @@
 /** `waybill reconcile`: one look at every record that should have a running workflow. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import pino from 'pino';
 import { unwatched } from '../attempt/watch.ts';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
@@ -51,8 +51,8 @@ function line({ kind, name, action, reason, by, words }: Repair): string {
   return `${kind.padEnd(8)}  ${record.join(', ')}  ${actions[action]}  ${reasons[reason]}${operator}`;
 }
 
-export function reconcileCommand({ env, print }: CommandContext): Command {
-  return runs(new Command('reconcile'), dryRunOption, async ({ dryRun, json }) => {
+export function reconcileCommand(command: Command, { env, print }: CommandContext): void {
+  runs(command, dryRunOption, async ({ dryRun, json }) => {
     const { looked, repairs } = await reconcile(readSettings(env), dryRun);
     if (json) return print(JSON.stringify({ dryRun, looked, mended: repairs }));
     for (const repair of repairs) print(line(repair));

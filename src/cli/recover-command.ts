@@ -1,5 +1,5 @@
 /** `waybill recover`: a webhook's lost events are delivered again, by a durable workflow. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
@@ -100,15 +100,15 @@ function record(webhookId: number, { found, known, since, include, ...answer }: 
   return { ...answer, known, webhookId, since, include, count, first, last };
 }
 
-export function recoverCommand({ env, print }: CommandContext): Command {
-  const command = new Command('recover')
+export function recoverCommand(command: Command, { env, print }: CommandContext): void {
+  command
     .argument('<webhook id>', 'its number')
     .addHelpText(
       'after',
       '\nA recovery runs on its own once started. The same command again returns the recovery that is running.' +
         '\nExit code: 0 started, or with --watch all delivered; 1 could not be started; 2 with --watch: not all delivered.',
     );
-  return runs(command, recoverOptions, async ({ json, ...options }, written) => {
+  runs(command, recoverOptions, async ({ json, ...options }, written) => {
     const id = checked(webhookNumber('<webhook id>'), written);
     const settings = readSettings(env);
     const answer = await withDatabase(settings, (sql) => recover(sql, id, options));

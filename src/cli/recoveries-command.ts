@@ -1,5 +1,5 @@
 /** `waybill recoveries`: how far recoveries have come; they are paused, resumed and canceled. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import {
@@ -34,8 +34,7 @@ const controls: readonly { readonly action: RecoveryAction; readonly description
   { action: 'cancel', description: 'end it for good; deliveries that it has created are still made' },
 ];
 
-export function recoveriesCommand({ env, print }: CommandContext): Command {
-  const command = new Command('recoveries');
+export function recoveriesCommand(command: Command, { env, print }: CommandContext): void {
   const list = command.command('list').description('list the recoveries in progress, of all e-shops');
   runs(list, listOptions, async ({ webhook, all, limit, json }) => {
     const ended = all || webhook !== undefined;
@@ -69,5 +68,4 @@ export function recoveriesCommand({ env, print }: CommandContext): Command {
     if (action === 'resume') runs(part, noOptions, ({ json }, written) => controlIt(written, json));
     else runs(part, reasonOption, ({ json, reason }, written) => controlIt(written, json, reason));
   }
-  return command;
 }

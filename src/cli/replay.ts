@@ -1,6 +1,6 @@
 /** `waybill replay`: whether the workflows of a Temporal server go on with the present code. */
 import type { WorkflowBundleOption } from '@temporalio/worker';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { confidentialValues, readSettings } from '../config/config.ts';
 import { hostAndPort } from '../config/values.ts';
@@ -71,14 +71,18 @@ function report({ live, closed, broken, refused, saved }: Replayed, save: string
 }
 
 /** @param workflows other workflow code than the present one */
-export function replayCommand({ env, print }: CommandContext, workflows?: WorkflowBundleOption): Command {
-  const command = new Command('replay')
+export function replayCommand(
+  command: Command,
+  { env, print }: CommandContext,
+  workflows?: WorkflowBundleOption,
+): void {
+  command
     .argument('[workflow ids...]', 'or ids of deliveries; default: all workflows on TEMPORAL_TASK_QUEUE')
     .addHelpText(
       'after',
       '\nExit code: 0 all replay, 1 could not be checked, 2 some break, 3 some were not saved.',
     );
-  return runs(command, replayOptions, async ({ address, query, limit, save, json }, ...ids) => {
+  runs(command, replayOptions, async ({ address, query, limit, save, json }, ...ids) => {
     if (ids.length > 0 && query !== undefined) {
       throw new UserError('Give ids of workflows or a --query, but not both.');
     }

@@ -1,5 +1,5 @@
 /** `waybill retention`: one run of what the schedule does every hour. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import { type CommandContext, runs } from '../lib/command-line.ts';
 import { retain } from '../retention/retain.ts';
@@ -7,8 +7,8 @@ import { summary } from '../retention/summary.ts';
 import { withDatabase } from './open-database.ts';
 import { dryRunOption } from './options.ts';
 
-export function retentionCommand({ env, print }: CommandContext): Command {
-  return runs(new Command('retention'), dryRunOption, async ({ dryRun, json }) => {
+export function retentionCommand(command: Command, { env, print }: CommandContext): void {
+  runs(command, dryRunOption, async ({ dryRun, json }) => {
     const settings = readSettings(env);
     const done = await withDatabase(settings, (sql) =>
       retain(sql, { retentionMs: settings.RETENTION, dryRun }),

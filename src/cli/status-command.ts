@@ -1,5 +1,5 @@
 /** `waybill status`: how things are, and whether somebody is needed. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import type { FlowOverview } from '../db/overview.ts';
 import type { RecoveryStatus } from '../domain/recovery-progress.ts';
@@ -11,8 +11,8 @@ import { formatTime } from './policy-table.ts';
 import { recoveryCounts } from './recovery-record.ts';
 import { type DatabaseStatus, needsOf, readStatus, type Status, type TemporalStatus } from './status.ts';
 
-export function statusCommand({ env, print }: CommandContext): Command {
-  return runs(new Command('status'), noOptions, async ({ json }) => {
+export function statusCommand(command: Command, { env, print }: CommandContext): void {
+  runs(command, noOptions, async ({ json }) => {
     const status = await readStatus(readSettings(env));
     const needs = needsOf(status);
     print(json ? JSON.stringify({ ...status, needs }) : statusTable(status));

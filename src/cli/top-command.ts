@@ -1,5 +1,5 @@
 /** `waybill top`: how things are, live. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { type FlowOverview, readFlow } from '../db/overview.ts';
@@ -40,12 +40,12 @@ function frame(overview: Overview): string {
   return [pairs(rows), ...needsAt(overview)].join('\n');
 }
 
-export function topCommand({ env, print }: CommandContext): Command {
-  const command = new Command('top').addHelpText(
+export function topCommand(command: Command, { env, print }: CommandContext): void {
+  command.addHelpText(
     'after',
     '\nOn a terminal the display is redrawn; with --json, one line is printed per second.',
   );
-  return runs(command, noOptions, async ({ json }) => {
+  runs(command, noOptions, async ({ json }) => {
     const settings = readSettings(env);
     const clear = process.stdout.isTTY ? CLEAR : '';
     await untilInterrupted('Stopped.', (signal) =>

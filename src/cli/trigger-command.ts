@@ -1,5 +1,5 @@
 /** `waybill trigger`: a test event, which goes the way of every other. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
@@ -27,7 +27,7 @@ without consequences, use waybill webhooks test.
 Types:
 ${eventTypeNames.map((name) => `  ${name}: ${eventTypes[name].firesWhen}`).join('\n')}`;
 
-export function triggerCommand({ env, print }: CommandContext): Command {
+export function triggerCommand(command: Command, { env, print }: CommandContext): void {
   async function trigger(eshopId: number, type: EventType) {
     const { entityId, record } = testRecordOf(type, new Date());
     const made = await withDatabase(readSettings(env), async (sql) => {
@@ -42,10 +42,8 @@ export function triggerCommand({ env, print }: CommandContext): Command {
     return { entityId, ...made };
   }
 
-  const command = new Command('trigger')
-    .argument('<type>', 'event type, such as CREATE_ORDER')
-    .addHelpText('after', HELP);
-  return runs(command, oneEshop, async ({ eshop, json }, written) => {
+  command.argument('<type>', 'event type, such as CREATE_ORDER').addHelpText('after', HELP);
+  runs(command, oneEshop, async ({ eshop, json }, written) => {
     const type = checked(typeSchema, written);
     const { entityId, eventId, deliveries } = await trigger(eshop, type);
     if (json) return print(JSON.stringify({ eshopId: eshop, type, entityId, eventId, deliveries }));

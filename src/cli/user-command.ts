@@ -1,5 +1,5 @@
 /** `waybill user`: the users of an e-shop. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { createUser, noSuchEshop, noSuchUser, replacePassword } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
@@ -42,9 +42,7 @@ const seenOptions = v.object({
   remove: option('--remove <ids>', 'likewise', numbers('--remove')),
 });
 
-export function userCommand({ env, print }: CommandContext): Command {
-  const command = new Command('user');
-
+export function userCommand(command: Command, { env, print }: CommandContext): void {
   const create = command.command('create').description('create a user; the password is shown once');
   runs(create, newUser, async ({ eshop, role, username = role, json }) => {
     const { userId, password } = await withDatabase(readSettings(env), (sql) =>
@@ -121,5 +119,4 @@ export function userCommand({ env, print }: CommandContext): Command {
     if (json) return print(JSON.stringify({ ...user, eshops: found.eshops }));
     print(`User "${username}" of e-shop ${eshop} sees in the console: ${found.eshops.join(', ')}.`);
   });
-  return command;
 }

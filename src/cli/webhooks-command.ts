@@ -1,6 +1,6 @@
 /** `waybill webhooks`: webhooks of all e-shops. */
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import { listAllWebhooks, type OperatorsWebhook, switchWebhook } from '../db/webhooks/all-webhooks.ts';
@@ -95,9 +95,8 @@ function record(webhook: OperatorsWebhook, policy: RetryPolicy) {
   return { webhookId: id, ...rest, headers, incident };
 }
 
-export function webhooksCommand(context: CommandContext): Command {
+export function webhooksCommand(command: Command, context: CommandContext): void {
   const { env, print } = context;
-  const command = new Command('webhooks');
   const list = command
     .command('list')
     .description('list webhooks of all e-shops, with counts of their open deliveries');
@@ -128,7 +127,6 @@ export function webhooksCommand(context: CommandContext): Command {
   });
   addSwitches(command, context);
   addTest(command, context);
-  return command;
 }
 
 const switches = [

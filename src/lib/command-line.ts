@@ -48,13 +48,13 @@ export function runs<const S extends Options>(
   command: Command,
   options: S,
   work: (given: v.InferOutput<S> & { readonly json: boolean }, ...written: string[]) => void | Promise<void>,
-): Command {
+): void {
   for (const entry of Object.values(options.entries)) {
     if (entry.kind !== 'schema') continue;
     const { option: described } = v.getMetadata(entry);
     if (described instanceof Option) command.addOption(described);
   }
-  return command.option('--json', 'print JSON for a program to read').action(async () => {
+  command.option('--json', 'print JSON for a program to read').action(async () => {
     const { json = false, ...given } = command.opts<{ json?: boolean }>();
     await work({ ...checked(options, given), json }, ...command.args);
   });
