@@ -10,6 +10,7 @@ import type { Ordering } from '../src/domain/webhook.ts';
 import { createKeys, newWebhookSecret } from '../src/secrets/keys.ts';
 import { sealing } from '../src/secrets/static-headers.ts';
 import { testWebhook } from '../test/support/test-webhook.ts';
+import { ordinaryOrder } from './order.ts';
 
 /** Deliveries that wait for their release. */
 export interface Backlog {
@@ -58,15 +59,8 @@ const POLL_MS = 250;
 export const benchRecord = (eshopOrderId: string) => ({
   eshopOrderId,
   status: 'preReceived',
-  recipientName: 'Jana Nováková',
+  ...ordinaryOrder,
   recipientEmail: 'jana@example.com',
-  recipientStreet: 'Dlouhá 12',
-  recipientCity: 'Praha',
-  recipientPostCode: '110 00',
-  recipientCountry: 'CZ',
-  paid: true,
-  paymentType: 1,
-  currency: 'CZK',
   orderProducts: Array.from({ length: 3 }, () => ({
     sku: 'BOOK-1',
     quantity: '2',

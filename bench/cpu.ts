@@ -49,7 +49,12 @@ export function cpuMilliseconds(roots: Readonly<Record<string, number>>): Millis
   return Object.fromEntries(Object.entries(roots).map(([name, pid]) => [name, ticks(pid) * MS_PER_TICK]));
 }
 
-/** The time used between two measurements. */
+/** What each of so many took. */
+export function sharesOf(used: Milliseconds, count: number): Milliseconds {
+  return Object.fromEntries(Object.entries(used).map(([name, ms]) => [name, ms / count]));
+}
+
+/** What was used between two measurements. */
 export function difference(after: Milliseconds, before: Milliseconds): Milliseconds {
   return Object.fromEntries(
     Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]),

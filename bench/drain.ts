@@ -1,6 +1,6 @@
 /** A backlog of deliveries, drained by the running workers: its speed, and the cost of each delivery. */
 import { type BacklogShape, createBacklog } from './backlog.ts';
-import type { Milliseconds } from './cpu.ts';
+import { type Milliseconds, sharesOf } from './cpu.ts';
 import { startCpuClock } from './measure.ts';
 import type { Arrival } from './receiver.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
@@ -77,7 +77,7 @@ export async function drain(stack: Stack, order: DrainOrder): Promise<Drained> {
     perSecond: rate(first),
     mostPerSecond: rate(first.slice(0, Math.ceil(first.length * 0.9))),
     healthyPerSecond: rate(first.filter(([id]) => healthy.has(id))),
-    cpu: Object.fromEntries(Object.entries(cpu).map(([name, ms]) => [name, ms / deliveries])),
+    cpu: sharesOf(cpu, deliveries),
     repeats: repeats + later.repeats,
     lateMs: lateness(first, [...second, ...later.second], order.retryAfterMs ?? 0),
   };

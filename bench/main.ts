@@ -112,7 +112,7 @@ const failures = await runSections(options.only, {
 await shutdown.stop();
 const judged = judge(
   sheet,
-  options.only.map(({ name }) => name),
+  sections.filter((section) => options.only.includes(section)),
 );
 const how = {
   machine: machine(),

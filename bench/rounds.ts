@@ -2,10 +2,10 @@
  * The two kinds of round: orders at a steady pace, for the latency of a delivery without queueing; and orders as fast as they are
  * accepted, for the highest throughput and the cost of each delivery.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ordering } from '../src/domain/webhook.ts';
-import type { Milliseconds } from './cpu.ts';
+import { type Milliseconds, sharesOf } from './cpu.ts';
 import { startCpuClock } from './measure.ts';
+import { atPace } from './pace.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
 import type { Shop } from './shop.ts';
 import type { Stack } from './stack.ts';
@@ -63,16 +63,11 @@ export async function sendSteadily(
   shop: Shop,
   { orders, perSecond }: { readonly orders: number; readonly perSecond: number },
 ): Promise<void> {
-  const start = performance.now();
-  const sent: Promise<void>[] = [];
-  for (let index = 0; index < orders; index += 1) {
-    await sleep(Math.max(0, start + (index * 1000) / perSecond - performance.now()));
-    const order = shop.createOrder();
-    // Awaited below; until then a failure must not count as unhandled.
-    order.catch(() => {});
-    sent.push(order);
-  }
-  await Promise.all(sent);
+  await atPace(
+    perSecond,
+    (sent) => sent < orders,
+    () => shop.createOrder(),
+  );
 }
 
 /** A round of several clients, each sending its next order once the last one was answered. */
@@ -121,7 +116,7 @@ async function round(
     deliveries: first.length,
     seconds: ((first.at(-1)?.[1] ?? Number.NaN) - start) / 1000,
     latencies: await latenciesOf(stack, first),
-    cpuPerDelivery: Object.fromEntries(Object.entries(used).map(([name, ms]) => [name, ms / first.length])),
+    cpuPerDelivery: sharesOf(used, first.length),
     repeats,
     missing: Math.max(0, orders - first.length),
   };

@@ -3,18 +3,9 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import * as v from 'valibot';
+import type { EshopCredentials } from '../src/app/accounts.ts';
 import type { Ordering } from '../src/domain/webhook.ts';
-
-/** The output of `waybill eshop create --json`. */
-export const credentialsSchema = v.object({
-  eshopId: v.number(),
-  apiKey: v.string(),
-  username: v.string(),
-  password: v.string(),
-  warehouse: v.object({ username: v.string(), password: v.string() }),
-});
-/** Credentials of an e-shop. */
-export type Credentials = v.InferOutput<typeof credentialsSchema>;
+import { ordinaryOrder } from './order.ts';
 
 const loginSchema = v.object({ data: v.object({ token: v.string() }) });
 const webhookSchema = v.object({ data: v.object({ id: v.number() }) });
@@ -73,7 +64,7 @@ export interface Shop {
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Logs in and creates a product. */
-export async function openShop(apiUrl: string, credentials: Credentials): Promise<Shop> {
+export async function openShop(apiUrl: string, credentials: EshopCredentials): Promise<Shop> {
   const agent = new Agent({ bodyTimeout: 0, headersTimeout: 0 });
   const common = { 'x-api-key': credentials.apiKey, 'content-type': 'application/json' };
   let orders = 0;
@@ -187,16 +178,9 @@ function benchOrder(eshopOrderId: string, skus: readonly string[]) {
   const line = { quantity: 2, unitPrice: '249.90', vatRate: '12' };
   return {
     eshopOrderId,
-    recipientName: 'Jana Nováková',
+    ...ordinaryOrder,
     recipientEmail: 'jana@example.com',
     recipientPhone: '+420 601 000 000',
-    recipientStreet: 'Dlouhá 12',
-    recipientCity: 'Praha',
-    recipientPostCode: '110 00',
-    recipientCountry: 'CZ',
-    paid: true,
-    paymentType: 1,
-    currency: 'CZK',
     note: 'Leave it with the neighbours.',
     orderProducts: skus.map((sku) => ({ sku, ...line })),
   };

@@ -8,7 +8,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import * as v from 'valibot';
+import { parseCredentials } from '../src/app/accounts.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { createPool, type Pool } from '../src/db/pool.ts';
 import { openDataDir } from '../src/embedded/data-dir.ts';
@@ -23,7 +23,7 @@ import { type Child, startChild } from './children.ts';
 import { type Engine, startCluster } from './cluster/cluster.ts';
 import { type Conditions, keepToCores, onCores, SLOW_LINK_MS } from './conditions.ts';
 import { type ReceiverProcess, startReceiver } from './receiver-process.ts';
-import { credentialsSchema, openShop, type Shop } from './shop.ts';
+import { openShop, type Shop } from './shop.ts';
 
 /** How workers are started. */
 export interface WorkersWanted {
@@ -293,5 +293,7 @@ export async function createEshop(
     env: { ...process.env, ...env },
     ...(signal === undefined ? {} : { signal }),
   });
-  return v.parse(v.pipe(v.string(), v.parseJson(), credentialsSchema), stdout);
+  const credentials = parseCredentials(stdout);
+  if (credentials === undefined) throw new Error('The command did not make an e-shop.');
+  return credentials;
 }

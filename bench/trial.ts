@@ -2,6 +2,7 @@
  * A trial of neighbours: one e-shop sends orders at an easy pace, alone and then beside a trouble.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atPace } from './pace.ts';
 import type { Line } from './rounds.ts';
 import { latenciesOf } from './rounds.ts';
 import type { Stack } from './stack.ts';
@@ -34,24 +35,15 @@ export async function feel(
 ): Promise<Felt> {
   const orders = Math.max(1, Math.round(pace.perSecond * pace.seconds));
   await receiver.arrivalsWithin({ deliveries: 0, seconds: 0, patienceMs: 0 });
-  const start = performance.now();
   const answers: number[] = [];
   const requests: number[] = [];
-  const sent: Promise<void>[] = [];
   const order = async () => {
     const asked = performance.now();
     requests.push(performance.timeOrigin + asked);
     await shop.createOrder();
     answers.push(performance.now() - asked);
   };
-  for (let index = 0; index < orders; index += 1) {
-    await sleep(Math.max(0, start + (index * 1000) / pace.perSecond - performance.now()));
-    const ordered = order();
-    // Awaited below; until then a failure must not count as unhandled.
-    ordered.catch(() => {});
-    sent.push(ordered);
-  }
-  await Promise.all(sent);
+  await atPace(pace.perSecond, (sent) => sent < orders, order);
   const { patienceMs } = pace;
   const { first } = await receiver.arrivalsWithin({ deliveries: orders, seconds: 0, patienceMs });
   const arrivals = first.map(([, at]) => at).sort((a, b) => a - b);
@@ -81,20 +73,12 @@ export function latenessAmongNeighbours(latencies: readonly number[]): number[] 
 
 /** Reads at a fixed pace, for as long as the orders of {@link feel} are sent. @returns how long each took, in milliseconds */
 export async function feelReads({ shop }: Line, { perSecond, seconds }: Pace): Promise<number[]> {
-  const start = performance.now();
   const read = async () => {
     const asked = performance.now();
     await shop.readOrders();
     return performance.now() - asked;
   };
-  const reads: Promise<number>[] = [];
   // Between two orders.
-  for (let index = 0.5; index < perSecond * seconds; index += 1) {
-    await sleep(Math.max(0, start + (index * 1000) / perSecond - performance.now()));
-    const reading = read();
-    // Awaited below; until then a failure must not count as unhandled.
-    reading.catch(() => {});
-    reads.push(reading);
-  }
-  return await Promise.all(reads);
+  await sleep(500 / perSecond);
+  return await atPace(perSecond, (begun) => begun + 0.5 < perSecond * seconds, read);
 }

@@ -42,10 +42,10 @@ export interface DemoOptions {
   readonly rate: number;
   readonly seed?: string | undefined;
   /** Deliveries go to our own receiver. */
-  readonly receive?: true | undefined;
+  readonly receive: boolean;
   /** Deliveries go to a receiver below this URL. */
   readonly webhooks?: string | undefined;
-  readonly keepWebhooks?: true | undefined;
+  readonly keepWebhooks: boolean;
 }
 
 /** The caller's signal and output. */
@@ -77,7 +77,7 @@ export async function runDemo(
   const receiver = options.receive ? await startReceiver() : null;
   const subscriptions: Subscription[] = [];
   const troubled: SceneSubscription[] = [];
-  let keep = options.keepWebhooks === true;
+  let keep = options.keepWebhooks;
   try {
     const base = receiver?.url ?? options.webhooks;
     if (base !== undefined) {

@@ -1,10 +1,11 @@
 /** The instance that the day is played against, and the credentials. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { Option } from 'commander';
+import * as v from 'valibot';
 import { parseCredentials } from '../src/app/accounts.ts';
 import type { Settings } from '../src/config/variables.ts';
 import { openDataDir } from '../src/embedded/data-dir.ts';
+import { option } from '../src/lib/command-line.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import type { DemoCredentials } from './client.ts';
 
@@ -19,12 +20,22 @@ export interface TargetOptions {
   readonly warehousePassword?: string | undefined;
 }
 
-/** Option of a command that uses an instance: see {@link instanceUrl}. */
-export const urlOption = () =>
-  new Option(
-    '--url <url>',
-    'URL of the instance; default: the one in DATA_DIR, else the one at HOST and PORT',
+/** @param name of the option, for what is said of another value */
+export const webAddress = (name: string) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+      `--${name} must be a URL beginning with http:// or https://.`,
+    ),
   );
+
+/** Of a command that asks an instance: see {@link instanceUrl}. */
+export const urlOption = option(
+  '--url <url>',
+  'URL of the instance; default: the one in DATA_DIR, else the one at HOST and PORT',
+  v.optional(webAddress('url')),
+);
 
 /** The instance's folder, if it exists: reading it must not create it. */
 async function dataDirOf({ DATA_DIR }: Settings) {

@@ -3,6 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
+import { ordinaryOrder } from '../bench/order.ts';
 import { createEshopWithUsers } from '../src/app/accounts.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { EventType } from '../src/domain/event-types.ts';
@@ -148,14 +149,7 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
 function order(eshopOrderId: string) {
   return {
     eshopOrderId,
-    recipientName: 'Jana Nováková',
-    recipientStreet: 'Dlouhá 12',
-    recipientCity: 'Praha',
-    recipientPostCode: '110 00',
-    recipientCountry: 'CZ',
-    paid: true,
-    paymentType: 1,
-    currency: 'CZK',
+    ...ordinaryOrder,
     orderProducts: [{ sku: 'MUG-BLUE', quantity: 1, unitPrice: '249.90', vatRate: 21 }],
   };
 }

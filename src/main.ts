@@ -5,6 +5,7 @@ import { demonstrationEshop } from './app/demonstration.ts';
 import { instanceEndpoints } from './app/instance-endpoints.ts';
 import { masterKeys } from './app/master-key.ts';
 import { startMetricsServer } from './app/metrics-server.ts';
+import { configuredSender } from './app/outgoing.ts';
 import { uncheckedTls } from './app/unchecked-tls.ts';
 import { type RunningWorker, startWorker } from './app/worker-role.ts';
 import { type Config, loadConfig } from './config/config.ts';
@@ -15,7 +16,6 @@ import { migrate } from './db/migrate.ts';
 import { notifierOf } from './db/outbox/notify.ts';
 import { createPool, type Pool } from './db/pool.ts';
 import { createSessionPool, inspectServer } from './db/server.ts';
-import { createSender } from './delivery/sender.ts';
 import { tracedSender } from './delivery/traced-sender.ts';
 import { counted } from './domain/words.ts';
 import { startEmbedded } from './embedded/index.ts';
@@ -24,7 +24,6 @@ import { requireHost } from './http/http-server.ts';
 import { databaseProblem } from './lib/database-away.ts';
 import { createShutdown, INTERRUPTED, onInterruption, onNpmGone } from './lib/shutdown.ts';
 import { shownError } from './lib/user-error.ts';
-import { version } from './lib/version.ts';
 import { createLog } from './log/log.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -86,14 +85,7 @@ async function main(): Promise<void> {
   await shutdown.add(() => notifierOf(sql).close());
 
   const own = instanceEndpoints(config, embedded);
-  const plainSender = createSender({
-    timeoutMs: config.retryPolicy.attemptTimeoutMs,
-    allowCidrs: config.deliveryAllowCidrs,
-    own,
-    dnsServers: settings.DNS_SERVERS,
-    version,
-  });
-  const sender = tracedSender(plainSender, traces ?? untraced);
+  const sender = tracedSender(configuredSender(config, own), traces ?? untraced);
   await shutdown.add(() => sender.close());
   let worker: RunningWorker | undefined;
   const temporalState = () => worker?.temporalState() ?? 'unknown';

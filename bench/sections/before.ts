@@ -1,4 +1,5 @@
-/** Latency in a calm and the cost of a workflow for each delivery, compared with another checkout: each with its own processes, in turns. */
+/** Latency in a calm and the price of a workflow each, beside those of another checkout: both with everything of theirs, in turns. */
+import { ratio } from '../criteria.ts';
 import { startCpuClock } from '../measure.ts';
 import { type OneProcess, startInOneProcess } from '../one-process.ts';
 import { type Line, sendFlatOut } from '../rounds.ts';
@@ -13,11 +14,11 @@ const WARM_UP = 50;
 const PATIENCE_MS = 120_000;
 const COLUMNS = ['before', 'auto'] as const;
 
-export const latencyName = (percent: number) =>
+const latencyName = (percent: number) =>
   `COMMIT to first byte at ${PER_SECOND} orders per second, p${percent}, ms`;
-/** With FIRST_ATTEMPTS=each, measured until Temporal has all workflows. */
-export const eachName = `each: orders delivered per second, ${CLIENTS} clients`;
-export const eachCpuName = 'each: CPU per order and delivery, ms';
+/** With FIRST_ATTEMPTS=each, until Temporal has all workflows. */
+const eachName = `each: orders delivered per second, ${CLIENTS} clients`;
+const eachCpuName = 'each: CPU per order and delivery, ms';
 
 interface Tree extends OneProcess {
   readonly column: (typeof COLUMNS)[number];
@@ -27,6 +28,13 @@ interface Tree extends OneProcess {
 export const before: Section = {
   name: 'before',
   about: 'latency in a calm, and the price of a workflow each, in turns with another checkout (--before)',
+  criteria: [
+    ratio('p50 from COMMIT over that of the other checkout', latencyName(50), [latencyName(50), 'before'], {
+      most: 1,
+    }),
+    ratio('each: throughput over the other checkout’s', eachName, [eachName, 'before'], { least: 1 }),
+    ratio('each: CPU over the other checkout’s', eachCpuName, [eachCpuName, 'before'], { most: 1 }),
+  ],
   async run(bench: Bench) {
     const { before: folder, sizes } = bench;
     if (folder === undefined) return;

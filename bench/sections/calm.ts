@@ -5,6 +5,7 @@
 import { type Stretch, stretches } from '../../src/attempt/stretches.ts';
 import { freePort } from '../../src/embedded/ports.ts';
 import { sampleOf, samplesOf } from '../../test/support/metrics.ts';
+import { ratio } from '../criteria.ts';
 import { parts } from '../measure.ts';
 import { type OneProcess, startInOneProcess } from '../one-process.ts';
 import { firstDelivery, flatOutRound, type Line, openLine, steadyRound } from '../rounds.ts';
@@ -21,24 +22,46 @@ const PATIENCE_MS = 300_000;
 const WARM_UP = 50;
 const EASY_PER_SECOND = 10;
 
-/** The name in the table and the acceptance. */
-export const latencyName = (percent: number, share: number) =>
+/** What the table calls it. */
+const latencyName = (percent: number, share: number) =>
   `COMMIT to first byte at ${share} % of it, p${percent}, ms`;
-/** Temporal alone, from the start of a workflow that does nothing to its activity; and Waybill at the same easy pace. */
-export const floorName = 'start of a workflow to its activity, p50, ms';
-export const easyName = (percent: number) =>
+/** Of the engine alone: the start of a workflow that does nothing, to its activity. And of Waybill, at the same easy pace. */
+const floorName = 'start of a workflow to its activity, p50, ms';
+const easyName = (percent: number) =>
   `request to first byte at ${EASY_PER_SECOND} orders per second, p${percent}, ms`;
-/** The e-shop's own wait at that pace: the least latency that a delivery can have. */
-export const answerName = `request to its answer at ${EASY_PER_SECOND} orders per second, p50, ms`;
+/** What the e-shop itself waits for at that pace: the least that a delivery can take. */
+const answerName = `request to its answer at ${EASY_PER_SECOND} orders per second, p50, ms`;
 /** The same with everything in one process. */
-export const wholeName = (percent: number) => `in one process: ${easyName(percent)}`;
-export const wholeAnswerName = `in one process: ${answerName}`;
+const wholeName = (percent: number) => `in one process: ${easyName(percent)}`;
+const wholeAnswerName = `in one process: ${answerName}`;
 const stretchName = (stretch: Stretch) => `  of that ${stretch}, mean, ms`;
-export const capacityName = `orders delivered per second, ${CLIENTS} clients`;
+const capacityName = `orders delivered per second, ${CLIENTS} clients`;
 
 export const calm: Section = {
   name: 'calm',
   about: 'orders over the API: the most that goes through, and latency from COMMIT at 10, 50 and 90 % of it',
+  criteria: [
+    ratio('p50 from request over the engine’s floor', easyName(50), [floorName, 'floor'], { most: 1.5 }),
+    ratio('p50 from request to first byte over that to its own answer', easyName(50), answerName, {
+      most: 1.6,
+    }),
+    ratio(
+      'in one process: p50 from request to first byte over that to its own answer',
+      wholeName(50),
+      wholeAnswerName,
+      { most: 1.6 },
+    ),
+    ratio(
+      'p50 from request to first byte, API and worker apart over one process',
+      easyName(50),
+      wholeName(50),
+      { most: 1.5 },
+    ),
+    ratio('p99 over p50 from request, at an easy pace', easyName(99), easyName(50), { most: 4 }),
+    ratio('p99 over p50 from COMMIT, at half of capacity', latencyName(99, 50), latencyName(50, 50), {
+      most: 4,
+    }),
+  ],
   async run(bench: Bench) {
     const { sizes } = bench;
     const stack = await bench.stack();

@@ -55,6 +55,7 @@ const scenarios: readonly Scenario[] = [
 export const withoutControls: Section = {
   name: 'controls',
   about: 'what gets worse without each control of the scheduler',
+  criteria: [],
   async run(bench: Bench) {
     const setting = mainSetting(bench);
     for (let run = 0; run < bench.runs; run += 1) {

@@ -1,4 +1,5 @@
 /** A backlog drained among many stored deliveries. */
+import { ratio } from '../criteria.ts';
 import { allPrompt, drain } from '../drain.ts';
 import type { Stack } from '../stack.ts';
 import { createFilling } from '../stored.ts';
@@ -6,15 +7,20 @@ import { type Bench, mainSetting, type Section, type Setting } from './section.t
 
 const PATIENCE_MS = 3_600_000;
 
-export const costName = (stored: string) => `CPU per delivery among ${stored} stored, ms`;
+const costName = (stored: string) => `CPU per delivery among ${stored} stored, ms`;
 const rateName = (stored: string) => `deliveries per second among ${stored} stored`;
-/** The names of sizes in the table: the greatest one, regardless of the options, is compared with none. */
-export const none = 'none';
-export const most = 'the most';
+/** What the table calls a size: the most stored, whatever was asked for, is compared with none. */
+const none = 'none';
+const most = 'the most';
 
 export const growth: Section = {
   name: 'growth',
   about: 'a backlog drained among 0, 1 and 5 million stored deliveries',
+  criteria: [
+    ratio('CPU per delivery among the most stored over that among none', costName(most), costName(none), {
+      most: 1.2,
+    }),
+  ],
   async run(bench: Bench) {
     const stack = await bench.stack();
     const setting = mainSetting(bench);

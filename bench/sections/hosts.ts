@@ -1,5 +1,6 @@
 /** One host with several webhooks, or one that closes its connections: trouble at one webhook must not harm another. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { figure } from '../criteria.ts';
 import { firstDelivery, openLine, sendFlatOut, sendSteadily } from '../rounds.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
@@ -14,14 +15,19 @@ const OF_A_BURST = 100;
 const PAUSE_MS = 1_000;
 const PATIENCE_MS = 120_000;
 
-export const besideHanging = 'beside a webhook of the same host that hangs: COMMIT to attempt, p95, ms';
-export const undeliveredName = '  of them undelivered';
-export const failedFirstName = 'a receiver that closes its connections unannounced: failed first attempts';
+const besideHanging = 'beside a webhook of the same host that hangs: COMMIT to attempt, p95, ms';
+const undeliveredName = '  of them undelivered';
+const failedFirstName = 'a receiver that closes its connections unannounced: failed first attempts';
 
 export const hosts: Section = {
   name: 'hosts',
   about:
     'a healthy webhook beside one of the same host that hangs, and a receiver that closes its connections',
+  criteria: [
+    figure('a healthy webhook beside one of its host that hangs: p95, ms', besideHanging, { most: 2_000 }),
+    figure('  of its deliveries undelivered', undeliveredName, { most: 0 }),
+    figure('a receiver that closes its connections: failed first attempts', failedFirstName, { most: 0 }),
+  ],
   async run(bench: Bench) {
     const setting = mainSetting(bench);
     for (let run = 0; run < bench.runs; run += 1) {

@@ -1,4 +1,5 @@
 /** A long import of lines with one webhook each: alone, while no worker runs, and delivered at once. */
+import { figure, ratio } from '../criteria.ts';
 import { startCpuClock } from '../measure.ts';
 import { residentMiB } from '../resources.ts';
 import { MOVEMENT, type Shop } from '../shop.ts';
@@ -8,8 +9,8 @@ import type { Bench, Section } from './section.ts';
 
 const PATIENCE_MS = 7_200_000;
 
-/** The names in the table and the acceptance. */
-export const importNames = {
+/** What the table calls them. */
+const importNames = {
   alone: 'lines per second, alone',
   beside: 'lines per second, delivered at once',
   delivered: 'time until all are delivered over the import’s own',
@@ -19,6 +20,12 @@ export const importing: Section = {
   name: 'import',
   about:
     'a long import with one webhook: lines per second alone and delivered at once, and when all are delivered',
+  criteria: [
+    ratio('lines per second delivered at once over those alone', importNames.beside, importNames.alone, {
+      least: 0.6,
+    }),
+    figure('time until all lines are delivered over that of the import', importNames.delivered, { most: 2 }),
+  ],
   async run(bench: Bench) {
     const stack = await bench.stack();
     const { importLines } = bench.sizes;

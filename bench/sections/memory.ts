@@ -3,6 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBacklog } from '../backlog.ts';
+import { figure } from '../criteria.ts';
 import { residentMiB } from '../resources.ts';
 import { firstDelivery, openLine } from '../rounds.ts';
 import type { Stack } from '../stack.ts';
@@ -18,12 +19,16 @@ const PATIENCE_MS = 21_600_000;
 const POLL_MS = 1_000;
 const WEBHOOKS = 100;
 
-export const freshName = 'fresh deliveries beside all that are open, p99, ms';
-export const restartsName = 'ends of the worker';
+const freshName = 'fresh deliveries beside all that are open, p99, ms';
+const restartsName = 'ends of the worker';
 
 export const memory: Section = {
   name: 'memory',
   about: `very many open deliveries in a worker with a heap of ${HEAP_MB} MB`,
+  criteria: [
+    figure('ends of the worker', restartsName, { most: 0 }),
+    figure('fresh deliveries, p99, ms', freshName, { most: 1_000 }),
+  ],
   async run(bench: Bench) {
     const { sizes } = bench;
     const setting = mainSetting(bench);

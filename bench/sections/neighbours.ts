@@ -1,5 +1,6 @@
 /** Neighbours: the effect of one e-shop on another, with and without it in the same run. */
 
+import { type Criterion, figure, ratio } from '../criteria.ts';
 import { firstDelivery, flatOutRound, type Line, latenciesOf, openLine } from '../rounds.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
@@ -16,27 +17,56 @@ const WARM_UP_CLIENTS = 16;
 const PATIENCE_MS = 120_000;
 const PREPARE_MS = 600_000;
 
-/** The names of the effects in the table and the acceptance. */
-export const besideNames = {
+/** The names of the effects in the table and the criteria. */
+const besideNames = {
   alone: ({ name }: Trouble) => `p95 without ${name}, ms`,
   beside: ({ name }: Trouble) => `p95 beside ${name}, ms`,
   readsAlone: ({ name }: Trouble) => `  reads of the API without ${name}, p95, ms`,
   readsBeside: ({ name }: Trouble) => `  reads of the API beside ${name}, p95, ms`,
   undelivered: ({ name }: Trouble) => `undelivered beside ${name}`,
 } as const;
-export const latestName = '  the latest among its own neighbours, ms';
-export const lateName = '  later than its neighbours by more than 2 s';
-export const timeoutsName = '  workflow task time-outs';
+const latestName = '  the latest among its own neighbours, ms';
+const lateName = '  later than its neighbours by more than 2 s';
+const timeoutsName = '  workflow task time-outs';
 /** The trial of orders, whose own deliveries are measured too. */
 const TRIAL = troubles.find(({ name }) => name.includes('clients'));
 const LATE_MS = 2_000;
 /** The trial whose retries all fall due at one time. */
 const RETRIES = troubles.find(({ name }) => name.includes('due again'));
-export const lastRetryName = '  the last retry due at one time begins after, s';
+const lastRetryName = '  the last retry due at one time begins after, s';
+
+/** What is felt beside a trouble may be three times as much as without it, and is never called too long below 300 ms. */
+const NEVER_TOO_LONG_MS = 300;
+const ofNeighbours = (trouble: Trouble): readonly Criterion[] => [
+  {
+    title: `p95 beside ${trouble.name}, over that without (or 300 ms)`,
+    bound: { most: 3 },
+    value: (of) =>
+      of(besideNames.beside(trouble), 'auto') /
+      Math.max(of(besideNames.alone(trouble), 'auto'), NEVER_TOO_LONG_MS / 3),
+  },
+  figure(`undelivered beside ${trouble.name}`, besideNames.undelivered(trouble), { most: 0 }),
+];
 
 export const neighbours: Section = {
   name: 'neighbours',
   about: 'what an e-shop feels of another in eleven scenarios, with and without it',
+  criteria: [
+    ...troubles.flatMap(ofNeighbours),
+    ...troubles
+      .filter(({ name }) => name.includes('unknown fields'))
+      .map((trouble) =>
+        ratio(
+          `reads, p95 beside ${trouble.name}, over that without`,
+          besideNames.readsBeside(trouble),
+          besideNames.readsAlone(trouble),
+          { most: 3 },
+        ),
+      ),
+    figure('retries due at one time: the last begins after, s', lastRetryName, { most: 10 }),
+    figure('clients: later than neighbours by more than 2 s', lateName, { most: 0 }),
+    figure('clients: workflow task time-outs', timeoutsName, { most: 0 }),
+  ],
   async run(bench: Bench) {
     const asked = troubles.filter(({ name }) => name.includes(bench.beside));
     if (asked.length === 0) throw new Error(`No scenario has "${bench.beside}" in its name.`);

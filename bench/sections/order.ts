@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ordering } from '../../src/domain/webhook.ts';
 import { type Backlog, createBacklog } from '../backlog.ts';
+import { type Criterion, figure, ratio } from '../criteria.ts';
 import { startInOneProcess } from '../one-process.ts';
 import { firstDelivery, type Line, latenciesOf, openLine } from '../rounds.ts';
 import type { Stack } from '../stack.ts';
@@ -24,22 +25,44 @@ const STEADY_PER_SECOND = 30;
 const CALM_PER_SECOND = 10;
 const PATIENCE_MS = 600_000;
 
-/** The name in the table and the acceptance. */
-export const rushName = (ordering: Ordering) => `${ordering}: events of a backlog ended per second`;
-export const requestsName = (ordering: Ordering) => `  requests, ${ordering}`;
-export const outOfOrderName = (ordering: Ordering) => `  out of order, ${ordering}`;
-export const backlogP95Name = (failing: boolean) =>
+/** What the table calls it. */
+const rushName = (ordering: Ordering) => `${ordering}: events of a backlog ended per second`;
+const requestsName = (ordering: Ordering) => `  requests, ${ordering}`;
+const outOfOrderName = (ordering: Ordering) => `  out of order, ${ordering}`;
+const backlogP95Name = (failing: boolean) =>
   `record: p95 until the other 98 % ended${failing ? ` while ${FAILING_PERCENT} % of the records fail` : ''}, s`;
-export const steadyP95Name = (failing: boolean) =>
+const steadyP95Name = (failing: boolean) =>
   `record: COMMIT to first byte at ${STEADY_PER_SECOND} per second, p95, ms${failing ? `, while ${FAILING_PERCENT} % of the records fail` : ''}`;
-export const singleName = `record: a single record, ${SINGLE_EVENTS} events, per second`;
-export const calmName = (ordering: Ordering, place: 'apart' | 'one process') =>
+const singleName = `record: a single record, ${SINGLE_EVENTS} events, per second`;
+const calmName = (ordering: Ordering, place: 'apart' | 'one process') =>
   `${ordering}: COMMIT to first byte in a calm, ${place === 'apart' ? 'API and worker apart' : place}, p50, ms`;
 
 export const order: Section = {
   name: 'order',
   about:
     'events in the order of their records: in a rush, beside records that fail, of one record, in a calm',
+  criteria: [
+    ...(['apart', 'one process'] as const).map(
+      (place): Criterion => ({
+        title: `p50 in a calm with an order, less that without, ms (${place})`,
+        bound: { most: 2 },
+        value: (of) => of(calmName('record', place), 'auto') - of(calmName('none', place), 'auto'),
+      }),
+    ),
+    ratio('a backlog in order: throughput over that without', rushName('record'), rushName('none'), {
+      least: 0.8,
+    }),
+    figure('a single record: events per second', singleName, { least: 15 }),
+    ratio(
+      'p95 of other records beside those that fail, over that without',
+      steadyP95Name(true),
+      steadyP95Name(false),
+      { most: 1.2 },
+    ),
+    ...(['record', 'latest'] as const).map((ordering) =>
+      figure(`out of order, ${ordering}`, outOfOrderName(ordering), { most: 0 }),
+    ),
+  ],
   async run(bench: Bench) {
     const stack = await bench.stack();
     const whole = await startInOneProcess(stack, 'whole');

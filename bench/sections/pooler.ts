@@ -1,4 +1,5 @@
-/** The cost of a pooler between Waybill and Postgres: the same calm and the same rush, without and with it. */
+/** What a pooler between Waybill and Postgres costs: the same calm and the same rush, without it and with it. */
+import { ratio } from '../criteria.ts';
 import { allPrompt, drain } from '../drain.ts';
 import { firstDelivery, openLine } from '../rounds.ts';
 import { percentile } from '../statistics.ts';
@@ -10,12 +11,18 @@ const PATIENCE_MS = 600_000;
 /** Drained before the measurement. */
 const WARM_UP = 3_000;
 
-export const calmName = `request to first byte at ${PER_SECOND} orders per second, p50, ms`;
-export const rushName = 'backlog: deliveries per second';
+const calmName = `request to first byte at ${PER_SECOND} orders per second, p50, ms`;
+const rushName = 'backlog: deliveries per second';
 
 export const pooler: Section = {
   name: 'pooler',
   about: 'a calm and a rush, without and with PgBouncer in transaction mode, where it is installed',
+  criteria: [
+    ratio('calm: p50 behind a pooler over that without', [calmName, 'pooler'], calmName, { most: 1.3 }),
+    ratio('rush: throughput behind a pooler over that without', [rushName, 'pooler'], rushName, {
+      least: 0.7,
+    }),
+  ],
   async run(bench: Bench) {
     const { sizes } = bench;
     const setting = mainSetting(bench);

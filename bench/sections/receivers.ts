@@ -1,4 +1,5 @@
-/** A backlog that drains in batches while some receivers are slow, and while some fail. */
+/** A backlog that drains in batches while some of the receivers are slow, and while some fail. */
+import { ratio } from '../criteria.ts';
 import { allPrompt, drain, worst } from '../drain.ts';
 import { type Bench, rushSetting, type Section } from './section.ts';
 
@@ -8,13 +9,24 @@ const WARM_UP = 3_000;
 /** When retries of failed deliveries are due, by default. */
 const FIRST_WAIT_MS = 25_000;
 
-export const promptName = 'all receivers prompt: per second';
-export const slowName = '2 % of the receivers take 3 s: per second';
-export const failingName = '5 % of the receivers fail: per second';
+const promptName = 'all receivers prompt: per second';
+const slowName = '2 % of the receivers take 3 s: per second';
+const failingName = '5 % of the receivers fail: per second';
 
 export const receivers: Section = {
   name: 'receivers',
   about: 'a backlog that drains in batches, with slow and with failing receivers',
+  criteria: [
+    ratio('batch: throughput with 2 % slow over that without', [slowName, 'batch'], [promptName, 'batch'], {
+      least: 0.5,
+    }),
+    ratio(
+      'batch: throughput with 5 % failing over that without',
+      [failingName, 'batch'],
+      [promptName, 'batch'],
+      { least: 1 / 3 },
+    ),
+  ],
   async run(bench: Bench) {
     const setting = rushSetting(bench);
     if (setting === undefined) return;

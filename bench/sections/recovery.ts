@@ -4,6 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../src/db/pool.ts';
 import { benchRecord } from '../backlog.ts';
+import { figure, ratio } from '../criteria.ts';
+import { atPace } from '../pace.ts';
 import { firstDelivery, flatOutRound, latenciesOf, openLine } from '../rounds.ts';
 import type { Shop, ShownRecovery } from '../shop.ts';
 import type { Stack } from '../stack.ts';
@@ -13,9 +15,9 @@ import type { Bench, Section, Setting } from './section.ts';
 
 /** Fresh events of the same e-shop, to the same webhook. */
 const PER_SECOND = 20;
-/** When its estimated end is read, in per cent of the recovered deliveries. */
-export const SHARES = [25, 50, 75] as const;
-/** Orders of the first rush: a process takes longer for anything it does for the first time. */
+/** When its end is asked for, in per cent of what is recovered. */
+const SHARES = [25, 50, 75] as const;
+/** Orders of the first rush: what a process does for the first time takes it longer. */
 const WARM_UP = { orders: 1_000, clients: 16 } as const;
 const ASK_EVERY_MS = 250;
 const SAY_EVERY_MS = 5_000;
@@ -23,16 +25,29 @@ const PATIENCE_MS = 120_000;
 const RECOVERY_MS = 3_600_000;
 const HOUR_MS = 3_600_000;
 
-/** The name in the table and the acceptance. */
-export const latencyName = (when: 'without' | 'beside it', percent: number) =>
+/** What the table calls it. */
+const latencyName = (when: 'without' | 'beside it', percent: number) =>
   `fresh deliveries ${when}, p${percent}, ms`;
-export const etaName = (share: number) => `estimated end at ${share} %, off by a share of what was left`;
-export const undeliveredName = 'fresh deliveries undelivered';
-export const repeatsName = 'requests of an attempt made before';
+const etaName = (share: number) => `estimated end at ${share} %, off by a share of what was left`;
+const undeliveredName = 'fresh deliveries undelivered';
+const repeatsName = 'requests of an attempt made before';
 
 export const recovery: Section = {
   name: 'recovery',
   about: 'what failed is recovered while 20 orders per second go on to the same webhook',
+  criteria: [
+    ratio(
+      'fresh deliveries beside it, p95 over that without',
+      latencyName('beside it', 95),
+      latencyName('without', 95),
+      { most: 2 },
+    ),
+    ...SHARES.map((share) =>
+      figure(`how far its estimated end is off, asked at ${share} %`, etaName(share), { most: 0.2 }),
+    ),
+    figure('fresh deliveries that did not arrive', undeliveredName, { most: 0 }),
+    figure('requests of an attempt made before', repeatsName, { most: 0 }),
+  ],
   async run(bench: Bench) {
     for (let run = 0; run < bench.runs; run += 1)
       for (const setting of bench.settings) await trial(bench, setting);
@@ -58,13 +73,17 @@ async function trial(bench: Bench, setting: Setting): Promise<void> {
   const { recoveryId, count } = await shop.recover(webhookId, new Date(Date.now() - 2 * HOUR_MS));
   if (count !== recovered) throw new Error(`${count} of ${recovered} lost events were found.`);
   const over = new AbortController();
-  const fresh = sendUntil(shop, over.signal);
-  // Awaited below; until then a failure must not count as unhandled.
+  const fresh = atPace(
+    PER_SECOND,
+    () => !over.signal.aborted,
+    () => shop.createOrder(),
+  );
+  // Looked at below; until then a failure has to wait.
   fresh.catch(() => {});
   const { estimates, end } = await watched(bench, shop, { webhookId, recoveryId }).finally(() =>
     over.abort(),
   );
-  const sent = await fresh;
+  const { length: sent } = await fresh;
   const { first, repeats } = await receiver.arrivalsWithin({
     deliveries: recovered + sent,
     seconds: 0,
@@ -115,22 +134,7 @@ async function loseMany(sql: Pool, webhookId: number, deliveries: number): Promi
   for (const table of ['events', 'deliveries']) await sql`vacuum analyze ${sql(table)}`;
 }
 
-/** Sends orders at a fixed pace until it is over. @returns how many were accepted */
-async function sendUntil(shop: Shop, signal: AbortSignal): Promise<number> {
-  const start = performance.now();
-  const sent: Promise<void>[] = [];
-  while (!signal.aborted) {
-    await sleep(Math.max(0, start + (sent.length * 1000) / PER_SECOND - performance.now()));
-    const order = shop.createOrder();
-    // Awaited below; until then a failure must not count as unhandled.
-    order.catch(() => {});
-    sent.push(order);
-  }
-  await Promise.all(sent);
-  return sent.length;
-}
-
-/** An estimate of the end, in milliseconds since 1970. */
+/** An answer about the end, in milliseconds since 1970. */
 interface Estimate {
   readonly askedAt: number;
   readonly end: number | null;

@@ -2,8 +2,10 @@
  * A backlog that drains, beside its floors: Temporal with a workflow that does nothing, the same attempt code without Temporal, the
  * sender alone.
  */
+
 import { startChild } from '../children.ts';
-import type { Milliseconds } from '../cpu.ts';
+import { type Milliseconds, sharesOf } from '../cpu.ts';
+import { ratio } from '../criteria.ts';
 import { allPrompt, drain } from '../drain.ts';
 import { startCpuClock } from '../measure.ts';
 import { startRunner } from '../runners/runner.ts';
@@ -18,11 +20,33 @@ const WARM_UP = { each: 500, others: 3_000 } as const;
 
 export const perSecondName = 'backlog: deliveries per second';
 export const cpuName = 'backlog: CPU per delivery, ms';
-export const temporalName = '  of which Temporal';
+const temporalName = '  of which Temporal';
 
 export const rush: Section = {
   name: 'rush',
   about: 'a backlog that drains: beside the floor, without Temporal, and the sender alone',
+  criteria: [
+    ratio('each: throughput over the floor’s', [perSecondName, 'each'], [perSecondName, 'floor'], {
+      least: 0.8,
+    }),
+    ratio('each: CPU over the floor’s', [cpuName, 'each'], [cpuName, 'floor'], { most: 1.3 }),
+    ratio(
+      'batch: throughput over that without Temporal',
+      [perSecondName, 'batch'],
+      [perSecondName, 'no Temporal'],
+      { least: 0.75 },
+    ),
+    ratio('batch: throughput over that of each', [perSecondName, 'batch'], [perSecondName, 'each'], {
+      least: 40,
+    }),
+    ratio(
+      'batch: CPU over the sender’s alone (0.9 ms where that is 0.14 ms)',
+      [cpuName, 'batch'],
+      [cpuName, 'sender'],
+      { most: 0.9 / 0.14 },
+    ),
+    ratio('batch: Temporal’s share of the CPU', [temporalName, 'batch'], [cpuName, 'batch'], { most: 1 / 3 }),
+  ],
   async run(bench: Bench) {
     const stack = await bench.stack();
     for (let run = 0; run < bench.runs; run += 1) {
@@ -136,8 +160,7 @@ async function alone(
     const start = performance.now();
     await runner.run(count);
     const seconds = (performance.now() - start) / 1000;
-    const cpu = await clock.stop();
-    note(count / seconds, Object.fromEntries(Object.entries(cpu).map(([name, ms]) => [name, ms / count])));
+    note(count / seconds, sharesOf(await clock.stop(), count));
   } finally {
     await runner.stop();
   }

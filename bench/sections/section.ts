@@ -1,6 +1,7 @@
 /** A section of the bench: it measures on its own stack, with the means given here. */
 
 import type { Conditions } from '../conditions.ts';
+import type { Criterion } from '../criteria.ts';
 import type { Column } from '../sheet.ts';
 import type { Sizes } from '../sizes.ts';
 import type { Stack } from '../stack.ts';
@@ -37,6 +38,8 @@ export interface Section {
   readonly name: string;
   /** For the list of sections. */
   readonly about: string;
+  /** What is to be reached. */
+  readonly criteria: readonly Criterion[];
   run(bench: Bench): Promise<void>;
 }
 

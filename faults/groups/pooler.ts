@@ -1,8 +1,7 @@
 /** PgBouncer between Waybill and Postgres, in both of its modes: no statement may depend on its session. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolMode } from '../../test/support/pooler.ts';
 import type { Fault } from '../fault.ts';
-import { endConnections } from './postgres.ts';
+import { endingConnections } from './postgres.ts';
 
 function faultsOf(mode: PoolMode): Fault[] {
   const fault = (what: string, of: Pick<Fault, 'lasts' | 'inject' | 'heal'>): Fault => ({
@@ -24,16 +23,7 @@ function faultsOf(mode: PoolMode): Fault[] {
       inject: ({ stack }) => stack.poolers[mode].kill(),
       heal: ({ stack }) => stack.poolers[mode].start(),
     }),
-    fault('its connections ended by the server', {
-      lasts: [500, 2_000],
-      async inject({ stack: { sql } }) {
-        for (let round = 0; round < 3; round += 1) {
-          await endConnections(sql);
-          await sleep(100);
-        }
-      },
-      heal: async () => {},
-    }),
+    fault('its connections ended by the server', endingConnections),
   ];
 }
 

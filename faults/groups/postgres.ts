@@ -3,8 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import type { Fault, Scene } from '../fault.ts';
 
-const POLICIES = ['scaled', 'hours'] as const;
-const INJECTION_POINTS = ['orders', 'slow', 1, 19, 20] as const;
+const fault = (name: string, of: Pick<Fault, 'lasts' | 'inject' | 'heal'>): Fault => ({
+  group: 'postgres',
+  name,
+  policies: ['scaled', 'hours'],
+  injectionPoints: ['orders', 'slow', 1, 19, 20],
+  ...of,
+});
 
 /** Functions that release the locks or connections of a fault, by scene. */
 const releases = new WeakMap<Scene, () => Promise<void>>();
@@ -21,15 +26,11 @@ export async function endConnections(sql: postgres.Sql): Promise<void> {
     where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`;
 }
 
-const readOnly: Fault = {
-  group: 'postgres',
-  name: 'read-only',
-  policies: POLICIES,
-  injectionPoints: INJECTION_POINTS,
+const readOnly = fault('read-only', {
   lasts: [1_000, 6_000],
   inject: (scene) => alterSystem(scene, 'set default_transaction_read_only = on'),
   heal: (scene) => alterSystem(scene, 'reset default_transaction_read_only'),
-};
+});
 
 /** In a session of its own: those of Waybill's pools end when the database takes no writes. */
 async function alterSystem({ stack }: Scene, change: string): Promise<void> {
@@ -39,26 +40,18 @@ async function alterSystem({ stack }: Scene, change: string): Promise<void> {
   await mine.end({ timeout: 1 });
 }
 
-const restarted: Fault = {
-  group: 'postgres',
-  name: 'restarted',
-  policies: POLICIES,
-  injectionPoints: INJECTION_POINTS,
+const restarted = fault('restarted', {
   lasts: [0, 2_000],
   inject: ({ stack }) => stack.postgres.stop(),
   heal: ({ stack }) => stack.postgres.start(),
-};
+});
 
 /** The number of connections that a foreign program takes at once and keeps. */
 const GREED = 40;
 /** In milliseconds. */
 const CONNECT_MS = 3_000;
 
-const outOfConnections: Fault = {
-  group: 'postgres',
-  name: 'out of connections',
-  policies: POLICIES,
-  injectionPoints: INJECTION_POINTS,
+const outOfConnections = fault('out of connections', {
   lasts: [2_000, 6_000],
   async inject(scene) {
     const { sql, postgres: server } = scene.stack;
@@ -83,14 +76,10 @@ const outOfConnections: Fault = {
     });
   },
   heal: release,
-};
+});
 
 function locked(table: string): Fault {
-  return {
-    group: 'postgres',
-    name: `${table} locked`,
-    policies: POLICIES,
-    injectionPoints: INJECTION_POINTS,
+  return fault(`${table} locked`, {
     lasts: [3_000, 12_000],
     async inject(scene) {
       const mine = postgres(scene.stack.postgres.url, { max: 1, onnotice: () => {} });
@@ -115,14 +104,11 @@ function locked(table: string): Fault {
       });
     },
     heal: release,
-  };
+  });
 }
 
-const terminated: Fault = {
-  group: 'postgres',
-  name: 'connections ended by the server',
-  policies: POLICIES,
-  injectionPoints: INJECTION_POINTS,
+/** Connections that the server ends, again and again for a moment. */
+export const endingConnections: Pick<Fault, 'lasts' | 'inject' | 'heal'> = {
   lasts: [500, 2_000],
   async inject({ stack: { sql } }) {
     for (let round = 0; round < 3; round += 1) {
@@ -139,5 +125,5 @@ export const postgresFaults: readonly Fault[] = [
   outOfConnections,
   locked('deliveries'),
   locked('webhooks'),
-  terminated,
+  fault('connections ended by the server', endingConnections),
 ];

@@ -16,9 +16,9 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'relay-second-start-is-an-error',
-    file: 'src/temporal/dispatcher.ts',
-    text: '      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;',
-    replacement: '      throw error;',
+    file: 'src/temporal/workflow-calls.ts',
+    text: '    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;',
+    replacement: '    throw error;',
     noticed: 'A relay that died between a start and its record leaves the outbox stuck.',
     caughtBy: relay('a delivery started twice is delivered once'),
   },

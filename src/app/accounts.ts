@@ -70,7 +70,8 @@ interface ForeignEshop {
     readonly passwordHash: string | null;
   }[];
 }
-interface ImportedEshop {
+/** What was made of it; keys and passwords are shown once. */
+export interface ImportedEshop {
   readonly eshop: number;
   readonly apiKey?: string;
   readonly users: readonly { readonly username: string; readonly role: Role; readonly password?: string }[];

@@ -9,11 +9,10 @@ import type { Config } from '../config/config.ts';
 import { loadDataFiles } from '../config/data-files.ts';
 import { MAX_DATABASE_CONNECTIONS } from '../config/variables.ts';
 import type { SignAgain } from '../console/deps.ts';
-import { createAddressGuard } from '../delivery/address-guard.ts';
-import { destinationProblem } from '../delivery/destination.ts';
 import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import type { Sender } from '../delivery/sender.ts';
 import { version } from '../lib/version.ts';
+import { configuredGuard } from './outgoing.ts';
 
 interface ApplicationParts
   extends Pick<
@@ -41,7 +40,6 @@ export async function createApplication({
 }: ApplicationParts): Promise<Application> {
   const { settings } = config;
   const { keys } = given;
-  const guard = createAddressGuard(config.deliveryAllowCidrs, own);
   const deps: ApiDeps = {
     ...given,
     version,
@@ -51,7 +49,7 @@ export async function createApplication({
     trustProxy: settings.TRUST_PROXY,
     sendTest: createTestSender({ sender, keys, version }),
     examine: createExaminer({ sender, keys, timeoutMs: config.retryPolicy.attemptTimeoutMs }),
-    destinationProblem: (url) => destinationProblem(guard, url),
+    destinationProblem: configuredGuard(config, own),
     budget: {
       requests: settings.ESHOP_REQUESTS,
       connections: settings.ESHOP_CONNECTIONS,

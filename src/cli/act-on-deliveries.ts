@@ -4,6 +4,7 @@ import type { Settings } from '../config/variables.ts';
 import { type Redelivery, redeliver } from '../db/outbox/redeliver.ts';
 import type { Pool } from '../db/pool.ts';
 import { deliveryTarget, findDelivery } from '../db/webhooks/delivery-log.ts';
+import { isOpen } from '../domain/delivery-state.ts';
 import type { ActionName } from '../domain/operator-action.ts';
 import { UserError } from '../lib/user-error.ts';
 import { withDatabase } from './open-database.ts';
@@ -22,8 +23,6 @@ export interface Answer {
   /** The new delivery, where one that had ended was to be tried. */
   readonly redelivery: string | null;
 }
-
-const OPEN = ['pending', 'retrying', 'held'];
 
 function refusalOf(made: Exclude<Redelivery, { kind: 'created' }>, id: string): string {
   switch (made.kind) {
@@ -53,7 +52,7 @@ async function redelivered(sql: Pool, deliveryId: string): Promise<Answer | null
     };
   }
   const { state } = found.delivery;
-  if (OPEN.includes(state)) return null;
+  if (state === 'held' || isOpen(state)) return null;
   const made = await redeliver(sql, target.eshopId, deliveryId);
   if (made.kind !== 'created') {
     return { deliveryId, done: false, sentence: refusalOf(made, deliveryId), redelivery: null };

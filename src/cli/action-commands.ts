@@ -1,13 +1,13 @@
 /** `waybill deliveries retry|hold|resume|give-up`: of single deliveries, or of all that options name. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { type ActionName, MAX_NAME_CHARS, MAX_REASON_CHARS } from '../domain/operator-action.ts';
 import { counted } from '../domain/words.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, checked, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { type Answer, actOnDeliveries } from './act-on-deliveries.ts';
-import { bulkOptions, bulkSchema } from './bulk-options.ts';
+import { bulkOptions } from './bulk-options.ts';
 import { account } from './options.ts';
 
 const verbs: readonly {
@@ -34,24 +34,22 @@ const verbs: readonly {
 ];
 
 const idSchema = v.pipe(v.string(), v.uuid('<id> must be the id of a delivery.'), v.toLowerCase());
-const optionsSchema = v.object({
-  ...jsonSchema.entries,
-  ...bulkSchema.entries,
-  reason: v.optional(
-    v.pipe(
-      v.string(),
-      v.trim(),
-      v.maxLength(MAX_REASON_CHARS, `--reason must have at most ${MAX_REASON_CHARS} characters.`),
-    ),
-    '',
+const text = (name: string, most: number) =>
+  v.optional(
+    v.pipe(v.string(), v.trim(), v.maxLength(most, `${name} must have at most ${most} characters.`)),
+  );
+const options = v.object({
+  reason: option(
+    '--reason <text>',
+    'the reason, recorded with the delivery',
+    text('--reason', MAX_REASON_CHARS),
   ),
-  by: v.optional(
-    v.pipe(
-      v.string(),
-      v.trim(),
-      v.maxLength(MAX_NAME_CHARS, `--by must have at most ${MAX_NAME_CHARS} characters.`),
-    ),
+  by: option(
+    '--by <name>',
+    'who is asking; default: the account on this machine',
+    text('--by', MAX_NAME_CHARS),
   ),
+  ...bulkOptions.entries,
 });
 
 /** When something was asked for that could not be done. */
@@ -68,48 +66,35 @@ Exit code: 0 done, 1 could not be done, 2 some were refused.`;
 export function addActions(command: Command, { env, print }: CommandContext): void {
   for (const { verb, action, description } of verbs) {
     const part = command.command(verb).description(description).argument('[ids...]', 'of deliveries');
-    part
-      .addOption(new Option('--reason <text>', 'the reason, recorded with the delivery'))
-      .addOption(new Option('--by <name>', 'who is asking; default: the account on this machine'));
-    for (const option of bulkOptions()) part.addOption(option);
-    part
-      .addOption(json())
-      .addHelpText('after', HELP)
-      .action(async (written: readonly unknown[], given: unknown) => {
-        const ids = written.map((id) => checked(idSchema, id));
-        const {
-          json: asJson = false,
-          reason,
-          by = account(),
-          dryRun,
-          ...filter
-        } = checked(optionsSchema, given);
-        const bulk = Object.values(filter).some((value) => value !== undefined);
-        if (ids.length > 0 === bulk) {
-          throw new UserError(
-            `Give ids of deliveries, or options such as --webhook that select them${bulk ? ', but not both' : ''}.`,
-          );
-        }
-        if (dryRun && !bulk)
-          throw new UserError(
-            '--dry-run cannot be combined with ids: select the deliveries by options, such as --webhook.',
-          );
-        const settings = readSettings(env);
-        if (bulk) {
-          const { actOnAll } = await import('./bulk-actions.ts');
-          const asked = { action, filter, order: { reason, by }, dryRun: dryRun ?? false };
-          return await actOnAll(settings, asked, { print, json: asJson });
-        }
-        const answers: Answer[] = [];
-        await actOnDeliveries(settings, { action, ids, by, reason }, (answer) => {
-          answers.push(answer);
-          if (!asJson) print(`${answer.deliveryId}  ${answer.sentence}`);
-        });
-        if (asJson) print(JSON.stringify(answers));
-        const refused = answers.filter(({ done }) => !done).length;
-        if (refused > 0) {
-          throw new UserError(`Refused for ${counted(refused, 'delivery', 'deliveries')}.`, REFUSED);
-        }
+    part.addHelpText('after', HELP);
+    runs(part, options, async ({ json, reason = '', by = account(), dryRun, ...filter }, ...written) => {
+      const ids = written.map((id) => checked(idSchema, id));
+      const bulk = Object.values(filter).some((value) => value !== undefined);
+      if (ids.length > 0 === bulk) {
+        throw new UserError(
+          `Give ids of deliveries, or options such as --webhook that select them${bulk ? ', but not both' : ''}.`,
+        );
+      }
+      if (dryRun && !bulk)
+        throw new UserError(
+          '--dry-run cannot be combined with ids: select the deliveries by options, such as --webhook.',
+        );
+      const settings = readSettings(env);
+      if (bulk) {
+        const { actOnAll } = await import('./bulk-actions.ts');
+        const asked = { action, filter, order: { reason, by }, dryRun };
+        return await actOnAll(settings, asked, { print, json });
+      }
+      const answers: Answer[] = [];
+      await actOnDeliveries(settings, { action, ids, by, reason }, (answer) => {
+        answers.push(answer);
+        if (!json) print(`${answer.deliveryId}  ${answer.sentence}`);
       });
+      if (json) print(JSON.stringify(answers));
+      const refused = answers.filter(({ done }) => !done).length;
+      if (refused > 0) {
+        throw new UserError(`Refused for ${counted(refused, 'delivery', 'deliveries')}.`, REFUSED);
+      }
+    });
   }
 }

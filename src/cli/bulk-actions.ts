@@ -7,10 +7,10 @@ import type { ActionName } from '../domain/operator-action.ts';
 import { counted } from '../domain/words.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { pause } from '../lib/settled.ts';
+import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 import { type BulkActions, type BulkStatus, bulkQuery, createBulkActions } from '../temporal/bulk-actions.ts';
 import type { BulkOptions } from './bulk-options.ts';
-import { untilInterrupted } from './interruption.ts';
 import { withDatabase } from './open-database.ts';
 import { withTemporal } from './open-temporal.ts';
 

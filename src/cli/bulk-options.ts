@@ -1,36 +1,32 @@
 /** Options that name open deliveries for a batch operation. */
-import { Option } from 'commander';
 import * as v from 'valibot';
-import { eventTypeNames } from '../domain/event-types.ts';
+import { flag, option } from '../lib/command-line.ts';
 import { SEARCHABLE } from '../temporal/operator-questions.ts';
-import { eshopSchema, time, webhookNumber } from './options.ts';
+import { eshopNumber, eventType, filled, time, webhookNumber } from './options.ts';
 
 const STATES = ['retrying', 'held'] as const;
+const order = v.pipe(
+  v.string(),
+  v.regex(SEARCHABLE, '--order must not contain quotation marks or backslashes.'),
+);
+const state = v.picklist(
+  STATES,
+  `--state must be ${STATES.join(' or ')}: deliveries in other states have ended.`,
+);
 
-export const bulkOptions = () => [
-  new Option('--eshop <id>', 'all open ones of this e-shop'),
-  new Option('--webhook <id>', 'to this webhook'),
-  new Option('--receiver <host>', 'to this host, with or without a port'),
-  new Option('--type <type>', 'of this event type, such as CREATE_ORDER'),
-  new Option('--order <id>', 'about this order or other record'),
-  new Option('--state <state>', STATES.join(', ')),
-  new Option('--since <time>', 'created at this time or later'),
-  new Option('--until <time>', 'created before this time'),
-  new Option('--dry-run', 'only count the deliveries'),
-];
-export const bulkSchema = v.object({
-  eshop: v.optional(eshopSchema.entries.eshop),
-  webhook: v.optional(webhookNumber('--webhook')),
-  receiver: v.optional(v.pipe(v.string(), v.minLength(1, '--receiver must not be empty.'))),
-  type: v.optional(v.picklist(eventTypeNames, '--type must be an event type, such as CREATE_ORDER.')),
-  order: v.optional(
-    v.pipe(v.string(), v.regex(SEARCHABLE, '--order must not contain quotation marks or backslashes.')),
+export const bulkOptions = v.object({
+  eshop: option('--eshop <id>', 'all open ones of this e-shop', v.optional(eshopNumber)),
+  webhook: option('--webhook <id>', 'to this webhook', v.optional(webhookNumber('--webhook'))),
+  receiver: option(
+    '--receiver <host>',
+    'to this host, with or without a port',
+    v.optional(filled('--receiver')),
   ),
-  state: v.optional(
-    v.picklist(STATES, `--state must be ${STATES.join(' or ')}: deliveries in other states have ended.`),
-  ),
-  since: v.optional(time('--since')),
-  until: v.optional(time('--until')),
-  dryRun: v.optional(v.literal(true)),
+  type: option('--type <type>', 'of this event type, such as CREATE_ORDER', v.optional(eventType)),
+  order: option('--order <id>', 'about this order or other record', v.optional(order)),
+  state: option('--state <state>', STATES.join(', '), v.optional(state)),
+  since: option('--since <time>', 'created at this time or later', v.optional(time('--since'))),
+  until: option('--until <time>', 'created before this time', v.optional(time('--until'))),
+  dryRun: flag('--dry-run', 'only count the deliveries'),
 });
-export type BulkOptions = Omit<v.InferOutput<typeof bulkSchema>, 'dryRun'>;
+export type BulkOptions = Omit<v.InferOutput<typeof bulkOptions>, 'dryRun'>;

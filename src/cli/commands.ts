@@ -11,123 +11,128 @@ import { version } from '../lib/version.ts';
 
 interface LazyCommand {
   readonly description: string;
-  readonly load: (context: CommandContext) => Promise<Command>;
+  /** Answers what gives it its options and what it does. */
+  readonly load: () => Promise<(command: Command, context: CommandContext) => void>;
 }
 
 /** By name, in the order of the help. */
 const commands: Readonly<Record<string, LazyCommand>> = {
   eshop: {
     description: 'e-shops',
-    load: async (context) => (await import('./eshop-command.ts')).eshopCommand(context),
+    load: async () => (await import('./eshop-command.ts')).eshopCommand,
   },
   contract: {
     description: 'what the contract of an e-shop allows',
-    load: async (context) => (await import('./contract-command.ts')).contractCommand(context),
+    load: async () => (await import('./contract-command.ts')).contractCommand,
   },
   user: {
     description: 'users of an e-shop',
-    load: async (context) => (await import('./user-command.ts')).userCommand(context),
+    load: async () => (await import('./user-command.ts')).userCommand,
   },
   keys: {
     description: 'the master key under which webhook secrets are stored',
-    load: async (context) => (await import('./keys-command.ts')).keysCommand(context),
+    load: async () => (await import('./keys-command.ts')).keysCommand,
   },
   demo: {
     description:
       'play a day of a small warehouse against a running instance: every kind of event within a minute',
-    load: async (context) => (await import('../../demo/command.ts')).demoCommand(context),
+    load: async () => (await import('../../demo/command.ts')).demoCommand,
   },
   measure: {
     description: 'measure a running instance: deliveries per second, and latency by percentile',
-    load: async (context) => (await import('../../demo/measure-command.ts')).measureCommand(context),
+    load: async () => (await import('../../demo/measure-command.ts')).measureCommand,
   },
   status: {
     description:
       'show the outbox, open and held deliveries, and missing workers; exits with 1 if something needs attention',
-    load: async (context) => (await import('./status-command.ts')).statusCommand(context),
+    load: async () => (await import('./status-command.ts')).statusCommand,
   },
   top: {
     description: 'show the status, updated every second until Ctrl-C',
-    load: async (context) => (await import('./top-command.ts')).topCommand(context),
+    load: async () => (await import('./top-command.ts')).topCommand,
   },
   console: {
     description:
       'open the console for operators in a browser on this machine: all e-shops, recoveries, workers, the outbox',
-    load: async (context) => (await import('./console-command.ts')).consoleCommand(context),
+    load: async () => (await import('./console-command.ts')).consoleCommand,
   },
   deliveries: {
     description: 'deliveries of all e-shops: list or show them; retry, hold, resume or give up',
-    load: async (context) => (await import('./deliveries-command.ts')).deliveriesCommand(context),
+    load: async () => (await import('./deliveries-command.ts')).deliveriesCommand,
   },
   webhooks: {
     description: 'webhooks of all e-shops: list or show them; activate, deactivate or test one',
-    load: async (context) => (await import('./webhooks-command.ts')).webhooksCommand(context),
+    load: async () => (await import('./webhooks-command.ts')).webhooksCommand,
   },
   'import-eshops': {
     description:
       'e-shops and users of another system out of a file, with the API keys and passwords that they know',
-    load: async (context) => (await import('./import-eshops-command.ts')).importEshopsCommand(context),
+    load: async () => (await import('./import-eshops-command.ts')).importEshopsCommand,
   },
   'import-webhooks': {
     description: 'webhooks of another system out of a file, with the secrets that their receivers know',
-    load: async (context) => (await import('./import-webhooks-command.ts')).importWebhooksCommand(context),
+    load: async () => (await import('./import-webhooks-command.ts')).importWebhooksCommand,
   },
   examine: {
     description:
       'examine the receiver of a webhook: test requests, right and wrong ones, and how to mend what fails',
-    load: async (context) => (await import('./examine-command.ts')).examineCommand(context),
+    load: async () => (await import('./examine-command.ts')).examineCommand,
   },
   trigger: {
     description: 'trigger a test event: real deliveries of a sample, marked as a test',
-    load: async (context) => (await import('./trigger-command.ts')).triggerCommand(context),
+    load: async () => (await import('./trigger-command.ts')).triggerCommand,
   },
   listen: {
     description:
       'run a receiver on this machine: it registers itself, verifies and prints deliveries, and can forward them',
-    load: async (context) => (await import('./listen-command.ts')).listenCommand(context),
+    load: async () => (await import('./listen-command.ts')).listenCommand,
   },
   recover: {
     description: 'deliver what a webhook did not get in a period; runs on its own once started',
-    load: async (context) => (await import('./recover-command.ts')).recoverCommand(context),
+    load: async () => (await import('./recover-command.ts')).recoverCommand,
   },
   recoveries: {
     description: 'recoveries: list or show them; pause, resume or cancel one',
-    load: async (context) => (await import('./recoveries-command.ts')).recoveriesCommand(context),
+    load: async () => (await import('./recoveries-command.ts')).recoveriesCommand,
   },
   links: {
     description: "links into Temporal's UI: what is failing or held, of a webhook, an order or a receiver",
-    load: async (context) => (await import('./links-command.ts')).linksCommand(context),
+    load: async () => (await import('./links-command.ts')).linksCommand,
   },
   reconcile: {
     description:
       'restart open deliveries whose workflow is gone from Temporal; close those that an operator ended there',
-    load: async (context) => (await import('./reconcile.ts')).reconcileCommand(context),
+    load: async () => (await import('./reconcile.ts')).reconcileCommand,
   },
   retention: {
     description: 'create partitions for the coming weeks; delete data older than RETENTION',
-    load: async (context) => (await import('./retention.ts')).retentionCommand(context),
+    load: async () => (await import('./retention.ts')).retentionCommand,
   },
   migrate: {
     description: 'migrate the database at DATABASE_URL, as each start does',
-    load: async (context) => (await import('./migrate-command.ts')).migrateCommand(context),
+    load: async () => (await import('./migrate-command.ts')).migrateCommand,
   },
   replay: {
     description:
       'replay histories from Temporal against the current workflow code, and report those that break',
-    load: async (context) => (await import('./replay.ts')).replayCommand(context),
+    load: async () => (await import('./replay.ts')).replayCommand,
   },
   policy: {
     description: 'show the waits between the attempts of a delivery, as configured',
-    load: async (context) => (await import('./configured-commands.ts')).policyCommand(context),
+    load: async () => (await import('./configured-commands.ts')).policyCommand,
   },
   variables: {
     description: 'list all environment variables, with their defaults and meanings',
-    load: async (context) => (await import('./configured-commands.ts')).variablesCommand(context),
+    load: async () => (await import('./configured-commands.ts')).variablesCommand,
   },
 };
 
-/** The whole command, of which only the part is loaded that the arguments ask for: the others have a name and a description. */
-async function waybillCommand(args: readonly string[], context: CommandContext): Promise<Command> {
+/**
+ * Runs `waybill`, of which only the part is loaded that the arguments ask for: the others have a name and a description.
+ * @throws UserError, which is meant for the person at the command line
+ * @example await waybill(['eshop', 'list'], { env: process.env, print: console.log });
+ */
+export async function waybill(args: readonly string[], context: CommandContext): Promise<void> {
   const wanted = args[0] === 'help' ? args[1] : args[0];
   const command = new Command('waybill')
     .description(
@@ -135,18 +140,8 @@ async function waybillCommand(args: readonly string[], context: CommandContext):
     )
     .version(version);
   for (const [name, { description, load }] of Object.entries(commands)) {
-    const part = name === wanted ? await load(context) : new Command(name);
-    command.addCommand(part.description(description));
+    const part = command.command(name).description(description);
+    if (name === wanted) (await load())(part, context);
   }
-  return command;
-}
-
-/**
- * Runs `waybill`.
- * @throws UserError, which is meant for the person at the command line
- * @example await waybill(['eshop', 'list'], { env: process.env, print: console.log });
- */
-export async function waybill(args: readonly string[], context: CommandContext): Promise<void> {
-  const command = await waybillCommand(args, context);
   await command.parseAsync(args, { from: 'user' });
 }

@@ -1,16 +1,16 @@
 /** `waybill policy` and `waybill variables`: what is configured. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import { variables } from '../config/variables.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { policyTable } from './policy-table.ts';
 
-export function policyCommand({ env, print }: CommandContext): Command {
-  return new Command('policy').action(() => print(policyTable(retryPolicyOf(readSettings(env)))));
+export function policyCommand(command: Command, { env, print }: CommandContext): void {
+  command.action(() => print(policyTable(retryPolicyOf(readSettings(env)))));
 }
 
-export function variablesCommand({ print }: CommandContext): Command {
-  return new Command('variables').action(() => print(configurationTable()));
+export function variablesCommand(command: Command, { print }: CommandContext): void {
+  command.action(() => print(configurationTable()));
 }
 
 function meaningOf(pipe: readonly { readonly type: string; readonly description?: unknown }[]): string {

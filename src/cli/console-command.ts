@@ -1,9 +1,9 @@
 /** `waybill console --operator`: the operators' pages, for whoever has the keys of the installation. */
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import * as v from 'valibot';
 import { MAX_NAME_CHARS, UNNAMED_OPERATOR } from '../domain/operator-action.ts';
 import { type CommandContext, checked, whole } from '../lib/command-line.ts';
-import { untilInterrupted } from './interruption.ts';
+import { untilInterrupted } from '../lib/shutdown.ts';
 import { account } from './options.ts';
 
 const optionsSchema = v.object({
@@ -25,8 +25,8 @@ const optionsSchema = v.object({
   ),
 });
 
-export function consoleCommand({ env, print }: CommandContext): Command {
-  return new Command('console')
+export function consoleCommand(command: Command, { env, print }: CommandContext): void {
+  command
     .option('--operator', 'all e-shops, recoveries, workers and the outbox, on this machine only')
     .addOption(new Option('--port <port>', 'port on 127.0.0.1').default('0', 'any free one'))
     .option('--by <name>', 'who is asking, recorded with deliveries; default: the account on this machine')

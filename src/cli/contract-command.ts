@@ -1,6 +1,6 @@
 /** `waybill contract`: what the contract of an e-shop allows (docs/interface.md, W11). */
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
@@ -11,10 +11,11 @@ import { type Contract, contractOf, contractProblems } from '../domain/contract.
 import { payloadVersions } from '../domain/decimal.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { counted } from '../domain/words.ts';
-import { type CommandContext, checked, json, whole } from '../lib/command-line.ts';
+import { type CommandContext, option, runs, whole } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { eshopOption, oneEshopSchema, yesOrNo } from './options.ts';
+import { eshopOption, oneEshop, yesOrNo } from './options.ts';
 
 /** The most webhooks that an e-shop can be allowed. */
 const MAX_ESHOP_WEBHOOKS = 10_000;
@@ -29,24 +30,37 @@ function names<const Names extends readonly string[]>(option: string, known: Nam
     v.nullable(v.array(v.picklist(known, message))),
   );
 }
-const changeSchema = v.pipe(
-  v.object({
-    ...oneEshopSchema.entries,
-    types: v.optional(names('--types', eventTypeNames)),
-    payloadVersions: v.optional(names('--payload-versions', payloadVersions)),
-    packingLists: v.optional(yesOrNo('--packing-lists')),
-    maxWebhooks: v.optional(whole('max-webhooks', MAX_ESHOP_WEBHOOKS, 0)),
-    deleteWebhooks: v.optional(yesOrNo('--delete-webhooks')),
-  }),
-  v.check(
-    ({ types, payloadVersions, packingLists, maxWebhooks, deleteWebhooks }) =>
-      [types, payloadVersions, packingLists, maxWebhooks, deleteWebhooks].some((each) => each !== undefined),
-    'Nothing to change: give --types, --payload-versions, --packing-lists, --max-webhooks or --delete-webhooks.',
+const changeOptions = v.object({
+  eshop: eshopOption,
+  types: option(
+    '--types <types>',
+    'event types, such as CREATE_ORDER,UPDATE_ORDER; or all, none',
+    v.optional(names('--types', eventTypeNames)),
   ),
-);
-type Change = v.InferOutput<typeof changeSchema>;
+  payloadVersions: option(
+    '--payload-versions <versions>',
+    `${payloadVersions.join(', ')}; or all, none`,
+    v.optional(names('--payload-versions', payloadVersions)),
+  ),
+  packingLists: option(
+    '--packing-lists <yes|no>',
+    'whether webhooks may include packing lists',
+    v.optional(yesOrNo('--packing-lists')),
+  ),
+  maxWebhooks: option(
+    '--max-webhooks <n>',
+    'maximum number of webhooks',
+    v.optional(whole('max-webhooks', MAX_ESHOP_WEBHOOKS, 0)),
+  ),
+  deleteWebhooks: option(
+    '--delete-webhooks <yes|no>',
+    'whether it may delete webhooks',
+    v.optional(yesOrNo('--delete-webhooks')),
+  ),
+});
+type Change = Omit<v.InferOutput<typeof changeOptions>, 'eshop'>;
 
-/** What is given, by the names of the contract. */
+/** What is given, by the names of the contract. @throws UserError where nothing is */
 function changeOf({ types, payloadVersions, packingLists, maxWebhooks, deleteWebhooks }: Change) {
   const change: Partial<Contract> = {
     ...(types === undefined ? {} : { webhookTypes: types }),
@@ -55,7 +69,10 @@ function changeOf({ types, payloadVersions, packingLists, maxWebhooks, deleteWeb
     ...(maxWebhooks === undefined ? {} : { maxWebhooks }),
     ...(deleteWebhooks === undefined ? {} : { deleteWebhooks }),
   };
-  return change;
+  if (Object.keys(change).length > 0) return change;
+  throw new UserError(
+    'Nothing to change: give --types, --payload-versions, --packing-lists, --max-webhooks or --delete-webhooks.',
+  );
 }
 
 /** A contract, and how many webhooks there are that it would not allow any more. */
@@ -73,51 +90,31 @@ async function read(sql: Pool, eshopId: number): Promise<StoredContract> {
   return { contract, beyond: Math.max(forbidden, webhooks.length - contract.maxWebhooks) };
 }
 
-export function contractCommand({ env, print }: CommandContext): Command {
-  const command = new Command('contract');
-
-  function show(eshopId: number, { contract, beyond }: StoredContract, asJson: boolean): void {
+export function contractCommand(command: Command, { env, print }: CommandContext): void {
+  function show(eshopId: number, { contract, beyond }: StoredContract, json: boolean): void {
+    if (json) print(JSON.stringify({ eshopId, ...contract }));
+    else print(pairs([['E-shop', eshopId], ...contractRows(contract)]));
+    if (json || beyond === 0) return;
     print(
-      asJson
-        ? JSON.stringify({ eshopId, ...contract })
-        : pairs([['E-shop', eshopId], ...contractRows(contract)]),
+      `${counted(beyond, 'existing webhook')} would no longer be allowed; ${beyond === 1 ? 'it stays as it is' : 'they stay as they are'}.`,
     );
-    if (beyond > 0 && !asJson) {
-      print(
-        `${counted(beyond, 'existing webhook')} would no longer be allowed; ${beyond === 1 ? 'it stays as it is' : 'they stay as they are'}.`,
-      );
-    }
   }
 
-  command
-    .command('show')
-    .description('show the contract')
-    .addOption(eshopOption())
-    .addOption(json())
-    .action(async (given: unknown) => {
-      const { eshop, ...options } = checked(oneEshopSchema, given);
-      const found = await withDatabase(readSettings(env), (sql) => read(sql, eshop));
-      show(eshop, found, options.json ?? false);
-    });
-  command
+  const showing = command.command('show').description('show the contract');
+  runs(showing, oneEshop, async ({ eshop, json }) => {
+    show(eshop, await withDatabase(readSettings(env), (sql) => read(sql, eshop)), json);
+  });
+  const setting = command
     .command('set')
-    .description('change the given options; applies to webhooks that are created or changed from now on')
-    .addOption(eshopOption())
-    .option('--types <types>', 'event types, such as CREATE_ORDER,UPDATE_ORDER; or all, none')
-    .option('--payload-versions <versions>', `${payloadVersions.join(', ')}; or all, none`)
-    .option('--packing-lists <yes|no>', 'whether webhooks may include packing lists')
-    .option('--max-webhooks <n>', 'maximum number of webhooks')
-    .option('--delete-webhooks <yes|no>', 'whether it may delete webhooks')
-    .addOption(json())
-    .action(async (given: unknown) => {
-      const { eshop, ...change } = checked(changeSchema, given);
-      const found = await withDatabase(readSettings(env), async (sql) => {
-        if (!(await updateContract(sql, eshop, changeOf({ eshop, ...change })))) throw noSuchEshop(eshop);
-        return await read(sql, eshop);
-      });
-      show(eshop, found, change.json ?? false);
+    .description('change the given options; applies to webhooks that are created or changed from now on');
+  runs(setting, changeOptions, async ({ eshop, json, ...given }) => {
+    const change = changeOf(given);
+    const found = await withDatabase(readSettings(env), async (sql) => {
+      if (!(await updateContract(sql, eshop, change))) throw noSuchEshop(eshop);
+      return await read(sql, eshop);
     });
-  return command;
+    show(eshop, found, json);
+  });
 }
 
 export function contractRows(contract: Contract): (readonly [string, string])[] {

@@ -1,6 +1,6 @@
 /** `waybill eshop delete`: an e-shop that leaves. */
 import { open, rm } from 'node:fs/promises';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { createProgress } from '../../demo/progress.ts';
 import { noSuchEshop } from '../app/accounts.ts';
@@ -16,18 +16,20 @@ import {
 import { findEshop, setDisabled } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
 import { counted } from '../domain/words.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, checked, option, runs } from '../lib/command-line.ts';
 import { settled } from '../lib/settled.ts';
+import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
-import { untilInterrupted } from './interruption.ts';
 import { PATIENT, withDatabase } from './open-database.ts';
-import { eshopSchema, onlyLooks, sureEntries, sureOptions } from './options.ts';
+import { eshopNumber, onlyLooks, sureOptions } from './options.ts';
 
-const deleteSchema = v.object({
-  ...jsonSchema.entries,
-  ...eshopSchema.entries,
-  ...sureEntries,
-  export: v.optional(v.pipe(v.string(), v.minLength(1, '--export must be a file.'))),
+const deleteOptions = v.object({
+  export: option(
+    '--export <file>',
+    'first write all of it to this new file, as NDJSON; also with --dry-run',
+    v.optional(v.pipe(v.string(), v.minLength(1, '--export must be a file.'))),
+  ),
+  ...sureOptions,
 });
 
 /**
@@ -45,12 +47,9 @@ export function addDeletion(command: Command, { env, print }: CommandContext): v
     .command('delete')
     .description('delete an e-shop with everything that is kept of it')
     .argument('<eshop>', 'number of the e-shop')
-    .addOption(
-      new Option('--export <file>', 'first write all of it to this new file, as NDJSON; also with --dry-run'),
-    );
-  for (const option of [...sureOptions(), json()]) part.addOption(option);
-  part.addHelpText('after', HELP).action(async (eshopArgument: string, given: object) => {
-    const { eshop, ...options } = checked(deleteSchema, { ...given, eshop: eshopArgument });
+    .addHelpText('after', HELP);
+  runs(part, deleteOptions, async ({ json, export: path, ...options }, written) => {
+    const eshop = checked(eshopNumber, written);
     const dryRun = onlyLooks(options);
     await withDatabase(
       readSettings(env),
@@ -58,19 +57,19 @@ export function addDeletion(command: Command, { env, print }: CommandContext): v
         const found = await findEshop(sql, eshop);
         if (found === null) throw noSuchEshop(eshop);
         const holdings = await countHoldings(sql, eshop);
-        if (!dryRun) await ended(sql, eshop, options.json ?? false);
-        const exported = options.export === undefined ? null : await exportTo(sql, eshop, options.export);
+        if (!dryRun) await ended(sql, eshop, json);
+        const exported = path === undefined ? null : await exportTo(sql, eshop, path);
         if (!dryRun) {
           await untilInterrupted('It was interrupted: run it again to delete the rest.', (signal) =>
             removeEshop(sql, eshop, signal),
           );
         }
-        if (options.json) {
+        if (json) {
           return print(
             JSON.stringify({ eshopId: eshop, name: found.name, deleted: !dryRun, exported, ...holdings }),
           );
         }
-        if (exported !== null) print(`${counted(exported, 'line')} written to ${options.export}.`);
+        if (exported !== null) print(`${counted(exported, 'line')} written to ${path}.`);
         const what = `E-shop ${eshop} (${found.name}), with ${listed(holdings)}`;
         print(dryRun ? `${what}, would be deleted. Nothing was changed (dry run).` : `${what}, was deleted.`);
       },

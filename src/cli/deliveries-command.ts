@@ -1,67 +1,57 @@
 /** `waybill deliveries`: deliveries of all e-shops. */
 
-import { Command, Option } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { findDeliveries, type OperatorsDelivery } from '../db/webhooks/deliveries-of-eshops.ts';
 import { type AttemptLogRow, deliveryTarget, findDelivery } from '../db/webhooks/delivery-log.ts';
 import { deliveryStates } from '../domain/delivery-state.ts';
 import { attribution, heldBy, type OperatorAction } from '../domain/operator-action.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, checked, noOptions, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
 import { addActions } from './action-commands.ts';
 import { pairs, second, table } from './layout.ts';
 import { uiUrlOf, withDatabase } from './open-database.ts';
-import { listOptions, listSchema, time, webhookNumber } from './options.ts';
+import { filled, listOptions, time, webhookNumber } from './options.ts';
 
-const optionsSchema = v.object({
-  ...jsonSchema.entries,
-  ...listSchema.entries,
-  webhook: v.optional(webhookNumber('--webhook')),
-  order: v.optional(v.pipe(v.string(), v.minLength(1, '--order must not be empty.'))),
-  state: v.optional(v.picklist(deliveryStates, `--state must be one of ${deliveryStates.join(', ')}.`)),
-  since: v.optional(time('--since')),
-  until: v.optional(time('--until')),
+const state = v.picklist(deliveryStates, `--state must be one of ${deliveryStates.join(', ')}.`);
+const deliveryFilters = v.object({
+  ...listOptions,
+  webhook: option('--webhook <id>', 'only to this webhook', v.optional(webhookNumber('--webhook'))),
+  order: option('--order <id>', 'only about this order or other record', v.optional(filled('--order'))),
+  state: option('--state <state>', deliveryStates.join(', '), v.optional(state)),
+  since: option('--since <time>', 'of events at or after this time', v.optional(time('--since'))),
+  until: option('--until <time>', 'of events before this time', v.optional(time('--until'))),
 });
 const idSchema = v.pipe(v.string(), v.uuid('<id> must be the id of a delivery.'), v.toLowerCase());
 
-const orNothing = (moment: Date | null) => (moment === null ? '' : second(moment));
-
 function listTable(deliveries: readonly OperatorsDelivery[]): string {
-  const rows = deliveries.map((delivery) => [
-    delivery.id,
-    delivery.eshopId,
-    delivery.webhookId,
-    delivery.eventType,
-    delivery.entityId,
-    delivery.state,
-    delivery.attemptsMade,
-    orNothing(delivery.nextAttemptAt),
-    delivery.lastError ?? '',
-  ]);
-  const titles = [
-    'id',
-    'e-shop',
-    'webhook',
-    'type',
-    'record',
-    'state',
-    'attempts',
-    'next attempt',
-    'last error',
-  ];
-  return table(titles, rows);
+  return table(
+    deliveries.map((delivery) => ({
+      id: delivery.id,
+      'e-shop': delivery.eshopId,
+      webhook: delivery.webhookId,
+      type: delivery.eventType,
+      record: delivery.entityId,
+      state: delivery.state,
+      attempts: delivery.attemptsMade,
+      'next attempt': delivery.nextAttemptAt === null ? '' : second(delivery.nextAttemptAt),
+      'last error': delivery.lastError ?? '',
+    })),
+  );
 }
 
 function attemptsTable(attempts: readonly AttemptLogRow[]): string {
-  const rows = attempts.map(({ number, startedAt, durationMs, outcome, error, status }) => [
-    number,
-    second(startedAt),
-    durationMs === null ? '' : `${durationMs} ms`,
-    outcome === null ? 'under way' : (error ?? (status === null ? outcome : `HTTP ${status}`)),
-  ]);
-  return table(['attempt', 'at', 'took', 'what happened'], rows);
+  return table(
+    attempts.map(({ number, startedAt, durationMs, outcome, error, status }) => ({
+      attempt: number,
+      at: second(startedAt),
+      took: durationMs === null ? '' : `${durationMs} ms`,
+      'what happened':
+        outcome === null ? 'under way' : (error ?? (status === null ? outcome : `HTTP ${status}`)),
+    })),
+  );
 }
 
 function details(delivery: OperatorsDelivery, url: string | null): string {
@@ -74,21 +64,20 @@ function details(delivery: OperatorsDelivery, url: string | null): string {
     ['E-shop', delivery.eshopId],
     ['Webhook', delivery.webhookId],
     ['State', canceledBy === null ? delivery.state : `${delivery.state}, by ${canceledBy}`],
-    ...(holder === null ? [] : [['Held by', attribution(holder)] as const]),
-    ...(waitsFor === null
-      ? []
-      : [['Waits for', [waitsFor.reason, waitsFor.deliveryId].join(' ').trim()] as const]),
-    ...(supersededBy === null ? [] : [['Superseded by', supersededBy] as const]),
+    ['Held by', holder === null ? null : attribution(holder)],
+    ['Waits for', waitsFor === null ? null : [waitsFor.reason, waitsFor.deliveryId].join(' ').trim()],
+    ['Superseded by', supersededBy],
     ['Created', second(delivery.createdAt)],
-    ...(nextAttemptAt === null ? [] : [['Next attempt', second(nextAttemptAt)] as const]),
-    ...(finishedAt === null ? [] : [['Ended', second(finishedAt)] as const]),
-    ...(url === null ? [] : [['Temporal', url] as const]),
+    ['Next attempt', nextAttemptAt === null ? null : second(nextAttemptAt)],
+    ['Ended', finishedAt === null ? null : second(finishedAt)],
+    ['Temporal', url],
   ]);
 }
 
 function actionsTable(actions: readonly OperatorAction[]): string {
-  const rows = actions.map(({ action, at, by, reason }) => [action, second(new Date(at)), by, reason]);
-  return table(['action', 'at', 'by', 'reason'], rows);
+  return table(
+    actions.map(({ action, at, by, reason }) => ({ action, at: second(new Date(at)), by, reason })),
+  );
 }
 
 const record = ({ id, operatorStop, operatorActions, ...rest }: OperatorsDelivery) => ({
@@ -98,85 +87,67 @@ const record = ({ id, operatorStop, operatorActions, ...rest }: OperatorsDeliver
   operatorActions: operatorActions ?? [],
 });
 
-export function deliveriesCommand(context: CommandContext): Command {
+export function deliveriesCommand(command: Command, context: CommandContext): void {
   const { env, print } = context;
-  const command = new Command('deliveries');
   const list = command.command('list').description('list deliveries of all e-shops, newest first');
-  for (const option of listOptions()) list.addOption(option);
-  list
-    .addOption(new Option('--webhook <id>', 'only to this webhook'))
-    .addOption(new Option('--order <id>', 'only about this order or other record'))
-    .addOption(new Option('--state <state>', deliveryStates.join(', ')))
-    .addOption(new Option('--since <time>', 'of events at or after this time'))
-    .addOption(new Option('--until <time>', 'of events before this time'))
-    .addOption(json())
-    .action(async (given: unknown) => {
-      const options = checked(optionsSchema, given);
-      const { eshop, type, webhook, order, receiver, limit, state, since, until } = options;
-      const about = { eshopId: eshop, webhookId: webhook, webhookType: type, entityId: order, receiver };
-      const filter = { ...about, state, since, until };
-      const found = await withDatabase(readSettings(env), (sql) => findDeliveries(sql, filter, limit));
-      if (options.json) return print(JSON.stringify(found.map(record)));
-      print(found.length === 0 ? 'No deliveries match.' : listTable(found));
-    });
-  command
+  runs(list, deliveryFilters, async ({ eshop, type, webhook, order, limit, json, ...rest }) => {
+    const filter = { eshopId: eshop, webhookId: webhook, webhookType: type, entityId: order, ...rest };
+    const found = await withDatabase(readSettings(env), (sql) => findDeliveries(sql, filter, limit));
+    if (json) return print(JSON.stringify(found.map(record)));
+    print(found.length === 0 ? 'No deliveries match.' : listTable(found));
+  });
+  const show = command
     .command('show')
     .description('show a delivery with its attempts')
-    .argument('<id>', 'its id')
-    .addOption(json())
-    .action(async (written: unknown, given: unknown) => {
-      const id = checked(idSchema, written);
-      const options = checked(jsonSchema, given);
-      const settings = readSettings(env);
-      const found = await withDatabase(settings, async (sql) => {
-        const target = await deliveryTarget(sql, id);
-        const read = target === null ? null : await findDelivery(sql, target.eshopId, id);
-        return target === null || read === null ? null : { target, ...read };
-      });
-      if (found === null) throw new UserError(`There is no delivery ${id}, or its webhook is deleted.`);
-      const { target, attempts } = found;
-      const delivery = { eshopId: target.eshopId, ...found.delivery };
-      const ui = await uiUrlOf(settings);
-      const url = ui === null ? null : deliveryUrl(ui, settings.TEMPORAL_NAMESPACE, target);
-      if (options.json) return print(JSON.stringify({ ...record(delivery), url, attempts }));
-      print(details(delivery, url));
-      const { operatorActions } = delivery;
-      if (operatorActions !== null) print(`\n${actionsTable(operatorActions)}`);
-      if (attempts.length > 0) print(`\n${attemptsTable(attempts)}`);
+    .argument('<id>', 'its id');
+  runs(show, noOptions, async ({ json }, written) => {
+    const id = checked(idSchema, written);
+    const settings = readSettings(env);
+    const found = await withDatabase(settings, async (sql) => {
+      const target = await deliveryTarget(sql, id);
+      const read = target === null ? null : await findDelivery(sql, target.eshopId, id);
+      return target === null || read === null ? null : { target, ...read };
     });
+    if (found === null) throw new UserError(`There is no delivery ${id}, or its webhook is deleted.`);
+    const { target, attempts } = found;
+    const delivery = { eshopId: target.eshopId, ...found.delivery };
+    const ui = await uiUrlOf(settings);
+    const url = ui === null ? null : deliveryUrl(ui, settings.TEMPORAL_NAMESPACE, target);
+    if (json) return print(JSON.stringify({ ...record(delivery), url, attempts }));
+    print(details(delivery, url));
+    const { operatorActions } = delivery;
+    if (operatorActions !== null) print(`\n${actionsTable(operatorActions)}`);
+    if (attempts.length > 0) print(`\n${attemptsTable(attempts)}`);
+  });
   addActions(command, context);
   addJobs(command, context);
-  return command;
 }
 
 const jobIdSchema = v.pipe(v.string(), v.regex(/^waybill-[\w-]+$/, '<id> must be the id of a job.'));
-const cancelSchema = v.object({ ...jsonSchema.entries, reason: v.optional(v.string(), 'canceled') });
+const cancelOptions = v.object({
+  reason: option('--reason <text>', 'the reason', v.optional(v.string(), 'canceled')),
+});
 
 function addJobs(command: Command, { env, print }: CommandContext): void {
   const jobs = command
     .command('jobs')
     .description('bulk actions on deliveries: show their progress, cancel one');
-  jobs
+  const show = jobs
     .command('show')
     .description('show the progress until it ends; Ctrl-C only stops watching')
-    .argument('<id>', 'its id')
-    .addOption(json())
-    .action(async (written: unknown, given: unknown) => {
-      const id = checked(jobIdSchema, written);
-      const options = checked(jsonSchema, given);
-      const { showJob } = await import('./bulk-actions.ts');
-      await showJob(readSettings(env), id, { print, json: options.json ?? false });
-    });
-  jobs
+    .argument('<id>', 'its id');
+  runs(show, noOptions, async ({ json }, written) => {
+    const id = checked(jobIdSchema, written);
+    const { showJob } = await import('./bulk-actions.ts');
+    await showJob(readSettings(env), id, { print, json });
+  });
+  const cancel = jobs
     .command('cancel')
     .description('stop a job; what it has already done is not undone')
-    .argument('<id>', 'its id')
-    .option('--reason <text>', 'the reason')
-    .addOption(json())
-    .action(async (written: unknown, given: unknown) => {
-      const id = checked(jobIdSchema, written);
-      const { reason, ...options } = checked(cancelSchema, given);
-      const { cancelJob } = await import('./bulk-actions.ts');
-      await cancelJob(readSettings(env), id, { reason, print, json: options.json ?? false });
-    });
+    .argument('<id>', 'its id');
+  runs(cancel, cancelOptions, async ({ reason, json }, written) => {
+    const id = checked(jobIdSchema, written);
+    const { cancelJob } = await import('./bulk-actions.ts');
+    await cancelJob(readSettings(env), id, { reason, print, json });
+  });
 }

@@ -15,27 +15,27 @@ import { findEshop } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
 import { orderTransitions } from '../domain/order/status.ts';
 import { counted } from '../domain/words.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, option, runs } from '../lib/command-line.ts';
 import { settled } from '../lib/settled.ts';
+import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 import { actOnDeliveries } from './act-on-deliveries.ts';
-import { untilInterrupted } from './interruption.ts';
 import { PATIENT, withDatabase } from './open-database.ts';
-import { account, eshopOption, eshopSchema, onlyLooks, sureEntries, sureOptions } from './options.ts';
+import { account, eshopOption, filled, onlyLooks, sureOptions } from './options.ts';
 
-const eraseSchema = v.pipe(
-  v.object({
-    ...jsonSchema.entries,
-    ...eshopSchema.entries,
-    ...sureEntries,
-    email: v.optional(v.pipe(v.string(), v.minLength(1, '--email must not be empty.'))),
-    order: v.optional(v.array(v.string()), []),
-  }),
-  v.check(
-    ({ email, order }) => email !== undefined || order.length > 0,
-    'Whose data? Give --email, or --order with the number of an order, as often as needed.',
-  ),
+const repeatedOrder = new Option('--order <id>', 'this order; may be repeated').argParser(
+  (id: string, before: readonly string[] | undefined) => [...(before ?? []), id],
 );
+const eraseOptions = v.object({
+  eshop: eshopOption,
+  email: option(
+    '--email <address>',
+    'all orders with this address, now or in an event that is kept',
+    v.optional(filled('--email')),
+  ),
+  order: v.pipe(v.optional(v.array(v.string()), []), v.metadata({ option: repeatedOrder })),
+  ...sureOptions,
+});
 
 /** How open deliveries are looked at, and for how long none may end before somebody has to look, as in `delete-eshop.ts`. */
 const LOOKS = { everyMs: 250, patienceMs: 60_000 };
@@ -49,18 +49,13 @@ export function addErasure(command: Command, { env, print }: CommandContext): vo
   const part = command
     .command('erase-customer')
     .description("erase one customer's personal data in orders, returns, events and responses kept")
-    .addOption(eshopOption())
-    .addOption(
-      new Option('--email <address>', 'all orders with this address, now or in an event that is kept'),
-    )
-    .addOption(
-      new Option('--order <id>', 'this order; may be repeated').argParser(
-        (id: string, before: readonly string[] | undefined) => [...(before ?? []), id],
-      ),
-    );
-  for (const option of [...sureOptions(), json()]) part.addOption(option);
-  part.addHelpText('after', HELP).action(async (given: unknown) => {
-    const { eshop, email = null, order: orderIds, ...options } = checked(eraseSchema, given);
+    .addHelpText('after', HELP);
+  runs(part, eraseOptions, async ({ eshop, email = null, order: orderIds, json, ...options }) => {
+    if (email === null && orderIds.length === 0) {
+      throw new UserError(
+        'Whose data? Give --email, or --order with the number of an order, as often as needed.',
+      );
+    }
     const dryRun = onlyLooks(options);
     const settings = readSettings(env);
     const done = await withDatabase(
@@ -79,7 +74,7 @@ export function addErasure(command: Command, { env, print }: CommandContext): vo
     );
     const orders = done.customer.orders.map(({ id }) => id);
     const { returns } = done.customer;
-    if (options.json) {
+    if (json) {
       const report = { eshopId: eshop, erased: !dryRun, orders, returns, openDeliveries: done.open };
       return print(JSON.stringify({ ...report, ...done.erased }));
     }

@@ -1,109 +1,89 @@
 /** `waybill eshop`: e-shops, their API keys, and whether the API is open to them. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { createEshopWithUsers, noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
 import { listEshops, rotateApiKey, setDisabled } from '../db/eshops.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, noOptions, requiredOption, runs } from '../lib/command-line.ts';
 import { addDeletion } from './delete-eshop.ts';
 import { addErasure } from './erase-customer.ts';
 import { addRecord } from './eshop-record.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { email, eshopOption, name, oneEshopSchema } from './options.ts';
+import { email, name, oneEshop } from './options.ts';
 
-const newEshopSchema = v.object({
-  ...jsonSchema.entries,
-  name,
-  email,
+const newEshop = v.object({
+  name: requiredOption('--name <name>', 'name of the e-shop', name),
+  email: requiredOption('--email <address>', 'e-mail address for notices about its webhooks', email),
 });
 
-export function eshopCommand(context: CommandContext): Command {
+export function eshopCommand(command: Command, context: CommandContext): void {
   const { env, print } = context;
-  const command = new Command('eshop');
-  command
+  const create = command
     .command('create')
-    .description('create an e-shop with one user of each role; the API key and passwords are shown once')
-    .requiredOption('--name <name>', 'name of the e-shop')
-    .requiredOption('--email <address>', 'e-mail address for notices about its webhooks')
-    .addOption(json())
-    .action(async (options: unknown) => {
-      const eshop = checked(newEshopSchema, options);
-      const made = await withDatabase(readSettings(env), (sql) => createEshopWithUsers(sql, eshop));
-      if (eshop.json) return print(JSON.stringify(made), true);
-      print(
-        pairs([
-          ['E-shop', made.eshopId],
-          ['x-api-key', made.apiKey],
-          ['Shop user', `${made.username} / ${made.password}`],
-          ['Warehouse user', `${made.warehouse.username} / ${made.warehouse.password}`],
-        ]),
-        true,
-      );
-      print('Keep these credentials: they are not shown again.');
-    });
-  command
-    .command('list')
-    .description('all e-shops')
-    .addOption(json())
-    .action(async (options: unknown) => {
-      const rows = await withDatabase(readSettings(env), listEshops);
-      if (checked(jsonSchema, options).json) {
-        const records = rows.map(({ id, disabledAt, ...row }) => ({
-          eshopId: id,
-          ...row,
-          ...(disabledAt === null ? {} : { disabledAt }),
-        }));
-        return print(JSON.stringify(records));
-      }
-      for (const { id, name, email, disabledAt } of rows) {
-        print(`${String(id).padStart(6)}  ${name}  <${email}>${disabledAt === null ? '' : '  disabled'}`);
-      }
-    });
+    .description('create an e-shop with one user of each role; the API key and passwords are shown once');
+  runs(create, newEshop, async ({ json, ...eshop }) => {
+    const made = await withDatabase(readSettings(env), (sql) => createEshopWithUsers(sql, eshop));
+    if (json) return print(JSON.stringify(made), true);
+    print(
+      pairs([
+        ['E-shop', made.eshopId],
+        ['x-api-key', made.apiKey],
+        ['Shop user', `${made.username} / ${made.password}`],
+        ['Warehouse user', `${made.warehouse.username} / ${made.warehouse.password}`],
+      ]),
+      true,
+    );
+    print('Keep these credentials: they are not shown again.');
+  });
+  runs(command.command('list').description('all e-shops'), noOptions, async ({ json }) => {
+    const rows = await withDatabase(readSettings(env), listEshops);
+    if (json) {
+      const records = rows.map(({ id, disabledAt, ...row }) => ({
+        eshopId: id,
+        ...row,
+        ...(disabledAt === null ? {} : { disabledAt }),
+      }));
+      return print(JSON.stringify(records));
+    }
+    for (const { id, name, email, disabledAt } of rows) {
+      print(`${String(id).padStart(6)}  ${name}  <${email}>${disabledAt === null ? '' : '  disabled'}`);
+    }
+  });
   addRecord(command, context);
-  command
+  const rotateKey = command
     .command('rotate-key')
     .description(
       'replace the API key of an e-shop: the new one is shown once, the old one stops working at once',
-    )
-    .addOption(eshopOption())
-    .addOption(json())
-    .action(async (options: unknown) => {
-      const { eshop, ...rest } = checked(oneEshopSchema, options);
-      const apiKey = await withDatabase(readSettings(env), (sql) => rotateApiKey(sql, eshop));
-      if (apiKey === null) throw noSuchEshop(eshop);
-      if (rest.json) return print(JSON.stringify({ eshopId: eshop, apiKey }), true);
-      print(
-        pairs([
-          ['E-shop', eshop],
-          ['x-api-key', apiKey],
-        ]),
-        true,
-      );
-      print('Keep the key: it is not shown again. The old one no longer works.');
-    });
-  for (const [verb, disabled] of [
-    ['disable', true],
-    ['enable', false],
+    );
+  runs(rotateKey, oneEshop, async ({ eshop, json }) => {
+    const apiKey = await withDatabase(readSettings(env), (sql) => rotateApiKey(sql, eshop));
+    if (apiKey === null) throw noSuchEshop(eshop);
+    if (json) return print(JSON.stringify({ eshopId: eshop, apiKey }), true);
+    print(
+      pairs([
+        ['E-shop', eshop],
+        ['x-api-key', apiKey],
+      ]),
+      true,
+    );
+    print('Keep the key: it is not shown again. The old one no longer works.');
+  });
+  for (const [verb, disabled, description] of [
+    [
+      'disable',
+      true,
+      'deny an e-shop access to the API, logins and tokens included; its deliveries continue',
+    ],
+    ['enable', false, 'allow an e-shop access to the API again'],
   ] as const) {
-    command
-      .command(verb)
-      .description(
-        disabled
-          ? 'deny an e-shop access to the API, logins and tokens included; its deliveries continue'
-          : 'allow an e-shop access to the API again',
-      )
-      .addOption(eshopOption())
-      .addOption(json())
-      .action(async (options: unknown) => {
-        const { eshop, ...rest } = checked(oneEshopSchema, options);
-        if (!(await withDatabase(readSettings(env), (sql) => setDisabled(sql, eshop, disabled)))) {
-          throw noSuchEshop(eshop);
-        }
-        print(rest.json ? JSON.stringify({ eshopId: eshop, disabled }) : `E-shop ${eshop} is ${verb}d.`);
-      });
+    runs(command.command(verb).description(description), oneEshop, async ({ eshop, json }) => {
+      if (!(await withDatabase(readSettings(env), (sql) => setDisabled(sql, eshop, disabled)))) {
+        throw noSuchEshop(eshop);
+      }
+      print(json ? JSON.stringify({ eshopId: eshop, disabled }) : `E-shop ${eshop} is ${verb}d.`);
+    });
   }
   addErasure(command, context);
   addDeletion(command, context);
-  return command;
 }

@@ -17,24 +17,23 @@ import { listWebhooks } from '../db/webhooks/webhooks.ts';
 import { type Contract, contractOf } from '../domain/contract.ts';
 import type { EshopRecord } from '../domain/eshop.ts';
 import { counted } from '../domain/words.ts';
-import { type CommandContext, checked, json } from '../lib/command-line.ts';
+import { type CommandContext, option, runs } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
 import { contractRows } from './contract-command.ts';
 import { minute, pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { email, eshopOption, name, oneEshopSchema, yesOrNo } from './options.ts';
+import { email, eshopOption, name, oneEshop, yesOrNo } from './options.ts';
 
-const changeSchema = v.pipe(
-  v.object({
-    ...oneEshopSchema.entries,
-    name: v.optional(name),
-    email: v.optional(email),
-    warningMails: v.optional(yesOrNo('--warning-mails')),
-  }),
-  v.check(
-    ({ name, email, warningMails }) => [name, email, warningMails].some((each) => each !== undefined),
-    'Nothing to change: give --name, --email or --warning-mails.',
+const changeOptions = v.object({
+  eshop: eshopOption,
+  name: option('--name <name>', 'name of the e-shop', v.optional(name)),
+  email: option('--email <address>', 'e-mail address for notices about its webhooks', v.optional(email)),
+  warningMails: option(
+    '--warning-mails <yes|no>',
+    'whether an e-mail warns it before a webhook is deactivated',
+    v.optional(yesOrNo('--warning-mails')),
   ),
-);
+});
 
 interface ShownEshop extends EshopRow {
   readonly notifications: EshopRecord['notifications'];
@@ -77,31 +76,23 @@ function details(eshop: ShownEshop): string {
 }
 
 export function addRecord(command: Command, { env, print }: CommandContext): void {
-  command
-    .command('show')
-    .description('show an e-shop with its users, webhooks and contract')
-    .addOption(eshopOption())
-    .addOption(json())
-    .action(async (given: unknown) => {
-      const { eshop, ...options } = checked(oneEshopSchema, given);
-      const found = await withDatabase(readSettings(env), (sql) => read(sql, eshop));
-      print(options.json ? JSON.stringify(record(found)) : details(found));
-    });
-  command
+  const show = command.command('show').description('show an e-shop with its users, webhooks and contract');
+  runs(show, oneEshop, async ({ eshop, json }) => {
+    const found = await withDatabase(readSettings(env), (sql) => read(sql, eshop));
+    print(json ? JSON.stringify(record(found)) : details(found));
+  });
+  const update = command
     .command('update')
-    .description('change the name, e-mail address or warnings of an e-shop')
-    .addOption(eshopOption())
-    .option('--name <name>', 'name of the e-shop')
-    .option('--email <address>', 'e-mail address for notices about its webhooks')
-    .option('--warning-mails <yes|no>', 'whether an e-mail warns it before a webhook is deactivated')
-    .addOption(json())
-    .action(async (given: unknown) => {
-      const { eshop, name, email, warningMails, ...options } = checked(changeSchema, given);
-      const found = await withDatabase(readSettings(env), async (sql) => {
-        if (!(await updateEshop(sql, eshop, { name, email }))) throw noSuchEshop(eshop);
-        if (warningMails !== undefined) await changeNotifications(sql, eshop, { warning: warningMails });
-        return await read(sql, eshop);
-      });
-      print(options.json ? JSON.stringify(record(found)) : details(found));
+    .description('change the name, e-mail address or warnings of an e-shop');
+  runs(update, changeOptions, async ({ eshop, name, email, warningMails, json }) => {
+    if (name === undefined && email === undefined && warningMails === undefined) {
+      throw new UserError('Nothing to change: give --name, --email or --warning-mails.');
+    }
+    const found = await withDatabase(readSettings(env), async (sql) => {
+      if (!(await updateEshop(sql, eshop, { name, email }))) throw noSuchEshop(eshop);
+      if (warningMails !== undefined) await changeNotifications(sql, eshop, { warning: warningMails });
+      return await read(sql, eshop);
     });
+    print(json ? JSON.stringify(record(found)) : details(found));
+  });
 }

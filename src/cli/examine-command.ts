@@ -1,38 +1,36 @@
 /** `waybill examine`: the receiver of a webhook examined, as the API does it. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { exitCodeOf } from '../../receiver/src/examination/examine.ts';
 import { table } from '../../receiver/src/examination/table.ts';
 import { counted } from '../domain/words.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, checked, noOptions, runs } from '../lib/command-line.ts';
+import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
-import { untilInterrupted } from './interruption.ts';
 import { webhookNumber } from './options.ts';
 
-export function examineCommand({ env, print }: CommandContext): Command {
-  return new Command('examine')
+export function examineCommand(command: Command, { env, print }: CommandContext): void {
+  command
     .argument('<webhook>', 'its number')
-    .addOption(json())
     .addHelpText(
       'after',
       '\nAbout twenty test requests leave from this machine, not from a worker; they have no consequences.' +
         '\nExit code: 0 nothing failed, 1 could not be made, 2 something failed, 3 inconclusive.',
-    )
-    .action(async (written: unknown, given: unknown) => {
-      const id = checked(webhookNumber('<webhook>'), written);
-      const options = checked(jsonSchema, given);
-      // What sends the requests takes longer to load than the other commands.
-      const { examineReceiverOf } = await import('./send-test.ts');
-      const found = await untilInterrupted(`Stopped. Webhook ${id} can be examined again.`, (signal) =>
-        examineReceiverOf(env, id, signal),
-      );
-      print(options.json ? JSON.stringify(found) : table(found));
-      const exitCode = exitCodeOf(found);
-      if (exitCode === 0) return;
-      const failed = found.rows.filter(({ verdict }) => verdict === 'fail').length;
-      const problem =
-        failed > 0
-          ? `The receiver of webhook ${id} has ${counted(failed, 'fault')}.`
-          : `The time was over before all of webhook ${id} was examined.`;
-      throw new UserError(problem, exitCode);
-    });
+    );
+  runs(command, noOptions, async ({ json }, written) => {
+    const id = checked(webhookNumber('<webhook>'), written);
+    // What sends the requests takes longer to load than the other commands.
+    const { examineReceiverOf } = await import('./send-test.ts');
+    const found = await untilInterrupted(`Stopped. Webhook ${id} can be examined again.`, (signal) =>
+      examineReceiverOf(env, id, signal),
+    );
+    print(json ? JSON.stringify(found) : table(found));
+    const exitCode = exitCodeOf(found);
+    if (exitCode === 0) return;
+    const failed = found.rows.filter(({ verdict }) => verdict === 'fail').length;
+    const problem =
+      failed > 0
+        ? `The receiver of webhook ${id} has ${counted(failed, 'fault')}.`
+        : `The time was over before all of webhook ${id} was examined.`;
+    throw new UserError(problem, exitCode);
+  });
 }

@@ -1,48 +1,45 @@
 /** `waybill import-eshops`: e-shops and users of another system, out of a file. */
-import { Command, Option } from 'commander';
+import type { Command } from 'commander';
+import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
-import { type CommandContext, checked, json } from '../lib/command-line.ts';
+import { type CommandContext, flag, runs } from '../lib/command-line.ts';
 import { eshopFields, eshopImport, refusedEshop } from './imports/eshop-import.ts';
 import { openImport } from './imports/import-lines.ts';
 import { runImport } from './imports/run-import.ts';
 import { withDatabase } from './open-database.ts';
-import { dryRunSchema } from './options.ts';
+
+const importOptions = v.object({ dryRun: flag('--dry-run', 'say what would happen, and change nothing') });
 
 /** Fields that a CSV cannot write as text. */
 const JSON_FIELDS = ['users'];
 
-export function importEshopsCommand({ env, print }: CommandContext): Command {
-  return new Command('import-eshops')
+export function importEshopsCommand(command: Command, { env, print }: CommandContext): void {
+  command
     .argument('<file>', 'NDJSON or CSV with a line of titles; - for standard input')
-    .addOption(new Option('--dry-run', 'say what would happen, and change nothing'))
-    .addOption(json())
     .addHelpText(
       'after',
       '\nAn e-shop that is there already is skipped. Exit code: 0 none refused, 1 could not be made, 2 some refused.',
-    )
-    .action(async (file: string, given: unknown) => {
-      const options = checked(dryRunSchema, given);
-      const dryRun = options.dryRun === true;
-      const source = await openImport(file, { known: eshopFields, json: JSON_FIELDS });
-      await withDatabase(readSettings(env), (sql) =>
-        runImport({
-          noun: 'e-shop',
-          source,
-          importOne: eshopImport(sql, dryRun),
-          unread: (problem) => refusedEshop(null, problem),
-          titles: ['e-shop', 'name', 'users', 'note'],
-          cells: ({ eshop, name, apiKey, users, note }) => [
-            eshop ?? '',
-            name ?? '',
-            users
-              .map(({ username, password }) => [username, password].filter(Boolean).join(' / '))
-              .join(', '),
-            apiKey === undefined ? (note ?? '') : `x-api-key ${apiKey}`,
-          ],
-          dryRun,
-          json: options.json === true,
-          print,
+    );
+  runs(command, importOptions, async ({ dryRun, json }, file) => {
+    const source = await openImport(file, { known: eshopFields, json: JSON_FIELDS });
+    await withDatabase(readSettings(env), (sql) =>
+      runImport({
+        noun: 'e-shop',
+        source,
+        importOne: eshopImport(sql, dryRun),
+        refused: refusedEshop,
+        cells: ({ eshop, name, apiKey, users, note }) => ({
+          'e-shop': eshop ?? '',
+          name: name ?? '',
+          users: users
+            .map(({ username, password }) => [username, password].filter(Boolean).join(' / '))
+            .join(', '),
+          note: apiKey === undefined ? (note ?? '') : `x-api-key ${apiKey}`,
         }),
-      );
-    });
+        dryRun,
+        json,
+        print,
+      }),
+    );
+  });
 }

@@ -1,5 +1,5 @@
 /** `waybill keys`: the master key under which webhook secrets are stored. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { type Rotation, rotateMasterKey } from '../app/key-rotation.ts';
 import { replaceLostKey } from '../app/lost-key.ts';
@@ -8,10 +8,10 @@ import type { Settings } from '../config/variables.ts';
 import type { LostSecrets } from '../db/webhooks/secrets.ts';
 import { counted } from '../domain/words.ts';
 import { openDataDir } from '../embedded/data-dir.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, flag, noOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { withDatabase, withStoppedDatabase } from './open-database.ts';
-import { onlyLooks, sureEntries, sureOptions } from './options.ts';
+import { onlyLooks, sureOptions } from './options.ts';
 
 const webhooks = (count: number) => counted(count, 'webhook');
 
@@ -40,14 +40,7 @@ function summary(rotation: Rotation, { SECRET_KEY }: Settings): string {
   }
 }
 
-const replaceSchema = v.object({
-  ...jsonSchema.entries,
-  ...sureEntries,
-  lost: v.literal(
-    true,
-    'This is for a key that is lost: say so with --lost. To replace one that you have, use waybill keys rotate.',
-  ),
-});
+const replaceOptions = v.object({ lost: flag('--lost', 'the key is lost'), ...sureOptions });
 
 /** "E-shop 3 (Shop, mail@shop.example): webhooks 7, 8 (lost static headers: X-Gateway-Key)" */
 function losses({ eshopId, name, email, webhooks }: LostSecrets): string {
@@ -57,33 +50,32 @@ function losses({ eshopId, name, email, webhooks }: LostSecrets): string {
   return `E-shop ${eshopId} (${name}, ${email}): ${webhooks.length === 1 ? 'webhook' : 'webhooks'} ${each.join(', ')}`;
 }
 
-export function keysCommand({ env, print }: CommandContext): Command {
-  const command = new Command('keys');
-  command
+export function keysCommand(command: Command, { env, print }: CommandContext): void {
+  const rotate = command
     .command('rotate')
-    .description('reseal all webhook secrets under the new master key; may be interrupted and run again')
-    .addOption(json())
-    .action(async (options: unknown) => {
-      const wanted = checked(jsonSchema, options);
-      // With a database of one's own there is no key in DATA_DIR to fall back to.
-      const settings = env.DATABASE_URL ? loadConfig(env).settings : readSettings(env);
-      const rotation = await withDatabase(settings, async (sql) =>
-        rotateMasterKey(sql, settings, await openDataDir(settings.DATA_DIR)),
-      );
-      if (rotation.state === 'incomplete' || rotation.state === 'nothingToDo')
-        throw new UserError(summary(rotation, settings));
-      print(wanted.json ? JSON.stringify(rotation) : summary(rotation, settings));
-    });
+    .description('reseal all webhook secrets under the new master key; may be interrupted and run again');
+  runs(rotate, noOptions, async ({ json }) => {
+    // With a database of one's own there is no key in DATA_DIR to fall back to.
+    const settings = env.DATABASE_URL ? loadConfig(env).settings : readSettings(env);
+    const rotation = await withDatabase(settings, async (sql) =>
+      rotateMasterKey(sql, settings, await openDataDir(settings.DATA_DIR)),
+    );
+    if (rotation.state === 'incomplete' || rotation.state === 'nothingToDo')
+      throw new UserError(summary(rotation, settings));
+    print(json ? JSON.stringify(rotation) : summary(rotation, settings));
+  });
   const replace = command
     .command('replace')
     .description(
       'after the master key was lost: new secrets for all webhooks whose own nothing opens, and a mail to each of their e-shops',
-    )
-    .option('--lost', 'the key is lost');
-  for (const option of [...sureOptions(), json()]) replace.addOption(option);
-  replace.action(async (options: unknown) => {
-    const wanted = checked(replaceSchema, options);
-    const dryRun = onlyLooks(wanted);
+    );
+  runs(replace, replaceOptions, async ({ lost, json, ...sure }) => {
+    if (!lost) {
+      throw new UserError(
+        'This is for a key that is lost: say so with --lost. To replace one that you have, use waybill keys rotate.',
+      );
+    }
+    const dryRun = onlyLooks(sure);
     const settings = env.DATABASE_URL ? loadConfig(env).settings : readSettings(env);
     const eshops = await withStoppedDatabase(settings, async (sql) =>
       replaceLostKey(sql, settings, await openDataDir(settings.DATA_DIR), dryRun),
@@ -93,14 +85,13 @@ export function keysCommand({ env, print }: CommandContext): Command {
         'Nothing is lost: the database has this key, and it opens the secrets of all webhooks.',
       );
     }
-    if (wanted.json) return print(JSON.stringify({ dryRun, eshops }));
+    if (json) return print(JSON.stringify({ dryRun, eshops }));
     for (const eshop of eshops) print(losses(eshop));
-    const lost = eshops.reduce((sum, each) => sum + each.webhooks.length, 0);
+    const replaced = eshops.reduce((sum, each) => sum + each.webhooks.length, 0);
     print(
       dryRun
-        ? `The secrets of ${webhooks(lost)} would be replaced. Nothing was changed (dry run).`
-        : `The secrets of ${webhooks(lost)} were replaced, and this key is the database's from now on. Start Waybill: it mails ${counted(eshops.length, 'e-shop')}.`,
+        ? `The secrets of ${webhooks(replaced)} would be replaced. Nothing was changed (dry run).`
+        : `The secrets of ${webhooks(replaced)} were replaced, and this key is the database's from now on. Start Waybill: it mails ${counted(eshops.length, 'e-shop')}.`,
     );
   });
-  return command;
 }

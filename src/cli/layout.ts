@@ -1,8 +1,9 @@
 /** How results are laid out for people. */
 import { oneLine } from '../domain/words.ts';
 
-/** Lines of `name  value`, the values aligned, whatever control characters are in them. */
-export function pairs(rows: readonly (readonly [string, string | number])[]): string {
+/** Lines of `name  value`, the values aligned, whatever control characters are in them; none for a value that is null. */
+export function pairs(given: readonly (readonly [string, string | number | null])[]): string {
+  const rows = given.flatMap(([title, value]) => (value === null ? [] : [[title, value] as const]));
   const width = Math.max(...rows.map(([title]) => title.length));
   return rows.map(([title, value]) => `${title.padEnd(width)}  ${cellOf(value)}`).join('\n');
 }
@@ -12,9 +13,13 @@ function cellOf<T extends string | number>(value: T): T | string {
   return typeof value === 'string' ? oneLine(value) : value;
 }
 
-/** A table with a line of titles; numbers stand at the right of their column. */
-export function table(titles: readonly string[], given: readonly (readonly (string | number)[])[]): string {
-  const rows = given.map((row) => row.map(cellOf));
+/** What stands in a line of a table: title → value. */
+export type Cells = Readonly<Record<string, string | number>>;
+
+/** A table with a line of titles, which are those of the first record; numbers stand at the right of their column. */
+export function table(records: readonly Cells[]): string {
+  const titles = Object.keys(records[0] ?? {});
+  const rows = records.map((record) => Object.values(record).map(cellOf));
   const widths = titles.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => String(row[column] ?? '').length)),
   );

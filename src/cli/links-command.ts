@@ -1,9 +1,9 @@
 /** `waybill links`: the lists of Temporal's UI that answer what operators ask. */
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, option, runs } from '../lib/command-line.ts';
 import {
   EXAMPLE,
   listUrl,
@@ -19,13 +19,20 @@ const ORDER_MESSAGE =
 /** What a URL can name as its host. */
 const HOST = /^[^\s"\\/?#@]+$/;
 const HOST_MESSAGE = '--receiver must be a host such as shop.example or shop.example:8443.';
-const optionsSchema = v.object({
-  ...jsonSchema.entries,
-  webhook: v.optional(webhookNumber('--webhook')),
-  order: v.optional(v.pipe(v.string(), v.regex(SEARCHABLE, ORDER_MESSAGE))),
-  receiver: v.optional(v.pipe(v.string(), v.regex(HOST, HOST_MESSAGE))),
+const linksOptions = v.object({
+  webhook: option('--webhook <id>', 'number of a webhook', v.optional(webhookNumber('--webhook'))),
+  order: option(
+    '--order <id>',
+    'identifier of an order or other record, as given by the e-shop',
+    v.optional(v.pipe(v.string(), v.regex(SEARCHABLE, ORDER_MESSAGE))),
+  ),
+  receiver: option(
+    '--receiver <host>',
+    'a host that webhooks call, with or without a port',
+    v.optional(v.pipe(v.string(), v.regex(HOST, HOST_MESSAGE))),
+  ),
 });
-type Options = v.InferOutput<typeof optionsSchema>;
+type Options = v.InferOutput<typeof linksOptions>;
 
 function subjectOf({ webhook, order, receiver }: Options): Subject {
   return {
@@ -44,26 +51,20 @@ function hints(options: Options, uiUrl: string | null): string[] {
   ];
 }
 
-export function linksCommand({ env, print }: CommandContext): Command {
-  return new Command('links')
-    .option('--webhook <id>', 'number of a webhook')
-    .option('--order <id>', 'identifier of an order or other record, as given by the e-shop')
-    .option('--receiver <host>', 'a host that webhooks call, with or without a port')
-    .addOption(json())
-    .action(async (given: unknown) => {
-      const options = checked(optionsSchema, given);
-      const settings = readSettings(env);
-      const uiUrl = await uiUrlOf(settings);
-      const links = questionsAbout(subjectOf(options)).map((question) => ({
-        ...question,
-        url: uiUrl === null ? null : listUrl(uiUrl, settings.TEMPORAL_NAMESPACE, question.query),
-      }));
-      if (options.json) return print(JSON.stringify(links));
-      for (const { question, query, url } of links) {
-        print([question, `  ${query}`, ...(url === null ? [] : [`  ${url}`]), ''].join('\n'));
-      }
-      for (const hint of hints(options, uiUrl)) print(hint);
-    });
+export function linksCommand(command: Command, { env, print }: CommandContext): void {
+  runs(command, linksOptions, async ({ json, ...options }) => {
+    const settings = readSettings(env);
+    const uiUrl = await uiUrlOf(settings);
+    const links = questionsAbout(subjectOf(options)).map((question) => ({
+      ...question,
+      url: uiUrl === null ? null : listUrl(uiUrl, settings.TEMPORAL_NAMESPACE, question.query),
+    }));
+    if (json) return print(JSON.stringify(links));
+    for (const { question, query, url } of links) {
+      print([question, `  ${query}`, ...(url === null ? [] : [`  ${url}`]), ''].join('\n'));
+    }
+    for (const hint of hints(options, uiUrl)) print(hint);
+  });
 }
 
 /** Where the UI of a first instance is. */

@@ -3,33 +3,53 @@ import * as v from 'valibot';
 import { payloadVersions } from '../domain/decimal.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { urlProblem, webhookMethods } from '../domain/webhook.ts';
-import { jsonSchema, whole } from '../lib/command-line.ts';
-import { eshopSchema } from './options.ts';
+import { flag, option, whole } from '../lib/command-line.ts';
+import { eshopOption } from './options.ts';
 
 const TYPE_MESSAGE = '--type must be event types separated by commas, such as CREATE_ORDER,UPDATE_ORDER.';
-export const listenSchema = v.object({
-  ...jsonSchema.entries,
-  ...eshopSchema.entries,
-  type: v.optional(
-    v.pipe(
-      v.string(),
-      v.transform((text) => [...new Set(text.split(',').map((part) => part.trim()))]),
-      v.array(v.picklist(eventTypeNames, TYPE_MESSAGE), TYPE_MESSAGE),
-    ),
+const types = v.pipe(
+  v.string(),
+  v.transform((text) => [...new Set(text.split(',').map((part) => part.trim()))]),
+  v.array(v.picklist(eventTypeNames, TYPE_MESSAGE), TYPE_MESSAGE),
+);
+const forwardUrl = v.pipe(
+  v.string(),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const problem = dataset.typed ? urlProblem(dataset.value) : null;
+    if (problem !== null) addIssue({ message: `--forward-to ${problem}.` });
+  }),
+);
+
+export const listenOptions = v.object({
+  eshop: eshopOption,
+  type: option(
+    '--type <types>',
+    'event types, separated by commas; default: all that the contract allows',
+    v.optional(types),
   ),
-  forwardTo: v.optional(
-    v.pipe(
-      v.string(),
-      v.rawCheck(({ dataset, addIssue }) => {
-        const problem = dataset.typed ? urlProblem(dataset.value) : null;
-        if (problem !== null) addIssue({ message: `--forward-to ${problem}.` });
-      }),
-    ),
+  forwardTo: option(
+    '--forward-to <url>',
+    'URL to forward deliveries to, on this machine or elsewhere',
+    v.optional(forwardUrl),
   ),
-  method: v.picklist(webhookMethods, '--method must be POST or GET.'),
-  payloadVersion: v.picklist(payloadVersions, `--payload-version must be ${payloadVersions.join(' or ')}.`),
-  port: whole('port', 65_535, 0),
-  secret: v.optional(v.string()),
-  body: v.optional(v.literal(true)),
+  method: option(
+    '--method <method>',
+    webhookMethods.join(' or '),
+    v.picklist(webhookMethods, '--method must be POST or GET.'),
+    'POST',
+  ),
+  payloadVersion: option(
+    '--payload-version <version>',
+    payloadVersions.join(' or '),
+    v.picklist(payloadVersions, `--payload-version must be ${payloadVersions.join(' or ')}.`),
+    'v2',
+  ),
+  port: option('--port <n>', 'port on loopback; 0 takes a free one', whole('port', 65_535, 0), '0'),
+  secret: option(
+    '--secret <secret>',
+    'secret of the webhooks, so that the program behind --forward-to can keep its own; default: a new one',
+    v.optional(v.string()),
+  ),
+  body: flag('--body', 'print the bodies as well'),
 });
-export type ListenOptions = v.InferOutput<typeof listenSchema>;
+export type ListenOptions = v.InferOutput<typeof listenOptions> & { readonly json: boolean };

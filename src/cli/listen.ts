@@ -1,15 +1,14 @@
 /** Listens until it is interrupted. */
 import { once } from 'node:events';
 import { noSuchEshop } from '../app/accounts.ts';
+import { configuredGuard } from '../app/outgoing.ts';
 import { findEshop } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
-import { createAddressGuard } from '../delivery/address-guard.ts';
-import { destinationProblem } from '../delivery/destination.ts';
 import { counted } from '../domain/words.ts';
 import type { CommandContext } from '../lib/command-line.ts';
+import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 import { newWebhookSecret } from '../secrets/keys.ts';
-import { untilInterrupted } from './interruption.ts';
 import { pairs } from './layout.ts';
 import type { ListenOptions } from './listen-options.ts';
 import { type OwnWebhook, register, removeLeftBehind, unregister } from './listen-webhooks.ts';
@@ -62,11 +61,11 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
   const secret = options.secret ?? newWebhookSecret();
   const forward = forwardTo === undefined ? null : new URL(forwardTo).origin;
   const onRequest = (request: ReceivedRequest) =>
-    print(options.json ? JSON.stringify(request) : lines(request, options.body === true));
+    print(options.json ? JSON.stringify(request) : lines(request, options.body));
 
   async function registered(sql: Pool, server: ListeningServer, signal: AbortSignal): Promise<void> {
     const url = addressOf(server.port, forwardTo);
-    const refused = destinationProblem(createAddressGuard(config.deliveryAllowCidrs, own), url);
+    const refused = configuredGuard(config, own)(url);
     if (refused !== null) {
       throw new UserError(
         `Deliveries to this machine are refused (a URL ${refused}): start Waybill, and this command, with DELIVERY_ALLOW_CIDRS=127.0.0.0/8.`,

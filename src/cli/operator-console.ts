@@ -1,6 +1,6 @@
 /** The operators' pages on loopback, made of the API, the console and what the other commands do. */
 import { createApplication } from '../app/application.ts';
-import { retryPolicyOf } from '../config/config.ts';
+import { configuredSender } from '../app/outgoing.ts';
 import type { Settings } from '../config/variables.ts';
 import { createConsole } from '../console/console.tsx';
 import { operatorAuthenticator } from '../console/operator/authenticator.tsx';
@@ -8,13 +8,11 @@ import type { InstallationStatus, OperatorDeps } from '../console/operator/deps.
 import { countIncidents, readFlow } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { listRecoveries, listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
-import { createSender } from '../delivery/sender.ts';
 import { dataDirAt } from '../embedded/data-dir.ts';
 import { noteConsole } from '../embedded/operator-consoles.ts';
 import { listen } from '../http/http-server.ts';
 import { pause } from '../lib/settled.ts';
 import { UserError } from '../lib/user-error.ts';
-import { version } from '../lib/version.ts';
 import { createLog } from '../log/log.ts';
 import { createActionRequester } from '../temporal/action-requester.ts';
 import { createUiLinks } from '../temporal/ui-links.ts';
@@ -24,7 +22,7 @@ import { ownParts } from './own-parts.ts';
 import { formatTime } from './policy-table.ts';
 import { recoveryRecord } from './recovery-record.ts';
 import type { TemporalStatus } from './status.ts';
-import { askTemporal, needsOf, problemOf, readStorage, readWork } from './status.ts';
+import { askDatabase, askTemporal, needsOf, problemOf } from './status.ts';
 import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 
 /** Of one operator, who looks at a few pages. */
@@ -50,7 +48,7 @@ function remembered<T>(freshMs: number, read: () => Promise<T>): () => Promise<T
 }
 
 async function readInstallation(sql: Pool, temporal: TemporalStatus): Promise<InstallationStatus> {
-  const database = { problem: null, ...(await readStorage(sql)), ...(await readWork(sql)) } as const;
+  const database = await askDatabase(sql);
   const [flow, incidents] = [await readFlow(sql, FLOW_SECONDS), await countIncidents(sql)];
   const { outbox, open, recoveries } = database;
   const { fresh, recovered, handedBack, oldestSeconds } = outbox;
@@ -118,13 +116,7 @@ export async function serveOperatorConsole(
         terminal: process.stderr.isTTY,
         colors: false,
       });
-      const sender = createSender({
-        timeoutMs: retryPolicyOf(settings).attemptTimeoutMs,
-        allowCidrs: config.deliveryAllowCidrs,
-        own,
-        dnsServers: settings.DNS_SERVERS,
-        version,
-      });
+      const sender = configuredSender(config, own);
       const requester = address === undefined ? null : createActionRequester(config, sql, address);
       const application = await createApplication({
         config,

@@ -1,10 +1,10 @@
 /** `waybill reconcile`: one look at every record that should have a running workflow. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import pino from 'pino';
 import { unwatched } from '../attempt/watch.ts';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
-import { type CommandContext, checked, json } from '../lib/command-line.ts';
+import { type CommandContext, runs } from '../lib/command-line.ts';
 import { actions, countsOf, reasons, summary } from '../reconciler/counts.ts';
 import { createExecutions } from '../reconciler/executions.ts';
 import { createPasses, type PassResult } from '../reconciler/passes.ts';
@@ -14,7 +14,7 @@ import { createBatchStarter } from '../temporal/start-batch.ts';
 import { createRecoveryStarter } from '../temporal/start-recovery.ts';
 import { withDatabase } from './open-database.ts';
 import { withTemporal } from './open-temporal.ts';
-import { dryRunSchema } from './options.ts';
+import { dryRunOption } from './options.ts';
 
 /** What is late by less than this may well be on its way, in milliseconds. */
 const LATE_AFTER_MS = 60_000;
@@ -50,19 +50,14 @@ function line({ kind, name, action, reason, by, words }: Repair): string {
   return `${kind.padEnd(8)}  ${record.join(', ')}  ${actions[action]}  ${reasons[reason]}${operator}`;
 }
 
-export function reconcileCommand({ env, print }: CommandContext): Command {
-  return new Command('reconcile')
-    .option('--dry-run', 'only report what would be done')
-    .addOption(json())
-    .action(async (given: unknown) => {
-      const options = checked(dryRunSchema, given);
-      const dryRun = options.dryRun ?? false;
-      const { looked, repairs } = await reconcile(readSettings(env), dryRun);
-      if (options.json) return print(JSON.stringify({ dryRun, looked, mended: repairs }));
-      for (const repair of repairs) print(line(repair));
-      const done = repairs.length === 0 ? 'nothing to repair' : summary(countsOf(repairs));
-      print(
-        `${looked} checked: ${done}.${dryRun && repairs.length > 0 ? ' Nothing was changed (dry run).' : ''}`,
-      );
-    });
+export function reconcileCommand(command: Command, { env, print }: CommandContext): void {
+  runs(command, dryRunOption, async ({ dryRun, json }) => {
+    const { looked, repairs } = await reconcile(readSettings(env), dryRun);
+    if (json) return print(JSON.stringify({ dryRun, looked, mended: repairs }));
+    for (const repair of repairs) print(line(repair));
+    const done = repairs.length === 0 ? 'nothing to repair' : summary(countsOf(repairs));
+    print(
+      `${looked} checked: ${done}.${dryRun && repairs.length > 0 ? ' Nothing was changed (dry run).' : ''}`,
+    );
+  });
 }

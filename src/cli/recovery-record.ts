@@ -5,20 +5,8 @@ import { counted } from '../domain/words.ts';
 import { minute, pairs, table } from './layout.ts';
 
 export function recoveryStatus(row: RecoveryRow): RecoveryStatus {
-  const { state, reason, done, failed, superseded, left, estimatedEndAt } = recoveryProgress(row);
-  const { id, eshopId, webhookId } = row;
-  return {
-    recoveryId: id,
-    eshopId,
-    webhookId,
-    state,
-    reason,
-    done,
-    failed,
-    superseded,
-    left,
-    estimatedEndAt,
-  };
+  const { created, open, rate, exhausted, ...shown } = recoveryProgress(row);
+  return { recoveryId: row.id, eshopId: row.eshopId, webhookId: row.webhookId, ...shown };
 }
 
 export function recoveryRecord(row: RecoveryRow) {
@@ -40,11 +28,14 @@ export function recoveryLine(row: RecoveryRow): string {
 }
 
 export function recoveriesTable(rows: readonly RecoveryRow[]): string {
-  const lines = rows.map((row) => {
-    const { recoveryId, eshopId, webhookId, state, done, failed, superseded, left } = recoveryStatus(row);
-    return [recoveryId, eshopId, webhookId, minute(row.createdAt), state, done, failed, superseded, left];
-  });
-  return table(['id', 'e-shop', 'webhook', 'begun', 'state', 'done', 'failed', 'superseded', 'left'], lines);
+  return table(
+    rows.map((row) => {
+      const { id, eshopId, webhookId, createdAt } = row;
+      const { state, done, failed, superseded, left } = recoveryProgress(row);
+      const about = { id, 'e-shop': eshopId, webhook: webhookId, begun: minute(createdAt) };
+      return { ...about, state, done, failed, superseded, left };
+    }),
+  );
 }
 
 export function recoveryDetails(row: RecoveryRow): string {
@@ -56,8 +47,8 @@ export function recoveryDetails(row: RecoveryRow): string {
     ['Webhook', webhookId],
     ['Events', `${counted(found, 'event')}, ${minute(since)} to ${minute(until)}: ${include.join(', ')}`],
     ['State', recoveryLine(row)],
-    ...(reason === null ? [] : [['Reason', reason] as const]),
+    ['Reason', reason],
     ['Begun', minute(createdAt)],
-    ...(finishedAt === null ? [] : [['Ended', minute(finishedAt)] as const]),
+    ['Ended', finishedAt === null ? null : minute(finishedAt)],
   ]);
 }

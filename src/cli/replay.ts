@@ -1,27 +1,43 @@
 /** `waybill replay`: whether the workflows of a Temporal server go on with the present code. */
 import type { WorkflowBundleOption } from '@temporalio/worker';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { confidentialValues, readSettings } from '../config/config.ts';
 import { hostAndPort } from '../config/values.ts';
 import { counted } from '../domain/words.ts';
-import { type CommandContext, checked, json, jsonSchema, whole } from '../lib/command-line.ts';
+import { type CommandContext, option, runs, whole } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { Replayed } from '../replay/replay.ts';
 import { table } from './layout.ts';
 
 const MAX_HISTORIES = 1_000_000;
-const optionsSchema = v.object({
-  ...jsonSchema.entries,
-  address: v.optional(
-    v.pipe(
-      v.string(),
-      v.check((text) => v.is(hostAndPort, text), '--address must be host:port.'),
-    ),
+const address = v.pipe(
+  v.string(),
+  v.check((text) => v.is(hostAndPort, text), '--address must be host:port.'),
+);
+const folder = v.pipe(v.string(), v.minLength(1, '--save must be the path of a folder.'));
+const replayOptions = v.object({
+  address: option(
+    '--address <host:port>',
+    'the Temporal server; default: TEMPORAL_ADDRESS, else that of the instance',
+    v.optional(address),
   ),
-  query: v.optional(v.string()),
-  limit: whole('limit', MAX_HISTORIES),
-  save: v.optional(v.pipe(v.string(), v.minLength(1, '--save must be the path of a folder.'))),
+  query: option(
+    '--query <query>',
+    'the workflows to replay, such as "ExecutionStatus = \'Running\'"',
+    v.optional(v.string()),
+  ),
+  limit: option(
+    '--limit <n>',
+    'how many to replay at most: running ones first, then the latest',
+    whole('limit', MAX_HISTORIES),
+    '1000',
+  ),
+  save: option(
+    '--save <folder>',
+    'save the histories there, except those that contain more than identifiers',
+    v.optional(folder),
+  ),
 });
 
 /** Exit codes beside 0 and that of a mistake. */
@@ -35,78 +51,77 @@ const histories = (count: number) => counted(count, 'history', 'histories');
 
 /** For people: what breaks, what was not saved, and how much was looked at. */
 function report({ live, closed, broken, refused, saved }: Replayed, save: string | undefined): string[] {
-  const breaks = broken.map(({ workflowId, eventId, expected, found }) => [
-    workflowId,
-    eventId,
-    expected,
-    found,
-  ]);
-  const findings = refused.map(({ workflowId, eventId, what }) => [workflowId, eventId, what]);
+  const breaks = broken.map(({ workflowId, eventId, expected, found }) => ({
+    workflow: workflowId,
+    event: eventId,
+    'history has': expected,
+    'code does': found,
+  }));
+  const findings = refused.map(({ workflowId, eventId, what }) => ({
+    'not saved': workflowId,
+    event: eventId,
+    holds: what,
+  }));
   return [
-    ...(breaks.length === 0 ? [] : [table(['workflow', 'event', 'history has', 'code does'], breaks)]),
-    ...(findings.length === 0 ? [] : [table(['not saved', 'event', 'holds'], findings)]),
+    ...(breaks.length === 0 ? [] : [table(breaks)]),
+    ...(findings.length === 0 ? [] : [table(findings)]),
     `${histories(live + closed)} replayed (${live} live, ${closed} closed): ${broken.length === 0 ? 'none breaks' : `${broken.length} of them ${broken.length === 1 ? 'breaks' : 'break'}`}.`,
     ...(save === undefined ? [] : [`${histories(saved)} saved in ${save}.`]),
   ];
 }
 
 /** @param workflows other workflow code than the present one */
-export function replayCommand({ env, print }: CommandContext, workflows?: WorkflowBundleOption): Command {
-  return new Command('replay')
+export function replayCommand(
+  command: Command,
+  { env, print }: CommandContext,
+  workflows?: WorkflowBundleOption,
+): void {
+  command
     .argument('[workflow ids...]', 'or ids of deliveries; default: all workflows on TEMPORAL_TASK_QUEUE')
-    .option(
-      '--address <host:port>',
-      'the Temporal server; default: TEMPORAL_ADDRESS, else that of the instance',
-    )
-    .option('--query <query>', 'the workflows to replay, such as "ExecutionStatus = \'Running\'"')
-    .option('--limit <n>', 'how many to replay at most: running ones first, then the latest', '1000')
-    .option('--save <folder>', 'save the histories there, except those that contain more than identifiers')
-    .addOption(json())
     .addHelpText(
       'after',
       '\nExit code: 0 all replay, 1 could not be checked, 2 some break, 3 some were not saved.',
-    )
-    .action(async (ids: readonly string[], given: unknown) => {
-      const { address, query, limit, save, ...options } = checked(optionsSchema, given);
-      if (ids.length > 0 && query !== undefined) {
-        throw new UserError('Give ids of workflows or a --query, but not both.');
-      }
-      const settings = readSettings({
-        ...env,
-        ...(address === undefined ? {} : { TEMPORAL_ADDRESS: address }),
-      });
-      // Temporal's libraries take a while to load: `--help` and a mistake need none of them.
-      const [{ withTemporal }, { latestRun, runsFor }, { replayRuns }, { loadWorkflowBundle }] =
-        await Promise.all([
-          import('./open-temporal.ts'),
-          import('../replay/fetch.ts'),
-          import('../replay/replay.ts'),
-          import('../temporal/workflow-bundle.ts'),
-        ]);
-      const { more, ...result } = await withTemporal(settings, async (client, { taskQueue }) => {
-        const found =
-          ids.length > 0
-            ? await Promise.all(ids.map((id) => latestRun(client, id)))
-            : await runsFor(client, query ?? allOf(taskQueue), limit);
-        // A check that checked nothing must not pass.
-        if (found.length === 0) throw new UserError(`No workflow matches ${query ?? allOf(taskQueue)}.`);
-        const runs = ids.length > 0 ? found : found.slice(0, limit);
-        const keeping = save === undefined ? undefined : { directory: save, known: confidentialValues(env) };
-        const replayed = await replayRuns(client, runs, workflows ?? (await loadWorkflowBundle()), keeping);
-        return { ...replayed, more: found.length > runs.length };
-      });
-      if (result.live + result.closed === 0)
-        throw new UserError('Temporal has removed all of them in the meantime.');
-      if (options.json) print(JSON.stringify({ ...result, more }));
-      else {
-        for (const line of report(result, save)) print(line);
-        if (more) print(`There are more than ${limit}; use --limit to replay more.`);
-      }
-      if (result.broken.length > 0) {
-        throw new UserError(`${histories(result.broken.length)} cannot be continued by this code.`, BREAKS);
-      }
-      if (result.refused.length > 0) {
-        throw new UserError(`${histories(result.refused.length)} not saved.`, NOT_SAVED);
-      }
+    );
+  runs(command, replayOptions, async ({ address, query, limit, save, json }, ...ids) => {
+    if (ids.length > 0 && query !== undefined) {
+      throw new UserError('Give ids of workflows or a --query, but not both.');
+    }
+    const settings = readSettings({
+      ...env,
+      ...(address === undefined ? {} : { TEMPORAL_ADDRESS: address }),
     });
+    // Temporal's libraries take a while to load: `--help` and a mistake need none of them.
+    const [{ withTemporal }, { latestRun, runsFor }, { replayRuns }, { loadWorkflowBundle }] =
+      await Promise.all([
+        import('./open-temporal.ts'),
+        import('../replay/fetch.ts'),
+        import('../replay/replay.ts'),
+        import('../temporal/workflow-bundle.ts'),
+      ]);
+    const { more, ...result } = await withTemporal(settings, async (client, { taskQueue }) => {
+      const found =
+        ids.length > 0
+          ? await Promise.all(ids.map((id) => latestRun(client, id)))
+          : await runsFor(client, query ?? allOf(taskQueue), limit);
+      // A check that checked nothing must not pass.
+      if (found.length === 0) throw new UserError(`No workflow matches ${query ?? allOf(taskQueue)}.`);
+      const runs = ids.length > 0 ? found : found.slice(0, limit);
+      const keeping = save === undefined ? undefined : { directory: save, known: confidentialValues(env) };
+      const replayed = await replayRuns(client, runs, workflows ?? (await loadWorkflowBundle()), keeping);
+      return { ...replayed, more: found.length > runs.length };
+    });
+    if (result.live + result.closed === 0)
+      throw new UserError('Temporal has removed all of them in the meantime.');
+    if (json) print(JSON.stringify({ ...result, more }));
+    else {
+      for (const line of report(result, save)) print(line);
+      if (more) print(`There are more than ${limit}; use --limit to replay more.`);
+    }
+    if (result.broken.length > 0) {
+      throw new UserError(`${histories(result.broken.length)} cannot be continued by this code.`, BREAKS);
+    }
+    if (result.refused.length > 0) {
+      throw new UserError(`${histories(result.refused.length)} not saved.`, NOT_SAVED);
+    }
+  });
 }

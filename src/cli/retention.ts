@@ -1,26 +1,21 @@
 /** `waybill retention`: one run of what the schedule does every hour. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
-import { type CommandContext, checked, json } from '../lib/command-line.ts';
+import { type CommandContext, runs } from '../lib/command-line.ts';
 import { retain } from '../retention/retain.ts';
 import { summary } from '../retention/summary.ts';
 import { withDatabase } from './open-database.ts';
-import { dryRunSchema } from './options.ts';
+import { dryRunOption } from './options.ts';
 
-export function retentionCommand({ env, print }: CommandContext): Command {
-  return new Command('retention')
-    .option('--dry-run', 'only report what would be done')
-    .addOption(json())
-    .action(async (given: unknown) => {
-      const options = checked(dryRunSchema, given);
-      const dryRun = options.dryRun ?? false;
-      const settings = readSettings(env);
-      const done = await withDatabase(settings, (sql) =>
-        retain(sql, { retentionMs: settings.RETENTION, dryRun }),
-      );
-      if (options.json) return print(JSON.stringify({ dryRun, ...done }));
-      print(
-        `retention: ${summary(done) ?? 'nothing to do.'}${dryRun ? ' Nothing was changed (dry run).' : ''}`,
-      );
-    });
+export function retentionCommand(command: Command, { env, print }: CommandContext): void {
+  runs(command, dryRunOption, async ({ dryRun, json }) => {
+    const settings = readSettings(env);
+    const done = await withDatabase(settings, (sql) =>
+      retain(sql, { retentionMs: settings.RETENTION, dryRun }),
+    );
+    if (json) return print(JSON.stringify({ dryRun, ...done }));
+    print(
+      `retention: ${summary(done) ?? 'nothing to do.'}${dryRun ? ' Nothing was changed (dry run).' : ''}`,
+    );
+  });
 }

@@ -1,4 +1,5 @@
 /** Requests to a webhook with a sample, made by this process: one, or the series of an examination. */
+import { configuredSender } from '../app/outgoing.ts';
 import { createExaminer } from '../attempt/examiner.ts';
 import { signingSecrets } from '../attempt/prepare.ts';
 import { createTestSender } from '../attempt/test-sender.ts';
@@ -6,7 +7,7 @@ import type { Pool } from '../db/pool.ts';
 import { eshopOfWebhook } from '../db/webhooks/all-webhooks.ts';
 import { beginExamination, endExamination } from '../db/webhooks/examinations.ts';
 import { findWebhookWithSecrets } from '../db/webhooks/with-secrets.ts';
-import { createSender, type Sender } from '../delivery/sender.ts';
+import type { Sender } from '../delivery/sender.ts';
 import { EXAMINATIONS_PER_HOUR, type Examination, examinationRefusals } from '../domain/examination.ts';
 import { Problem } from '../domain/problem.ts';
 import type { TestDeliveryResult, WebhookWithSecrets } from '../domain/test-delivery.ts';
@@ -35,19 +36,12 @@ const INCONCLUSIVE = 3;
 /** @throws UserError where there is no such webhook, or its secret cannot be opened */
 async function toWebhook<T>(env: Env, id: number, work: (parts: Parts) => Promise<T>): Promise<T> {
   const { config, own, keys } = await ownParts(env);
-  const { settings, retryPolicy, deliveryAllowCidrs } = config;
-  return await withDatabase(settings, async (sql) => {
+  return await withDatabase(config.settings, async (sql) => {
     const eshopId = await eshopOfWebhook(sql, id);
     const webhook = eshopId === null ? null : await findWebhookWithSecrets(sql, eshopId, id);
     if (webhook === null) throw noSuchWebhook(id);
-    const timeoutMs = retryPolicy.attemptTimeoutMs;
-    const sender = createSender({
-      timeoutMs,
-      allowCidrs: deliveryAllowCidrs,
-      own,
-      dnsServers: settings.DNS_SERVERS,
-      version,
-    });
+    const timeoutMs = config.retryPolicy.attemptTimeoutMs;
+    const sender = configuredSender(config, own);
     try {
       const parts = { sql, sender, keys: await keys(sql), webhook, timeoutMs };
       checkSecrets(parts);

@@ -1,22 +1,21 @@
 /** `waybill status`: how things are, and whether somebody is needed. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import type { FlowOverview } from '../db/overview.ts';
 import type { RecoveryStatus } from '../domain/recovery-progress.ts';
 import { counted } from '../domain/words.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, noOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { minute, pairs } from './layout.ts';
 import { formatTime } from './policy-table.ts';
 import { recoveryCounts } from './recovery-record.ts';
 import { type DatabaseStatus, needsOf, readStatus, type Status, type TemporalStatus } from './status.ts';
 
-export function statusCommand({ env, print }: CommandContext): Command {
-  return new Command('status').addOption(json()).action(async (given: unknown) => {
-    const options = checked(jsonSchema, given);
+export function statusCommand(command: Command, { env, print }: CommandContext): void {
+  runs(command, noOptions, async ({ json }) => {
     const status = await readStatus(readSettings(env));
     const needs = needsOf(status);
-    print(options.json ? JSON.stringify({ ...status, needs }) : statusTable(status));
+    print(json ? JSON.stringify({ ...status, needs }) : statusTable(status));
     // As an error: on stderr, with exit code 1.
     if (needs.length > 0) throw new UserError(needs.join('\n'));
   });

@@ -4,20 +4,10 @@ import type { Settings } from '../config/variables.ts';
 import { databaseTime } from '../db/clock.ts';
 import { type ClockStep, lastClockStep } from '../db/future-times.ts';
 import { mailFolder } from '../db/mail-folder.ts';
-import {
-  type DatabaseOverview,
-  type MailOverview,
-  type OpenOverview,
-  type OutboxOverview,
-  readDatabase,
-  readMails,
-  readOpen,
-  readOutbox,
-} from '../db/overview.ts';
+import { readDatabase, readMails, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { countAstray, readPartitions } from '../db/retention/partitions.ts';
-import type { RecoveryStatus } from '../domain/recovery-progress.ts';
 import { counted } from '../domain/words.ts';
 import { UserError } from '../lib/user-error.ts';
 import { withDatabase } from './open-database.ts';
@@ -37,20 +27,7 @@ interface PartitionStatus {
 }
 
 /** What the database says; the `problem` alone where it cannot be used. */
-export type DatabaseStatus =
-  | { readonly problem: string }
-  | (DatabaseOverview & {
-      readonly problem: null;
-      readonly outbox: OutboxOverview;
-      readonly open: OpenOverview;
-      readonly mails: MailOverview;
-      readonly recoveries: readonly RecoveryStatus[];
-      readonly partitions: PartitionStatus;
-      /** Where workers put mails that nobody gets; null where a mail server has them. */
-      readonly mailFolder: string | null;
-      /** Of the last hour; null where there was none. */
-      readonly clockStep: ClockStep | null;
-    });
+export type DatabaseStatus = { readonly problem: string } | Awaited<ReturnType<typeof askDatabase>>;
 
 /** What Temporal says; the `problem` alone where it cannot be used. */
 export type TemporalStatus =
@@ -169,12 +146,15 @@ export async function readStorage(sql: Pool) {
   return {
     ...(await readDatabase(sql)),
     partitions: await partitionStatus(sql),
+    /** Where workers put mails that nobody gets; null where a mail server has them. */
     mailFolder: await mailFolder(sql),
+    /** Of the last hour; null where there was none. */
     clockStep: await recentClockStep(sql),
   };
 }
 
-async function askDatabase(sql: Pool): Promise<DatabaseStatus> {
+/** Both. */
+export async function askDatabase(sql: Pool) {
   return { problem: null, ...(await readStorage(sql)), ...(await readWork(sql)) };
 }
 

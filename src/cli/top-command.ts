@@ -1,12 +1,12 @@
 /** `waybill top`: how things are, live. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { type FlowOverview, readFlow } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, noOptions, runs } from '../lib/command-line.ts';
 import { pause } from '../lib/settled.ts';
-import { untilInterrupted } from './interruption.ts';
+import { untilInterrupted } from '../lib/shutdown.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import {
@@ -40,29 +40,26 @@ function frame(overview: Overview): string {
   return [pairs(rows), ...needsAt(overview)].join('\n');
 }
 
-export function topCommand({ env, print }: CommandContext): Command {
-  return new Command('top')
-    .addOption(json())
-    .addHelpText(
-      'after',
-      '\nOn a terminal the display is redrawn; with --json, one line is printed per second.',
-    )
-    .action(async (given: unknown) => {
-      const options = checked(jsonSchema, given);
-      const settings = readSettings(env);
-      const clear = process.stdout.isTTY ? CLEAR : '';
-      await untilInterrupted('Stopped.', (signal) =>
-        top(
-          settings,
-          (overview) => {
-            if (options.json) return print(JSON.stringify({ ...overview, needs: needsAt(overview) }));
-            process.stdout.write(clear);
-            print(frame(overview));
-          },
-          signal,
-        ),
-      );
-    });
+export function topCommand(command: Command, { env, print }: CommandContext): void {
+  command.addHelpText(
+    'after',
+    '\nOn a terminal the display is redrawn; with --json, one line is printed per second.',
+  );
+  runs(command, noOptions, async ({ json }) => {
+    const settings = readSettings(env);
+    const clear = process.stdout.isTTY ? CLEAR : '';
+    await untilInterrupted('Stopped.', (signal) =>
+      top(
+        settings,
+        (overview) => {
+          if (json) return print(JSON.stringify({ ...overview, needs: needsAt(overview) }));
+          process.stdout.write(clear);
+          print(frame(overview));
+        },
+        signal,
+      ),
+    );
+  });
 }
 
 interface Overview {

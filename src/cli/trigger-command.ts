@@ -1,5 +1,5 @@
 /** `waybill trigger`: a test event, which goes the way of every other. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
@@ -7,11 +7,11 @@ import { findEshop } from '../db/eshops.ts';
 import { recordTestEvent } from '../db/outbox/test-event.ts';
 import { type EventType, eventTypeNames, eventTypes } from '../domain/event-types.ts';
 import { testRecordOf } from '../domain/test-event.ts';
-import { type CommandContext, checked, json } from '../lib/command-line.ts';
+import { type CommandContext, checked, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { eshopOption, oneEshopSchema } from './options.ts';
+import { oneEshop } from './options.ts';
 
 const typeSchema = v.picklist(
   eventTypeNames,
@@ -27,7 +27,7 @@ without consequences, use waybill webhooks test.
 Types:
 ${eventTypeNames.map((name) => `  ${name}: ${eventTypes[name].firesWhen}`).join('\n')}`;
 
-export function triggerCommand({ env, print }: CommandContext): Command {
+export function triggerCommand(command: Command, { env, print }: CommandContext): void {
   async function trigger(eshopId: number, type: EventType) {
     const { entityId, record } = testRecordOf(type, new Date());
     const made = await withDatabase(readSettings(env), async (sql) => {
@@ -42,22 +42,12 @@ export function triggerCommand({ env, print }: CommandContext): Command {
     return { entityId, ...made };
   }
 
-  return new Command('trigger')
-    .argument('<type>', 'event type, such as CREATE_ORDER')
-    .addOption(eshopOption())
-    .addOption(json())
-    .addHelpText('after', HELP)
-    .action(async (written: unknown, given: unknown) => {
-      const type = checked(typeSchema, written);
-      const { eshop, ...options } = checked(oneEshopSchema, given);
-      const { entityId, eventId, deliveries } = await trigger(eshop, type);
-      if (options.json) return print(JSON.stringify({ eshopId: eshop, type, entityId, eventId, deliveries }));
-      print(`Test event ${eventId}: ${type} ${entityId}.`);
-      print(
-        table(
-          ['delivery', 'webhook'],
-          deliveries.map(({ id, webhookId }) => [id, webhookId]),
-        ),
-      );
-    });
+  command.argument('<type>', 'event type, such as CREATE_ORDER').addHelpText('after', HELP);
+  runs(command, oneEshop, async ({ eshop, json }, written) => {
+    const type = checked(typeSchema, written);
+    const { entityId, eventId, deliveries } = await trigger(eshop, type);
+    if (json) return print(JSON.stringify({ eshopId: eshop, type, entityId, eventId, deliveries }));
+    print(`Test event ${eventId}: ${type} ${entityId}.`);
+    print(table(deliveries.map(({ id, webhookId }) => ({ delivery: id, webhook: webhookId }))));
+  });
 }

@@ -1,7 +1,7 @@
 /** `waybill webhooks test`: one request with a sample, as the API makes it. */
 import type { Command } from 'commander';
 import type { TestDeliveryResult } from '../domain/test-delivery.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, checked, noOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { webhookNumber } from './options.ts';
 
@@ -29,30 +29,28 @@ function transcript({ request, response, durationMs }: TestDeliveryResult): stri
 }
 
 export function addTest(command: Command, { env, print }: CommandContext): void {
-  command
+  const part = command
     .command('test')
     .description(
       'send one signed request with a sample of its type, whether active or not; it has no consequences',
     )
     .argument('<id>', 'its number')
-    .addOption(json())
     .addHelpText(
       'after',
       '\nThe request leaves from this machine, not from a worker. It carries X-Service-Test: true.' +
         '\nExit code: 0 accepted, 1 could not be made, 2 the receiver failed, 3 inconclusive.',
-    )
-    .action(async (written: unknown, given: unknown) => {
-      const id = checked(webhookNumber('<id>'), written);
-      const options = checked(jsonSchema, given);
-      // What sends it takes longer to load than the other subcommands.
-      const { sendTestTo } = await import('./send-test.ts');
-      const result = await sendTestTo(env, id);
-      print(options.json ? JSON.stringify(result) : transcript(result));
-      const { outcome, error } = result;
-      if (outcome === 'success') return;
-      throw new UserError(
-        error ?? `The test ended as ${outcome}.`,
-        outcome === 'inconclusive' ? INCONCLUSIVE : FAILED,
-      );
-    });
+    );
+  runs(part, noOptions, async ({ json }, written) => {
+    const id = checked(webhookNumber('<id>'), written);
+    // What sends it takes longer to load than the other subcommands.
+    const { sendTestTo } = await import('./send-test.ts');
+    const result = await sendTestTo(env, id);
+    print(json ? JSON.stringify(result) : transcript(result));
+    const { outcome, error } = result;
+    if (outcome === 'success') return;
+    throw new UserError(
+      error ?? `The test ended as ${outcome}.`,
+      outcome === 'inconclusive' ? INCONCLUSIVE : FAILED,
+    );
+  });
 }

@@ -1,6 +1,6 @@
 /** `waybill webhooks`: webhooks of all e-shops. */
 
-import { Command, Option } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import { listAllWebhooks, type OperatorsWebhook, switchWebhook } from '../db/webhooks/all-webhooks.ts';
@@ -8,23 +8,19 @@ import { incidentOf } from '../domain/incident.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { masked } from '../domain/static-headers.ts';
 import { counted } from '../domain/words.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { type CommandContext, checked, flag, noOptions, runs } from '../lib/command-line.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { listOptions, listSchema, noSuchWebhook, webhookNumber } from './options.ts';
+import { listOptions, noSuchWebhook, webhookNumber } from './options.ts';
 import { addTest } from './webhook-test.ts';
 
-const optionsSchema = v.pipe(
+const webhookFilters = v.pipe(
   v.object({
-    ...jsonSchema.entries,
-    ...listSchema.entries,
-    active: v.optional(v.literal(true)),
-    inactive: v.optional(v.literal(true)),
+    ...listOptions,
+    active: flag('--active', 'only active ones'),
+    inactive: flag('--inactive', 'only inactive ones, whose open deliveries are held'),
   }),
-  v.check(
-    ({ active, inactive }) => active === undefined || inactive === undefined,
-    '--active and --inactive cannot be combined.',
-  ),
+  v.check(({ active, inactive }) => !(active && inactive), '--active and --inactive cannot be combined.'),
 );
 
 const REASONS = {
@@ -47,20 +43,18 @@ function failing({ incidentSince, incidentFailures }: OperatorsWebhook): string 
 }
 
 function listTable(webhooks: readonly OperatorsWebhook[]): string {
-  const rows = webhooks.map((webhook) => [
-    webhook.id,
-    webhook.eshopId,
-    webhook.webhookType,
-    webhook.active ? 'active' : 'inactive',
-    webhook.pending,
-    webhook.retrying,
-    webhook.url,
-    inactivity(webhook),
-    failing(webhook),
-  ]);
   return table(
-    ['id', 'e-shop', 'type', 'state', 'pending', 'retrying', 'url', 'inactive since', 'failing since'],
-    rows,
+    webhooks.map((webhook) => ({
+      id: webhook.id,
+      'e-shop': webhook.eshopId,
+      type: webhook.webhookType,
+      state: webhook.active ? 'active' : 'inactive',
+      pending: webhook.pending,
+      retrying: webhook.retrying,
+      url: webhook.url,
+      'inactive since': inactivity(webhook),
+      'failing since': failing(webhook),
+    })),
   );
 }
 
@@ -74,10 +68,10 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
     ['Type', webhook.webhookType],
     ['URL', `${webhook.method} ${webhook.url}`],
     ['Payload', webhook.method === 'GET' ? 'none: the identifier is in the URL' : webhook.payloadVersion],
-    ...(webhook.parameters?.withPackingLists === true ? [['Packing lists', 'yes'] as const] : []),
-    ...(webhook.headerNames === null ? [] : [['Static headers', webhook.headerNames.join(', ')] as const]),
-    ...(webhook.ordering === 'none' ? [] : [['Order', webhook.ordering] as const]),
-    ...(description === null ? [] : [['Description', description] as const]),
+    ['Packing lists', webhook.parameters?.withPackingLists === true ? 'yes' : null],
+    ['Static headers', webhook.headerNames?.join(', ') ?? null],
+    ['Order', webhook.ordering === 'none' ? null : webhook.ordering],
+    ['Description', description],
     ['Registered', minute(webhook.registeredAt)],
     ['State', active ? 'active' : `inactive: ${inactivity(webhook)}`],
     ...(incident === null
@@ -87,8 +81,8 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
           ['Last error', incident.lastError ?? 'none recorded'],
           ['Deactivation', deactivationAt === null ? 'not due' : minute(new Date(deactivationAt))],
         ] as const)),
-    ...(active || deactivationError === null ? [] : [['Last error', deactivationError] as const]),
-    ...(active || deactivationDeliveryId === null ? [] : [['Delivery', deactivationDeliveryId] as const]),
+    ['Last error', active ? null : deactivationError],
+    ['Delivery', active ? null : deactivationDeliveryId],
     [active ? 'Open' : 'Held', `${webhook.pending} pending, ${webhook.retrying} retrying`],
   ]);
 }
@@ -101,49 +95,38 @@ function record(webhook: OperatorsWebhook, policy: RetryPolicy) {
   return { webhookId: id, ...rest, headers, incident };
 }
 
-export function webhooksCommand(context: CommandContext): Command {
+export function webhooksCommand(command: Command, context: CommandContext): void {
   const { env, print } = context;
-  const command = new Command('webhooks');
   const list = command
     .command('list')
     .description('list webhooks of all e-shops, with counts of their open deliveries');
-  for (const option of listOptions()) list.addOption(option);
-  list
-    .addOption(new Option('--active', 'only active ones'))
-    .addOption(new Option('--inactive', 'only inactive ones, whose open deliveries are held'))
-    .addOption(json())
-    .action(async (given: unknown) => {
-      const options = checked(optionsSchema, given);
-      const { eshop, type, receiver, limit, active, inactive } = options;
-      const filter = {
-        eshopId: eshop,
-        webhookType: type,
-        receiver,
-        active: active ?? (inactive === undefined ? undefined : false),
-      };
-      const settings = readSettings(env);
-      const policy = retryPolicyOf(settings);
-      const found = await withDatabase(settings, (sql) => listAllWebhooks(sql, filter, limit));
-      if (options.json) return print(JSON.stringify(found.map((webhook) => record(webhook, policy))));
-      print(found.length === 0 ? 'No webhooks match.' : listTable(found));
-    });
-  command
+  runs(list, webhookFilters, async ({ eshop, type, receiver, limit, active, inactive, json }) => {
+    const filter = {
+      eshopId: eshop,
+      webhookType: type,
+      receiver,
+      active: active ? true : inactive ? false : undefined,
+    };
+    const settings = readSettings(env);
+    const policy = retryPolicyOf(settings);
+    const found = await withDatabase(settings, (sql) => listAllWebhooks(sql, filter, limit));
+    if (json) return print(JSON.stringify(found.map((webhook) => record(webhook, policy))));
+    print(found.length === 0 ? 'No webhooks match.' : listTable(found));
+  });
+  const show = command
     .command('show')
     .description('show a webhook with its incident and last deactivation')
-    .argument('<id>', 'its number')
-    .addOption(json())
-    .action(async (number: unknown, given: unknown) => {
-      const id = checked(webhookNumber('<id>'), number);
-      const options = checked(jsonSchema, given);
-      const settings = readSettings(env);
-      const policy = retryPolicyOf(settings);
-      const [found] = await withDatabase(settings, (sql) => listAllWebhooks(sql, { id }, 1));
-      if (found === undefined) throw noSuchWebhook(id);
-      print(options.json ? JSON.stringify(record(found, policy)) : details(found, policy));
-    });
+    .argument('<id>', 'its number');
+  runs(show, noOptions, async ({ json }, written) => {
+    const id = checked(webhookNumber('<id>'), written);
+    const settings = readSettings(env);
+    const policy = retryPolicyOf(settings);
+    const [found] = await withDatabase(settings, (sql) => listAllWebhooks(sql, { id }, 1));
+    if (found === undefined) throw noSuchWebhook(id);
+    print(json ? JSON.stringify(record(found, policy)) : details(found, policy));
+  });
   addSwitches(command, context);
   addTest(command, context);
-  return command;
 }
 
 const switches = [
@@ -165,19 +148,14 @@ const switches = [
 /** Adds `activate` and `deactivate`: as the API does it, so that the open deliveries are told. */
 function addSwitches(command: Command, { env, print }: CommandContext): void {
   for (const { verb, active, description, done } of switches) {
-    command
-      .command(verb)
-      .description(description)
-      .argument('<id>', 'its number')
-      .addOption(json())
-      .action(async (written: unknown, given: unknown) => {
-        const id = checked(webhookNumber('<id>'), written);
-        const options = checked(jsonSchema, given);
-        const changed = await withDatabase(readSettings(env), (sql) => switchWebhook(sql, id, active));
-        if (changed === null) throw noSuchWebhook(id);
-        if (options.json) return print(JSON.stringify({ webhookId: id, active, changed }));
-        const already = `is already ${active ? 'active' : 'inactive'}. Nothing was changed`;
-        print(`Webhook ${id} ${changed ? done : already}.`);
-      });
+    const part = command.command(verb).description(description).argument('<id>', 'its number');
+    runs(part, noOptions, async ({ json }, written) => {
+      const id = checked(webhookNumber('<id>'), written);
+      const changed = await withDatabase(readSettings(env), (sql) => switchWebhook(sql, id, active));
+      if (changed === null) throw noSuchWebhook(id);
+      if (json) return print(JSON.stringify({ webhookId: id, active, changed }));
+      const already = `is already ${active ? 'active' : 'inactive'}. Nothing was changed`;
+      print(`Webhook ${id} ${changed ? done : already}.`);
+    });
   }
 }

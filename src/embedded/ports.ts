@@ -1,12 +1,12 @@
-/** Free TCP ports on the loopback address. */
+/** Free TCP ports on this machine. */
 import { createServer } from 'node:net';
 import { UserError } from '../lib/user-error.ts';
 
-function listenOnce(port: number): Promise<number | undefined> {
+function listenOnce(port: number, host: string): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(undefined));
-    server.listen(port, '127.0.0.1', () => {
+    server.listen(port, host, () => {
       const address = server.address();
       server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : undefined));
     });
@@ -17,8 +17,9 @@ function listenOnce(port: number): Promise<number | undefined> {
  * The preferred port if it is free, else any free one.
  * @throws UserError when not even the system finds one
  */
-export async function freePort(preferred = 0): Promise<number> {
-  const port = (preferred === 0 ? undefined : await listenOnce(preferred)) ?? (await listenOnce(0));
-  if (port === undefined) throw new UserError('No free TCP port on 127.0.0.1.');
+export async function freePort(preferred = 0, host = '127.0.0.1'): Promise<number> {
+  const port =
+    (preferred === 0 ? undefined : await listenOnce(preferred, host)) ?? (await listenOnce(0, host));
+  if (port === undefined) throw new UserError(`No free TCP port on ${host}.`);
   return port;
 }

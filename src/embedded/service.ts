@@ -24,9 +24,9 @@ interface ServiceOptions {
    * Its output is appended here: a pipe to us would break when we are killed. Put aside at a start when it is long. Without one
    * it is dropped.
    */
-  readonly logFile?: string;
+  readonly logFile?: string | undefined;
   /** Where its process id is kept while it runs. */
-  readonly pidFile?: string;
+  readonly pidFile?: string | undefined;
   /** Tells whether it serves; asked for as long as it lives. */
   readonly ready: () => Promise<boolean>;
   /** How long it may take until it serves, in milliseconds. */
@@ -34,9 +34,9 @@ interface ServiceOptions {
   /** How long it may take to end when asked to, in milliseconds. */
   readonly stopTimeoutMs: number;
   /** Called on every unexpected exit, and of every attempt to restart it. */
-  readonly onTrouble?: (text: string) => void;
+  readonly onTrouble?: ((text: string) => void) | undefined;
   /** Ends the start: the process is gone when `startService` rejects. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Service {

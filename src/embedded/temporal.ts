@@ -138,6 +138,7 @@ async function startServer(
   options: EmbeddedTemporalOptions,
   ui: HiddenAddress | null,
 ): Promise<EmbeddedTemporal> {
+  const { logFile, pidFile, onTrouble, signal } = options;
   const port = await freePort(options.preferredPort);
   // Chosen here, though nobody uses them: ports that the server chose could not be kept from webhooks.
   const httpPort = await freePort();
@@ -174,10 +175,10 @@ async function startServer(
     ready: async () => (await isOurs(httpPort, name)) && (await serves(address)),
     readyTimeoutMs: READY_TIMEOUT_MS,
     stopTimeoutMs: TEMPORAL_STOP_MS,
-    ...(options.logFile === undefined ? {} : { logFile: options.logFile }),
-    ...(options.pidFile === undefined ? {} : { pidFile: options.pidFile }),
-    ...(options.onTrouble === undefined ? {} : { onTrouble: options.onTrouble }),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    logFile,
+    pidFile,
+    onTrouble,
+    signal,
   });
   const ports = [port, httpPort, metricsPort, ...(ui === null ? [] : [ui.port])];
   return { ...service, address, port, uiPort: null, ports };

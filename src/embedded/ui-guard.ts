@@ -3,9 +3,9 @@
  * name is made to lead here (DNS rebinding) could read all workflows and end them. Here only the names of this machine are answered.
  */
 import { randomInt } from 'node:crypto';
-import { createServer, request } from 'node:http';
-import { createServer as createTcpServer } from 'node:net';
+import { createServer, request, type Server } from 'node:http';
 import { isLocalHost } from '../lib/local-host.ts';
+import { freePort } from './ports.ts';
 
 /** Where the UI itself listens. */
 export interface HiddenAddress {
@@ -20,17 +20,14 @@ interface UiGuard {
 
 /**
  * An address of this machine that no page can guess: on Linux all of 127.0.0.0/8 lead here. Elsewhere only its port is a secret.
- * @throws Error when not even the system finds a port
+ * @throws UserError when not even the system finds a port
  */
 export async function hiddenAddress(): Promise<HiddenAddress> {
   const host =
     process.platform === 'linux'
       ? `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`
       : '127.0.0.1';
-  const probe = createTcpServer();
-  const port = await listening(probe, 0, host);
-  await new Promise((resolve) => probe.close(resolve));
-  return { host, port };
+  return { host, port: await freePort(0, host) };
 }
 
 /** @param preferredPort taken when it is free */
@@ -55,8 +52,7 @@ export async function startUiGuard(ui: HiddenAddress, preferredPort = 0): Promis
     outgoing.on('close', () => passed.destroy());
     incoming.pipe(passed);
   });
-  const host = '127.0.0.1';
-  const port = await listening(server, preferredPort, host).catch(() => listening(server, 0, host));
+  const port = await listening(server, preferredPort).catch(() => listening(server, 0));
   return {
     port,
     async close() {
@@ -68,14 +64,10 @@ export async function startUiGuard(ui: HiddenAddress, preferredPort = 0): Promis
 }
 
 /** The port that it listens on. */
-async function listening(
-  server: ReturnType<typeof createTcpServer>,
-  port: number,
-  host: string,
-): Promise<number> {
+async function listening(server: Server, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen(port, '127.0.0.1', () => {
       server.off('error', reject);
       resolve();
     });

@@ -1,5 +1,5 @@
 /** Commands of `waybill`: what they are given, and their options, checked. */
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import * as v from 'valibot';
 import { UserError } from './user-error.ts';
 
@@ -13,9 +13,52 @@ export interface CommandContext {
   readonly print: (line: string, shownOnce?: boolean) => void;
 }
 
-/** The option of every command whose result a program may want to read. */
-export const json = () => new Option('--json', 'print JSON for a program to read');
-export const jsonSchema = v.object({ json: v.optional(v.literal(true)) });
+/** An option: how it is written, what it means, and what is read of it. @param fallback as it would be written */
+export function option<const S extends v.GenericSchema>(
+  flags: string,
+  description: string,
+  schema: S,
+  fallback?: string,
+) {
+  return v.pipe(schema, v.metadata({ option: new Option(flags, description).default(fallback) }));
+}
+
+/** One that has to be given. */
+export const requiredOption = <const S extends v.GenericSchema>(
+  flags: string,
+  description: string,
+  schema: S,
+) => v.pipe(schema, v.metadata({ option: new Option(flags, description).makeOptionMandatory() }));
+
+/** One that is given or not. */
+export const flag = (flags: string, description: string) =>
+  option(flags, description, v.optional(v.boolean(), false));
+
+/** Of a command that has none of its own. */
+export const noOptions = v.object({});
+
+/** The options of a command, each an {@link option}. */
+type Options = v.GenericSchema<unknown, object> & { readonly entries: v.ObjectEntries };
+
+/**
+ * Gives a command its options, and `--json` for programs that read its result.
+ * @param work gets the options, checked, and what is written beside them
+ */
+export function runs<const S extends Options>(
+  command: Command,
+  options: S,
+  work: (given: v.InferOutput<S> & { readonly json: boolean }, ...written: string[]) => void | Promise<void>,
+): void {
+  for (const entry of Object.values(options.entries)) {
+    if (entry.kind !== 'schema') continue;
+    const { option: described } = v.getMetadata(entry);
+    if (described instanceof Option) command.addOption(described);
+  }
+  command.option('--json', 'print JSON for a program to read').action(async () => {
+    const { json = false, ...given } = command.opts<{ json?: boolean }>();
+    await work({ ...checked(options, given), json }, ...command.args);
+  });
+}
 
 /** An integer, as an option's text. @param name of the option, for what is said of another value */
 export const whole = (name: string, most: number, least = 1) =>

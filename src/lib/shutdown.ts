@@ -1,4 +1,5 @@
 /** How a program stops what it has started: in the opposite order, and in bounded time; and what Ctrl-C does. */
+import { UserError } from './user-error.ts';
 
 type Stop = () => Promise<unknown>;
 
@@ -143,6 +144,27 @@ export function onNpmGone(gone: () => void): void {
 
 /** What a shell expects of a program that Ctrl-C ended. */
 export const INTERRUPTED = 130;
+
+/**
+ * Runs `work` with a signal that Ctrl-C, or the end of the terminal, aborts; a second Ctrl-C ends the process at
+ * once.
+ * @param message printed then
+ */
+export async function untilInterrupted<T>(
+  message: string,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const done = onInterruption((times) => {
+    if (times > 1) process.exit(INTERRUPTED);
+    controller.abort(new UserError(message, INTERRUPTED));
+  });
+  try {
+    return await work(controller.signal);
+  } finally {
+    done();
+  }
+}
 
 /** For programs that only have to clean up: the first interruption stops all and ends the process, a second one ends it. */
 export function stopOnInterruption(): Shutdown {

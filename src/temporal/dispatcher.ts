@@ -1,11 +1,10 @@
 /**
- * What the relay asks of Temporal. All calls have a deadline: one to an unreachable server would otherwise be retried
- * for long.
+ * What the relay asks of Temporal.
  *
  * Module temporal, which imports attempt, config, db, domain, lib, log, traces, workflows. Begin: `target.ts` says how
  * Temporal is reached.
  */
-import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowOptions } from '@temporalio/client';
+import type { Client, WorkflowOptions } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { deliverEvent } from '../../workflows/deliver-event.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
@@ -40,11 +39,10 @@ import type { AttemptFailure } from '../attempt/outcome.ts';
 import type { QueuedDelivery } from '../db/outbox/outbox.ts';
 import type { AttemptedDelivery } from '../db/reconciliation.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
-import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
 import { isRefusal } from './refusal.ts';
-import { signalWorkflow } from './signal.ts';
 import type { BatchStarter } from './start-batch.ts';
 import type { RecoveryStarter } from './start-recovery.ts';
+import { signalWorkflow, startOrSignalWorkflow, startWorkflow } from './workflow-calls.ts';
 
 export type { Urgency };
 
@@ -121,39 +119,31 @@ export function createDispatcher(
       ...mailTimes,
     };
     const startWith = (host: string | null) =>
-      client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-        client.workflow.start<typeof deliverEvent>('deliverEvent', {
-          ...how,
-          workflowId: deliveryWorkflowId(delivery),
-          taskQueue,
-          workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
-          args: [input],
-          priority: deliveryPriority(urgency, eshopId),
-          staticSummary: deliveryTitle(delivery),
-          typedSearchAttributes: new TypedSearchAttributes([
-            { key: eshopIdKey, value: eshopId },
-            { key: webhookIdKey, value: webhookId },
-            { key: webhookTypeKey, value: eventType },
-            { key: entityIdKey, value: entityId },
-            ...(host === null ? [] : [{ key: receiverHostKey, value: searchableHost(host) }]),
-            ...(made.first?.kind === 'delivered' ? [{ key: deliveryStateKey, value: 'delivered' }] : []),
-          ]),
-        }),
-      );
+      startWorkflow<typeof deliverEvent>(client, 'deliverEvent', {
+        ...how,
+        workflowId: deliveryWorkflowId(delivery),
+        taskQueue,
+        args: [input],
+        priority: deliveryPriority(urgency, eshopId),
+        staticSummary: deliveryTitle(delivery),
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: eshopIdKey, value: eshopId },
+          { key: webhookIdKey, value: webhookId },
+          { key: webhookTypeKey, value: eventType },
+          { key: entityIdKey, value: entityId },
+          ...(host === null ? [] : [{ key: receiverHostKey, value: searchableHost(host) }]),
+          ...(made.first?.kind === 'delivered' ? [{ key: deliveryStateKey, value: 'delivered' }] : []),
+        ]),
+      });
+    const host = performance.now() < withoutHostUntil ? null : receiverHost;
     try {
-      const host = performance.now() < withoutHostUntil ? null : receiverHost;
-      try {
-        await startWith(host);
-      } catch (error) {
-        if (host === null || !isRefusal(error)) throw error;
-        await startWith(null);
-        // It was for the host: this server does not know the attribute yet.
-        withoutHostUntil = performance.now() + WITHOUT_HOST_MS;
-      }
-      return true;
+      return await startWith(host);
     } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      return false;
+      if (host === null || !isRefusal(error)) throw error;
+      const started = await startWith(null);
+      // It was for the host: this server does not know the attribute yet.
+      withoutHostUntil = performance.now() + WITHOUT_HOST_MS;
+      return started;
     }
   }
 
@@ -161,7 +151,6 @@ export function createDispatcher(
     return {
       workflowId: releaseWorkflowId(eshopId, eshopOrderId),
       taskQueue,
-      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
       args: [{ eshopId, eshopOrderId }] as [ReleasePreOrderInput],
       priority: priorityOf('fresh', eshopId),
       staticSummary: `release of pre-order ${literal(eshopOrderId)}`,
@@ -199,20 +188,16 @@ export function createDispatcher(
         deadlineMs: BEST_EFFORT_DEADLINE_MS,
       }),
     async signalReleaseChanged(eshopId, eshopOrderId) {
-      await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-        client.workflow.signalWithStart<typeof releasePreOrder>('releasePreOrder', {
-          ...releaseOptions(eshopId, eshopOrderId),
-          signal: releaseChangedSignal,
-        }),
-      );
+      await startOrSignalWorkflow<typeof releasePreOrder>(client, 'releasePreOrder', {
+        ...releaseOptions(eshopId, eshopOrderId),
+        signal: releaseChangedSignal,
+      });
     },
     async replaceRelease(eshopId, eshopOrderId) {
-      await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-        client.workflow.start<typeof releasePreOrder>('releasePreOrder', {
-          ...releaseOptions(eshopId, eshopOrderId),
-          ...HOW_AFTER.running,
-        }),
-      );
+      await startWorkflow<typeof releasePreOrder>(client, 'releasePreOrder', {
+        ...releaseOptions(eshopId, eshopOrderId),
+        ...HOW_AFTER.running,
+      });
     },
   };
 }

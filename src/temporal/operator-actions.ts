@@ -19,8 +19,8 @@ import { recordOperatorAction } from '../db/webhooks/operator-actions.ts';
 import { type ActionName, UNNAMED_OPERATOR } from '../domain/operator-action.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { UserError } from '../lib/user-error.ts';
-import { signalWorkflow } from './signal.ts';
 import { Unanswered } from './unanswered.ts';
+import { signalWorkflow } from './workflow-calls.ts';
 
 interface OperatorActionsDeps {
   readonly client: Client;

@@ -1,5 +1,5 @@
 /** Starts the workflows of batches. */
-import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowOptions } from '@temporalio/client';
+import type { Client, WorkflowOptions } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdReusePolicy } from '@temporalio/common';
 import { batchWorkflowId, type DeliverBatchInput } from '../../workflows/batch-types.ts';
 import { batchDetails, batchTitle } from '../../workflows/batch-view.ts';
@@ -8,8 +8,8 @@ import { batchPriority, type Urgency } from '../../workflows/priorities.ts';
 import { entityIdsKey } from '../../workflows/search-attributes.ts';
 import type { ClaimedDelivery } from '../db/outbox/outbox.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
-import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
 import { isRefusal } from './refusal.ts';
+import { startWorkflow } from './workflow-calls.ts';
 
 export interface BatchStarter {
   /**
@@ -52,34 +52,26 @@ export function createBatchStarter(
   ): Promise<boolean> {
     const input = batchInput(batchId, policy, deliveries);
     const startWith = (attributes: SearchAttributes) =>
-      client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-        client.workflow.start<typeof deliverBatch>('deliverBatch', {
-          workflowId: batchWorkflowId(batchId),
-          workflowIdReusePolicy,
-          taskQueue,
-          workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
-          // Of retries too, unlike workflows of their own: what a batch claims is due by now, and it is one task for all of it.
-          requestEagerStart: urgency !== 'recovery',
-          args: [input],
-          priority: batchPriority(urgency),
-          staticSummary: batchTitle(input),
-          staticDetails: batchDetails(input),
-          ...attributes,
-        }),
-      );
+      startWorkflow<typeof deliverBatch>(client, 'deliverBatch', {
+        workflowId: batchWorkflowId(batchId),
+        workflowIdReusePolicy,
+        taskQueue,
+        // Of retries too, unlike workflows of their own: what a batch claims is due by now, and it is one task for all of it.
+        requestEagerStart: urgency !== 'recovery',
+        args: [input],
+        priority: batchPriority(urgency),
+        staticSummary: batchTitle(input),
+        staticDetails: batchDetails(input),
+        ...attributes,
+      });
     try {
-      try {
-        await startWith(searchAttributes(deliveries, searchBytes));
-      } catch (error) {
-        if (searchBytes === DEFAULT_SEARCH_BYTES || !isRefusal(error)) throw error;
-        await startWith(searchAttributes(deliveries, DEFAULT_SEARCH_BYTES));
-        // It was for their size: this server takes no more than any.
-        searchBytes = DEFAULT_SEARCH_BYTES;
-      }
-      return true;
+      return await startWith(searchAttributes(deliveries, searchBytes));
     } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
-      throw error;
+      if (searchBytes === DEFAULT_SEARCH_BYTES || !isRefusal(error)) throw error;
+      const started = await startWith(searchAttributes(deliveries, DEFAULT_SEARCH_BYTES));
+      // It was for their size: this server takes no more than any.
+      searchBytes = DEFAULT_SEARCH_BYTES;
+      return started;
     }
   }
 

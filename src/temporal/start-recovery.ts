@@ -11,8 +11,7 @@ import {
 import { recoveryDetails, recoveryTitle } from '../../workflows/recovery-view.ts';
 import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
 import type { UntoldRecovery } from '../db/outbox/recovery-changes.ts';
-import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
-import { signalWorkflow } from './signal.ts';
+import { signalWorkflow, startOrSignalWorkflow, startWorkflow } from './workflow-calls.ts';
 
 export interface RecoveryStarter {
   /** Starts the workflow of a recovery, or tells the running one of a change; of one that is over none is started. */
@@ -37,7 +36,6 @@ export function createRecoveryStarter(client: Client, taskQueue: string): Recove
     return {
       workflowId: recoveryWorkflowId(id),
       taskQueue,
-      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
       args,
       priority: priorityOf('recovery', eshopId),
       staticSummary: recoveryTitle(input),
@@ -54,21 +52,17 @@ export function createRecoveryStarter(client: Client, taskQueue: string): Recove
     async signalRecoveryChanged(recovery) {
       const { id, ended } = recovery;
       if (ended) return await signalWorkflow(client, recoveryWorkflowId(id), { name: recoveryChangedSignal });
-      await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-        client.workflow.signalWithStart<typeof recoverWebhook>('recoverWebhook', {
-          ...options(recovery),
-          signal: recoveryChangedSignal,
-        }),
-      );
+      await startOrSignalWorkflow<typeof recoverWebhook>(client, 'recoverWebhook', {
+        ...options(recovery),
+        signal: recoveryChangedSignal,
+      });
     },
     async replaceRecovery(recovery) {
-      await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-        client.workflow.start<typeof recoverWebhook>('recoverWebhook', {
-          ...options(recovery),
-          workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-          workflowIdConflictPolicy: WorkflowIdConflictPolicy.TERMINATE_EXISTING,
-        }),
-      );
+      await startWorkflow<typeof recoverWebhook>(client, 'recoverWebhook', {
+        ...options(recovery),
+        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+        workflowIdConflictPolicy: WorkflowIdConflictPolicy.TERMINATE_EXISTING,
+      });
     },
   };
 }

@@ -7,7 +7,7 @@ import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search
 import type { warnOfDeactivation } from '../../workflows/warn-of-deactivation.ts';
 import { type WarningInput, warningTitle, warningWorkflowId } from '../../workflows/warning-types.ts';
 import type { UnsentWarning } from '../db/incidents/warnings.ts';
-import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
+import { startWorkflow } from './workflow-calls.ts';
 
 export interface WarningStarter {
   /** Starts the workflow of a warning that is owed, unless it runs. One that has ended is started again: its mail is still owed. */
@@ -27,23 +27,20 @@ export function createWarningStarter(
         ...(ofSecrets ? { ofSecrets } : {}),
         ...mailTimes,
       };
-      await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-        client.workflow.start<typeof warnOfDeactivation>('warnOfDeactivation', {
-          workflowId: warningWorkflowId(id),
-          workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-          workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-          taskQueue,
-          workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
-          args: [input],
-          priority: priorityOf('retry', eshopId),
-          staticSummary: warningTitle(input),
-          typedSearchAttributes: new TypedSearchAttributes([
-            { key: eshopIdKey, value: eshopId },
-            { key: webhookIdKey, value: webhookId },
-            { key: webhookTypeKey, value: webhookType },
-          ]),
-        }),
-      );
+      await startWorkflow<typeof warnOfDeactivation>(client, 'warnOfDeactivation', {
+        workflowId: warningWorkflowId(id),
+        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+        workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+        taskQueue,
+        args: [input],
+        priority: priorityOf('retry', eshopId),
+        staticSummary: warningTitle(input),
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: eshopIdKey, value: eshopId },
+          { key: webhookIdKey, value: webhookId },
+          { key: webhookTypeKey, value: webhookType },
+        ]),
+      });
     },
   };
 }

@@ -1,9 +1,9 @@
 /** How a Temporal server is reached: from the settings to what a connection takes. */
 import { readFile } from 'node:fs/promises';
+import { rootCertificates } from 'node:tls';
 import type { TLSConfig } from '@temporalio/client';
 import { ConfigError } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
-import { trustedRoots } from './trusted-roots.ts';
 
 export interface TemporalTarget {
   /** `host:port` */
@@ -51,6 +51,16 @@ export async function temporalTarget(settings: Settings, address: string): Promi
         }
       : {}),
   };
+}
+
+/**
+ * Node's authorities and those of `NODE_EXTRA_CA_CERTS`, as one file in PEM. Temporal's core would ask the system, which in an
+ * image without `ca-certificates` knows none, while all other connections are checked against these.
+ */
+async function trustedRoots(extraFile = process.env.NODE_EXTRA_CA_CERTS): Promise<Buffer> {
+  // One that cannot be read is no reason to fail: Node has warned of it.
+  const extra = extraFile ? await readFile(extraFile, 'utf8').catch(() => '') : '';
+  return Buffer.from([...rootCertificates, extra].join('\n'));
 }
 
 /** What a connection to it takes, from a worker as from a client. */

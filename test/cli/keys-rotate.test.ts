@@ -174,6 +174,9 @@ describe('with SECRET_KEY', () => {
       { eshopId: owner.eshopId, webhooks: ids.map((id) => ({ id, headers: ['X-Gateway-Key'] })) },
     ];
 
+    await expect(runWaybill(['keys', 'replace', '--yes'], environment(second))).rejects.toThrow(
+      /^This is for a key that is lost: say so with --lost\./,
+    );
     await expect(replace()).rejects.toThrow('--dry-run says what it would do, and --yes does it.');
     expect(JSON.parse(await replace('--dry-run'))).toMatchObject({ dryRun: true, eshops });
     await expect(started(second)).rejects.toThrow(/^SECRET_KEY is not the one/);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { WorkflowBundleOption } from '@temporalio/worker';
+import { Command } from 'commander';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { replayCommand } from '../../src/cli/replay.ts';
 import { exitCodeOf, shownError } from '../../src/lib/user-error.ts';
@@ -67,7 +68,8 @@ async function replay(
 ): Promise<Ran> {
   const lines: string[] = [];
   const env = { TEMPORAL_ADDRESS: '127.0.0.1:1', TEMPORAL_TASK_QUEUE: stack.taskQueue, ...more };
-  const command = replayCommand({ env, print: (line) => lines.push(line) }, workflows);
+  const command = new Command('replay');
+  replayCommand(command, { env, print: (line) => lines.push(line) }, workflows);
   const ran = (code: number, stderr = ''): Ran => ({ code, stdout: lines.join('\n'), stderr });
   try {
     await command.parseAsync(['node', 'replay', '--address', inject('temporalAddress'), ...args]);

@@ -5,13 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { Pool } from '../../src/db/pool.ts';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
-import { idAt } from '../../src/domain/id-time.ts';
-
-/** A UUIDv7 of a time. */
-function idOf(at: Date): string {
-  const random = randomBytes(10).toString('hex');
-  return `${idAt(at).slice(0, 14)}7${random.slice(0, 3)}-8${random.slice(3, 6)}-${random.slice(6, 18)}`;
-}
+import { newIdAt } from './weeks.ts';
 
 /** Inserts an event of a time; answers its id. */
 export async function insertEventAt(
@@ -19,7 +13,7 @@ export async function insertEventAt(
   at: Date,
   event: { eshopId: number; type?: EventType; entityId?: string },
 ): Promise<string> {
-  const id = idOf(at);
+  const id = newIdAt(at);
   const { eshopId, type = 'CREATE_ORDER', entityId = '10001' } = event;
   await sql`
     insert into events (id, eshop_id, type, entity_id, snapshot, created_at)
@@ -37,7 +31,7 @@ export async function insertDeliveryOf(
   delivery: { webhookId: number; state?: StoredState; again?: Date },
 ): Promise<string> {
   const { webhookId, state = 'pending', again } = delivery;
-  const id = again === undefined ? eventId.slice(0, 26) + randomBytes(5).toString('hex') : idOf(again);
+  const id = again === undefined ? eventId.slice(0, 26) + randomBytes(5).toString('hex') : newIdAt(again);
   await sql`
     insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, created_at)
     select ${id}, id, eshop_id, ${webhookId}, type, entity_id, ${state}, ${again ?? sql`created_at`}

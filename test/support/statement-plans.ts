@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Pool } from '../../src/db/pool.ts';
+import { nodesOf } from './lists/plan.ts';
 
 /** A node of a plan as `auto_explain` writes it, as far as it is looked at. */
 interface PlanNode {
@@ -110,8 +111,4 @@ export async function watchPlans(sql: Pool, url: string, pooled: boolean): Promi
       await closed;
     },
   };
-}
-
-function nodesOf(node: PlanNode): PlanNode[] {
-  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 }

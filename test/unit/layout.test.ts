@@ -7,15 +7,15 @@ import { oneLine, withoutUnseen } from '../../src/domain/words.ts';
 const HOSTILE = '10001\u001b[2J\u001b]0;title\u0007\r\n20002  delivered\u009b31m\u202e';
 
 test('a cell is one line, and tells a terminal nothing', () => {
-  for (const text of [oneLine(HOSTILE), pairs([['Event', HOSTILE]]), table(['record'], [[HOSTILE]])]) {
+  for (const text of [oneLine(HOSTILE), pairs([['Event', HOSTILE]]), table([{ record: HOSTILE }])]) {
     expect(text).not.toMatch(/[^\P{Cc}\n]|[\u202a-\u202e]/u);
   }
   expect(pairs([['Event', HOSTILE]]).split('\n')).toHaveLength(1);
-  expect(table(['record'], [[HOSTILE]]).split('\n')).toHaveLength(2);
+  expect(table([{ record: HOSTILE }]).split('\n')).toHaveLength(2);
 });
 
 test('columns stay aligned, and everything that can be printed stays as it is', () => {
-  expect(table(['id', 'record'], [[7, 'čepice 帽子']])).toBe('id  record\n 7  čepice 帽子');
+  expect(table([{ id: 7, record: 'čepice 帽子' }])).toBe('id  record\n 7  čepice 帽子');
 });
 
 test('lines and tabs stay where only what is unseen is taken away; it is shown as asked', () => {

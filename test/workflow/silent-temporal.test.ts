@@ -4,8 +4,8 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { createExecutions } from '../../src/reconciler/executions.ts';
 import { historiesOf, latestRun, runsFor } from '../../src/replay/fetch.ts';
 import { createBulkActions } from '../../src/temporal/bulk-actions.ts';
-import { signalWorkflow } from '../../src/temporal/signal.ts';
 import { workersSeen } from '../../src/temporal/workers-seen.ts';
+import { signalWorkflow } from '../../src/temporal/workflow-calls.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 /** gRPC's DEADLINE_EXCEEDED. A connection that is given up for its silence says something else, and later. */

@@ -1,13 +1,13 @@
 /** E-shops and their users that come from another system, each for itself (docs/interface.md, A8). */
 import * as v from 'valibot';
-import { importEshop } from '../../app/accounts.ts';
+import { type ImportedEshop, importEshop } from '../../app/accounts.ts';
 import { findImportedEshop } from '../../db/eshops.ts';
 import type { Pool } from '../../db/pool.ts';
 import { email, text } from '../../domain/fields.ts';
-import { type Role, roles } from '../../domain/role.ts';
+import { roles } from '../../domain/role.ts';
 import { validate } from '../../domain/validation.ts';
 import { foreignHashProblem } from '../../secrets/passwords.ts';
-import { lineFields, problemOf, wordOf } from './refusal.ts';
+import { lineFields, wordOf } from './refusal.ts';
 import type { Outcome } from './run-import.ts';
 
 const user = v.strictObject({
@@ -51,29 +51,21 @@ const eshopSchema = v.strictObject({
 export const eshopFields = Object.keys(eshopSchema.entries);
 
 /** What became of a line, or would. */
-interface EshopResult {
+interface EshopResult extends Omit<ImportedEshop, 'eshop'> {
   readonly outcome: Outcome;
   /** Of the e-shop that is there now; null where there is none. */
   readonly eshop: number | null;
   readonly name: string | null;
-  /** One that was generated: shown once. */
-  readonly apiKey?: string;
-  readonly users: readonly {
-    readonly username: string;
-    readonly role: Role;
-    /** One that was generated: shown once. */
-    readonly password?: string;
-  }[];
   /** Why. */
   readonly note: string | null;
 }
 
-/** Makes what imports one value after the other. */
+/** Makes what imports one value after the other. @throws Problem where a value is refused */
 export function eshopImport(sql: Pool, dryRun: boolean): (value: unknown) => Promise<EshopResult> {
   /** What a dry run would have made. */
   const planned = new Set<string>();
 
-  async function create(value: unknown): Promise<EshopResult> {
+  return async (value) => {
     const eshop = validate(eshopSchema, lineFields(value));
     const { name } = eshop;
     const users = eshop.users.map(({ username, role }) => ({ username, role }));
@@ -105,16 +97,6 @@ export function eshopImport(sql: Pool, dryRun: boolean): (value: unknown) => Pro
     const made = await importEshop(sql, eshop);
     if ('twin' in made) return there(made.twin);
     return { outcome: 'created', ...made, name, note: null };
-  }
-
-  return async (value) => {
-    try {
-      return await create(value);
-    } catch (error) {
-      const problem = problemOf(error);
-      if (problem === null) throw error;
-      return refusedEshop(value, problem);
-    }
   };
 }
 

@@ -1,5 +1,5 @@
 /** A line of an import: its fields, and what can be said of one that stays out, which is nothing of its secrets. */
-import { badRequest, invalid, Problem } from '../../domain/problem.ts';
+import { badRequest, invalid } from '../../domain/problem.ts';
 import { findRefused } from '../../domain/refused-values.ts';
 import { isObject } from '../../domain/validation.ts';
 
@@ -13,11 +13,6 @@ export function lineFields(value: unknown): Record<string, unknown> {
   const refused = findRefused(value);
   if (refused !== null) throw invalid([refused]);
   return value;
-}
-
-/** Why; null where the line is not to blame. */
-export function problemOf(error: unknown): string | null {
-  return error instanceof Problem ? error.message : null;
 }
 
 /** One of its fields; undefined where it has none. */

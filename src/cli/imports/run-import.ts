@@ -1,10 +1,11 @@
 /** The run of an import: each line is done and said for itself. */
+import { Problem } from '../../domain/problem.ts';
 import { counted } from '../../domain/words.ts';
 import type { CommandContext } from '../../lib/command-line.ts';
+import { untilInterrupted } from '../../lib/shutdown.ts';
 import { UserError } from '../../lib/user-error.ts';
-import { untilInterrupted } from '../interruption.ts';
-import { table } from '../layout.ts';
-import type { ImportSource } from './import-lines.ts';
+import { type Cells, table } from '../layout.ts';
+import type { ImportLine, ImportSource } from './import-lines.ts';
 import { progressBar } from './progress-bar.ts';
 
 /** What became of a line. `unmapped`: a part of it has no counterpart here. */
@@ -14,12 +15,12 @@ interface Import<Result extends { readonly outcome: Outcome }> {
   /** Of what is imported: "webhook". */
   readonly noun: string;
   readonly source: ImportSource;
+  /** @throws Problem where the line is to blame: it is refused */
   readonly importOne: (value: unknown) => Promise<Result>;
-  /** Of a line that could not be read. */
-  readonly unread: (problem: string, outcome: 'refused' | 'unmapped') => Result;
-  /** Titles of the table beside line and result, and what stands under them. */
-  readonly titles: readonly string[];
-  readonly cells: (result: Result) => readonly (string | number)[];
+  /** Of a line that stays out, with what can be said of it, which is nothing of its secrets. A line that was not read is null. */
+  readonly refused: (value: unknown, note: string, outcome: 'refused' | 'unmapped') => Result;
+  /** What stands in the table beside line and result. */
+  readonly cells: (result: Result) => Cells;
   readonly dryRun: boolean;
   readonly json: boolean;
   readonly print: CommandContext['print'];
@@ -38,6 +39,19 @@ export function runImport<Result extends { readonly outcome: Outcome }>(run: Imp
   });
 }
 
+async function resultOf<Result extends { readonly outcome: Outcome }>(
+  { importOne, refused }: Import<Result>,
+  line: ImportLine,
+): Promise<Result> {
+  if ('problem' in line) return refused(null, line.problem, line.outcome ?? 'refused');
+  try {
+    return await importOne(line.value);
+  } catch (error) {
+    if (error instanceof Problem) return refused(line.value, error.message, 'refused');
+    throw error;
+  }
+}
+
 async function imported<Result extends { readonly outcome: Outcome }>(
   run: Import<Result>,
   signal: AbortSignal,
@@ -47,23 +61,21 @@ async function imported<Result extends { readonly outcome: Outcome }>(
   const words = { created: made, skipped: 'skipped', refused: 'refused', unmapped: 'no counterpart' };
   const counts = { created: 0, skipped: 0, refused: 0, unmapped: 0 };
   const bar = progressBar(run.source.progress);
-  let held: (readonly (string | number)[])[] = [];
+  let held: Cells[] = [];
   const flush = () => {
     const rows = held;
     held = [];
-    if (rows.length > 0) bar.aside(() => print(table(['line', 'result', ...run.titles], rows), !dryRun));
+    if (rows.length > 0) bar.aside(() => print(table(rows), !dryRun));
   };
   try {
     for await (const each of run.source.lines) {
       // Of what has been read already, nothing more.
       signal.throwIfAborted();
-      const result =
-        'problem' in each
-          ? run.unread(each.problem, each.outcome ?? 'refused')
-          : await run.importOne(each.value);
+      const result = await resultOf(run, each);
       counts[result.outcome] += 1;
       if (run.json) bar.aside(() => print(JSON.stringify({ line: each.line, ...result, dryRun }), !dryRun));
-      else if (held.push([each.line, words[result.outcome], ...run.cells(result)]) >= PAGE) flush();
+      else if (held.push({ line: each.line, result: words[result.outcome], ...run.cells(result) }) >= PAGE)
+        flush();
       bar.moved();
     }
   } finally {

@@ -12,7 +12,7 @@ import { webhookCreationSchema } from '../../domain/webhook.ts';
 import { counted } from '../../domain/words.ts';
 import { type Keys, newWebhookSecret } from '../../secrets/keys.ts';
 import { sealing } from '../../secrets/static-headers.ts';
-import { fieldOf, lineFields, problemOf, urlOf, wordOf } from './refusal.ts';
+import { fieldOf, lineFields, urlOf, wordOf } from './refusal.ts';
 import type { Outcome } from './run-import.ts';
 
 /** Keeps what the generator makes after it within what commands take as a number. */
@@ -63,13 +63,13 @@ interface WebhookImportDeps {
   readonly dryRun: boolean;
 }
 
-/** Makes what imports one value after the other. */
+/** Makes what imports one value after the other. @throws Problem where a value is refused */
 export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Promise<ImportResult> {
   const { sql, keys, dryRun } = deps;
   /** What a dry run would have made: of each e-shop how many, which webhooks, which numbers. */
   const planned = { counts: new Map<number, number>(), webhooks: new Set<string>(), ids: new Set<number>() };
 
-  async function create(value: unknown): Promise<ImportResult> {
+  return async (value) => {
     const fields = lineFields(value);
     const { eshop = deps.eshop, id } = validate(
       placeSchema,
@@ -139,25 +139,11 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
       ...(own === null ? { secret } : {}),
       note: renumbered,
     };
-  }
-
-  return async (value) => {
-    try {
-      return await create(value);
-    } catch (error) {
-      const problem = problemOf(error);
-      if (problem === null) throw error;
-      return refused(value, problem);
-    }
   };
 }
 
 /** A line that stays out, with what can be said of it: nothing of its secrets. */
-export function refused(
-  value: unknown,
-  note: string,
-  outcome: 'refused' | 'unmapped' = 'refused',
-): ImportResult {
+export function refusedWebhook(value: unknown, note: string, outcome: 'refused' | 'unmapped'): ImportResult {
   const eshop = fieldOf(value, 'eshop');
   return {
     outcome,

@@ -100,8 +100,9 @@ function planFrom(plan: PlanNode): Plan {
   };
 }
 
-function nodesOf(node: PlanNode): PlanNode[] {
-  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+/** A node of a plan, and all below it. */
+export function nodesOf<N extends { readonly Plans?: readonly N[] }>(node: N): N[] {
+  return [node, ...(node.Plans ?? []).flatMap((below) => nodesOf(below))];
 }
 
 /** Figures of a node are those of one of its executions. */
