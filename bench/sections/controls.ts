@@ -3,6 +3,7 @@
  * control without an effect here has no reason to stay.
  */
 import type { Control } from '../conditions.ts';
+import { ratio } from '../criteria.ts';
 import { allPrompt, drain } from '../drain.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
@@ -17,6 +18,8 @@ const WARM_UP = 500;
 interface Scenario {
   readonly controls: readonly Control[];
   readonly figure: string;
+  /** Which way the figure goes when things get worse. */
+  readonly worse: 'more' | 'less';
   measure(bench: Bench, stack: Stack, setting: Setting): Promise<number>;
 }
 
@@ -27,6 +30,7 @@ function beside(name: string, controls: readonly Control[]): Scenario {
   return {
     controls,
     figure: `p95 beside ${name}, ms`,
+    worse: 'more',
     async measure(bench, stack, setting) {
       const trial = await openTrial(bench, stack, setting, bench.sizes.trialSeconds / 2);
       const felt = await feelBeside(trial, trouble);
@@ -39,6 +43,7 @@ const scenarios: readonly Scenario[] = [
   {
     controls: ['batches'],
     figure: 'a backlog drains, deliveries per second',
+    worse: 'less',
     async measure(bench, stack, setting) {
       await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
       const deliveries = bench.sizes.backlogEach;
@@ -52,10 +57,24 @@ const scenarios: readonly Scenario[] = [
   beside('a webhook switched off with many open deliveries', ['budget', 'load']),
 ];
 
+const nameOf = (control: Control, figure: string) => `${control}: ${figure}`;
+
 export const withoutControls: Section = {
   name: 'controls',
   about: 'what gets worse without each control of the scheduler',
-  criteria: [],
+  criteria: scenarios.flatMap(({ controls, figure, worse }) =>
+    controls.map((control) => {
+      const name = nameOf(control, figure);
+      const [without, withAll] = [
+        [name, 'without'],
+        [name, 'auto'],
+      ] as const;
+      // Less than a fifth is not told from the noise of a run.
+      return worse === 'more'
+        ? ratio(`${name}: without it, over that with it`, without, withAll, { least: 1.2 })
+        : ratio(`${name}: without it, over that with it`, without, withAll, { most: 1 / 1.2 });
+    }),
+  ),
   async run(bench: Bench) {
     const setting = mainSetting(bench);
     for (let run = 0; run < bench.runs; run += 1) {
@@ -70,8 +89,8 @@ export const withoutControls: Section = {
         };
         const withAll = await measured();
         for (const control of asked) {
-          bench.note(`${control}: ${figure}`, setting, withAll);
-          bench.note(`${control}: ${figure}`, 'without', await measured(control));
+          bench.note(nameOf(control, figure), setting, withAll);
+          bench.note(nameOf(control, figure), 'without', await measured(control));
         }
       }
     }

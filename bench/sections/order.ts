@@ -97,7 +97,7 @@ async function calm(
   const pace = {
     perSecond: CALM_PER_SECOND,
     seconds: bench.sizes.steadySeconds / 2,
-    patienceMs: PATIENCE_MS,
+    patienceMs: bench.patience(PATIENCE_MS),
   };
   const found: Record<keyof typeof lines, number[]> = { none: [], record: [] };
   for (const ordering of ['none', 'record'] as const)

@@ -1,7 +1,7 @@
 /**
  * The HTTP application: what every request passes through, and where each resource is mounted.
  *
- * Module api, which imports concurrency, db, domain, secrets, theme, traces. Begin: `createApp` mounts every resource;
+ * Module api, which imports concurrency, db, domain, lib, secrets, theme, traces. Begin: `createApp` mounts every resource;
  * `records/resource.ts` makes the routes of a kind of record.
  */
 import { Hono } from 'hono';

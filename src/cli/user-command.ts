@@ -30,7 +30,11 @@ const newUser = v.object({
     'shop or warehouse',
     v.picklist(roles, '--role must be shop or warehouse.'),
   ),
-  username: option('--username <name>', 'default: the role', v.optional(filled('--username'))),
+  username: option(
+    '--username <name>',
+    'default: the role',
+    v.optional(v.pipe(filled('--username'), v.maxLength(200, '--username may have at most 200 characters.'))),
+  ),
 });
 const oneUser = v.object({
   eshop: eshopOption,

@@ -35,7 +35,7 @@ export function bulkQuery(taskQueue: string, filter: BulkFilter): string {
   const conditions = [
     'WorkflowType = "deliverEvent"',
     'ExecutionStatus = "Running"',
-    `TaskQueue = "${taskQueue}"`,
+    `TaskQueue = ${JSON.stringify(taskQueue)}`,
     ...(eshopId === undefined ? [] : [`${eshopIdKey.name} = ${eshopId}`]),
     ...(webhookIds === undefined ? [] : [`${webhookIdKey.name} IN (${webhookIds.join(', ')})`]),
     ...(webhookType === undefined ? [] : [`${webhookTypeKey.name} = "${webhookType}"`]),

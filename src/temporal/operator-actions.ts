@@ -50,8 +50,9 @@ export function createOperatorActions({
     const before = await workflowOf(deliveryId);
     const answered = await throughWorkflow(action, before, order);
     if (answered !== null) return answered;
-    const { reason = '', by = UNNAMED_OPERATOR, user } = order;
-    const asked = { id: randomUUID(), action, by, reason, ...(user === undefined ? {} : { user }) };
+    const { reason = '', by = '', user } = order;
+    const name = by.trim() || UNNAMED_OPERATOR;
+    const asked = { id: randomUUID(), action, by: name, reason, ...(user === undefined ? {} : { user }) };
     const result = await recordOperatorAction(sql, deliveryId, asked, policy);
     if (result === null) throw new UserError(`There is no delivery ${deliveryId}.`);
     if (!result.accepted) throw new UserError(result.sentence);

@@ -1,5 +1,4 @@
 /** The list and the detail of a kind of record, in the form of a version. */
-import { setImmediate } from 'node:timers/promises';
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import type { EntityMapping } from '../../db/records/entity-mapping.ts';
@@ -11,6 +10,7 @@ import { existing } from '../../domain/problem.ts';
 import { type RenderOptions, render, renderValue } from '../../domain/render.ts';
 import { timestamp } from '../../domain/timestamp.ts';
 import { article, capital } from '../../domain/words.ts';
+import { yieldToEventLoop } from '../../lib/yield-to-event-loop.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation, inVersion } from '../describe.ts';
 import { ok, okText } from '../envelope.ts';
@@ -42,18 +42,13 @@ export function idParams({ noun, idField }: CatalogueEntry) {
   return { id: described(identifier(), `The \`${idField}\` of the ${noun}.`) };
 }
 
-/** How long records are rendered before something else may run, in milliseconds. */
-const SLICE_MS = 10;
-
 /** The JSON texts of records; a hundred large ones would hold up the process for as long as it takes. */
 async function rendered(records: readonly object[], options: RenderOptions): Promise<string[]> {
   const texts: string[] = [];
-  let began = performance.now();
+  const pause = yieldToEventLoop();
   for (const record of records) {
+    await pause();
     texts.push(render(record, options));
-    if (performance.now() - began < SLICE_MS) continue;
-    await setImmediate();
-    began = performance.now();
   }
   return texts;
 }
