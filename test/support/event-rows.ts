@@ -1,5 +1,5 @@
 /**
- * Events and deliveries of a chosen time, as rows: what the product writes has the present time in its ids.
+ * Events and deliveries of a chosen time, as rows: ids written by the product contain the present time.
  */
 import { randomBytes } from 'node:crypto';
 import type { Pool } from '../../src/db/pool.ts';
@@ -7,13 +7,13 @@ import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import { idAt } from '../../src/domain/id-time.ts';
 
-/** A UUIDv7 of a time. */
+/** A UUIDv7 with this time. */
 function idOf(at: Date): string {
   const random = randomBytes(10).toString('hex');
   return `${idAt(at).slice(0, 14)}7${random.slice(0, 3)}-8${random.slice(3, 6)}-${random.slice(6, 18)}`;
 }
 
-/** Inserts an event of a time; answers its id. */
+/** Inserts an event with this time; answers its id. */
 export async function insertEventAt(
   sql: Pool,
   at: Date,
@@ -29,7 +29,7 @@ export async function insertEventAt(
 
 /**
  * Inserts a delivery of an event; answers its id.
- * @param again the time at which it was made, if that was later than with its event
+ * @param again the time of its creation, if later than its event's
  */
 export async function insertDeliveryOf(
   sql: Pool,
