@@ -25,7 +25,7 @@ let requester: ReturnType<typeof createActionRequester>;
 let worker: Person;
 
 beforeAll(async () => {
-  // Long enough for a busy machine: what is held or waits must still be open.
+  // Long enough for a busy machine: held and waiting deliveries must still be open.
   stack = await startDeliveryStack('console', { policy: { windowMs: 24 * 3_600_000 } });
   // Its database is not used: the API gets the stack's.
   api = await createTestApi();

@@ -20,7 +20,7 @@ const stop = new AbortController();
 let served: Promise<unknown>;
 
 beforeAll(async () => {
-  // Long enough for a busy machine: what is held or waits must still be open.
+  // Long enough for a busy machine: held and waiting deliveries must still be open.
   stack = await startDeliveryStack('operator', { policy: { windowMs: 24 * 3_600_000 } });
   await makeAhead(stack.sql);
   await createEshop(stack.sql, { name: 'Another shop', email: 'another@example.test' });

@@ -49,7 +49,7 @@ test('a migration waits for a lock that somebody holds, longer than any statemen
     await tx`lock table webhooks in access share mode`;
     applied = migrate(database.url, { say, directory });
     await first();
-    // Queries that come after the migration are let pass in between.
+    // Later queries pass in between.
     await database.sql`select count(*) from webhooks`;
     readable = true;
   });

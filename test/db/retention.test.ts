@@ -347,7 +347,7 @@ describe('beside traffic', () => {
           select from pg_locks where relation = 'deliveries'::regclass and mode = 'AccessExclusiveLock' and not granted`;
         return waiting.length > 0;
       });
-      // It soon gives way: later statements are let pass.
+      // It soon gives way and lets later statements pass.
       for (let n = 0; n < 10; n += 1) await insert(new Date());
     });
 

@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../..');
 let folder = '';
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'waybill-bench-test-'));
-  // As root, Postgres runs as another user, who must be able to enter it.
+  // As root, Postgres runs as another user, who must be able to enter the folder.
   await chmod(folder, 0o755);
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));

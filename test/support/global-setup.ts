@@ -24,7 +24,7 @@ declare module 'vitest' {
   }
 }
 
-/** Cleans up after a signal: vitest then ends at once, without a teardown. Postgres stops by itself. */
+/** Cleans up after a signal: vitest then ends at once, without a teardown. Postgres cleans up after itself. */
 function clearAway(directory: string, pidFile: string): void {
   try {
     const pid = Number(readFileSync(pidFile, 'utf8'));

@@ -1,4 +1,4 @@
-/** Decides how much is attempted when: load, the background budget, batch mode, precedence. */
+/** The decisions on how much is attempted when: load, the background budget, batch mode, precedence. */
 import { describe, expect, test } from 'vitest';
 import { createLoad } from '../../src/concurrency/load.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
