@@ -1,6 +1,6 @@
 /**
  * The result of a run: every failure with its first lines, then `N passed, N failed`. The fuzz counts as one test, and so
- * does each round of faults. Ends with 1 if anything failed. Its argument is the folder with what the steps left:
+ * does each round of faults. Ends with 1 if anything failed. Its argument is the folder with the steps' results:
  * `tests.json` and `tests.code` of both suites, `fuzz.code`, `faults.json`.
  */
 import { readFileSync } from 'node:fs';
@@ -24,11 +24,11 @@ function countTests() {
     const failed = assertionResults.filter((test) => test.status === 'failed');
     passed += assertionResults.filter((test) => test.status === 'passed').length;
     for (const test of failed) fail(`${file}: ${test.fullName}`, test.failureMessages.join('\n'));
-    // A file that cannot be loaded has no tests to count, and a hook that fails belongs to none.
+    // A file that cannot be loaded has no tests to count, and a failing hook belongs to none.
     if (status === 'failed' && failed.length === 0) fail(file, message);
   }
   const code = read('tests.code');
-  // An error outside the tests fails the run all the same.
+  // An error outside the tests also fails the run.
   if (code !== '0' && failures.length === before) fail(`npm test ended with ${code}`);
 }
 

@@ -2,35 +2,35 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Tests of one file. */
+/** Tests in one file. */
 export interface Catchers {
-  /** From the root of the repository. */
+  /** The path from the root of the repository. */
   readonly file: string;
-  /** Their names as reported, those of their `describe` before them. Each of them must fail. */
+  /** Their names as reported, after those of their `describe`. Each of them must fail. */
   readonly tests: readonly string[];
 }
 
-/** A defect, and where it is put. */
+/** A defect, and its place. */
 export interface Change {
   /** For `--only`, in kebab-case. */
   readonly name: string;
-  /** The file that is changed, from the root of the repository. */
+  /** The changed file, as a path from the root of the repository. */
   readonly file: string;
-  /** What is replaced: it occurs exactly once in the file. */
+  /** The text to replace: it occurs exactly once in the file. */
   readonly text: string;
   readonly replacement: string;
-  /** What somebody who uses or operates the program would notice. */
+  /** The effect that a user or an operator of the program would notice. */
   readonly noticed: string;
 }
 
-/** A defect that tests have to catch: one line of the table. */
+/** A defect that tests must catch: one line of the table. */
 export interface Defect extends Change {
   readonly caughtBy: readonly Catchers[];
 }
 
 /**
  * The file with the defect in it.
- * @throws Error when the text is not there, or more than once: the table has to follow the code
+ * @throws Error if the text is missing or occurs more than once: the table must follow the code
  */
 export function withDefect(source: string, { name, file, text, replacement }: Change): string {
   const [before, after, ...more] = source.split(text);
@@ -44,8 +44,7 @@ export function withDefect(source: string, { name, file, text, replacement }: Ch
 }
 
 /**
- * What is wrong with a table, as sentences: texts that are not in their files, tests that are not there, names used
- * twice.
+ * The problems of a table, as sentences: texts missing from their files, tests that do not exist, duplicate names.
  * @param root the folder of the repository
  */
 export async function problemsOf(defects: readonly (Change | Defect)[], root: string): Promise<string[]> {

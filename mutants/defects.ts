@@ -1,4 +1,4 @@
-/** All mutants: each breaks an invariant, and no other control stands behind it. */
+/** All mutants: each breaks an invariant that no second control protects. */
 import type { Defect } from './defect.ts';
 import { batchDefects } from './defects/batches.ts';
 import { deliveryDefects } from './defects/deliveries.ts';

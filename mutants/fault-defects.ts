@@ -1,5 +1,5 @@
 /**
- * Defects that the fault rounds have to catch: one for each group, so that nobody trusts a checker that sees nothing.
+ * Defects that the fault rounds must catch: one for each group, so that a blind checker is not trusted.
  */
 import type { GroupName } from '../faults/fault.ts';
 import type { Change } from './defect.ts';
@@ -7,7 +7,7 @@ import type { Change } from './defect.ts';
 /** A defect with the rounds that show it. */
 export interface FaultDefect extends Change {
   readonly group: GroupName;
-  /** The fault whose rounds are played. */
+  /** The fault of the rounds. */
   readonly fault: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * `npm run mutants`: puts one defect after the other into a copy of the repository, and runs the tests that have to
- * turn red. One that survives is a gap in the tests.
+ * `npm run mutants`: puts one defect after the other into a copy of the repository, and runs the tests that must fail. A defect
+ * that survives is a gap in the tests.
  *
  *     npm run mutants -- --only relay --only claims
  *     npm run mutants -- --faults
@@ -76,12 +76,12 @@ async function mutants({ only, list, faults }: Options): Promise<void> {
   }
 }
 
-/** Plays the rounds that have to show each of them. */
+/** Plays the rounds that must show each defect. */
 async function tryFaults(tree: Tree, wanted: readonly FaultDefect[]): Promise<void> {
   const rows: string[][] = [];
   for (const defect of wanted) {
     const found = await tree.withDefect(defect, () => playFault(tree.folder, defect.fault));
-    // That a round could not be played shows nothing of the defect.
+    // A round that could not be played says nothing about the defect.
     const [first = 'NOTHING', ...more] = found.filter((text) => !text.includes('could not be played'));
     say(`${first === 'NOTHING' ? 'SURVIVED' : 'caught'}  ${defect.name}: ${first}`);
     rows.push([
@@ -95,7 +95,7 @@ async function tryFaults(tree: Tree, wanted: readonly FaultDefect[]): Promise<vo
   console.log(table(['group', 'fault', 'what would be noticed', 'what the checker found'], rows));
 }
 
-/** What is not green without any defect: red would prove nothing there. */
+/** The tests that fail without any defect: their failure would prove nothing. */
 async function redWithout(tree: Tree, wanted: readonly Defect[]): Promise<TestRun[]> {
   const tests = new Map<string, Set<string>>();
   for (const { file, tests: names } of wanted.flatMap(({ caughtBy }) => caughtBy)) {
@@ -106,7 +106,7 @@ async function redWithout(tree: Tree, wanted: readonly Defect[]): Promise<TestRu
   return (await runTests(tree.folder, all)).filter(({ outcome }) => outcome !== 'passed');
 }
 
-/** @param red tests that fail anyway: a defect that names one of them is not tried, and counts as missed */
+/** @param red tests that fail anyway: a defect that names one of them is not tried, and counts as survived */
 async function attempt(tree: Tree, defect: Defect, red: readonly TestRun[]): Promise<Verdict> {
   const broken = red.filter(({ file, test }) =>
     defect.caughtBy.some((catchers) => catchers.file === file && catchers.tests.includes(test)),
@@ -124,7 +124,7 @@ async function attempt(tree: Tree, defect: Defect, red: readonly TestRun[]): Pro
   return verdict;
 }
 
-/** Every test that is named must fail: one that does not proves less than the table says. */
+/** Every named test must fail: otherwise the table claims too much. */
 function caught({ runs }: Verdict): boolean {
   return runs.length > 0 && runs.every(({ outcome }) => outcome === 'failed');
 }

@@ -1,4 +1,4 @@
-/** Plays the rounds of one fault in a copy of the repository, and tells what the checker found. */
+/** Plays the rounds of one fault in a copy of the repository, and returns the checker's findings. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as v from 'valibot';
@@ -10,16 +10,16 @@ const Rounds = v.array(
 
 /** Different policies, moments and lengths of the same fault. */
 const ROUNDS = 4;
-/** What takes longer hangs, in milliseconds. */
+/** The time after which a run counts as hanging, in milliseconds. */
 const RUN_TIMEOUT_MS = 15 * 60_000;
 
 /**
  * @param folder the root of the tree
- * @returns what the checker found, as sentences; nothing where it was content
- * @throws Error with the output when the rounds left no report
+ * @returns the checker's findings, as sentences; none if it found nothing wrong
+ * @throws Error with the output if the rounds left no report
  */
 export async function playFault(folder: string, fault: string): Promise<string[]> {
-  // Whatever ends this program, the rounds end in order, and leave no server behind.
+  // However this program ends, the rounds end in order and leave no server behind.
   const ends = "process.on('disconnect',()=>process.kill(process.pid,'SIGINT'));process.channel.unref()";
   const args = ['--only', fault, '--rounds', String(ROUNDS), '--seed', 'mutants', '--runners', '2', '--json'];
   const imports = ['--import', 'tsx', '--import', `data:text/javascript,${ends}`];

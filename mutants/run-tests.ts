@@ -1,4 +1,4 @@
-/** Runs the tests that a defect names, and tells what became of each. */
+/** Runs the tests that a defect names, and returns the result of each. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import type { Catchers } from './defect.ts';
 
-/** What became of one test; `missing`: no test of this name ran. */
+/** The result of one test; `missing`: no test of this name ran. */
 export type Outcome = 'passed' | 'failed' | 'missing';
 
-/** A test with what became of it. */
+/** A test with its result. */
 export interface TestRun {
   readonly file: string;
   readonly test: string;
@@ -27,12 +27,12 @@ const Report = v.object({
   ),
 });
 
-/** A run that takes longer hangs, in milliseconds: no test is allowed as much. */
+/** The time after which a run counts as hanging, in milliseconds: longer than any test may take. */
 const RUN_TIMEOUT_MS = 10 * 60_000;
 
 /**
  * @param folder the root of the tree whose tests are run
- * @throws Error with the output when the run left no report
+ * @throws Error with the output if the run left no report
  */
 export async function runTests(folder: string, wanted: readonly Catchers[]): Promise<TestRun[]> {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-mutants-report-'));
@@ -66,7 +66,7 @@ function outcomeOf(test: string, results: readonly { fullName: string; status: s
   return own.some(({ status }) => status === 'failed') ? 'failed' : 'passed';
 }
 
-/** Resolves with the last of what it wrote, however it ended. */
+/** Resolves with the end of its output, however it ended. */
 async function vitest(folder: string, args: readonly string[]): Promise<string> {
   const program = join(folder, 'node_modules', 'vitest', 'vitest.mjs');
   const child = spawn(process.execPath, [program, 'run', ...args], {
@@ -84,7 +84,7 @@ async function vitest(folder: string, args: readonly string[]): Promise<string> 
   return output;
 }
 
-/** A text as a regular expression that matches it alone. */
+/** A regular expression that matches exactly this text. */
 function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

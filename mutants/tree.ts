@@ -1,4 +1,4 @@
-/** A copy of the repository that mutants are tried in. */
+/** A copy of the repository to try mutants in. */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,13 +9,13 @@ import { type Change, withDefect } from './defect.ts';
 /** The copy. */
 export interface Tree {
   readonly folder: string;
-  /** Runs something with the defect in the copy, and takes the defect out again. */
+  /** Puts the defect into the copy, runs something, and removes the defect. */
   withDefect<T>(defect: Change, run: () => Promise<T>): Promise<T>;
   remove(): Promise<void>;
 }
 
 /**
- * Copies what git knows or would add, as it is now; `node_modules` is linked.
+ * Copies all files that git knows or would add, as they are now; `node_modules` is linked.
  * @param root the folder of the repository
  */
 export async function copyTree(root: string): Promise<Tree> {
@@ -23,7 +23,7 @@ export async function copyTree(root: string): Promise<Tree> {
   const listed = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
   const { stdout } = await promisify(execFile)('git', listed, { cwd: root, maxBuffer: 64 * 1024 * 1024 });
   for (const file of stdout.split('\0').filter((name) => name !== '')) {
-    // One that was deleted and not yet committed is listed as well.
+    // Git also lists deleted files until the deletion is committed.
     await cp(join(root, file), join(folder, file)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });

@@ -1,4 +1,4 @@
-/** Batch mode: what keeps a delivery in one pair of hands. */
+/** Batch mode: the rules that keep a delivery with one owner. */
 import type { Defect } from '../defect.ts';
 
 const records = (...tests: string[]) => [{ file: 'test/db/batch-records.test.ts', tests }];

@@ -1,4 +1,4 @@
-/** What is sent, how often, with which secrets, and for how long it is kept. */
+/** The requests: their content, their number, their secrets, and how long deliveries are kept. */
 import type { Defect } from '../defect.ts';
 
 export const deliveryDefects: readonly Defect[] = [

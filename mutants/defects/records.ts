@@ -1,4 +1,4 @@
-/** The guards of what is recorded of a delivery: each condition of its statements. */
+/** The guards of a delivery's records: each condition of their statements. */
 import type { Defect } from '../defect.ts';
 
 const ATTEMPTS = 'src/db/webhooks/attempts.ts';

@@ -1,4 +1,4 @@
-/** E-shops see and steer what is theirs alone. */
+/** E-shops see and control only what is theirs. */
 import type { Defect } from '../defect.ts';
 
 export const tenantDefects: readonly Defect[] = [

@@ -181,7 +181,7 @@ test('wrong values are refused', async () => {
 });
 
 describe('from a cursor on', () => {
-  /** Reads on until there is no more, a few at a time. */
+  /** Reads to the end, a few at a time. */
   async function readOn(after: string, items = 2): Promise<{ read: string[]; cursor: string }> {
     const read: string[] = [];
     for (let cursor = after; ; ) {
@@ -206,7 +206,7 @@ describe('from a cursor on', () => {
     await expect.poll(() => readOn(cursor), SOON).toMatchObject({ read: more });
   });
 
-  /** A transaction that has done something and is then held open; `commit` ends it. */
+  /** A transaction that does some work and is then held open; `commit` ends it. */
   async function heldOpen(
     sql: Pool,
     work: (tx: Transaction) => Promise<unknown>,
@@ -240,12 +240,12 @@ describe('from a cursor on', () => {
   ])('what is committed later than what is younger, %s, is not missed', async (_, name, work) => {
     await webhook();
     const [before = ''] = all(await fire('before'));
-    // Before the other transaction begins: it is held back with what is younger than that by less than a second.
+    // Before the other transaction begins, the cursor must pass this one: otherwise, younger than a second, it would be held back too.
     await expect.poll(() => readOn(BEGINNING), SOON).toMatchObject({ cursor: before });
     const theirs = createPool(`${api.database.url}?application_name=${name}`, 1);
     const commit = await heldOpen(theirs, work);
     const [after] = all(await fire('fast'));
-    // In the list at once, and not behind the cursor, however long it takes.
+    // It is in the list at once, and not after the cursor, however long that takes.
     expect(await ids()).toEqual([after, before]);
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(await readOn(before)).toEqual({ read: [], cursor: before });

@@ -1,5 +1,5 @@
 /**
- * What one e-shop may take: its own crowd makes itself wait, and nobody else.
+ * The budget of one e-shop: a crowd of its requests delays only itself.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { BudgetLimits } from '../../src/api/budget/allowance.ts';
@@ -31,7 +31,7 @@ async function twoEshops(budget: Partial<BudgetLimits> = {}): Promise<Two> {
   return { api, crowd: api.eshop, other };
 }
 
-/** Keeps the order locked until it is released: whoever wants to write it waits in the database. */
+/** Keeps the order locked until it is released: every write to it waits in the database. */
 async function lockOrder({ api, crowd }: Two): Promise<() => Promise<void>> {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
@@ -55,7 +55,7 @@ async function lockOrder({ api, crowd }: Two): Promise<() => Promise<void>> {
   };
 }
 
-/** Patches the locked order so many times at once. */
+/** Sends this many patches of the locked order at once. */
 function patches({ crowd }: Two, count: number) {
   const answers = Array.from({ length: count }, (_, index) =>
     crowd.shop.request('PATCH', '/v21/orders/locked', { note: `${index}` }),
@@ -69,7 +69,7 @@ function patches({ crowd }: Two, count: number) {
   return { all: Promise.all(answers), answered: () => answered };
 }
 
-/** Until so many connections of the test's database wait for the lock. */
+/** Waits until this many connections of the test's database wait for the lock. */
 async function waiting(sql: TestApi['sql'], count: number): Promise<void> {
   await until(`${count} that wait`, async () => {
     const rows = await sql`
@@ -86,7 +86,7 @@ test('a hundred writes that wait leave connections to another e-shop, which is a
   for (let i = 0; i < 5; i++) {
     expect((await two.other.shop.request('GET', '/v21/orders')).status).toBe(200);
   }
-  // The crowd still waits: the other one did not wait for it.
+  // The crowd still waits: the other e-shop did not wait for it.
   expect(crowd.answered()).toBe(0);
   const rows = await two.api.sql`
     select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
@@ -205,7 +205,7 @@ test('what deliveries will send counts: a small change of a record with many web
   for (let n = 0; n < 10; n += 1) expect((await change(`without webhooks ${n}`)).status).toBe(200);
   for (let n = 0; n < 50; n += 1) await insertWebhook(two.api.sql, two.crowd.eshopId, 'UPDATE_PRODUCT');
   expect((await change('with many webhooks')).status).toBe(200);
-  // If its seconds are over just then, the change behind it has used up the next ones.
+  // If the period of its bytes ends just then, this change uses up the next one.
   const later = [await change('and once more'), await change('and again')].map(({ status }) => status);
   expect(later).toContain(429);
   expect((await two.other.shop.request('GET', '/v21/orders')).status).toBe(200);
@@ -215,7 +215,7 @@ describe('imports', () => {
   const path = '/v21/warehouse/events/import';
   const ndjson = { 'content-type': 'application/x-ndjson' };
   const rubbish = (lines: number) => 'x\n'.repeat(lines);
-  /** Lines that ask the database, and find nothing. */
+  /** Lines that query the database and find nothing. */
   const lookUps = (lines: number) =>
     Array.from(
       { length: lines },
@@ -239,7 +239,7 @@ describe('imports', () => {
     let before = 0;
     let most = 0;
     let reading = true;
-    // What is done between two rounds of the event loop is what a health check has to wait for.
+    // A health check waits for all that is done between two rounds of the event loop.
     const look = () => {
       most = Math.max(most, results - before);
       before = results;
@@ -253,7 +253,7 @@ describe('imports', () => {
       for (const byte of value) if (byte === 0x0a) results += 1;
     }
     reading = false;
-    // What came after the last look counts too: it may have been everything.
+    // The lines since the last look count too: they may be all of them.
     most = Math.max(most, results - before);
     expect(results).toBe(2_000);
     expect(most).toBeLessThan(400);
@@ -274,8 +274,8 @@ describe('imports', () => {
     );
     const answer = await send(other, 15);
     expect(answer.text.split('\n')).toHaveLength(16);
-    // About as many lines of the crowd's have been written by now, or some more on a busy machine, which lets it in late; but not
-    // all that came first.
+    // About as many lines of the crowd have been written by now, or some more on a busy machine, which admits this e-shop late; but
+    // not all that came first.
     expect(ended).toBeLessThan(25);
     await crowd;
     expect(ended).toBe(30);

@@ -1,4 +1,4 @@
-/** Creations that come at the same moment share a statement, and know nothing of each other. */
+/** Creations at the same moment share a statement but are independent of each other. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -75,7 +75,7 @@ test('an order gets a delivery for each of a hundred webhooks, in their order, a
   expect(rows.map(({ entityId, webhookId }) => [entityId, webhookId])).toEqual(
     ['1', '2', '3'].flatMap((id) => webhooks.map((webhook) => [id, webhook])),
   );
-  // UUIDv7: with the time in front.
+  // UUIDv7: it begins with the time.
   for (const { id } of rows) {
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(Math.abs(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16) - Date.now())).toBeLessThan(

@@ -1,5 +1,5 @@
 /**
- * Decimals survive the way through Postgres in both versions, and what was read can be written again.
+ * Decimals come back from Postgres unchanged in both versions, and a record that was read can be written again.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.drop());
 
-/** At most 15 digits, at most so many of them decimals; as a request may send it: a string, or a number. */
+/** At most 15 digits with a limit on decimals, in the forms of a request: string or number. */
 const decimal = (decimals: number, most = 10n ** 15n - 1n) =>
   fc
     .tuple(fc.bigInt({ min: 1n, max: most }), fc.integer({ min: 0, max: decimals }), fc.boolean())
@@ -25,7 +25,7 @@ const decimal = (decimals: number, most = 10n ** 15n - 1n) =>
       const text = digits.toString().padStart(scale + 1, '0');
       const cut = text.length - scale;
       const plain = scale === 0 ? text : `${text.slice(0, cut)}.${text.slice(cut)}`;
-      // Numbers whose text is another form are another test's matter.
+      // Another test covers numbers whose text has another form.
       return asNumber && !String(Number(plain)).includes('e') ? Number(plain) : plain;
     });
 
@@ -42,7 +42,7 @@ test('any quantity, price and rate is read as it was written, exactly', async ()
         const [line] = data.orderProducts;
         const read = [line.quantity, line.unitPrice, line.vatRate];
         expect(read).toEqual(version === 'v2' ? exact : exact.map(Number));
-        // Put back in either form, it is no change.
+        // Writing it back in either form changes nothing.
         expect((await api.shop('PUT', '/v21/orders/exact', data)).status).toBe(200);
       }
       expect((await firedTypes(api.sql, api.eshop.eshopId, 'exact')).length).toBe(before);

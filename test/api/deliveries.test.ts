@@ -1,5 +1,5 @@
 /**
- * The delivery log over HTTP, its rows written as the relay and the activities write them.
+ * The delivery log over HTTP, its rows written as by the relay and the activities.
  */
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -41,7 +41,7 @@ interface Fields {
   readonly createdAt?: string;
 }
 
-/** One that was never tried. */
+/** A delivery without an attempt. */
 async function newDelivery(fields: Fields = {}): Promise<string> {
   const { entityId = '10001', createdAt } = fields;
   const { eshopId } = eshop;

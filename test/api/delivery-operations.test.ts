@@ -1,5 +1,5 @@
 /**
- * What a delivery carries, and a delivery once more (docs/interface.md, L5 and L6).
+ * The payload of a delivery, and its redelivery (docs/interface.md, L5 and L6).
  */
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 afterAll(() => api.drop());
 
-/** A webhook, and the delivery to it of an event with the sample of its type. */
+/** A webhook, and a delivery to it of an event with the sample of its type. */
 async function newDelivery(
   webhook: { readonly webhookType?: EventType; readonly [field: string]: unknown } = {},
   entityId = '10001',
@@ -53,7 +53,7 @@ const deliver = (id: string) => makeAttempt(api.sql, id, 1, accepted);
 const payload = (id: string) => request('GET', `/v21/deliveries/${id}/payload`);
 const redeliver = (id: string) => request('POST', `/v21/deliveries/${id}/redeliver`);
 
-/** The routes of one delivery answer 404 to whoever does not have it. */
+/** The routes of one delivery answer 404 to e-shops that do not have it. */
 async function refusesStrangers(method: string, operation: string) {
   const { id, webhookId } = await newDelivery();
   await deliver(id);

@@ -1,4 +1,4 @@
-/** The examples of the documentation: valid in their languages and by their schemas, accepted by the API, and some of them run. */
+/** The examples of the documentation: valid in their languages and by their schemas, accepted by the API; some are run. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ const operations = () =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
 
-/** The examples of all operations in a language. */
+/** The examples of all operations in one language. */
 const inLanguage = (label: string) =>
   operations().map(({ path, method, operation }) => ({
     name: `${method} ${path}`,
@@ -92,7 +92,7 @@ describe('are valid', () => {
   });
 });
 
-/** A schema that refers to others is found where the document has it. */
+/** References in the schema are resolved in the document. */
 function problems({ schema, example }: DocumentedMedia): unknown {
   const rooted = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi.json#/'));
   const check = ajv.compile(rooted);
@@ -190,7 +190,7 @@ test('the API accepts every body of the examples', async () => {
   expect([...sent].sort()).toEqual([...operationsWithBody].sort());
 });
 
-/** In the order in which they work. */
+/** In an order that works. */
 const truly = [
   'get /v21/eshop',
   'post /v21/webhooks',

@@ -1,4 +1,4 @@
-/** The pages of the documentation: everything has one, every link leads somewhere, and none is large. */
+/** The pages of the documentation: everything has a page, every link leads somewhere, and no page is large. */
 import MiniSearch from 'minisearch';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { OpenApiDocument } from '../../src/api/documentation/document.ts';
@@ -9,7 +9,7 @@ import { createTestApi, type TestApi } from '../support/api.ts';
 
 let api: TestApi;
 let document: OpenApiDocument;
-/** By path: everything that the contents name. */
+/** All pages in the contents, by path. */
 const pages = new Map<string, string>();
 
 const textOf = async (path: string) => (await api.app.request(path)).text();

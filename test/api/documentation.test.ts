@@ -87,7 +87,7 @@ function outlineOf(schema: DocumentedSchema | undefined): string {
   return `{ ${fields.join('; ')} }`;
 }
 
-/** An operation with what it takes and answers. */
+/** An operation with its parameters, body and responses. */
 function outlineOfOperation({ path, method, operation }: ReturnType<typeof operations>[number]): string {
   const { parameters = [], requestBody, responses = {} } = operation;
   const names = parameters.map(({ name, in: where, required }) => `${where} ${name}${required ? '' : '?'}`);
@@ -118,7 +118,7 @@ test('every operation documents the statuses it shares with others', () => {
     const statuses = Object.keys(operation.responses ?? {});
     const expected = ['200', '401', '500', '503'];
     if (operation.requestBody !== undefined) expected.push('400', '415');
-    // The import is streamed: it has no limit.
+    // The import is streamed and has no limit.
     if (operation.requestBody?.content['application/json'] !== undefined) expected.push('413');
     if (path.includes('{')) expected.push('400', '404');
     if (path.startsWith('/v21/warehouse/')) expected.push('403');
@@ -157,7 +157,7 @@ test('operation ids are names, each given once', () => {
     ({ operationId = '' }) => operationId,
   );
   expect(new Set(ids).size).toBe(ids.length);
-  // A route that names none would be called after its method and path.
+  // A route without an operation id would be named after its method and path.
   for (const id of ids)
     expect(id).toMatch(/^(?!(?:get|put|post|patch|delete)V2)[a-z]+(?:[A-Z][a-z]*)*(?:V2)?$/);
   expect(ids).toEqual(
@@ -175,7 +175,7 @@ test('security: key and token everywhere, the key alone for the login', () => {
   expect(document.paths['/v21/users/login']?.post?.security).toEqual([{ apiKey: [] }]);
 });
 
-// What a consumer must be able to find without reading anything else.
+// Facts that a consumer must find here, without reading anything else.
 test.each([
   'ISO 8601 in UTC with milliseconds',
   'any ISO 8601 date-time with an offset',

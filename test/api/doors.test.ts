@@ -1,5 +1,5 @@
 /**
- * What can be done to the server without credentials, over real connections.
+ * Attacks on the server without credentials, over real connections.
  */
 import { connect, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
@@ -40,7 +40,7 @@ interface Connection {
   readonly socket: Socket;
   /** What has been received so far. */
   text(): string;
-  /** Everything that was received, once the other side has ended the connection. */
+  /** Everything received, once the other side has ended the connection. */
   readonly ended: Promise<string>;
 }
 
@@ -101,7 +101,7 @@ describe('a request that takes too long to arrive is ended', () => {
     const patient = open(running, importHead());
     patient.socket.write('2\r\nx\n\r\n');
     await until('the first result', async () => patient.text().includes('"line":1,'));
-    // Begun later, and over: the time that others have has passed.
+    // Begun later and already over: the time limit of other requests has passed.
     expectRefusal(await open(running, loginHead(1000)).ended, 408, 'Request Timeout');
     patient.socket.write('2\r\ny\n\r\n0\r\n\r\n');
     await until('the last result', async () => patient.text().includes('"line":2,'));
@@ -175,7 +175,7 @@ describe('a body in pieces', () => {
     }).join('');
 
   test('is refused while it arrives when they are very small and very many', async () => {
-    // There is no end to it: the answer comes before.
+    // The body never ends: the answer comes first.
     const { ended } = open(await listening(), head() + chunks(' '.repeat(1000), 1));
     const answer = await ended;
     expectRefusal(answer, 400, 'Bad Request');
@@ -190,7 +190,7 @@ describe('a body in pieces', () => {
     const text = JSON.stringify({ name: 'P' }).padEnd(length, ' ');
     const connection = open(await listening(), `${head()}${chunks(text, size)}0\r\n\r\n`);
     await until('the answer', async () => connection.text().includes('"statusCode"'));
-    // The body was looked at, and there is no such product.
+    // The body was read, and there is no such product.
     expect(connection.text()).toMatch(/^HTTP\/1.1 404 /);
     connection.socket.destroy();
   });
@@ -314,7 +314,7 @@ test('the documentation loads nothing from elsewhere, has no script of its own i
   });
   expect(headers.get('x-frame-options')).toBe('DENY');
   expect(headers.get('referrer-policy')).toBe('no-referrer');
-  // The page needs nothing that this forbids: nothing stands in it that is a script, a style or a handler.
+  // The page works within this policy: it contains no inline script, style or handler.
   expect(text).not.toMatch(/<(?:style|iframe|object|embed)\b| style=| on[a-z]+=/i);
   expect([...text.matchAll(/<script[^>]*>([^<]*)/g)].map(([, inside]) => inside)).toEqual(['']);
   for (const [, address] of text.matchAll(/(?:src|rel="stylesheet" href)="([^"]*)"/g)) {

@@ -1,4 +1,4 @@
-/** An e-shop reads itself and chooses its notifications. */
+/** An e-shop reads its own settings and chooses its notifications. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestApi, type TestApi } from '../support/api.ts';
 

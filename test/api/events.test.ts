@@ -1,4 +1,4 @@
-/** Events with what became of them at every webhook, and every cause of absence by its name. */
+/** Events with their result at every webhook, and every cause of absence. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { recordCauses } from '../../src/api/event-schemas.ts';
 import { recordTestEvent } from '../../src/db/outbox/test-event.ts';
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterAll(() => api.drop());
 
-/** All causes that were ever named. */
+/** All causes seen so far. */
 const named = new Set<string>();
 const shop: TestEshop['shop']['request'] = async (...args) => {
   const answer = await eshop.shop.request(...args);
@@ -40,7 +40,7 @@ async function order(eshopOrderId = '10001'): Promise<void> {
   expect((await shop('POST', '/v21/orders', minimalOrder(eshopOrderId))).status).toBe(200);
 }
 
-/** The one event of an order's creation. */
+/** The only event of an order's creation. */
 async function created(eshopOrderId = '10001') {
   const { body, data } = await shop('GET', `/v21/events?entityId=${eshopOrderId}&webhookType=CREATE_ORDER`);
   expect(body).toMatchObject({ statusCode: 200, message: 'Events found.' });
@@ -145,7 +145,7 @@ test('a delivery that was made again later is among those of its event', async (
 });
 
 describe('why nothing arrived', () => {
-  /** What is said of one webhook. */
+  /** The result at one webhook. */
   async function saidOf(webhookId: number) {
     const { webhooks, ...event } = await created();
     const { cause, reason, deliveryId, state } = webhooks.find(
@@ -267,7 +267,7 @@ describe('why nothing arrived', () => {
     await api.sql`delete from deliveries where webhook_id = ${id}`;
     await api.sql`update webhook_versions set at = '2026-01-01' where webhook_id = ${id}`;
     expect(await saidOf(id)).toMatchObject({ cause: 'notKept', event: { cause: 'noLongerThere' } });
-    // Before its last 200 changes.
+    // Older than its last 200 changes.
     await api.sql`
       insert into webhook_versions (webhook_id, eshop_id, at, webhook_type, url, active, deleted, generation)
       select webhook_id, eshop_id, at, webhook_type, url, false, false, 99

@@ -39,7 +39,7 @@ const examine = (id: number) => request('POST', `/v21/webhooks/${id}/examine`);
 const faults = ({ rows }: Pick<Examination, 'rows'>) =>
   Object.fromEntries(rows.flatMap(({ name, verdict }) => (verdict === 'ok' ? [] : [[name, verdict]])));
 
-/** A receiver made with the kit, whose secrets come later: they are known once its webhook is there. */
+/** A receiver made with the kit. Its secrets come later: they are known once its webhook exists. */
 async function kit() {
   const secrets: string[] = [];
   const hooks = receiverOf({
@@ -132,7 +132,7 @@ test('one at a time: a second one meanwhile is 409, and one that never ended is 
     error: 'Conflict',
     message: `Webhook ${id} is being examined. Wait for the result.`,
   });
-  // As of a process that died, then by a clock that was set back.
+  // As left by a process that died, then as seen by a clock that was set back.
   for (const hours of [-1, 1]) {
     await api.sql`
       update examinations set busy_until = now() + make_interval(hours => ${hours}) where webhook_id = ${id}`;
@@ -160,7 +160,7 @@ test('ten an hour, however they end', async () => {
   });
   const wait = Number(refused.headers.get('retry-after'));
   expect(wait > 0 && wait <= 60).toBe(true);
-  // What is over does not count, nor what lies further ahead than it can: the clock was set back.
+  // Neither those older than an hour count, nor those too far ahead: the clock was set back.
   await begun([-61, -30, -30, -30, -30, -5, -5, -5, -5, 50, 50]);
   expect((await examine(id)).status).toBe(200);
 });

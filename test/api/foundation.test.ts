@@ -1,5 +1,5 @@
 /**
- * What every route shares, tried on a route of the test's own.
+ * The behaviour shared by all routes, tested on a route of the test.
  */
 import { generateSpecs } from 'hono-openapi';
 import * as v from 'valibot';

@@ -1,4 +1,4 @@
-/** Lines of an import that share a transaction: each is whole or not at all, whatever becomes of its neighbors. */
+/** Import lines that share a transaction: each is written entirely or not at all, independently of the others. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { QUEUE } from '../../src/db/outbox/outbox.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
@@ -40,7 +40,7 @@ const available = async (sku = 'TEA') =>
   (await eshop.shop.request('GET', `/v2/products/${sku}`)).data.stock.available;
 const newOrder = (id: string) => eshop.shop.request('POST', '/v21/orders', minimalOrder(id));
 
-/** The transactions that wrote the movements of the e-shop. */
+/** The number of transactions that wrote the e-shop's movements. */
 const transactions = async () => {
   const [row] = await api.sql<{ count: number }[]>`
     select count(distinct xmin::text)::int as count from stock_movements where eshop_id = ${eshop.eshopId}`;
@@ -52,7 +52,7 @@ test('many lines share few transactions', async () => {
   const results = await send(Array.from({ length: 100 }, () => movement(1)));
   expect(codes(results)).toEqual(results.map(() => 200));
   expect(await available()).toBe('110');
-  // Four, and a few more for each time that the machine was busy with others for the time of a transaction.
+  // Four, and a few more for each transaction's time that the machine was busy otherwise.
   expect((await transactions()) - before).toBeLessThan(50);
 });
 

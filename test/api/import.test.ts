@@ -1,5 +1,5 @@
 /**
- * The import through HTTP: a result per line, in order, whatever a line is worth.
+ * The import over HTTP: a result per line, in order, whether the line is valid or not.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
@@ -26,7 +26,7 @@ const path = '/v21/warehouse/events/import';
 const ndjson = { 'content-type': 'application/x-ndjson' };
 type Result = Record<string, unknown>;
 
-/** Sends lines, texts as they are, and answers their results. */
+/** Sends lines (strings as they are); answers their results. */
 async function send(...lines: (object | string)[]): Promise<Result[]> {
   const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
   const answer = await eshop.warehouse.request('POST', path, text, ndjson);
@@ -185,7 +185,7 @@ describe('a bad line stops nothing', () => {
   });
 });
 
-/** Sends bytes in pieces of this size. */
+/** Sends bytes in chunks of this size. */
 async function sendRaw(bytes: Buffer, pieces = bytes.length): Promise<Result[]> {
   const body = new ReadableStream({
     start(controller) {
@@ -379,7 +379,7 @@ test('what an operator takes away ends an open import: no further line is applie
   expect(JSON.parse((await reader?.read())?.value ?? 'null')).toMatchObject({ line: 1, statusCode: 200 });
   expect(await setDisabled(api.sql, eshop.eshopId, true)).toBe(true);
   await writer.write(encoder.encode(line.repeat(3)));
-  // The body is left open: it is the service that ends the answer.
+  // The body stays open: the service ends the answer.
   let rest = '';
   for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) rest += part.value;
   const results = rest

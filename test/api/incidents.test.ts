@@ -1,4 +1,4 @@
-/** A webhook's record says how long it has been failing, and until when. */
+/** A webhook's record says since when it has been failing, and when it will be deactivated. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { accepted, fireDelivery, makeAttempt } from '../support/deliveries.ts';
@@ -35,7 +35,7 @@ test('a webhook that fails shows its incident wherever it is read, until a deliv
   const hours = (Date.parse(failing.incident.deactivationAt) - failedAt.getTime()) / 3_600_000;
   expect(hours).toBeCloseTo(46.17, 1);
   expect((await api.shop('GET', '/v21/webhooks')).data).toEqual([failing]);
-  // A record that was read can be put back.
+  // A record that was read can be written back.
   expect(await api.shop('PUT', `/v21/webhooks/${webhookId}`, failing)).toMatchObject({
     status: 200,
     data: { incident: failing.incident },

@@ -1,5 +1,5 @@
 /**
- * Bodies that are large within the 1 MiB: lists that are too long, problems without number, records that grow.
+ * Bodies that are large within the 1 MiB: lists that are too long, endless problems, records that grow.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestApi, type TestApi } from '../support/api.ts';
@@ -27,12 +27,12 @@ type Json = any;
 
 interface FoundList {
   readonly operation: string;
-  /** From the body to the list. */
+  /** The path from the body to the list. */
   readonly path: readonly string[];
   readonly maxItems: unknown;
 }
 
-/** Every list in a schema, those in the items of lists included. */
+/** Every list in a schema, including those in the items of lists. */
 function listsOf(document: Json, schema: Json, operation: string, path: readonly string[] = []): FoundList[] {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.split('/').at(-1);
@@ -81,7 +81,7 @@ test('every list of every request has a greatest length in the OpenAPI document'
   );
 });
 
-/** A body in which the list at the path has this many items, each of no use. */
+/** A body with this many useless items in the list at the path. */
 function bodyWith(path: readonly string[], count: number): Json {
   const [name = '', ...rest] = path;
   const items = rest.length === 0 ? Array.from({ length: count }, () => ({})) : [bodyWith(rest, count)];
@@ -141,7 +141,7 @@ describe('problems in one answer', () => {
     expect(answer.status).toBe(400);
     expect(answer.body.message).toMatch(/; and at least \d+ more$/);
     expect(answer.text.length).toBeLessThan(10_000);
-    // What was found is not much more than what is told: the rest was never looked at.
+    // Not many more problems were found than are reported: the rest was never examined.
     expect(Number(/at least (\d+) more$/.exec(answer.body.message)?.[1])).toBeLessThan(500);
   });
 
@@ -188,7 +188,7 @@ describe('a record has at most 256 KiB', () => {
       lot: `${index}`.padStart(64, 'x'),
     }));
   const note = (size: number) => 'x'.repeat(size);
-  /** An order of about 245 KiB: the limit for what is written is 248. */
+  /** An order of about 245 KiB: the limit for a write is 248. */
   async function almostFull(eshopOrderId: string): Promise<void> {
     const made = await api.shop('POST', '/v21/orders', minimalOrder(eshopOrderId));
     expect(made.status).toBe(200);
@@ -305,7 +305,7 @@ describe('names that every object inherits are unknown fields', () => {
 });
 
 describe('a list', () => {
-  /** Copies an order, as often as is said, with a note of this length. */
+  /** Makes this many copies of an order, with a note of this length. */
   async function copies(count: number, noteLength: number): Promise<void> {
     await api.database.sql`
       insert into orders

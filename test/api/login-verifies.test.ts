@@ -4,9 +4,9 @@ import { replacePassword } from '../../src/db/users.ts';
 import { hashPassword } from '../../src/secrets/passwords.ts';
 import type { TestApi } from '../support/api.ts';
 
-/** The hashes that were verified against, counted around the real function. */
+/** The hashes that were verified against, recorded around the real function. */
 const verified = vi.hoisted((): string[] => []);
-/** Verifications in progress, and the most there were at one time. */
+/** Verifications in progress, and the most there were at once. */
 const running = vi.hoisted(() => ({ now: 0, most: 0 }));
 vi.mock('@node-rs/argon2', async (original) => {
   const real = await original<typeof import('@node-rs/argon2')>();
@@ -33,17 +33,17 @@ vi.mock('@node-rs/bcrypt', async (original) => {
 
 let api: TestApi;
 beforeAll(async () => {
-  // Files of this folder share what they import: here it has to be loaded with the module that counts.
+  // Files of this folder share their imports: this one must load them again with the module that counts.
   vi.resetModules();
   const { createTestApi } = await import('../support/api.ts');
   api = await createTestApi();
-  // As the program hashes them: the users of tests have cheap ones.
+  // Hashed as by the program: the users of tests have cheap hashes.
   for (const { username, password } of [api.eshop.shop, api.eshop.warehouse])
     await replacePassword(api.sql, api.eshop.eshopId, username, await hashPassword(password));
 });
 afterAll(() => api.drop());
 
-/** What each login verifies, by what that costs, as the hash says: "$argon2id$v=19$m=19456,t=2,p=1", "$2b$07". */
+/** The verifications of each login, as costs from the hashes: "$argon2id$v=19$m=19456,t=2,p=1", "$2b$07". */
 async function costsOf(tries: readonly { key: string; username: string; password: string }[]) {
   const costs: string[][] = [];
   for (const { key, ...credentials } of tries) {
@@ -77,7 +77,7 @@ test('a wrong password, an unknown name and a wrong key each cost one verificati
   );
   const moved = { key: apiKey, username: warehouse.username, password: 'wrong' };
   expect(await costsOf([...tries, moved])).toEqual(Array(5).fill(['2b$07', own]));
-  // Their hash is replaced by one of ours: from then on nobody pays for it.
+  // This login replaces the imported hash by one of ours: the others no longer cost a bcrypt.
   expect(await costsOf([{ ...moved, password: 'rasmuslerdorf' }, ...tries])).toEqual([
     ['2b$07', own],
     ...Array(4).fill([own]),

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => api.drop());
 
 let addresses = 0;
-/** Logs in from an address that nobody used before, or the one given. */
+/** Logs in from an unused address, or the one given. */
 function login(
   eshop: TestEshop,
   fields: object = {},

@@ -1,5 +1,5 @@
 /**
- * Bodies that nobody should send: always 400 with the error body, never 500, and nothing is written.
+ * Malformed bodies: always 400 with the error body, never 500, and nothing is written.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestApi, type TestApi } from '../support/api.ts';
@@ -18,7 +18,7 @@ const text = JSON.stringify(good);
 const deep = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
 
 const malformed = [
-  // Not JSON at all.
+  // Not JSON.
   ...[
     '',
     ' ',
@@ -56,7 +56,7 @@ const malformed = [
   ],
   ...['\u0000', '{"a":1}\u0000', 'tru', 'nul', '--1', '"', '"\\"'],
   deep('[', '', 10_000),
-  // JSON, but no such body.
+  // JSON, but not such a body.
   ...[
     'null',
     'true',
@@ -76,7 +76,7 @@ const malformed = [
   ...['{"constructor":1}', '{"a":"\\u0000"}', '{"\\u0000":1}', '{"a":"\\ud800"}'],
   deep('[', ']', 5_000),
   deep('{"a":', '}', 2_500).replace('}', '1}'),
-  // The right shape around wrong values.
+  // The right shape with wrong values.
   ...[
     { ...good, url: 'https://shop.example/\u0000' },
     { ...good, url: 'https://shop.example/\ud800' },

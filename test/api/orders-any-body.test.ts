@@ -1,5 +1,5 @@
 /**
- * Whatever stands in a body: 200 or 400, never 500, and what was accepted is read back as its event has it.
+ * Any body: 200 or 400, never 500, and an accepted one reads back as in its event.
  */
 import fc from 'fast-check';
 import * as v from 'valibot';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.drop());
 
-/** Values that look right, nearly right or not at all. */
+/** Values that are valid, nearly valid, or neither. */
 const anyValue = fc.oneof(
   fc.jsonValue(),
   fc.string({ unit: 'binary', maxLength: 80 }),

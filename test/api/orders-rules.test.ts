@@ -1,5 +1,5 @@
 /**
- * Every rule of the order input, each with its own message, all problems at once.
+ * Every rule of the order input, each with its own message; all problems are reported at once.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestApi, type TestApi } from '../support/api.ts';
@@ -19,7 +19,7 @@ const label = { type: 'shippingAddonLabel', fileName: 'l', url: 'https://shop.ex
 const line = (more: object) => ({ orderProducts: [{ sku: 'TEA', quantity: 1, ...more }] });
 const ppl = { shipper: 'PPL', shipperService: 'PPL_PRIVATE' };
 
-/** What is sent beside the least an order needs, and the message expected. */
+/** The fields added to the smallest valid order, and the expected message. */
 const refusals: [object, string][] = [
   [{ orderType: 'transfer' }, 'transferCompany: is required for transfer orders'],
   [{ orderType: 'transfer', transferCompany: '' }, 'transferCompany: is required for transfer orders'],

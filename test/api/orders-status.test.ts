@@ -1,5 +1,5 @@
 /**
- * The way of an order: statuses, release, cancellation, packing lists, and what each write fires.
+ * The life of an order: statuses, release, cancellation, packing lists, and the events of each write.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { databaseTime } from '../../src/db/clock.ts';
@@ -308,7 +308,7 @@ describe('events', () => {
 
   test('go with the whole write or not at all', async () => {
     await api.shop('POST', '/v21/orders', minimalOrder('whole', { note: 'before' }));
-    // A trigger in the place of whatever may fail between the order's row and the commit.
+    // A trigger that stands for any failure between the order's row and the commit.
     await api.sql.unsafe(`
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
       create trigger refuse before insert on deliveries for each row execute function refuse();`);

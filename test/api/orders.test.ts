@@ -1,5 +1,5 @@
 /**
- * Orders through HTTP: what is written is what is read, in both versions.
+ * Orders over HTTP: they read back as written, in both versions.
  */
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Products through HTTP.
+ * Products over HTTP.
  */
 import * as v from 'valibot';
 import { afterAll, beforeAll, expect, test } from 'vitest';

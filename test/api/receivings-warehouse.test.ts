@@ -1,5 +1,5 @@
 /**
- * Receivings in the warehouse: moved on, counted, stocked.
+ * Receivings in the warehouse: moved on, counted, put into stock.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { announcementCalls } from '../support/announcements.ts';

@@ -1,5 +1,5 @@
 /**
- * Receivings through HTTP (docs/interface.md, R1).
+ * Receivings over HTTP (docs/interface.md, R1).
  */
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.drop());
 
-/** The fields that the interface shows, and the types it gives them in v21. */
+/** The fields in the interface, with their types in v21. */
 const given = {
   eshopReceivingId: 'string',
   carrierInfo: 'string',

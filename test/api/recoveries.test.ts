@@ -1,4 +1,4 @@
-/** Recoveries over HTTP, without a worker: what is asked for, found, refused and shown. */
+/** Recoveries over HTTP, without a worker: requested, previewed, refused and shown. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { countLostEvents } from '../../src/db/recoveries/lost-events.ts';
@@ -43,7 +43,7 @@ const read = (recoveryId: string) => request('GET', path(`recoveries/${recoveryI
 const control = (recoveryId: string, action: string) =>
   request('POST', path(`recoveries/${recoveryId}/${action}`));
 
-/** Steps until nothing further is created. */
+/** Steps until no more deliveries are created. */
 async function runOn(recoveryId: string): Promise<void> {
   for (;;) {
     const step = await stepRecovery(api.sql, recoveryId);
@@ -121,7 +121,7 @@ describe('what is found', () => {
     const missed = { since: lastDeactivation.at, count: 1 };
     expect((await request('PUT', path('activate'))).data).toMatchObject({ active: true, missed });
     await fireEvent(lost, 'while active');
-    // Asked again it says the same; nothing else does.
+    // Activated again it says the same; other responses do not.
     expect((await request('PUT', path('activate'))).data).toMatchObject({ missed });
     expect((await request('GET', `/v21/webhooks/${webhookId}`)).data).not.toHaveProperty('missed');
     expect((await recover({ since: undefined })).data).toMatchObject({
@@ -156,7 +156,7 @@ describe('what is found', () => {
     const [, again = '', open = '', twice = ''] = await loseEvents(lost, 'failed', ['1', '2', '3', '4']);
     const [accepted = ''] = await loseEvents(lost, 'delivered', ['5']);
     for (const [id, state] of [
-      // Asked for once more after it had been accepted.
+      // Redelivered after it had been accepted.
       [accepted, 'failed'],
       [again, 'delivered'],
       [open, 'retrying'],
@@ -207,7 +207,7 @@ describe('what is found', () => {
     await api.sql`
       insert into attempts (delivery_id, number, generation, started_at, outcome, duration_ms)
       select id, 1, 1, now(), 'success', 10_000 from deliveries where event_id = any(${ids}::uuid[])`;
-    // Ten at once, ten seconds each: one per second, and two seconds around them.
+    // Ten at once, ten seconds each: one per second, plus two seconds.
     expect((await preview()).estimatedDurationMs).toBe(5_000);
     await api.sql`
       insert into recoveries (id, eshop_id, webhook_id, since, until, include, found, state, rate)

@@ -1,4 +1,4 @@
-/** What is refused is refused in our words, wherever in a body it stands, and never in those of the library that finds it. */
+/** Refusals are in our words wherever the problem is in a body, never in those of the validation library. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exampleBody, operationsWithBody } from '../../src/api/documentation/example-requests.ts';
 import { isObject } from '../../src/domain/validation.ts';
@@ -10,10 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => api.drop());
 
-/** As valibot would say it: "Invalid type: Expected Object but received 7". */
+/** Valibot's own messages: "Invalid type: Expected Object but received 7". */
 const LIBRARY = /Invalid \w+:|Expected .* but received/;
 
-/** A body with the wrong value in place of the whole, of all its fields, of all fields of one of these, and so on. */
+/** Bodies with the wrong value in place of the whole, of all fields, of all fields of one of these, and so on. */
 function* variants(node: unknown, wrong: unknown): Generator<unknown> {
   yield wrong;
   if (Array.isArray(node)) for (const each of variants(node[0], wrong)) yield [each];

@@ -1,5 +1,5 @@
 /**
- * Returns through HTTP.
+ * Returns over HTTP.
  */
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

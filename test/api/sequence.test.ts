@@ -9,7 +9,7 @@ let eshop: TestEshop;
 
 beforeAll(async () => {
   api = await createTestApi();
-  // Says in which order transactions were committed: it writes at COMMIT, while the locks are still held.
+  // Records the order in which transactions were committed: it writes at COMMIT, while the locks are still held.
   await api.sql`create table committed (event_id uuid primary key, place bigint generated always as identity)`;
   await api.sql.unsafe(`
     create function note_commit() returns trigger language plpgsql as $$
@@ -31,7 +31,7 @@ interface Event {
   readonly snapshot: { readonly updatedAt?: string; readonly note?: string | null };
 }
 
-/** The events of a record in the order of their commits. */
+/** The events of a record in commit order. */
 async function committed(entityId: string, kind = 'ORDER'): Promise<Event[]> {
   return await api.sql<Event[]>`
     select e.id, e.type, e.sequence::int as sequence, e.happened_at, e.snapshot::json as snapshot
@@ -85,7 +85,7 @@ test('twenty clients write one order at once: its events are numbered in the ord
   const events = await committed('race');
   expect(sequences(events)).toEqual(from1(21));
   expect(rises(times(events))).toBe(true);
-  // What is stored is the last word.
+  // The last event has the stored record.
   const { data } = await eshop.shop.request('GET', '/v21/orders/race');
   expect([data.note, data.updatedAt]).toEqual([
     events.at(-1)?.snapshot.note,
@@ -109,7 +109,7 @@ test('every line of an import that changes one record takes the next number, and
   expect(sequences(events)).toEqual(from1(121));
   expect(rises(times(events))).toBe(true);
   expect(events.map(({ happenedAt }) => happenedAt.getTime())).toEqual(times(events));
-  // The row goes on from there.
+  // The sequence goes on from there.
   await put('/v21/orders/lines', minimalOrder('lines', { note: 'afterwards' }));
   const all = await committed('lines');
   expect(sequences(all)).toEqual(from1(122));

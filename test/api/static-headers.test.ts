@@ -1,4 +1,4 @@
-/** Static headers of a webhook (docs/interface.md, W16): arrive, and are told to nobody. */
+/** Static headers of a webhook (docs/interface.md, W16): they are sent, and never shown. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { prepare } from '../../src/attempt/prepare.ts';
 import { openHeaders } from '../../src/secrets/static-headers.ts';

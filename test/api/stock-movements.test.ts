@@ -1,5 +1,5 @@
 /**
- * Stock movements through HTTP: what each type does to a product's stock, and what it fires.
+ * Stock movements over HTTP: their effect on a product's stock, and their events.
  */
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.drop());
 
-/** A product of its own, with units available. */
+/** A new product with units available. */
 function product(available: string): Promise<string> {
   made += 1;
   return stockedProduct(api.eshop, `P-${made}`, available);

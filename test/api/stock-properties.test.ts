@@ -1,5 +1,5 @@
 /**
- * Whatever is done at once, the stock of a product is what its movements and reservations add up to.
+ * Whatever runs at once, a product's stock is the sum of its movements and reservations.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ const movement = fc.record({
   units,
   takes: fc.boolean(),
 });
-/** An order and how far it gets. */
+/** An order, and how far it gets. */
 const order = fc.record({
   kind: fc.constant('order' as const),
   lines: fc.array(fc.tuple(which, units), { minLength: 1, maxLength: 3 }),
@@ -50,7 +50,7 @@ const ways = {
 };
 const leaving = ['received', 'processing', 'packed', 'waitingForCarrier', 'onTheWay'];
 
-/** What an arbitrary makes. */
+/** The value of an arbitrary. */
 type Chosen<Made> = Made extends fc.Arbitrary<infer Value> ? Value : never;
 
 type Operation = { readonly step: () => Promise<number> }[];
@@ -85,7 +85,7 @@ function announcementOf(
   id: string,
 ): Operation {
   const { done, id: idField, lines: field } = ways[kind];
-  // One line per product: the last of several.
+  // One line per product: the last of several counts.
   const quantities = new Map(lines.map(([product, quantity]) => [skus[product], quantity]));
   const announcement = [...quantities].map(([sku, quantity]) => ({ sku, quantity }));
   const body = { [idField]: id, [field]: announcement, ...(kind === 'receivings' ? { supplier: 'x' } : {}) };
@@ -142,7 +142,7 @@ test('stock is the sum of its movements; reserved and awaiting are the lines of 
       const skus = [`A-${runs}`, `B-${runs}`];
       for (const sku of skus) await stockedProduct(api.eshop, sku, '8');
       const id = (index: number) => `O-${runs}-${index}`;
-      // All at once; the steps of one order follow each other.
+      // All at once, except that the steps of one order follow each other.
       await Promise.all(
         chosen.map(async (what, index) => {
           for (const { step } of operationOf(what, skus, id(index))) {
@@ -167,6 +167,6 @@ test('stock is the sum of its movements; reserved and awaiting are the lines of 
     }),
     { numRuns: 15 },
   );
-  // Otherwise the operations never came near the limits.
+  // Otherwise the operations never reached the limits.
   expect(refused).toBeGreaterThan(5);
 });

@@ -14,14 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => api.drop());
 
-/** A product of its own, with units available. */
+/** A new product with units available. */
 function product(available: string): Promise<string> {
   made += 1;
   return stockedProduct(api.eshop, `P-${made}`, available);
 }
 const lines = (...units: [sku: string, quantity: number | string][]) =>
   units.map(([sku, quantity]) => ({ sku, quantity }));
-/** An order that is preReceived. */
+/** Creates a preReceived order. */
 async function order(orderProducts: object[]): Promise<string> {
   made += 1;
   const eshopOrderId = `O-${made}`;
@@ -31,7 +31,7 @@ async function order(orderProducts: object[]): Promise<string> {
 }
 const move = (id: string, status: string) =>
   api.warehouse('PUT', `/v21/warehouse/orders/${id}/status`, { status });
-/** All of them, each answered 200. */
+/** Moves it through these statuses, each answered 200. */
 async function way(id: string, ...statuses: string[]): Promise<void> {
   for (const status of statuses) expect((await move(id, status)).body.statusCode, status).toBe(200);
 }

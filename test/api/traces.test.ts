@@ -1,4 +1,4 @@
-/** The place in a trace that deliveries are written with: that of the request which makes them. */
+/** The trace that deliveries are written with: that of the request that creates them. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createReleaseActivities } from '../../activities/release-order.ts';
 import type { TraceContext } from '../../src/traces/context.ts';
@@ -47,7 +47,7 @@ it('creations at the same moment, a change and a redelivery each have their own'
   for (const webhookType of ['CREATE_PRODUCT', 'UPDATE_PRODUCT'])
     await api.shop('POST', '/v21/webhooks', { ...webhook, webhookType });
   const skus = ['A', 'B', 'C', 'D'];
-  // Those that share a statement are written by whichever is first.
+  // Requests that share a statement are written by the first of them.
   await Promise.all(skus.map((sku) => api.shop('POST', '/v21/products', { sku, name: sku })));
   expect((await written()).sort()).toEqual(spansOf('POST /v21/products').sort());
   expect(spansOf('POST /v21/products').length).toBe(4);

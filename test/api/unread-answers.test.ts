@@ -1,5 +1,5 @@
 /**
- * Answers that nobody reads, over real connections: they count, and they have an end.
+ * Answers that no client reads, over real connections: they count towards limits, and they end.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -14,7 +14,7 @@ import { type HttpServer, listen } from '../../src/http/http-server.ts';
 import { MAX_IN_PROGRESS, MAX_QUEUED_REQUESTS } from '../../src/http/pipelines.ts';
 import { until } from '../support/until.ts';
 
-/** More than the system takes for a client who reads nothing, in bytes. */
+/** More than the system buffers for a client that reads nothing, in bytes. */
 const LARGE = 64 * 1024 * 1024;
 const ANSWER = Buffer.alloc(LARGE, 'x');
 
@@ -32,7 +32,7 @@ interface Started {
   handled(): number;
 }
 
-/** `/large` answers more than fits into a connection, `/slow` and `/parts` take several times `unreadMs`. */
+/** `/large` answers more than a connection buffers; `/slow` and `/parts` take several times `unreadMs`. */
 async function start(requests: number, unreadMs = 60_000, bytesPerSecond = 100 * LARGE): Promise<Started> {
   let handled = 0;
   const app = new Hono<ApiEnv>();
@@ -84,7 +84,7 @@ async function start(requests: number, unreadMs = 60_000, bytesPerSecond = 100 *
   return { url: server.url, handled: () => handled };
 }
 
-/** Sends requests one behind the other, and reads nothing. */
+/** Sends pipelined requests, and reads nothing. */
 function unread(url: string, count: number, path = '/large'): Socket {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => {});
@@ -106,7 +106,7 @@ test.each([1, 2, 20])('%i unread on one connection are under way until it is clo
   expect(await statusOf(url)).toBe(429);
   socket.destroy();
   await until('room', async () => (await statusOf(url)) === 200);
-  // As much room as before.
+  // There is as much room as before.
   unread(url, count);
   await until('the handlers', async () => handled() === 2 * count);
   expect(await statusOf(url)).toBe(429);
@@ -183,7 +183,7 @@ describe('what an e-shop has not read of all its answers together', () => {
     for (let i = 0; i < 40; i += 1) unread(url, 1, '/turns');
     await until('room', async () => (await statusOf(url)) === 429);
     await sleep(300);
-    // Two fit, and each of the four turns may have taken one before their answers were there.
+    // Two fit, and each of the four turns may have taken one before those answers were there.
     expect(handled()).toBeLessThanOrEqual(2 + 2 * 4);
   });
 

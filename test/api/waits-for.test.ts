@@ -1,4 +1,4 @@
-/** What a delivery that waits for its order says of the one in front, in its record and among the webhooks of its event. */
+/** A delivery that waits for its order shows the one in front, in its record and among the webhooks of its event. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { QUEUE } from '../../src/db/outbox/outbox.ts';
@@ -41,7 +41,7 @@ test('the next attempt of the one in front is told while it is planned: not once
     waitsFor: { ...order, nextAttemptAt: nextAttemptAt.toISOString() },
     reason: `It waits behind delivery ${front.id}, which is tried again at ${nextAttemptAt.toISOString()}.`,
   };
-  // Claimed by nobody yet, and set aside.
+  // Not claimed yet, and set aside.
   expect(await said()).toEqual(planned);
   await api.sql`update deliveries set queue = ${QUEUE.inOrder} where id = ${waiting.id}`;
   expect(await said()).toEqual(planned);

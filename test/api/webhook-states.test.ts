@@ -1,5 +1,5 @@
 /**
- * A webhook's life: activation and deactivation, generations, secrets, and what open deliveries are told.
+ * A webhook's life: activation and deactivation, generations, secrets, and the changes passed on to open deliveries.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
@@ -131,7 +131,7 @@ test('concurrent activations and deactivations leave one consistent story', asyn
   const stored = await row(id);
   const deactivations = await api.sql`select generation from deactivations where webhook_id = ${id}`;
   const changes = (await takeOutbox()).length;
-  // Changes of a webhook that wait to be passed on are one.
+  // The changes of a webhook that wait to be passed on are merged into one.
   expect(changes).toBe(1);
   // Each activation raised the generation by one; each deactivation wrote a row.
   expect(deactivations.length - (Number(stored?.generation) - 1)).toBe(stored?.active === true ? 0 : 1);

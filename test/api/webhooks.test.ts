@@ -276,7 +276,7 @@ test('replacing sets what was left out to its default', async () => {
     payloadVersion: 'v2',
     description: null,
   });
-  // Neither activation nor URL changed: nothing for open deliveries to look at.
+  // Neither activation nor URL changed: there is nothing to pass on to open deliveries.
   expect(await takeOutbox()).toEqual([]);
 });
 

@@ -13,7 +13,7 @@ import { nightly } from '../support/nightly.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
-/** Several seconds of work for a job: the server asks 50 per second. */
+/** Several seconds of work for a job: the server executes 50 per second. */
 const JOB_SIZE = 600;
 
 let stack: DeliveryStack;
@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const deliveries = (...args: string[]) => triedWaybill(['deliveries', ...args], env);
 
-/** A webhook whose deliveries fail and wait for ten minutes, and so many of these. */
+/** A webhook with this many deliveries, which fail and wait for ten minutes. */
 async function waiting(count: number) {
   receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   const { id } = await stack.createWebhook(receiver.url);
@@ -158,7 +158,7 @@ describe('by options', () => {
   });
 
   it.runIf(nightly)('a job goes on without its command, and is canceled', async () => {
-    // Nobody runs these: signals are all that they get, as fast as the server asks for its batch operations.
+    // No worker runs these workflows: they only get signals, at the rate of the server's batch operations.
     const webhookId = randomInt(1_000_000, 100_000_000);
     const taskQueue = `nobody-${randomUUID()}`;
     const names = Array.from({ length: JOB_SIZE }, (_, index) => `${taskQueue}/${index}`);

@@ -1,4 +1,4 @@
-/** `waybill console --operator`: the real program prints a link that opens, and ends in order with Ctrl-C. */
+/** `waybill console --operator`: the real program prints a link that opens, and Ctrl-C ends it in order. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => installation?.remove());
 
-/** Whether a process of this installation takes this port for its own, which no webhook may lead to. */
+/** Whether this installation treats the port as its own, which no webhook may lead to. */
 async function isOwn(url: string): Promise<boolean> {
   const { own } = await ownParts(installation.env);
   return own.includes('127.0.0.1', Number(new URL(url).port));

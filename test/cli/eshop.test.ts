@@ -1,4 +1,4 @@
-/** `waybill eshop show|update` and `waybill contract`, and what the API makes of the contract. */
+/** `waybill eshop show|update` and `waybill contract`, and the contract's effect on the API. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { runWaybill } from '../support/waybill-command.ts';

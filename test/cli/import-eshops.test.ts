@@ -1,4 +1,4 @@
-/** `waybill import-eshops` (docs/interface.md, A8): e-shops and users come over, and nobody needs another key or password. */
+/** `waybill import-eshops` (docs/interface.md, A8): e-shops and users are imported with their keys and passwords. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { hashApiKey } from '../../src/secrets/keys.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
-/** Made by libxcrypt, and by Python's argon2-cffi as its manual shows it. */
+/** Made by libxcrypt, and by Python's argon2-cffi as its manual shows. */
 const BCRYPT = {
   password: 'rasmuslerdorf',
   passwordHash: '$2y$07$BCryptRequires22Chrcte/VlQH0piJtjXl.0t1XkA8pw9dMXTpOq',
@@ -91,7 +91,7 @@ test('old keys and passwords open the new API, and a bcrypt hash is replaced at 
   ]);
   expect(await login(apiKey, 'eva@example.com', BCRYPT.password)).toMatchObject({ status: 200 });
 
-  // A key that was replaced since, or a name: it is the same e-shop all the same.
+  // Imported again with another key, or another name: it is still the same e-shop.
   for (const again of [shop, { ...shop, name: 'Renamed' }, { ...shop, apiKeyHash: null }]) {
     expect((await results(lines({ ...again, users }))).results).toMatchObject([
       { outcome: 'skipped', eshop: made[0].eshop, note: `e-shop ${made[0].eshop} is there already` },

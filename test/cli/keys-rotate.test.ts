@@ -1,5 +1,5 @@
 /**
- * `waybill keys rotate` against a running API: every secret goes on signing, whichever key a process was started with.
+ * `waybill keys rotate` against a running API: every secret goes on signing, whichever key a process started with.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -37,7 +37,7 @@ async function arrange(keys: Keys): Promise<void> {
   }
 }
 
-/** What a process with this environment reads of every webhook. */
+/** The secrets of all webhooks, as read by a process with these keys. */
 async function readBy(keys: Keys): Promise<Map<number, string>> {
   const read = new Map<number, string>();
   for (const id of secrets.keys()) {
@@ -81,7 +81,7 @@ describe('with SECRET_KEY', () => {
       /^SECRET_KEY is not the one that this database was created with\./,
     );
     expect(await readBy(await started(second, [first]))).toEqual(secrets);
-    // The order of a rolling restart: the old key, told of the new one beforehand, reads what the new one seals.
+    // The order of a rolling restart: the process with the old key gets the new one in advance, and reads what that seals.
     const forewarned = await started(first, [second]);
     const { id, secret } = await createWebhook(api.shop);
     await resealAll(api.sql, createKeys(second, [first]));
@@ -101,7 +101,7 @@ describe('with SECRET_KEY', () => {
     expect(await rotate(second, [first])).toEqual({ state: 'complete', resealed: 5 });
     const alone = await started(second);
     expect(await readBy(alone)).toEqual(secrets);
-    // The secret that still signs beside the new one, too.
+    // The secret that still signs beside the new one is resealed too.
     expect(openedSecret(alone, await webhookRow(api.sql, rotated ?? 0), 'previousSecret')).toBe(before);
     await expect(started(first)).rejects.toThrow(/^SECRET_KEY is not the one/);
     await expect(rotate(second)).rejects.toThrow(
@@ -167,7 +167,7 @@ describe('with SECRET_KEY', () => {
     const [kept = 0, deleted = 0, ...others] = secrets.keys();
     const owner = { eshopId: api.eshop.eshopId, webhookId: kept };
     await api.shop('DELETE', `/v21/webhooks/${deleted}`);
-    // Sealed by the new key already, as a rotation broken off leaves it; but its static headers are lost.
+    // Already sealed under the new key, as after an interrupted rotation; but its static headers are lost.
     await api.sql`update webhooks set secret = ${createKeys(second).encryptSecret('theirs', owner)} where id = ${kept}`;
     const ids = [kept, ...others];
     const eshops = [
@@ -232,7 +232,7 @@ describe('with the key that was generated in DATA_DIR', () => {
     expect(await dataDir.read('secret-key-previous')).toBe(base64(first));
     const made = await dataDir.read('secret-key');
     expect(made).not.toBe(base64(first));
-    // Not restarted yet: the running process could not read what the new key seals.
+    // Not restarted yet: the running process could not open secrets sealed under the new key.
     expect(await rotate()).toMatch(/^A new master key is in DATA_DIR/);
     expect(await dataDir.read('secret-key')).toBe(made);
     expect(await readBy(createKeys(first))).toEqual(secrets);

@@ -48,7 +48,7 @@ const createOrder = (eshopOrderId: string, other: Partial<OrderRecord>) =>
   create(stack.sql, orders, stack.eshopId, { ...sampleOrder, eshopOrderId, status: 'canceled', ...other });
 const order = (id: string) => readRecord(stack.sql, orders, stack.eshopId, id);
 
-/** What the database has about an order beside its row. */
+/** Everything stored about an order besides its row. */
 async function kept(id: string) {
   const { sql } = stack;
   const [event] = await sql<{ snapshot: string }[]>`select snapshot from events where entity_id = ${id}`;
@@ -75,7 +75,7 @@ it('erases a customer: records, snapshots and responses, once what waits has end
     billingName: 'Jan',
   });
   await create(sql, returns, eshopId, { ...sampleReturn, eshopOrderId: 'hers' });
-  // Its address is another now; the event has the former one.
+  // The order's address has changed; the event still has the former one.
   await sql`update orders set recipient_email = 'z@new.example', billing_email = null where eshop_order_id = 'hers'`;
   await sql`update orders set status = 'onTheWay' where eshop_order_id = 'under way'`;
   for (const id of ['hers', 'under way', 'his']) await stack.untilState((await kept(id)).id, 'retrying');
@@ -159,7 +159,7 @@ it('deletes an e-shop: what waits ends with its workflows, all is written to a f
   expect(tables.length).toBeGreaterThan(20);
   for (const { name } of tables) {
     const [row] = await sql<{ count: number }[]>`select count(*)::integer from ${sql(name)}`;
-    // Those of the other e-shop.
+    // Only those of the other e-shop are left.
     expect({ [name]: row?.count }).toEqual({ [name]: name === 'eshops' ? 1 : name === 'users' ? 2 : 0 });
   }
   expect(await sql`select id from eshops`).toEqual([{ id: other?.id }]);

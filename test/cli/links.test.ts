@@ -1,4 +1,4 @@
-/** `waybill links`: every query finds at a real server what its question asks for, and nothing else. */
+/** `waybill links`: at a real server every query finds the answers to its question, and nothing else. */
 import { randomInt, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ describe('at a server', () => {
   const names = Object.keys(started) as Name[];
   const workflowId = (name: Name) => `${taskQueue}/${name}`;
 
-  /** The names of those that a query finds. */
+  /** The names of the workflows that a query finds. */
   async function found(client: Client, query: string): Promise<string[]> {
     const ids: string[] = [];
     for await (const { workflowId: id } of client.workflow.list({
@@ -102,7 +102,7 @@ describe('at a server', () => {
       failing: ['failing'],
       webhook: ['failing'],
       order: ['batchWithOrder', 'ofOrder'],
-      // The example is nobody's.
+      // The receiver in the example is not a real one.
       receiver: [],
       held: ['held'],
     });

@@ -1,4 +1,4 @@
-/** `waybill webhooks` and `waybill deliveries`: what operators see of all e-shops. */
+/** `waybill webhooks` and `waybill deliveries`: the operator's lists across all e-shops. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { createWebhook, deleteWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
@@ -9,7 +9,7 @@ import { testWebhook, unreadable } from '../support/test-webhook.ts';
 import { runWaybill } from '../support/waybill-command.ts';
 
 let database: TestDatabase;
-/** One e-shop has the webhooks `first` and `inactive`, the other `other`, and one that is deleted. */
+/** One e-shop has the webhooks `first` and `inactive`, the other has `other` and a deleted one. */
 const made = { eshop: 0, otherEshop: 0, first: 0, inactive: 0, other: 0, deleted: 0 };
 let delivered: string;
 let retrying: string;

@@ -1,4 +1,4 @@
-/** What commands load while they run is found by Node itself, not only by the tests' own loader. */
+/** Dynamic imports of commands resolve in Node itself, not only in the tests' loader. */
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';

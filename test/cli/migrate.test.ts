@@ -1,4 +1,4 @@
-/** `waybill migrate`: a database is brought up to date before anything serves from it. */
+/** `waybill migrate`: brings a database up to date before anything serves from it. */
 import { expect, it } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { triedWaybill } from '../support/waybill-command.ts';

@@ -1,4 +1,4 @@
-/** What `waybill` writes, and does when nobody reads on. */
+/** The output of `waybill`, and its behaviour when the reader stops reading. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';

@@ -34,10 +34,10 @@ const recoveries = (...args: string[]) => runWaybill(['recoveries', ...args], en
 const lose = (state: Parameters<typeof loseEvents>[1], ...names: string[]) =>
   loseEvents({ sql: stack.sql, eshopId: stack.eshopId, webhookId }, state, names);
 
-/** What puts off every further attempt until long after the test. */
+/** Postpones every further attempt until long after the test. */
 const LATER: ReceiverAnswer = { status: 503, headers: { 'retry-after': '600' } };
 
-/** A recovery that nothing moves, unless its receiver answers otherwise. */
+/** Begins a recovery that makes no progress, unless its receiver answers otherwise. */
 async function begun(answer = LATER): Promise<string> {
   receiver.respond(answer);
   await lose('failed', 'lost');
@@ -95,7 +95,7 @@ describe('recover', () => {
         select state from deliveries where recovery_id = ${id}`;
       return row?.state === 'failed';
     });
-    // Its last failure has deactivated the webhook, and a recovery waits for that.
+    // Its last failure has deactivated the webhook, and the recovery waits for its activation.
     await stack.changeWebhook(webhookId, { active: true });
     const { printed, error, code } = await triedWaybill(['recoveries', 'show', id, '--watch'], env);
     expect(printed).toMatch(/completed: 0 done, 1 failed, 0 left$/);

@@ -25,12 +25,12 @@ let delivered: string;
 let waiting: string;
 
 beforeAll(async () => {
-  // The SDK warns of what is wanted here; in a green run that would look like a failure.
+  // The SDK warns of the failures that this test wants; in a green run they would look like real ones.
   silenceTemporalLogs();
   folder = await mkdtemp(join(tmpdir(), 'waybill-replay-'));
   stack = await startDeliveryStack('replay-command', {
     policy: { windowMs: 3_600_000 },
-    // What has its result is started with it, however busy the machine is.
+    // A workflow is started after its first attempt's result, however busy the machine is.
     scheduler: { startAfterMs: 600_000 },
   });
   receiver = await createReceiver({ status: 200 });
@@ -41,7 +41,7 @@ beforeAll(async () => {
   const second = await stack.fireOne('10002');
   await stack.untilState(second, 'retrying');
   [delivered, waiting] = [stack.workflowId(first), stack.workflowId(second)];
-  // The list lags behind.
+  // The list of workflows lags behind.
   const query = `TaskQueue = '${stack.taskQueue}'`;
   const running = `${query} AND ExecutionStatus = 'Running'`;
   await stack.until('both to be listed', async () => {
@@ -122,7 +122,7 @@ test('TLS and API key are those that are configured', async () => {
   onTestFinished(close);
   const args = [delivered, '--address', address];
   expect(await replay(args, builtWorkflows, secured)).toMatchObject({ code: 0 });
-  // Not trusted, or not asked for.
+  // The certificate is not trusted, then TLS is not used.
   const stderr = `Temporal at ${address} cannot be reached.`;
   expect(await replay(args, builtWorkflows, { TEMPORAL_TLS: 'true' })).toMatchObject({ code: 1, stderr });
   expect(await replay(args)).toMatchObject({ code: 1, stderr });

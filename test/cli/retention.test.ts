@@ -1,4 +1,4 @@
-/** `waybill retention`: what the schedule does, by hand. */
+/** `waybill retention`: the scheduled retention, run by hand. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runWaybill } from '../support/waybill-command.ts';

@@ -72,7 +72,7 @@ it('counts what waits, what is open, what is held and what is recovered', async 
 
   const { database, needs } = await status();
   expect(database.outbox).toMatchObject({ fresh: 1, recovered: 0, handedBack: 1, moving: false, changes: 1 });
-  // The age of what was handed back is that of the handing back.
+  // A delivery handed back counts from when it was handed back.
   expect(database.outbox.oldestSeconds).toBeLessThan(1_800);
   expect(database.open).toEqual({ pending: 2, retrying: 1, held: 1, holdingWebhooks: 1 });
   expect(database.recoveries).toMatchObject([

@@ -1,5 +1,5 @@
 /**
- * What an operator takes away with `waybill`, as the e-shop meets it in the API: at once, whatever the token says.
+ * Access that an operator revokes with `waybill`, seen by the e-shop in the API: gone at once, whatever the token says.
  */
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -75,7 +75,7 @@ describe('a user', () => {
     const before = [await signed(1, new Date()), uncounted];
     expect(await Promise.all(before.map(status))).toEqual([200, 200]);
     const { password } = await waybillJson('user', 'password', ...named(username));
-    // In the same second as the change, and by a login that verified the old password and signed after the change.
+    // Signed in the second of the change, and after it by a login that had verified the old password.
     const late = [await signed(1, new Date()), await signed(1, new Date(Date.now() + 1_000))];
     expect(await Promise.all([...before, ...late].map(status))).toEqual([401, 401, 401, 401]);
     expect([await logsIn(old), await logsIn(password)]).toEqual([401, 200]);

@@ -48,7 +48,7 @@ function start(...args: string[]) {
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
-    /** The next line that fits. */
+    /** The next matching line. */
     async line(fits: (line: string) => boolean): Promise<string> {
       for (;;) {
         const { value, done } = await lines.next();

@@ -1,4 +1,4 @@
-/** `bin/waybill.js`: the sources of a checkout or their build, never an old one. */
+/** `bin/waybill.js` runs the sources of a checkout or their build, never an outdated build. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { expect, it, onTestFinished } from 'vitest';
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** What runs where these files were written at these times, in seconds. */
+/** The program that runs if these files were written at these times, in seconds. */
 async function runs(files: Readonly<Record<string, number>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'waybill-bin-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -21,14 +21,14 @@ async function runs(files: Readonly<Record<string, number>>): Promise<string> {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, `console.log(${JSON.stringify(file)});`);
     await utimes(path, seconds, seconds);
-    // A folder's own time is that of what was put in it last.
+    // A folder's time is that of its newest entry.
     await utimes(dirname(path), seconds, seconds);
   }
   const temporary = join(folder, 'temporary');
   await mkdir(temporary);
   const env = { ...process.env, TMPDIR: temporary, TSX_DISABLE_CACHE: undefined };
   const { stdout } = await run(process.execPath, [join(folder, 'bin/waybill.js')], { env });
-  // What was made of the sources there, another user of the machine could have put there.
+  // Nothing is compiled to or run from the temporary folder, where another user of the machine could plant code.
   expect(await readdir(temporary)).toEqual([]);
   return stdout.trim();
 }

@@ -1,4 +1,4 @@
-/** The page of a webhook that was deactivated says what became of the e-mail about it. */
+/** The page of a deactivated webhook tells the state of the e-mail about it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noteMailFolder } from '../../src/db/mail-folder.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.drop());
 
-/** The words of the page, without its marks. */
+/** The text of the page, without tags. */
 async function wordsOf(webhook: number) {
   const { text } = await ask(`/console/webhooks/${webhook}`);
   return text

@@ -1,4 +1,4 @@
-/** A record's history is one line in its order, which says what waits for what; and the overview how much waits. */
+/** A record's history is one list in order, with what waits for what; the overview shows how much waits. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { keepOrder } from '../../src/db/outbox/keep-order.ts';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.drop());
 
-/** The words of a page, as they follow one another. */
+/** The text of a page. */
 async function words(path: string): Promise<string> {
   const { text } = await ask(path);
   return text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');

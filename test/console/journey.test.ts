@@ -1,4 +1,4 @@
-/** What people come for, in a real browser, with real deliveries: an e-shop's developer, and an operator. */
+/** The main tasks of an e-shop's developer and of an operator, in a real browser with real deliveries. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { createExaminer } from '../../src/attempt/examiner.ts';
@@ -25,9 +25,9 @@ let requester: ReturnType<typeof createActionRequester>;
 let worker: Person;
 
 beforeAll(async () => {
-  // What is held or waits is still open when a busy machine comes to it.
+  // Long enough for a busy machine: held and waiting deliveries must still be open.
   stack = await startDeliveryStack('console', { policy: { windowMs: 24 * 3_600_000 } });
-  // Its database is not used: what the API is given beside it is.
+  // Its database is not used: the API gets the stack's.
   api = await createTestApi();
   const { sql, keys, policy } = stack;
   sender = createSender({ timeoutMs: 2_000, allowCidrs: ['127.0.0.0/8', '::1/128'], version: 'test' });
@@ -104,7 +104,7 @@ test('a developer creates a webhook, tests it, sees a delivery fail, mends the r
   await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
   await page.getByText('No deliveries').waitFor();
   const failed = await stack.fireOne('10001<img src=x onerror="window.stolen=true">');
-  // Nobody touches the page: it is live.
+  // The page is live: it needs no reload.
   await page.getByRole('link', { name: 'CREATE_ORDER 10001' }).waitFor();
   await stack.untilState(failed, 'failed');
   await page.getByRole('listitem').getByText('failed', { exact: true }).waitFor();
@@ -116,11 +116,11 @@ test('a developer creates a webhook, tests it, sees a delivery fail, mends the r
     await page.getByRole('region', { name: 'Response to attempt 1', exact: true }).textContent(),
   ).toContain('<script>');
   expect(await page.evaluate('window.stolen')).toBeUndefined();
-  // Followed, and not asked for again and again.
+  // The page follows one stream and does not poll.
   expect(asked.filter(({ url }) => url.includes('/console/live?of=')).length).toBeGreaterThan(1);
   expect(asked.filter(({ again }) => again)).toEqual([]);
 
-  // Deactivated by its failure: redelivering says so.
+  // Its failure has deactivated the webhook: redelivering says so.
   await page.getByRole('button', { name: 'Redeliver' }).click();
   await page.getByRole('alert').getByText('is inactive').waitFor();
   expect(await stack.fire('10002', { eshopOrderId: '10002' })).toEqual([]);
@@ -145,7 +145,7 @@ test('a developer creates a webhook, tests it, sees a delivery fail, mends the r
   );
   expect(await page.evaluate('window.stolen')).toBeUndefined();
 
-  // What happened meanwhile is recovered.
+  // The events in between are recovered.
   await page.goto(`${server.url}/console/deliveries/${failed}`);
   await page.getByRole('link', { name: 'Recover events since then' }).click();
   await page.getByLabel('Missed').check();
@@ -176,7 +176,7 @@ test('an operator finds an incident in the overview, and recovers what was lost'
 });
 
 test('the warehouse holds a delivery, resumes it, and has it tried at once', async () => {
-  // Far off: what follows, follows from what was asked.
+  // Far away: whatever follows is due to the actions.
   receiver.respond({ status: 503, headers: { 'retry-after': '3600' } });
   await stack.createWebhook(`${receiver.url}/returns`, { type: 'CREATE_RETURN' });
   const [delivery = ''] = await stack.fire('RT-1', { eshopReturnId: 'RT-1' }, 'CREATE_RETURN');

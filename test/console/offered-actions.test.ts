@@ -1,4 +1,4 @@
-/** What a page offers to do with a delivery is what would be accepted: in each situation of one, button by button. */
+/** A page offers exactly the actions on a delivery that would be accepted: in each of its situations, button by button. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.drop());
 
-/** As it was seeded: three attempts made, the next one planned, its webhook active. */
+/** Resets it as seeded: three attempts made, the next one planned, its webhook active. */
 async function reset() {
   const { sql } = api;
   await sql`update webhooks set active = true where id = ${seeded.failing}`;
@@ -52,7 +52,7 @@ const NAMES: ReadonlyMap<string, ActionName> = new Map([
   ['Resume', 'resume'],
   ['Give up', 'giveUp'],
 ]);
-/** The buttons of a page that ask something of a delivery. */
+/** The buttons of a page that act on a delivery. */
 const offeredOn = (text: string) =>
   [...text.matchAll(/>\s*(Try now|Hold|Resume|Give up)\s*</g)].map(([, name = '']) => NAMES.get(name));
 

@@ -1,4 +1,4 @@
-/** An operator at work, in a real browser with real deliveries: what the command serves, on the database and Temporal alone. */
+/** An operator at work, in a real browser with real deliveries: the pages of the command, with only the database and Temporal. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { serveOperatorConsole } from '../../src/cli/operator-console.ts';
@@ -20,7 +20,7 @@ const stop = new AbortController();
 let served: Promise<unknown>;
 
 beforeAll(async () => {
-  // What is held or waits is still open when a busy machine comes to it.
+  // Long enough for a busy machine: held and waiting deliveries must still be open.
   stack = await startDeliveryStack('operator', { policy: { windowMs: 24 * 3_600_000 } });
   await makeAhead(stack.sql);
   await createEshop(stack.sql, { name: 'Another shop', email: 'another@example.test' });
@@ -69,7 +69,7 @@ test('an operator finds an incident, mends it, recovers what was lost, and sees 
   const { id } = await stack.createWebhook(`${receiver.url}/receivings`, { type: 'CREATE_RECEIVING' });
   const [lost = ''] = await stack.fire('R-1', { eshopReceivingId: 'R-1' }, 'CREATE_RECEIVING');
   await stack.untilState(lost, 'failed');
-  // Nobody touches the page: it is live.
+  // The page is live: it needs no reload.
   await page.getByRole('link', { name: `Webhook ${id}, CREATE_RECEIVING` }).waitFor();
   expect(await page.getByRole('definition').filter({ hasText: 'in the task queue' }).count()).toBe(1);
   await picture(page, 'operator-incident-1400-light');
@@ -101,7 +101,7 @@ test('an operator finds an incident, mends it, recovers what was lost, and sees 
 });
 
 test('what fails now is held, resumed and tried at once, and it is recorded who asked and why', async () => {
-  // Far off: what follows, follows from what was asked.
+  // Far away: whatever follows is due to the actions.
   receiver.respond({ status: 503, headers: { 'retry-after': '3600' } });
   await stack.createWebhook(`${receiver.url}/returns`, { type: 'CREATE_RETURN' });
   const [first = ''] = await stack.fire('RT-1', { eshopReturnId: 'RT-1' }, 'CREATE_RETURN');
@@ -135,7 +135,7 @@ test('what fails now is held, resumed and tried at once, and it is recorded who 
 test('a recovery is paused with a reason that its e-shop reads, resumed, and canceled', async () => {
   receiver.respond({ status: 200 });
   const { id } = await stack.createWebhook(`${receiver.url}/products`, { type: 'CREATE_PRODUCT' });
-  // Under way, and no workflow is started for it before something is asked.
+  // Under way, with no workflow until there is an action.
   const begin = () => stack.sql`
     insert into recoveries (id, eshop_id, webhook_id, since, until, include, found, told_version, check_at)
     values (gen_random_uuid(), ${stack.eshopId}, ${id}, now() - interval '1 hour', now(), '{failed}', 3, 1, now() + interval '1 day')`;
@@ -146,7 +146,7 @@ test('a recovery is paused with a reason that its e-shop reads, resumed, and can
   await page.getByText(`The recovery of webhook ${id} is paused.`).waitFor();
   await page.getByText('Paused by the operator of the warehouse: the receiver is slow (anna)').waitFor();
   await page.getByRole('button', { name: `Resume the recovery of webhook ${id}` }).click();
-  // There is nothing to be found: it may have ended already.
+  // There are no events to recover: it may have ended already.
   await page.getByText(new RegExp(`The recovery of webhook ${id} is (running|completed).`)).waitFor();
   await expect
     .poll(async () => (await stack.sql`select state from recoveries where webhook_id = ${id}`)[0]?.state, {

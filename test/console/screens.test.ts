@@ -110,7 +110,7 @@ test('without script, every page can be read and forms work', async () => {
     await page.goto(`${server.url}${path}`);
     expect(await page.getByRole('heading', { level: 1 }).count(), screen).toBe(1);
   }
-  // What cannot be undone is asked about by a page of its own.
+  // Irreversible actions ask for confirmation on a separate page.
   await page.goto(`${server.url}${screens['webhook-failing']}`);
   await page.getByRole('link', { name: 'Delete' }).click();
   await page.getByRole('heading', { name: 'Delete webhook' }).waitFor();

@@ -1,4 +1,4 @@
-/** Who may see and do what in the console: the rules of the API, and those of forms and cookies. */
+/** Permissions in the console: the rules of the API, and those of forms and cookies. */
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.drop());
 
-/** A browser as far as cookies go. */
+/** A browser, as far as cookies are concerned. */
 function browser(cookies = new Map<string, string>()) {
   const visitor = visitorOf({ fetch: (request) => app.fetch(request) }, undefined, cookies);
   const { ask } = visitor;
@@ -37,7 +37,7 @@ function browser(cookies = new Map<string, string>()) {
   };
 }
 
-/** What can be asked of the webhooks and deliveries there are. */
+/** Every action on the seeded webhooks and deliveries. */
 const acts = () => [
   `/console/webhooks/${seeded.failing}/edit`,
   `/console/webhooks/${seeded.failing}/activate`,
@@ -121,7 +121,7 @@ describe('signing in', () => {
       const statusAt = guesser(2, '192.0.2.77');
       for (const eshop of [900_001, person.eshopId, 900_002]) {
         const statuses = [];
-        // Of another name each time: what is counted here is the address.
+        // A different name each time: this limit is per address.
         for (const username of ['a', 'b', 'c'])
           statuses.push(await statusAt(eshop, { username, password: 'x' }));
         expect([eshop, ...statuses]).toEqual([eshop, 401, 401, 429]);
@@ -185,7 +185,7 @@ describe('signing in', () => {
     const known = consoleOf({ ...api.deps }, { publicUrl: 'https://api.shop.example' });
     const behind = await known.fetch(new Request('http://localhost/console/sign-in'));
     expect(behind.headers.get('set-cookie')).toMatch(/^__Secure-waybill_sign_in=.*; Secure/);
-    // Over TLS one that was set without it is none.
+    // Over TLS a cookie that was set without it is ignored.
     const unsafe = await known.fetch(
       new Request('http://localhost/console/sign-in', {
         headers: { cookie: `waybill_sign_in=${'A'.repeat(43)}` },
@@ -321,7 +321,7 @@ describe('forms', () => {
     expect([first?.status, second?.status].sort()).toEqual([303, 409]);
     expect(await counted()).toBe(before + 1);
 
-    // A secret is shown by the page that the form leads to, once.
+    // A secret is shown once, on the page after the form.
     const [made] = await api.sql`select id from webhooks where url = ${form.url}`;
     const at = `/console/webhooks/${made?.id}`;
     for (const ask of [
@@ -416,7 +416,7 @@ test('an e-shop has a delivery tried at once or gives it up; holding it is for t
     expect((await mine.ask(`${path}/act`, { csrf, action, reason: '' })).status).toBe(403);
   }
   expect(requested).toEqual([]);
-  // Giving up is asked about first.
+  // Giving up asks for confirmation first.
   const asked = await mine.ask(`${path}/give-up`);
   expect(asked.text).toContain('Give up on this delivery?');
   await mine.ask(`${path}/act`, { csrf: asked.csrf, action: 'giveUp', reason: 'too late' });
@@ -451,7 +451,7 @@ test('every page carries a complete content security policy, is never cached, an
 describe('a page that is followed', () => {
   const of = (path: string) => `/console/live?of=${encodeURIComponent(path)}`;
 
-  /** The events of a stream until one is of this kind. */
+  /** The events of a stream, up to the first of this kind. */
   async function eventsUntil(kind: string, response: Response): Promise<string> {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
@@ -486,7 +486,7 @@ describe('a page that is followed', () => {
     for (const path of ['https://evil.example/', '/docs', '/v21/webhooks', '/consolevil', of('/console')])
       expect((await mine.ask(of(path))).status, path).toBe(400);
     expect((await browser().ask(of('/console'))).status).toBe(401);
-    // No stream of streams, however its path is written.
+    // No stream of a stream, however its path is written.
     expect((await mine.ask(of('/console'), undefined, { 'hx-request': 'true' })).status).toBe(400);
     const theirs = await signedIn(await newPerson(api.sql, (await api.newEshop()).eshopId, 'shop'));
     const response = await follow(theirs, `/console/deliveries/${seeded.failed}`);
@@ -517,7 +517,7 @@ describe('a page that is followed', () => {
       socket.on('error', () => {});
       socket.write(`${method} ${path} HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`.repeat(20));
       await once(socket, 'data');
-      // All twenty have begun by the time that another page has been made.
+      // All twenty have begun once another page has been answered.
       await (await fetch(`${server.url}/console/orders`, { headers: { cookie } })).text();
       socket.destroy();
     }
@@ -560,7 +560,7 @@ test('the log has a line for each page, by its pattern: no path, no form, no coo
   lines.length = 0;
   const { csrf } = await mine.ask('/console/orders/10001?secret=me');
   await mine.ask('/console/orders/10001', undefined, { 'hx-request': 'true' });
-  // Only a page can ask for itself: nobody changes anything unseen.
+  // Only a GET can be a page's own refresh: a change is always logged.
   await mine.ask('/console/webhooks/999999/test', { csrf }, { 'hx-request': 'true' });
   const told = lines.map((line) => JSON.parse(line));
   expect(told).toMatchObject([

@@ -1,4 +1,4 @@
-/** What others have written (names, notes, identifiers, answers of receivers) is text in the console, in a real browser. */
+/** Text by others (names, notes, identifiers, responses of receivers) is shown as text in the console, in a real browser. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { HttpServer } from '../../src/http/http-server.ts';
@@ -8,7 +8,7 @@ import { newPerson, type Person, serveConsole } from '../support/console.ts';
 import { seedConsole } from '../support/console-data.ts';
 import { minimalOrder } from '../support/orders.ts';
 
-/** Short enough for an identifier, and everything that runs something. */
+/** Short enough for an identifier; together they hold everything that could run. */
 const ID = '"><img src=x onerror=window.stolen=1>';
 const EVIL = `${ID}<script>window.stolen=2</script><i hx-get="/console/orders" hx-trigger="load">'\${1}</i>`;
 
@@ -77,7 +77,7 @@ afterAll(async () => {
   await api?.drop();
 });
 
-/** What of the text has become part of the page. */
+/** Parts of the text that became part of the page. */
 async function came(page: Page): Promise<unknown> {
   return await page.evaluate(
     `[window.stolen, document.querySelectorAll('img[src="x"], script:not([src]), i[hx-get], [onerror]').length]`,
@@ -105,11 +105,11 @@ test('no text of others is part of a page, when it is loaded and when it is exch
     if ((await page.getByRole('main').textContent())?.includes('onerror=window.stolen=1>')) shown += 1;
     const live = page.locator('[hx-get]').first();
     if ((await live.count()) === 0) continue;
-    // Exchanged once: the mark is gone with what was there before.
+    // The live part was replaced once: the mark on the old one is gone.
     await page.locator('.before').waitFor({ state: 'detached' });
     expect(await came(page), `${screen}, exchanged`).toEqual([undefined, 0]);
   }
-  // The text was there, as text.
+  // The text was shown, as text.
   expect(shown).toBeGreaterThan(10);
   expect(complaints).toEqual([]);
   await context.close();

@@ -1,4 +1,4 @@
-/** A user of the warehouse sees the e-shops that an operator gave it, each by itself and all together, and no other. */
+/** A warehouse user sees the e-shops that an operator granted, each by itself and all together, and no other. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createUiLinks } from '../../src/temporal/ui-links.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
@@ -221,7 +221,7 @@ describe('all together', () => {
     const { text } = await mine.ask('/console/all/deliveries');
     expect(text).toContain(`<span class="eshop">${second.eshopId} · Test shop</span>`);
     expect(await found('')).toEqual([true, true]);
-    // None has been attempted, and none is held: the one is done anyhow, the other would be refused.
+    // None has been attempted and none is held: trying now is needless, resuming would be refused.
     expect([...text.matchAll(/name="action" value="(\w+)"/g)].map(([, action]) => action)).toEqual([
       'hold',
       'giveUp',

@@ -1,4 +1,4 @@
-/** The form of a webhook replaces it: saving must keep what nobody has changed. */
+/** The form of a webhook replaces the whole webhook: saving must keep unchanged fields. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { settingsOf, type WebhookInput, webhookFields } from '../../src/domain/webhook.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
@@ -6,7 +6,7 @@ import { consoleOf, newPerson, signIn } from '../support/console.ts';
 import { testWebhook } from '../support/test-webhook.ts';
 import { visitorOf } from '../support/visitor.ts';
 
-/** No field has what it has where it is left out. */
+/** Every field differs from its default. */
 const full: WebhookInput = {
   url: 'https://shop.example/other',
   webhookType: 'UPDATE_ORDER',
@@ -31,7 +31,7 @@ afterAll(() => api?.drop());
 const CHARACTERS: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
 const plain = (html = '') => html.replaceAll(/&(#?\w+);/g, (all, name: string) => CHARACTERS[name] ?? all);
 
-/** What a browser sends of a page's one form with fields. */
+/** The fields that a browser sends from a page's one form. */
 function sent(html: string): Record<string, string> {
   const form = /<form[^>]*class="card form".*?<\/form>/s.exec(html)?.[0] ?? '';
   const fields: Record<string, string> = {};
@@ -51,7 +51,7 @@ async function created(fields: Partial<WebhookInput> = {}): Promise<number> {
   return (await api.shop('POST', '/v21/webhooks', { ...full, ...fields })).data.id;
 }
 
-/** Sends a form, of a page that was opened just now, and goes where its answer leads. */
+/** Sends a form with a fresh CSRF token, and follows the redirect. */
 async function send(path: string, form: Record<string, string>) {
   const { csrf } = await ask('/console');
   const answer = await ask(path, { ...form, csrf });

@@ -20,7 +20,7 @@ afterAll(async () => {
   await api?.drop();
 });
 
-/** Runs a program of the consumer's own project. @throws Error with its output when it fails */
+/** Runs a program of the consumer's project. @throws Error with its output if it fails */
 async function run(program: string, ...args: string[]): Promise<string> {
   try {
     return (await promisify(execFile)(program, args, { cwd: consumer })).stdout;

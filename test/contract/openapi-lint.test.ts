@@ -1,4 +1,4 @@
-/** `/openapi.json` by the rules of a linter: none is broken, and those that are loosened are in `redocly.yaml`. */
+/** `/openapi.json` breaks no rule of a linter; the relaxed rules are in `redocly.yaml`. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,15 +23,15 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What is wrong with a document, by the rules that it breaks. */
+/** The rules that a document breaks. */
 async function problemsOf(text: string): Promise<string[]> {
   const file = join(folder, 'openapi.json');
   await writeFile(file, text);
   const args = ['lint', file, `--config=${join(root, 'redocly.yaml')}`, '--format=json'];
-  // It neither reports itself nor asks for newer versions.
+  // Without telemetry and the check for new versions.
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
   const { stdout } = await run(join(root, 'node_modules/.bin/redocly'), args, { env }).catch(
-    // It ends with 1 where it finds something.
+    // It exits with 1 if it finds something.
     (error: { stdout: string }) => error,
   );
   const { problems } = v.parse(Report, JSON.parse(stdout.slice(stdout.indexOf('{'))));

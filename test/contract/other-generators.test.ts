@@ -1,5 +1,5 @@
 /**
- * Clients that others generate from `/openapi.json`, in Python, Go and TypeScript, compile and do the main job. Needs
+ * Clients generated from `/openapi.json` by other generators, in Python, Go and TypeScript, compile and do the main job. Needs
  * Python 3.10, Go and their package indexes.
  */
 import { execFile } from 'node:child_process';
@@ -36,7 +36,7 @@ afterAll(async () => {
   await api?.drop();
 });
 
-/** @throws Error with its output when it fails */
+/** @throws Error with its output if it fails */
 async function run(program: string, args: readonly string[], cwd = folder): Promise<string> {
   try {
     const options = { cwd, maxBuffer: 64 * 1024 * 1024, env: { ...process.env, GOFLAGS: '-mod=mod' } };
@@ -47,7 +47,7 @@ async function run(program: string, args: readonly string[], cwd = folder): Prom
   }
 }
 
-/** What a client is called with, by an e-shop of its own. */
+/** The arguments of a client, for a new e-shop. */
 async function credentials(): Promise<string[]> {
   const { apiKey, shop } = await api.newEshop();
   return [server.url, apiKey, shop.username, shop.password];
@@ -56,7 +56,7 @@ async function credentials(): Promise<string[]> {
 const seen = {
   secret: 'whsec_',
   price: 349.9,
-  // A client that sent the defaults of what it leaves out would have changed it.
+  // A client that sent defaults for omitted fields would have changed it.
   orderType: 'b2b',
   note: 'Ring twice.',
   asText: '1.5',

@@ -1,4 +1,4 @@
-/** What an attempt decides by the records: whose time was lost, and whether it is due at all. */
+/** Decisions of an attempt from the records: whose time was lost, and whether it is due at all. */
 
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
@@ -45,7 +45,7 @@ const refused: AttemptResult = {
   retryAfterMs: null,
 };
 
-/** An attempt that the receiver refuses; the wire is not what is tried here. */
+/** An attempt that the receiver refuses; these tests are not about the wire. */
 function attempt(
   expectedNumber: number | null = null,
   { limits, lastChance }: { limits: Limits; lastChance: boolean } = { limits: boundless, lastChance: false },
@@ -168,7 +168,7 @@ test('while too many lookups of its e-shop are under way an attempt is planned a
   const planned = await loadForAttempt(database.sql, deliveryId);
   expect(Number(planned?.nextAttemptAt) - Number(planned?.now)).toBeGreaterThan(1_000);
   expect(planned).toMatchObject({ state: 'pending', attemptsMade: 0, windowStartedAt: null });
-  // The webhook is closed.
+  // The webhook is closed for a while.
   expect(await attempt(null, { limits, lastChance: false })).toMatchObject({ reason: 'noRoom' });
   expect(sent).toHaveLength(1);
   const deferred = await attempt(null, { limits: limitsWith({}), lastChance: true }, crowded);

@@ -1,4 +1,4 @@
-/** An attempt has one owner at a time: no two requests of a delivery meet at its receiver, whatever becomes of the processes. */
+/** An attempt has one owner at a time: no two requests of a delivery overlap at its receiver, whatever happens to the processes. */
 import pino from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
@@ -47,7 +47,7 @@ const failure: AttemptResult = { ...success, outcome: 'failure', status: 503, er
 const interrupted = new DOMException('The attempt was interrupted.', 'AbortError');
 const UNDER_WAY = { kind: 'notAttempted', reason: 'underWay' };
 
-/** A process that makes attempts; `answer` is what its receiver does. */
+/** A process that makes attempts; `answer` is its receiver's. */
 function processWith(answer: () => Promise<AttemptResult>) {
   const numbers: number[] = [];
   const deps: AttemptDeps = {
@@ -70,7 +70,7 @@ function processWith(answer: () => Promise<AttemptResult>) {
   return { deps, numbers, attempt: () => makeAttempt(deps, order) };
 }
 
-/** One whose request is at its receiver. */
+/** A process whose request is at its receiver. */
 async function underWay() {
   let answer: (result: AttemptResult) => void = () => {};
   const answered = new Promise<AttemptResult>((resolve) => {
@@ -81,7 +81,7 @@ async function underWay() {
   await until('its request', async () => made.numbers.length > 0);
   return { ...made, outcome, answer };
 }
-/** Its process has been silent for as long as an attempt may take. */
+/** The time for which the attempt was owned is over. */
 const ownerIsLate = () => database.sql`update attempts set owned_until = now() - interval '1 ms'`;
 const attempts = () =>
   database.sql`select number, outcome from attempts where delivery_id = ${deliveryId} order by number`;
@@ -138,7 +138,7 @@ test('the clock of the database set ahead: a process makes no attempt twice at o
   first.answer(failure);
   expect(await first.outcome).toMatchObject({ kind: 'failed', number: 1 });
   expect(await attempts()).toEqual([{ number: 1, outcome: 'failure' }]);
-  // It is over: the next one may be made.
+  // The attempt has ended: the next one may be made.
   expect(await first.attempt()).toMatchObject({ kind: 'failed', number: 2 });
 });
 
@@ -188,7 +188,7 @@ test('a batch leaves to its owner what is under way, and takes it up when that o
   await first.outcome;
 });
 
-/** Others of this file wait as well. */
+/** Other deliveries of this file wait as well. */
 function quotaOf() {
   return { eshop: 0, webhook: 0, eshops: new Map([[eshopId, 10]]), webhooks: new Map([[webhookId, 10]]) };
 }

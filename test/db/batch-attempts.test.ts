@@ -1,6 +1,6 @@
 /**
- * A batch makes an attempt as a single one is made: the same request, the same decisions, the same records. Each case is
- * lived through by two deliveries of the same event, one with its own workflow's attempt and one in a batch.
+ * A batch makes attempts as single mode does: the same request, the same decisions, the same records. Each case runs for two
+ * deliveries of the same event, one attempted by its own workflow and one in a batch.
  */
 
 import pino from 'pino';
@@ -82,7 +82,7 @@ const common = () => ({
 const neither = { stop: new AbortController().signal, abort: new AbortController().signal };
 const policy = defaultRetryPolicy;
 
-/** What is left of a delivery: of times, whether they are set, and how far from the attempt. */
+/** The record of a delivery: only whether times are set, and the next attempt relative to the last. */
 async function recorded(id: string) {
   const [row] = await database.sql`
     select d.state, d.attempts_made, d.last_status, d.last_error, d.last_generation, d.late_ms, d.window_lost,
@@ -94,7 +94,7 @@ async function recorded(id: string) {
   return row;
 }
 
-/** Makes the first attempt of one delivery by itself and of another in a batch. */
+/** Makes the first attempt of one delivery alone and of another in a batch. */
 async function both(result: AttemptResult, change: (id: string) => Promise<unknown> = async () => {}) {
   const [alone, together] = [
     await fireDelivery(database.sql, { eshopId, webhookId }),
@@ -287,7 +287,7 @@ test('several events in one batch: each is sent to all its webhooks, however oft
 });
 
 describe('made again', () => {
-  /** A batch of so many deliveries. */
+  /** A batch of this many deliveries. */
   async function batchOf(count: number) {
     for (let index = 0; index < count; index += 1) await fireDelivery(database.sql, { eshopId, webhookId });
     const batchId = uuidv7();
@@ -366,7 +366,7 @@ describe('made again', () => {
     let prompt = 0;
     const deps = depsWith(async (request) => {
       if (request.url.includes('slow')) await answered;
-      // The slow ones answer only once all others have been sent.
+      // The slow ones answer once all others have been sent.
       else if (++prompt === 50) answerSlow();
       return delivered;
     });
@@ -391,7 +391,7 @@ describe('made again', () => {
     const underWay: (() => void)[] = [];
     const deps = depsWith(async (request) => {
       sent.push(request);
-      // None is answered before all have begun that may.
+      // No request is answered before as many have begun as may begin.
       if (sent.length < 20) await new Promise<void>((answer) => underWay.push(answer));
       else for (const answer of underWay) answer();
       return delivered;
@@ -444,7 +444,7 @@ describe('made again', () => {
     });
     const deps = depsWith(async () => {
       most = Math.max(most, ++underWay);
-      // None is answered before as many are under way as may be.
+      // No request is answered before as many are under way as may be.
       if (underWay === 20) answerFirst();
       await twentyUnderWay;
       await new Promise((resolve) => setTimeout(resolve, 5));

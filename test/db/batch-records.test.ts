@@ -1,4 +1,4 @@
-/** Who holds a delivery, and what a batch records of it: no second batch, no second workflow, nothing lost between two. */
+/** Which batch holds a delivery, and what it records: no second batch, no second workflow, nothing lost in between. */
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -41,7 +41,7 @@ async function row(id: string): Promise<Row> {
   return found;
 }
 
-/** Deliveries claimed for a batch that an execution has taken. */
+/** Deliveries claimed for a batch, which an execution has taken. */
 async function claimed(count: number) {
   const ids: string[] = [];
   for (let index = 0; index < count; index += 1)
@@ -95,7 +95,7 @@ test('what is open is attempted by turns: each e-shop’s first, then each webho
   }
 });
 
-/** What batches gave back, the retries first. */
+/** Claims the deliveries that batches gave back, the retries first. */
 async function claimRequeued(limit: number) {
   const retries = await claimDeliveries(database.sql, { queue: QUEUE.retry, limit, aheadMs: 2_000 });
   const others = await claimDeliveries(database.sql, { queue: QUEUE.workflow, limit });

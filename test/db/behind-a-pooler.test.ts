@@ -1,10 +1,10 @@
-/** Statements of a pool whose connections are not sessions with the server: none stays prepared. */
+/** A pool whose connections are no sessions with the server prepares no statements. */
 import { expect, onTestFinished, test } from 'vitest';
 import { createPool } from '../../src/db/pool.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
-/** One connection, and how often something was sent on it. */
+/** One connection, with a count of the messages sent on it. */
 async function openConnection() {
   const { url, drop } = await createTestDatabase();
   const proxy = await startTcpProxy({ port: Number(new URL(url).port) });

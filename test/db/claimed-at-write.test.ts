@@ -1,4 +1,4 @@
-/** What a process with a relay writes it may have from the start; nobody has to claim it. */
+/** A process with a relay owns some of the deliveries that it writes from the start, without a claim. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
@@ -50,7 +50,7 @@ test('with room the relay of the process gets it as a claim would find it, and n
   expect(taken).toHaveLength(1);
   expect(woken).toEqual([]);
   expect(await claimable()).toEqual([]);
-  // Whatever became of that process.
+  // If that process has died meanwhile.
   await database.sql`update deliveries set claimed_until = now() - interval '1 second'`;
   const claimed = await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10 });
   expect(claimed.deliveries).toEqual(taken);
@@ -101,7 +101,7 @@ test('of a webhook with an order it gets the first of a record, and the next one
   expect(taken.map(({ id }) => id)).toEqual([first?.id, deliveries[0]?.id]);
   expect(await claimable()).toEqual([]);
 
-  // Nobody here may have the third: it is woken for.
+  // The third has no room here: a relay is woken for it.
   await sql`update deliveries set state = 'delivered', finished_at = now() where id = ${deliveries[0]?.id ?? null}`;
   room = false;
   woken.length = 0;

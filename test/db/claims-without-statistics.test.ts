@@ -1,4 +1,4 @@
-/** What the steps of batch mode read, right after the first import too: the planner has no statistics of the deliveries yet. */
+/** The rows that the steps of batch mode read, also right after the first import, when the planner has no statistics yet. */
 import { v7 as uuidv7 } from 'uuid';
 import { expect, type TestContext, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -45,7 +45,7 @@ test.for([false, true])(
     expect(wanted).toHaveLength(PAGE);
     const begun = await counting(sql, (tx) => beginAttempts(tx, wanted, batch, owned));
     expect(begun.result.size).toBe(PAGE);
-    // To begin it, and to dispatch it: never with each of the webhooks.
+    // Once to begin it and once to dispatch it, not again for each of the webhooks.
     expect(begun.fetched).toBeGreaterThanOrEqual(PAGE);
     expect(begun.fetched).toBeLessThan(5 * PAGE);
     expect(begun.webhooks).toBe(PAGE);
@@ -54,13 +54,13 @@ test.for([false, true])(
     const recorded = await counting(sql, (tx) => recordAttempts(tx, results, batch));
     expect(recorded.result.size).toBe(PAGE);
     expect(recorded.fetched).toBeGreaterThanOrEqual(PAGE);
-    // Each delivery once, and not all of them for each of the results.
+    // Each delivery once, and not all of them for each result.
     expect(recorded.fetched).toBeLessThan(5 * PAGE);
   },
 );
 
 const RECORDS = 1_000;
-/** Of each record, behind one that is being retried. */
+/** For each record, behind one that is being retried. */
 const BEHIND = 5;
 
 test('where 5,000 deliveries wait for their order, the next one of a record is found by reading those of that record', async ({
@@ -112,7 +112,7 @@ test('where 5,000 deliveries wait for their order, the next one of a record is f
   expect((await read()) - from).toBeLessThan(40 * (BEHIND + 1));
 });
 
-/** A database whose partitions nobody analyzes, with an e-shop. */
+/** A database with an e-shop, whose partitions are never analyzed. */
 async function withoutStatistics(onTestFinished: TestContext['onTestFinished']) {
   const { sql, url, drop } = await createTestDatabase();
   onTestFinished(drop);
@@ -123,7 +123,7 @@ async function withoutStatistics(onTestFinished: TestContext['onTestFinished']) 
   return { sql, url, eshopId };
 }
 
-/** A webhook for which deliveries wait; answers its id. */
+/** Creates a webhook with waiting deliveries; answers its id. */
 async function enqueue(sql: Pool, eshopId: number): Promise<number> {
   const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
   await sql`
@@ -133,10 +133,10 @@ async function enqueue(sql: Pool, eshopId: number): Promise<number> {
   return webhookId;
 }
 
-/** What a step reads of `deliveries`: rows, and of these by an index. And of webhooks. */
+/** The rows that a step reads: of `deliveries`, all and those by an index; and of `webhooks`. */
 async function counted<T>(sql: Pool, step: (tx: Transaction) => Promise<T>, throughPooler: boolean) {
   return await transaction(sql, async (tx) => {
-    // Of this connection, and not yet reported: earlier transactions may be in it.
+    // Not yet reported by this connection: earlier transactions may be included.
     const count = async () => {
       const [counted] = await tx<{ read: number; fetched: number; webhooks: number }[]>`
         select sum(seq_tup_read + idx_tup_fetch)::int as read, sum(idx_tup_fetch)::int as fetched,

@@ -1,4 +1,4 @@
-/** Which deliveries a claim takes: of one class, by turns of e-shop and webhook, within its quotas, under a lease. */
+/** The deliveries that a claim takes: of one class, by turns of e-shop and webhook, within its quotas, under a lease. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Quotas } from '../../src/concurrency/limits.ts';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -41,7 +41,7 @@ async function createWaiting(ofEshop?: number): Promise<Waiting> {
   return { eshopId, webhookId: await insertWebhook(sql, eshopId, 'CREATE_ORDER') };
 }
 
-/** Lets so many deliveries of a webhook wait, behind what waits already; answers their ids, oldest first. */
+/** Adds this many waiting deliveries of a webhook behind the others; answers their ids, oldest first. */
 async function enqueue(
   { eshopId, webhookId }: Waiting,
   count: number,
@@ -61,7 +61,7 @@ const claim = (limit: number, more: Partial<ClaimLimits> = {}) =>
 async function taken(limit: number, more: Partial<ClaimLimits> = {}): Promise<string[]> {
   return (await claim(limit, more)).deliveries.map(({ id }) => id);
 }
-/** How many of what a claim takes belong to each of them. */
+/** How many deliveries of each a claim takes. */
 async function shares(limit: number, of: readonly Waiting[], more: Partial<ClaimLimits> = {}) {
   const { deliveries } = await claim(limit, more);
   return of.map(({ webhookId }) => deliveries.filter((each) => each.webhookId === webhookId).length);
@@ -110,7 +110,7 @@ test('by sessions of their own, and by the pool for half a minute once those fai
 
 describe('for a batch', () => {
   const batchId = '01990000-0000-7000-8000-0000000000ab';
-  /** How many of each are alone, and how many in the batch. */
+  /** How many deliveries of each are alone, and how many in the batch. */
   async function aloneAndInBatch(room: number, of: readonly Waiting[]) {
     const { deliveries } = await claim(100, { batchId, alone: { few: 2, room } });
     return of.map(({ eshopId }) => {
@@ -192,7 +192,7 @@ describe('turns', () => {
         deliveries.map(({ id }) => id),
       );
     }
-    // With one chance of two each: fewer than 12 of 60 come once in 10^6; with one of 31 more than 11 once in 10^6.
+    // At a chance of 1 in 2, fewer than 12 of 60 come once in 10^6; at 1 in 31, more than 11 come once in 10^6.
     expect(first).toBeGreaterThanOrEqual(12);
   });
 
@@ -208,7 +208,7 @@ describe('turns', () => {
     while (all.length < 8) all.push(await createWaiting());
     for (const each of all) await enqueue(each, 200);
     const served = new Set<number>();
-    // By lot: that one of eight is left out by all of 200 claims has a chance of 10^-11.
+    // By lot: the chance that 200 claims all leave out one of eight is 10^-11.
     for (let round = 0; round < 200 && served.size < 8; round += 1) {
       const { deliveries } = await claim(1);
       for (const { webhookId } of deliveries) served.add(webhookId);
@@ -290,7 +290,7 @@ describe('leases', () => {
 
   test('what its workflow closed without an attempt is never claimed again', async () => {
     await enqueue(busy, 1);
-    // Whoever claimed it died before it noted the start.
+    // The process that claimed it died before it noted the start.
     const [id = ''] = await taken(50);
     await closeDelivery(database.sql, id, 'canceled');
     await expireLeases();

@@ -1,4 +1,4 @@
-/** The database's clock is set: what waits would wait for as long, and people are told. */
+/** The database's clock is set: unrepaired, waits would last as much longer; and the step is reported to people. */
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -72,7 +72,7 @@ test('a retry planned before a step back comes as late as it was planned, and an
       [other?.underWayUntil, other?.now],
     ].map(([until, now]) => Math.round(((until?.getTime() ?? 0) - (now?.getTime() ?? 0)) / 1_000));
   };
-  // Before anybody has repaired it, too.
+  // Also before the repair.
   expect(await look()).toEqual([20, 20]);
   await forgetFutureTimes(sql);
   const [first, second] = await look();

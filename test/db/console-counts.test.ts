@@ -1,4 +1,4 @@
-/** What the overview of the console reads of an e-shop. */
+/** The counts on the overview page of an e-shop's console. */
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MAX_DELIVERIES_READ, readDeliveryCounts } from '../../src/db/console/delivery-counts.ts';
@@ -12,7 +12,7 @@ let eshopId: number;
 let webhookId: number;
 
 const MINUTE = 60_000;
-/** The beginning of a minute, so that steps are known. */
+/** The middle of a minute, so that the steps are known. */
 const now = new Date(Math.floor(Date.now() / MINUTE) * MINUTE + 30_000);
 
 async function delivery(of: number, webhook: number, minutesAgo: number, state: string, durationMs?: number) {

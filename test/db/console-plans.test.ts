@@ -1,4 +1,4 @@
-/** What the console reads beside the API costs the same whatever is stored: no table is read whole. */
+/** The console's own queries cost the same however much is stored: they read no whole table. */
 import { expect, test } from 'vitest';
 import {
   IN_ORDER,
@@ -13,7 +13,7 @@ import type { Planner } from '../support/lists/plan.ts';
 import { seedLists } from '../support/lists/seed.ts';
 import { exaggerate, ROWS, unhurried } from '../support/plans.ts';
 
-/** An attempt of each delivery, and as many records of some kinds. */
+/** One attempt for each delivery, and as many records of some kinds. */
 async function seedMore(sql: Pool, eshopId: number): Promise<void> {
   await sql`
     insert into attempts (delivery_id, number, generation, started_at, finished_at, outcome, duration_ms, status)
@@ -73,7 +73,7 @@ test('neither counts, nor the health of webhooks, nor a list of records reads a 
         const { scanned, indexes, read } = await by.planOf(query);
         if (indexes.length === 0) wrong.push(`${name}: no index`);
         for (const table of scanned) if (table !== 'webhooks') wrong.push(`${name}: all of ${table}`);
-        // The record that it begins behind, and each record with its lines.
+        // The record after which it begins, and each record with its lines.
         if (/newest|older/.test(name) && read > 200) wrong.push(`${name}: ${read} rows`);
       }
     }
@@ -96,7 +96,7 @@ test('of the newest no more are read than are looked at, however many webhooks t
     await seedMore(sql, eshopId);
     const planner = await plannerOf({ settings: IN_ORDER });
     const { read } = await planner.planOf(selectSpeed(sql, webhooks, begin));
-    // Two thousand deliveries, the attempt of each, and a row or two of each webhook in each of its weeks.
+    // Two thousand deliveries with one attempt each, and a row or two for each webhook in each of its weeks.
     expect(read).toBeLessThan(2_000 * 2 + webhooks.length * 20);
   } finally {
     await drop();

@@ -1,4 +1,4 @@
-/** The metrics that only the database knows. */
+/** The metrics that come from the database. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
@@ -12,7 +12,7 @@ import { sampleOf, samplesOf } from '../support/metrics.ts';
 let database: TestDatabase;
 let readSql: Pool;
 let healthSql: Pool;
-/** Its statements have a second, but whoever is told so late hears of it. */
+/** Its statements time out after a second; the answer may come later. */
 let hasty: Pool;
 let eshopId: number;
 let webhookId: number;
@@ -35,7 +35,7 @@ beforeEach(async () => {
 
 const eager = { cachedMs: 0, readTimeoutMs: 30_000 };
 
-/** Reads the metrics again and again, each time anew unless told otherwise. */
+/** Reads the metrics repeatedly, by default without a cache. */
 function reader(timing: Parameters<typeof readDatabaseMetrics>[3] = eager, sql = readSql) {
   const metrics = createMetrics();
   const refresh = readDatabaseMetrics(metrics, sql, healthSql, timing);
@@ -66,7 +66,7 @@ test('the outbox, what is open, and how long it has waited', async () => {
   await database.sql`update deliveries set created_at = now() - interval '90 seconds' where id = ${first}`;
   await database.sql`update deliveries set queue = 1, state = 'retrying' where id = ${second}`;
   await database.sql`update deliveries set dispatched_at = now() where id = ${third}`;
-  // What waits for its order is not late.
+  // A delivery that waits for its order is not late.
   await database.sql`update deliveries set queue = 5, created_at = now() - interval '10 hours' where id = ${fourth}`;
   const waiting = await read();
   expect(waiting('outbox_deliveries', { waiting: 'fresh' })).toBe(1);
@@ -145,7 +145,7 @@ test('one that is slow keeps nobody waiting: what was read before is shown, with
   }
   await database.sql.begin(async (tx) => {
     await tx`lock table deliveries in access exclusive mode`;
-    // Past the statement's own deadline: it answers, with a refusal.
+    // Until after the statement's own deadline: it answers with an error.
     for (let age = 0; age < 1.5; ) {
       const locked = await read();
       expect(locked('database_up')).toBe(1);

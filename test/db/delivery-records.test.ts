@@ -1,6 +1,5 @@
 /**
- * What is recorded of a delivery holds whatever is repeated, late or already over: each step asks for what it may
- * change.
+ * The records of a delivery hold when a step is repeated, late or already over: each step checks the state that it changes.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { lostTimeMs } from '../../src/attempt/decisions.ts';
@@ -43,7 +42,7 @@ const attempts = (id: string) =>
     select number, outcome, status, started_at from attempts where delivery_id = ${id} order by number`;
 const finish = (deliveryId: string, number: number, change: Partial<AttemptRecord> = {}) =>
   finishAttempt(database.sql, deliveryId, number, change);
-/** A delivery whose only attempt failed and left nothing to try. */
+/** A delivery whose only attempt failed, with no retries left. */
 async function exhausted(): Promise<string> {
   const id = await fire();
   await begin(id, 1);
@@ -222,7 +221,7 @@ describe('the compensation', () => {
   });
 });
 
-/** As an operator named after what they ask. */
+/** An action by an operator named after it. */
 const act = (id: string, action: ActionName, order = action as string) =>
   recordOperatorAction(database.sql, id, { id: order, action, by: action, reason: '' }, defaultRetryPolicy);
 

@@ -1,4 +1,4 @@
-/** What a role or a database may have set for every session, and a server that takes no writes. */
+/** Settings that a role or a database may have for every session, and a server that accepts no writes. */
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { failureOf } from '../../src/api/errors.ts';
 import { databaseAnswers } from '../../src/db/health.ts';
@@ -18,7 +18,7 @@ function poolAt(url: string, options: Partial<PoolOptions> = {}): Pool {
   return pool;
 }
 
-/** A database for which something is set. */
+/** A database with this setting. */
 async function databaseWith(setting: string): Promise<string> {
   const { url, sql, drop } = await createTestDatabase();
   onTestFinished(drop);
@@ -79,7 +79,7 @@ test('a connection that turns out to take no writes is given up with its error',
     })
     .catch((reason: unknown) => reason);
   expect(failureOf(error, 'r-1').status).toBe(503);
-  // What was on its way there fails once more.
+  // Statements already on their way there fail once more.
   await until('other connections', async () => {
     const now = await pids().catch(() => [...before]);
     return now.every((pid) => !before.has(pid));
@@ -124,7 +124,7 @@ test('notifications are listened for where they are sent, and nowhere else', asy
   const sql = poolAt(url, { session: false });
   const sessions = await createSessionPool(sql, url);
   pools.push(sessions);
-  // What takes longer goes through the pool, in time for an attempt that has begun.
+  // Longer statements go through the pool, in time for an attempt that has begun.
   expect(await sessions`show statement_timeout`).toEqual([{ statementTimeout: '2s' }]);
   const other = await createTestDatabase();
   onTestFinished(other.drop);

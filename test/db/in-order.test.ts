@@ -1,4 +1,4 @@
-/** The order of records in the queue: batches that are resumed, and many records at once. */
+/** The order of records in the queue: resumed batches, and many records at once. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 afterAll(() => database.drop());
 
-/** Events of a record, in their order; answers the ids of their deliveries. */
+/** Writes events of a record, in order; answers the ids of their deliveries. */
 async function happen(count: number): Promise<string[]> {
   const events = Array.from({ length: count }, (_, index) => ({
     type: 'CREATE_ORDER' as const,
@@ -51,7 +51,7 @@ test('a batch whose relay died before it looked at the order attempts the first 
   const dead = await claimDeliveries(sql, { queue: QUEUE.fresh, limit: 10, batchId });
   expect(dead.deliveries).toHaveLength(3);
   await sql`update deliveries set claimed_until = null`;
-  // Of what is claimed now none is in the way of another, and the batch has more.
+  // None of those claimed now precedes another, but the batch has more.
   const { deliveries } = await claimDeliveries(sql, { queue: QUEUE.fresh, limit: 1 });
   expect(deliveries).toMatchObject([{ id: first, batchId, mayNotGo: false }]);
   const ready = await keepOrder(sql, deliveries, [batchId]);
@@ -74,7 +74,7 @@ test('however many records wait, the first of each goes, page by page', async ()
   expect(await sql`select from deliveries where queue = ${QUEUE.inOrder}`).toHaveLength(RECORDS);
 });
 
-/** The deliveries of the record in the order of their sequence. */
+/** The deliveries of the record by sequence. */
 async function stored() {
   return await database.sql<
     { id: string; state: string; queue: number; attemptsMade: number }[]
@@ -88,7 +88,7 @@ async function windowHours(id: string): Promise<number | undefined> {
   return row?.hours;
 }
 
-/** Claims what waits and keeps its order. */
+/** Claims waiting deliveries and keeps their order. */
 async function claim(): Promise<readonly string[]> {
   const { deliveries } = await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10 });
   const ready = await keepOrder(database.sql, deliveries);

@@ -1,4 +1,4 @@
-/** What is recorded of attempts tells how long a webhook has been failing, and nobody waits for anybody to say so. */
+/** The records of attempts tell how long a webhook has been failing, and writing them needs no waiting. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { recordAttempts } from '../../src/db/webhooks/attempts.ts';
@@ -26,7 +26,7 @@ const START = Date.parse('2026-11-20T10:00:00.000Z');
 const at = (seconds: number) => new Date(START + seconds * 1_000);
 const fire = () => fireDelivery(database.sql, { eshopId, webhookId });
 
-/** An attempt that failed so many seconds after the start; the next one is due 25 seconds later. */
+/** An attempt that failed this many seconds after the start; the next one is due 25 seconds later. */
 async function fail(id: string, number: number, seconds: number, generation = 1): Promise<void> {
   await beginAttempt(database.sql, { deliveryId: id, number, generation });
   const record = { number, generation, finishedAt: at(seconds), nextAttemptAt: at(seconds + 25) };
@@ -118,7 +118,7 @@ test('the deactivation is told by the delivery that has the fewest waits left', 
   await fail(young, 1, 110_100);
   // The last wait of the older one.
   expect(await incident()).toMatchObject({ deactivationAt: at(110_025).toISOString() });
-  // An operator holds it: its retries are not spent.
+  // An operator holds it: its retries are not used up.
   await database.sql`update deliveries set operator_stop = 'hold' where id = ${old}`;
   const policyTakes = 25_000 * (1.5 ** 20 - 1) * 2;
   const { deactivationAt } = (await incident()) ?? {};

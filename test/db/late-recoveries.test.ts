@@ -1,4 +1,4 @@
-/** Which recoveries the reconciler looks after. */
+/** The recoveries that the reconciler examines. */
 import { expect, test } from 'vitest';
 import { claimLateRecoveries } from '../../src/db/recoveries/reconciliation.ts';
 import { createTestDatabase } from '../support/database.ts';

@@ -1,4 +1,4 @@
-/** What leaves for good, beside what is still being written: no row stays behind, and nobody else waits for it. */
+/** Erased data while more is being written: no row stays behind, and no other e-shop waits. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eraseCustomer } from '../../src/db/erasure.ts';
 import { exportEshop } from '../../src/db/eshop-export.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** An e-shop whose order has a delivery. */
+/** An e-shop with an order that has a delivery. */
 async function shopWithDelivery() {
   const { sql } = database;
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });

@@ -1,4 +1,4 @@
-/** The lists of events and deliveries read what they show, and not what is stored. */
+/** The lists of events and deliveries read the rows that they show, and not all that are stored. */
 import { expect, test } from 'vitest';
 import { listEvents, selectDeliveriesOf } from '../../src/db/event-log.ts';
 import type { Pool } from '../../src/db/pool.ts';
@@ -20,7 +20,7 @@ const statistics = [
   ['as ten million deliveries have them', exaggerate, false],
   ['as they are', async () => {}, true],
 ] as const;
-/** Of two filters at most for every change, and any number of them in nightly. */
+/** For every change at most two filters, in nightly any number. */
 const tried = ({ filters }: { readonly filters: readonly string[] }) => nightly || filters.length <= 2;
 
 test.each(statistics.slice(0, nightly ? 2 : 1))(
@@ -30,7 +30,7 @@ test.each(statistics.slice(0, nightly ? 2 : 1))(
     try {
       const seeded = await seedLists(sql, ROWS);
       await prepare(sql);
-      // One value of each filter, but for the states: other values have the same plans.
+      // One value of each filter, except for the states: the other values have the same plans.
       const lists = listQueries(sql, seeded).filter(({ filters }) => !/\(/.test(filters.join()));
       expect(lists).toHaveLength(2 ** 5 * (deliveryStates.length + 1) + 2 ** 4);
       const wrong: string[] = [];
@@ -72,7 +72,7 @@ test('whoever looks for lost events reads those of the type, and not all of the 
       select count(*)::int as all, (count(*) filter (where type = ${earlierType}))::int as suspects
       from events where eshop_id = ${eshopId}`;
     const { all = 0, suspects = 0 } = row ?? {};
-    // Of each the event, its place in an index, and its deliveries to all webhooks of the type.
+    // For each event: itself, its entry in an index, and its deliveries to all webhooks of the type.
     const most = 10 * suspects;
     expect(most).toBeLessThan(all);
     const { scanned, read } = await (await plannerOf()).planOf(selectCountOfLost(sql, search, null, all));
@@ -92,7 +92,7 @@ test.runIf(nightly)(
       await exaggerate(sql);
       const planner = await plannerOf();
       const few = await countEvents(sql, seeded);
-      // Of each event its place in an index and, by their ids, its deliveries: not one look at each of a hundred webhooks.
+      // For each event: its entry in an index and its deliveries by id, not a lookup for each of a hundred webhooks.
       expect(await pagesOf(planner, sql, seeded)).toBeLessThan(30 * few + 300);
 
       await manyEvents(sql, seeded);
@@ -190,7 +190,7 @@ test.runIf(nightly)(
   },
 );
 
-/** Nine of ten events of the e-shop become those of the busy record, with their deliveries. */
+/** Moves nine of ten events of the e-shop, with their deliveries, to the busy record. */
 async function manyEvents(sql: Pool, { eshopId, busyEntityId }: Seeded): Promise<void> {
   await sql`
     update events set entity_id = ${busyEntityId} where eshop_id = ${eshopId} and hashtext(id::text) % 10 <> 0`;
@@ -200,14 +200,14 @@ async function manyEvents(sql: Pool, { eshopId, busyEntityId }: Seeded): Promise
       where eshop_id = ${eshopId} and event_id in (select id from events where entity_id = ${busyEntityId})`;
 }
 
-/** Events of the busy record. */
+/** The number of events of the busy record. */
 async function countEvents(sql: Pool, { eshopId, busyEntityId }: Seeded): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from events where eshop_id = ${eshopId} and entity_id = ${busyEntityId}`;
   return row?.count ?? 0;
 }
 
-/** The most pages that a list of the busy record's deliveries looks at, with one filter more at most. */
+/** The most pages that a list of the busy record's deliveries reads, with at most one more filter. */
 async function pagesOf(planner: Planner, sql: Pool, seeded: Seeded, besides = /./): Promise<number> {
   const lists = listQueries(sql, seeded).filter(
     ({ list, filters }) =>

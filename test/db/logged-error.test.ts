@@ -1,4 +1,4 @@
-/** What Postgres says of an error may quote the values of a row; the log does not. */
+/** Postgres's error messages may quote the values of a row; the log does not. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loggedError } from '../../src/log/logged-error.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

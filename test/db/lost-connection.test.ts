@@ -1,6 +1,6 @@
 /**
- * Connections that Postgres ends: what was under way fails, nothing of it runs elsewhere, and the pool is as good as
- * before. A statement that the client library wrote to a connection that was already gone would end this process.
+ * Connections that Postgres ends: the work under way fails, none of it runs elsewhere, and the pool works as before. A statement
+ * that the client library wrote to a lost connection would end this process.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const pool of pools.splice(0)) await pool.end({ timeout: 0 });
 });
 
-/** A pool of one connection: its successor takes its place. */
+/** A pool of one connection: a new one takes its place. */
 function single(): Pool {
   const pool = createPool(database.url, 1);
   pools.push(pool);
@@ -30,18 +30,18 @@ function single(): Pool {
 const pidOf = async (sql: Sql) => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid ?? 0;
 const marks = async () => (await database.sql`select mark from marks`).length;
 
-/** Ends a connection as `pg_terminate_backend`, a restart or a failover does, and waits until its process has gone. */
+/** Ends a connection as `pg_terminate_backend`, a restart or a failover does, and waits until its process has ended. */
 async function end(pid: number): Promise<void> {
   await database.sql`select pg_terminate_backend(${pid})`;
   await until('the connection is gone', async () => {
     const left = await database.sql`select 1 from pg_stat_activity where pid = ${pid}`;
     return left.length === 0;
   });
-  // The news of it arrive here.
+  // Until the news has arrived here.
   await sleep(50);
 }
 
-/** Runs a transaction; resolves once it has failed *and* its function has nothing more to do. */
+/** Runs a transaction; resolves once it has failed *and* its function has ended. */
 async function failure(sql: Pool, work: (tx: Sql) => Promise<unknown>): Promise<unknown> {
   let rest: Promise<unknown> = Promise.resolve();
   const failed = await sql
@@ -85,7 +85,7 @@ test('what a lost transaction still wants to do never reaches the connection tha
   const sql = single();
   const failed = await failure(sql, async (tx) => {
     await end(await pidOf(tx));
-    // The successor, in use for something else.
+    // The next connection is in use for something else.
     expect(await pidOf(sql)).toBeGreaterThan(0);
     await tx`insert into marks values ('outside')`;
   });
@@ -99,7 +99,7 @@ test('a statement that reaches a connection which is being given up fails: it is
     tx`set transaction read only`.then(() => tx`insert into marks values ('no')`),
   );
   expect(await wrote).toMatchObject({ code: '25006' });
-  // The connection is destroyed in this turn of the event loop, and tells so at its end.
+  // The connection is destroyed in this turn of the event loop, and reports it at the end of the turn.
   await new Promise(setImmediate);
   const told = pool<{ one: number }[]>`select 1 as one`.then(
     ([row]) => row?.one,
@@ -112,7 +112,7 @@ test('a statement that reaches a connection which is being given up fails: it is
 test('a connection that is ended while it asks for the types of the database costs nothing but its statement', async () => {
   const holder = createPool(database.url, 1);
   pools.push(holder);
-  // Once a vacuum has touched a catalog, the next connection reads all of them before it can ask: this one does.
+  // After a vacuum of a catalog the next connection reads all catalogs before its first query: this one does.
   await holder`select 1`;
   const sql = single();
   let asked: Promise<unknown> = Promise.resolve();

@@ -1,4 +1,4 @@
-/** Migrations of a database that others are using. */
+/** Migrations of a database that is in use. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ afterEach(async () => {
 
 const write = (name: string, text: string) => writeFile(join(directory, name), text);
 
-/** Says when as much has been said. */
+/** Collects messages; `first` resolves with the first one. */
 function sayings() {
   const said: string[] = [];
   let hear: () => void = () => {};
@@ -49,7 +49,7 @@ test('a migration waits for a lock that somebody holds, longer than any statemen
     await tx`lock table webhooks in access share mode`;
     applied = migrate(database.url, { say, directory });
     await first();
-    // Whoever comes after the migration is let pass in between.
+    // Later queries pass in between.
     await database.sql`select count(*) from webhooks`;
     readable = true;
   });
@@ -117,7 +117,7 @@ test('an index of a partitioned table is built on every partition, also after a 
   const { sql } = database;
   const example = await readFile(new URL('../../CONTRIBUTING.md', import.meta.url), 'utf8');
   const [, text = ''] = /```sql\n(-- outside[\s\S]*?)```/.exec(example) ?? [];
-  // Somebody died while the second partition's was built.
+  // A migration died while it built the second partition's index.
   await sql`create index deliveries_first_by_entity on deliveries_first (eshop_id, entity_id)`;
   await sql`create index deliveries_default_by_entity on deliveries_default (eshop_id, entity_id)`;
   await sql`update pg_index set indisvalid = false where indexrelid = 'deliveries_default_by_entity'::regclass`;

@@ -1,4 +1,4 @@
-/** A change has one time, however long it takes to be made: `updatedAt` and every time the change writes are equal. */
+/** A change has one time, however long it takes: `updatedAt` and all times that it writes are equal. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { EntityMapping } from '../../src/db/records/entity-mapping.ts';
 import { orders } from '../../src/db/records/orders.ts';
@@ -26,7 +26,7 @@ afterAll(() => api.drop());
 const change = <Rec extends object>(mapping: EntityMapping<Rec>, id: string, by: Change<Rec>) =>
   transaction(api.sql, (tx) => changeRecord(tx, mapping, api.eshop.eshopId, id, by));
 
-/** Lets some milliseconds pass in the midst of a change. */
+/** Lets some milliseconds pass in the middle of a change. */
 function takingLong<Rec>(after: Rec): Rec {
   const until = performance.now() + 5;
   while (performance.now() < until);

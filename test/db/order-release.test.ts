@@ -1,4 +1,4 @@
-/** Many pre-orders at one time (docs/interface.md, O4): their timers are set at a pace, and end one after the other. */
+/** Many pre-orders at the same time (docs/interface.md, O4): their timers are set at a pace, and end one after the other. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimReleaseChanges, enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
@@ -74,7 +74,7 @@ test('timers due first are set first, whoever’s they are', async () => {
     claimed.push(next.eshopOrderId);
   }
   expect(claimed).toEqual(['canceled', 'in two minutes', 'in an hour', 'in two hours']);
-  // Whoever is told how long the oldest waits is told of what is late alone.
+  // The age of the oldest change counts only late ones.
   expect((await readOutbox(database.sql)).oldestChangeSeconds).toBeLessThan(30);
 });
 
@@ -92,7 +92,7 @@ test('an e-shop with very many changes makes nobody else wait', async () => {
       .map(({ eshopOrderId }) => eshopOrderId)
       .sort(),
   ).toEqual(['first', 'second']);
-  // Those claimed are left alone, and the rest goes on.
+  // The claimed ones are left alone; the rest can be claimed.
   expect(await claimReleaseChanges(database.sql, 1_000)).toHaveLength(998);
   expect(await claimReleaseChanges(database.sql, 1)).toEqual([]);
 });
@@ -115,7 +115,7 @@ test('one that others of its second put off is late only once all of them could 
     return owed.filter((one) => one.late).map(({ eshopOrderId }) => eshopOrderId);
   };
   const ago = (ms: number) => new Date(Math.floor((Date.now() - ms) / 1_000) * 1_000);
-  // Those of one second are of the same one, whenever the clock's next second begins.
+  // Those meant for one second share it, whenever the clock's next second begins.
   const [twenty, minutes] = [ago(20_000), ago(615_000)];
   await preOrder(eshopId, 'alone', ago(15_000));
   for (const id of ['a', 'b']) await preOrder(eshopId, id, twenty);
@@ -127,7 +127,7 @@ test('one that others of its second put off is late only once all of them could 
 test('whoever looks for pre-orders that were forgotten reads one change of each, and not all that wait', async () => {
   const many = 3_000;
   const { sql } = database;
-  // Without statistics, and many enough for that to matter: of a thousand the planner may read all.
+  // Without statistics, and with enough rows to matter: of a thousand the planner may read all.
   for (const table of ['orders', 'outbox'])
     await sql`alter table ${sql(table)} set (autovacuum_enabled = false)`;
   await preOrder(eshopId, '0', noon);
@@ -140,7 +140,7 @@ test('whoever looks for pre-orders that were forgotten reads one change of each,
     select 'orderReleaseChanged', eshop_id, eshop_order_id, release_at from orders`;
   await preOrder(eshopId, 'forgotten', noon);
   await transaction(sql, async (tx) => {
-    // Of this connection, and not yet reported: earlier transactions may be in it.
+    // Not yet reported by this connection: earlier transactions may be included.
     const count = async () => {
       const [counted] = await tx<{ entries: number }[]>`
         select sum(pg_stat_get_xact_tuples_returned(oid))::int as entries from pg_class

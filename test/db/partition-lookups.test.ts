@@ -1,4 +1,4 @@
-/** Whoever knows an id reads one partition, and plans nothing for it. */
+/** A lookup by id reads one partition, and is not planned anew for it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { markDispatched, releaseDeliveries, renewDeliveries } from '../../src/db/outbox/outbox.ts';
@@ -28,7 +28,7 @@ const BATCH = '01900000-0000-7000-8000-000000000000';
 let database: TestDatabase;
 let eshopId: number;
 let webhookId: number;
-/** The partition in the middle, and a delivery that lies there with its event. */
+/** The partition in the middle, and a delivery in it with its event. */
 let week: string;
 let id: string;
 beforeAll(async () => {
@@ -55,7 +55,7 @@ async function undone(work: Promise<unknown>): Promise<void> {
   });
 }
 
-/** How often this transaction has read each partition. */
+/** How many times this transaction has read each partition. */
 async function scans(tx: Sql): Promise<Map<string, number>> {
   const rows = await tx<{ name: string; scans: number }[]>`
     select relname as name, (seq_scan + idx_scan)::int as scans from pg_stat_xact_user_tables
@@ -63,7 +63,7 @@ async function scans(tx: Sql): Promise<Map<string, number>> {
   return new Map(rows.map((row) => [row.name, row.scans]));
 }
 
-/** What the names of the partitions that are read end with; everything is undone. */
+/** The weeks, from their names, of the partitions that a lookup reads; it is rolled back. */
 async function weeksRead(
   lookUp: (tx: Sql) => Promise<unknown>,
   { throughPooler }: { readonly throughPooler: boolean },
@@ -72,7 +72,7 @@ async function weeksRead(
   await undone(
     database.sql.begin(async (tx) => {
       if (throughPooler) await planAsThroughPooler(tx);
-      // Whoever plans a statement looks into the indexes as well: that is done here.
+      // Planning reads the indexes too: it happens in this run.
       await undone(
         tx.savepoint(async (first) => {
           await lookUp(first);
@@ -126,7 +126,7 @@ const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   findDelivery: (tx) => findDelivery(tx, eshopId, id),
 };
 
-// Before other plans are made on its connection.
+// First, before its connection has other plans.
 test('a statement is planned once per connection, and not again for the partition of each id', async () => {
   const connection = await database.sql.reserve();
   try {

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-/** The webhooks, deleted, with as many deliveries each that their workflows have. */
+/** Creates webhooks with as many started deliveries each, and deletes them. */
 async function deleteMany(deliveriesEach: number): Promise<void> {
   const { sql } = database;
   for (let index = 0; index < WEBHOOKS; index += 1) {
@@ -35,7 +35,7 @@ async function deleteMany(deliveriesEach: number): Promise<void> {
   }
 }
 
-/** One look at the changes, by a relay that may make so many calls. */
+/** One round of the changes, by a relay with this many calls left. */
 async function look(available: number): Promise<number> {
   let spent = 0;
   await dispatchChanges({

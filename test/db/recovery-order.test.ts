@@ -1,4 +1,4 @@
-/** Recoveries to webhooks with an order, whose receivers refuse something. */
+/** Recoveries for webhooks with an order, whose receivers refuse some events. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
@@ -41,7 +41,7 @@ async function begin(ordering: 'record' | 'latest', entityIds: readonly string[]
   return begun.recoveryId;
 }
 
-/** One step, and the first attempts that follow it: those of records so called fail. */
+/** One step, and the first attempts after it: they fail for records with a matching id. */
 async function stepAndAttempt(recoveryId: string, refused: string): Promise<RecoveryStep | null> {
   const { sql } = database;
   const step = await stepRecovery(sql, recoveryId);

@@ -1,4 +1,4 @@
-/** What is old goes, a week at a time; what is needed stays; the coming weeks are made ahead. */
+/** Old data is dropped a week at a time; needed data stays; the coming weeks are made ahead. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -27,9 +27,9 @@ const retentionMs = 30 * DAY;
 let database: TestDatabase;
 let eshopId: number;
 let webhookId: number;
-/** Where the first partition ends, a Monday. */
+/** The end of the first partition, a Monday. */
 let monday: Date;
-/** When everything in the first partition is just old enough. */
+/** The time at which everything in the first partition is just old enough. */
 let later: Date;
 
 beforeEach(async () => {
@@ -51,7 +51,7 @@ async function weeksOf(table: string): Promise<string[]> {
   return partitions.filter((partition) => partition.table === table).map(({ week }) => week);
 }
 
-/** Where a row lies: the end of its partition's name. */
+/** The week of a row: the end of its partition's name. */
 async function weekWith(table: (typeof partitionedTables)[number], id: string): Promise<string | undefined> {
   const { sql } = database;
   const key = sql(table === 'attempts' ? 'delivery_id' : 'id');
@@ -348,7 +348,7 @@ describe('beside traffic', () => {
           select from pg_locks where relation = 'deliveries'::regclass and mode = 'AccessExclusiveLock' and not granted`;
         return waiting.length > 0;
       });
-      // It gives way before long: whoever comes then is let pass.
+      // It soon gives way and lets later statements pass.
       for (let n = 0; n < 10; n += 1) await insert(new Date());
     });
 

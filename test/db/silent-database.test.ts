@@ -1,4 +1,4 @@
-/** A database behind a link that goes bad: the query fails in time, and the pool goes on with a new connection. */
+/** A database behind a link that fails: the query fails in time, and the pool continues with a new connection. */
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
@@ -9,7 +9,7 @@ import { pem } from '../delivery/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
-/** Short, yet longer than any answer on this machine takes. */
+/** Short, but longer than any answer on this machine takes. */
 const SILENCE_MS = 2_000;
 const SILENT = { name: 'DatabaseSilent' };
 
@@ -29,7 +29,7 @@ afterEach(async () => {
   await proxy.close();
 });
 
-/** The database as it is seen through a port. */
+/** The database's address through a port. */
 function through(port: number, parameters = ''): string {
   const url = new URL(database.url);
   url.port = String(port);
@@ -53,7 +53,7 @@ test('a query on a connection that has fallen silent fails, and the next one get
   const error: unknown = await one(sql).catch((reason: unknown) => reason);
 
   expect(error).toMatchObject(SILENT);
-  // To a consumer of the API it is a database that is away.
+  // To a client of the API the database is away.
   expect(failureOf(error, 'r-1').status).toBe(503);
   proxy.pass();
   expect(await one(sql)).toBe(1);
@@ -93,7 +93,7 @@ test('a transaction on a connection that has fallen silent fails, and holds up n
     await tx`select 2`;
   });
 
-  // The library says that the connection was closed.
+  // The library reports that the connection was closed.
   await expect(lost).rejects.toThrow('CONNECTION_CLOSED');
   proxy.pass();
   expect(await Promise.all([one(sql), one(sql), one(sql)])).toEqual([1, 1, 1]);
@@ -142,7 +142,7 @@ test('the server is asked to find out soon when we vanish: a session of nobody h
   const sql = poolThrough(proxy.port);
   const settings = await sql`
     select setting from pg_settings where name like 'tcp_keepalives_%' and source = 'client' order by name`;
-  // Three probes, one every 5 s, after 10 s in which nothing was said.
+  // Three probes, one every 5 s, after 10 s of silence.
   expect(settings.map(({ setting }) => setting)).toEqual(['3', '10', '5']);
 });
 
@@ -177,7 +177,7 @@ test('a server that does not take connections is given up', async () => {
   await expect(one(sql)).rejects.toThrow('The database has not accepted a connection for 0.5 s.');
 });
 
-/** Speaks TLS as Postgres does, in front of one that does not. */
+/** Speaks TLS as Postgres does, in front of a server that does not. */
 async function startTlsFront(answer: 'S' | 'N'): Promise<{ port: number; close(): void }> {
   const postgresPort = Number(new URL(inject('postgresUrl')).port);
   const tls = createTlsServer({ key: await pem('server.key'), cert: await pem('valid.pem') }, (socket) => {

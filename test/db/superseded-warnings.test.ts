@@ -1,4 +1,4 @@
-/** A warning of a delivery that was superseded is about the one that goes on with its count of failures. */
+/** The warning about a superseded delivery applies to the one that continues its count of failures. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
@@ -28,7 +28,7 @@ afterAll(() => database?.drop());
 const HOUR = 3_600_000;
 const decide = () => decideWarnings(database.sql, { leadMs: 24 * HOUR, patienceMs: 6 * HOUR });
 
-/** The next event of the record: its delivery waits behind those before it. */
+/** The next event of the record: its delivery waits behind the earlier ones. */
 async function next(): Promise<string> {
   const id = await fireDelivery(database.sql, { eshopId, webhookId });
   sequence += 1;
@@ -36,14 +36,14 @@ async function next(): Promise<string> {
   return id;
 }
 
-/** One of whose retries few are left. */
+/** A delivery with few retries left. */
 async function lastRetries(): Promise<string> {
   const id = await next();
   await makeAttempt(database.sql, id, 18, { nextAttemptAt: new Date(Date.now() + HOUR), lastCall: true });
   return id;
 }
 
-/** A newer event comes, and goes on in the place of this one; answers its delivery. */
+/** A newer event supersedes this one and continues its count; answers its delivery. */
 async function replace(id: string): Promise<string> {
   const heir = await next();
   expect(await supersedeRetries(database.sql, [id])).toEqual(new Set([id]));

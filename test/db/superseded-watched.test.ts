@@ -1,4 +1,4 @@
-/** Whatever ends a delivery, those behind it that are superseded on that occasion are told to the metrics too. */
+/** Whatever ends a delivery, the metrics also count those behind it that are superseded at the same time. */
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createDeliverySteps } from '../../activities/delivery-steps.ts';
@@ -39,7 +39,7 @@ const lastChance = (deliveryId: string) =>
 
 const nothing = async () => {};
 const no = async () => false;
-/** As the reconciler does with one whose workflow is over. */
+/** As the reconciler does when the delivery's workflow has ended. */
 async function closeIt(deliveryId: string): Promise<void> {
   const { sql, watch } = deps();
   await sql`update deliveries set dispatched_at = now() where id = ${deliveryId}`;
@@ -57,7 +57,7 @@ async function closeIt(deliveryId: string): Promise<void> {
   for (const found of await records.withWorkflows([await workflowIdOf(sql, deliveryId)])) await found.close();
 }
 
-/** One whose only attempt failed, and two newer ones of its record that wait behind it, of which only the latest counts. */
+/** A delivery whose only attempt failed, and two newer ones of its record behind it, of which only the latest counts. */
 async function front(): Promise<string> {
   const { sql } = database;
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });

@@ -1,4 +1,4 @@
-/** A transaction that owes the relay something wakes it after its COMMIT, and no other does. */
+/** A transaction with work for the relay wakes it after COMMIT; no other transaction does. */
 import { afterAll, beforeAll, beforeEach, expect, type MockInstance, test, vi } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { enqueueReleaseChange, enqueueWebhookChange } from '../../src/db/outbox/changes.ts';
@@ -26,7 +26,7 @@ afterAll(() => database.drop());
 const event = (type: 'CREATE_ORDER' | 'CREATE_RETURN') => (tx: Transaction) =>
   recordEvent(tx, { eshopId, type, entityId: '1', record: {} });
 
-// These two first: a notification of another test may be sent 20 ms later.
+// These two come first: a notification of another test may be sent 20 ms later.
 test('the relay hears of it on its channel, and finds what was committed', async () => {
   const listener = createPool(database.url, 1);
   const heard = new Promise<string>((resolve) => {

@@ -1,4 +1,4 @@
-/** Whose e-shop is warned, and when: one warning per webhook and incident, decided from what has been recorded. */
+/** Which e-shop is warned, and when: one warning per webhook and incident, decided from the records. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { changeNotifications, createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
@@ -49,7 +49,7 @@ async function incidentSince() {
 test('a day before and after six hours with the default policy; sooner where retries are spent sooner, never for a minute', () => {
   expect(warningTimes(defaultRetryPolicy)).toEqual(terms);
   expect(warningTimes({ ...defaultRetryPolicy, windowMs: 96 * HOUR, maxRetries: 21 })).toEqual(terms);
-  // One wait of an hour.
+  // A single wait of an hour.
   const short = warningTimes({ ...defaultRetryPolicy, initialIntervalMs: HOUR, maxRetries: 1 });
   expect(short).toEqual({
     leadMs: expect.closeTo(HOUR * 0.52, -5),

@@ -1,4 +1,4 @@
-/** What a change of a webhook means for deliveries that wait without a workflow. */
+/** The effects of a webhook's change on deliveries that wait without a workflow. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { QUEUE } from '../../src/db/outbox/outbox.ts';
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterAll(() => database.drop());
 
-/** A delivery that failed under the generation before. @param changes what else is so, one change after the other, as SQL */
+/** A delivery that failed under the previous generation. @param changes further changes, applied in turn, as SQL */
 async function failed(...changes: string[]): Promise<string> {
   const id = await fireDelivery(database.sql, { eshopId, webhookId });
   const usual = "state = 'retrying', attempts_made = 1, window_started_at = now(), last_generation = 1";

@@ -1,4 +1,4 @@
-/** What a webhook's schema and its tables say of each other. */
+/** A webhook's schema and its tables agree. */
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formFields, webhookFields } from '../../src/domain/webhook.ts';

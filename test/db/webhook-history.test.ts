@@ -1,4 +1,4 @@
-/** What webhooks once were goes with what it explains; what a kept event, a record or a mail needs of it stays. */
+/** The history of webhooks is deleted with the events that it explains; the part needed for a kept event, record or mail stays. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { withOutcomes } from '../../src/api/event-outcomes.ts';
@@ -16,7 +16,7 @@ import { insertDelivery, newIdAt } from '../support/weeks.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 3_600_000;
-/** Events before this time are gone. */
+/** Events before this time are deleted. */
 const before = new Date(Date.now() - 37 * DAY);
 const fromLimit = (ms: number) => new Date(before.getTime() + ms);
 const types = ['CREATE_ORDER', 'CREATE_PRODUCT'] as const satisfies EventType[];
@@ -41,7 +41,7 @@ interface Version {
   readonly reason?: 'user' | 'gone' | 'retriesExhausted';
 }
 
-/** A webhook with these versions, the last of which is what it is now. */
+/** A webhook with these versions; the last one is its present state. */
 async function webhookOf(versions: readonly Version[]): Promise<number> {
   const { sql } = database;
   const id = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
@@ -64,7 +64,7 @@ async function webhookOf(versions: readonly Version[]): Promise<number> {
   return id;
 }
 
-/** What is said of events at these times, of each type. */
+/** The explanations of events of each type at these times. */
 async function explanations(times: readonly Date[]): Promise<unknown> {
   const events = times.flatMap((at) =>
     types.map((type) => ({
@@ -78,7 +78,7 @@ async function explanations(times: readonly Date[]): Promise<unknown> {
   return await withOutcomes(database.sql, eshopId, events);
 }
 
-/** Numbers from 0 to 1 that are the same for the same seed. */
+/** Numbers from 0 to 1, the same for the same seed. */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -87,7 +87,7 @@ function numbers(seed: number): () => number {
   };
 }
 
-/** A life of a webhook around a time: created, activated, deactivated, of another type, sometimes deleted. */
+/** A webhook's life around a time: created, activated, deactivated, of another type, sometimes deleted. */
 function lifeAround(time: Date, next: () => number): Version[] {
   const versions: Version[] = [];
   let generation = 1;
@@ -194,14 +194,14 @@ describe('versions', () => {
       const { sql } = database;
       const next = numbers(seed);
       for (let webhooks = 0; webhooks < 15; webhooks += 1) await webhookOf(lifeAround(before, next));
-      // An e-shop whose oldest event is kept beyond its time: half of them.
+      // For half of the seeds the e-shop's oldest event is kept beyond its time.
       const oldest = fromLimit(seed % 2 === 0 ? 0 : -3 * DAY);
       await insertDelivery(sql, { eshopId, webhookId: 0, at: oldest, state: 'pending' });
       const times = Array.from(
         { length: 150 },
         (_, index) => new Date(oldest.getTime() + index * 0.1 * DAY * next()),
       );
-      // Near changes as well.
+      // Also times close to changes.
       const changes = await sql<
         { at: Date }[]
       >`select at from webhook_versions where at >= ${oldest} limit 60`;
@@ -315,7 +315,7 @@ describe('deleted webhooks', () => {
       { previousSecret: null },
     ]);
     const keys = createKeys(Buffer.alloc(32, 1));
-    // Those of deleted webhooks hold up no rotation.
+    // The secrets of deleted webhooks do not hold up a rotation.
     expect((await resealAll(sql, keys)).unreadable).toEqual([live]);
 
     await sql`update deliveries set state = 'canceled' where id = ${open.id}`;

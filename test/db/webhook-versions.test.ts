@@ -1,4 +1,4 @@
-/** What a webhook was when an event happened (docs/interface.md, L9), however often it was changed. */
+/** A webhook's settings at the time of an event (docs/interface.md, L9), however often they were changed. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { versionsOf } from '../../src/db/event-log.ts';

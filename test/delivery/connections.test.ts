@@ -168,7 +168,7 @@ describe('the address connected to', () => {
   test('is judged again before anything is written', async () => {
     const receiver = await startReceiver();
     const judged: string[] = [];
-    // Lets the address pass when it is looked up, and no more once the connection stands.
+    // Allows the address at its lookup, but not once the connection is open.
     const refusal = (address: string) => (judged.push(address) === 1 ? null : 'is in a private range');
     const connector = createConnector({
       guard: { refusal, refusalOfHost: refusal },
@@ -233,7 +233,7 @@ describe('being interrupted', () => {
   test('an attempt that timed out before its connection stood is never sent', async () => {
     const tls = { key: await pem('server.key'), cert: await pem('valid.pem') };
     const receiver = await startReceiver({}, { tls });
-    // Takes the connection, and lets the TLS handshake begin only after the attempt's end.
+    // Accepts the connection, but lets the TLS handshake begin only after the end of the attempt.
     let over = false;
     const host = await startTcpServer((socket) => {
       setTimeout(() => {
@@ -263,7 +263,7 @@ describe('connections', () => {
     for (let round = 0; round < 10; round += 1) {
       const results = await Promise.all(Array.from({ length: 10 }, () => sender.send(attempt(receiver.url))));
       expect(results.every(({ outcome }) => outcome === 'success')).toBe(true);
-      // A connection is free again a moment after its answer.
+      // A connection becomes free a moment after its response.
       await new Promise(setImmediate);
     }
 

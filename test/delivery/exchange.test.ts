@@ -1,4 +1,4 @@
-/** One request by itself. */
+/** A single request. */
 import { Agent, buildConnector } from 'undici';
 import { expect, test } from 'vitest';
 import { exchange } from '../../src/delivery/exchange.ts';

@@ -1,4 +1,4 @@
-/** The last attempt of a delivery, while something of ours stays away: it is tried on, and somebody is told. */
+/** The last attempt of a delivery while our database is away: it is tried again and again, and an operator is alerted. */
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';

@@ -1,4 +1,4 @@
-/** Looking names up on a real name server: whose failure it is, and who waits for whom. */
+/** Name lookups on a real name server: whose failure it is, and who waits for whom. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ describe('names', () => {
 
   test('whose IPv6 address does not answer are reached over IPv4', async () => {
     const receiver = await startReceiver();
-    // The receiver listens on IPv4 alone.
+    // The receiver listens on IPv4 only.
     const dns = await startNames({ 'shop.example': ['::1', ...HERE], 'v6.example': ['::1'] });
     const sender = startSender({ dnsServers: [dns.address] });
 
@@ -146,7 +146,7 @@ test('a resolver that was away only while a name was asked for is not held again
   const resolver = createResolver({ servers: [dns.address], timeoutMs: 12_000 });
   dns.answerAll(false);
   const found = resolver.resolve('shop.example', 'shop');
-  // Both families, each twice: all that is asked at first.
+  // Both families, each twice: all queries of the first try.
   await expect.poll(() => dns.questions.length).toBe(4);
 
   dns.answerAll(true);
@@ -175,7 +175,7 @@ test('silent names of one e-shop, many at a time, neither delay nor fail the nam
     ...Object.fromEntries(silent.map((name) => [name, 'silent' as const])),
     ...Object.fromEntries(healthy.map((name) => [name, HERE])),
   });
-  // However busy the machine is, none of the silent ones is given up before the test ends it.
+  // However busy the machine is, no lookup of a silent name times out before the test ends it.
   const times = { timeoutMs: 2_000_000, connectTimeoutMs: 1_000_000 };
   const sender = startSender({ dnsServers: [dns.address], ...times });
   const giveUp = new AbortController();
@@ -193,7 +193,7 @@ test('silent names of one e-shop, many at a time, neither delay nor fail the nam
     expect(results.map(({ outcome }) => outcome)).toEqual(healthy.map(() => 'success'));
   }
 
-  // All of that while the silent ones were still being looked up.
+  // The silent names were still being looked up.
   expect(over).toBe(0);
   expect(receiver.requests).toHaveLength(60);
   giveUp.abort();
@@ -239,7 +239,7 @@ test('an attempt that finds too many of them says so: it is not to be made again
 
 test('lookups of one name that are under way at the same time are one', async () => {
   const dns = await startNames({ 'shop.example': HERE });
-  // Nothing is asked a second time before a long while.
+  // A long time before a query is repeated.
   const resolver = createResolver({ servers: [dns.address], timeoutMs: 60_000 });
 
   await Promise.all(Array.from({ length: 50 }, () => resolver.resolve('shop.example', 'shop')));

@@ -159,13 +159,13 @@ describe('answers ahead of the answer', () => {
     const result = await startSender({ timeoutMs: 20_000 }).send(attempt(`http://${host}`));
 
     expect(result.error).toContain('more than 10 informational responses');
-    // No more than what fits into the buffers on the way: a few megabytes of some 40 bytes each.
+    // No more than fits into the buffers on the way: a few megabytes of some 40 bytes each.
     expect(await cutAfter).toBeLessThan(1_000_000);
   });
 });
 
 describe('a process that stands still', () => {
-  /** Keeps the event loop busy, as a large body or a stopped process does. */
+  /** Blocks the event loop, as a large body or a stopped process does. */
   function standStill(ms: number): void {
     for (const end = performance.now() + ms; performance.now() < end; );
   }
@@ -185,7 +185,7 @@ describe('a process that stands still', () => {
       const arrived = once(worker, 'message');
       const sent = startSender({ timeoutMs: 3_000 }).send(attempt(`http://127.0.0.1:${port}`));
       await arrived;
-      // Behind it the clocks are looked at before the sockets are.
+      // After this the event loop runs its timers before it reads from sockets.
       await new Promise(setImmediate);
       standStill(3_500);
 
@@ -252,9 +252,9 @@ describe('what the receiver says', () => {
     ['deflate', '', deflateSync(czech), czech],
     ['deflate', '', deflateRawSync(czech), czech],
     ['br', '', brotliCompressSync(czech), czech],
-    // Cut off in the middle: as much as has arrived.
+    // Cut off in the middle: the excerpt is all that has arrived.
     ['gzip', '', gzipSync(randomBytes(3_000).toString('hex')).subarray(0, 2_000), ''],
-    // A hundred megabytes of nothing.
+    // A hundred megabytes when decompressed.
     ['gzip', '', gzipSync(Buffer.alloc(100_000_000, '.')), '.'.repeat(1024)],
     ['gzip', '', Buffer.from('not compressed at all'), 'not compressed at all'],
     ['identity', 'text/plain; charset=windows-1250', Buffer.from([0x9e, 0x6c, 0x75, 0x9d]), 'žluť'],
@@ -346,7 +346,7 @@ describe('answers that are too slow or too much', () => {
   test('a body that stalls after a 2xx takes nothing back', async () => {
     const receiver = await startReceiver({ hang: 'body', body: 'so far' });
 
-    // The body alone has less time than the rest.
+    // The body has less time than the rest.
     const result = await startSender({ timeoutMs: 30_000 }).send(attempt(receiver.url));
 
     expect(result).toMatchObject({ outcome: 'success', status: 200, responseExcerpt: 'so far' });
@@ -373,7 +373,7 @@ describe('answers that are too slow or too much', () => {
     const receiver = await startReceiver(answer);
     const sender = startSender({ timeoutMs: 10_000 });
 
-    // No time-out ever fires: it is the length alone that ends the reading.
+    // No time-out ever fires: only the length ends the reading.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const sent = sender.send(attempt(receiver.url));
     const result = await sent.finally(() => vi.useRealTimers());

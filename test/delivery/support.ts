@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** A sender that may call this machine, and is patient with a busy one. */
+/** A sender that may call this machine, and is patient when it is busy. */
 export function startSender(options: Partial<SenderOptions> = {}): Sender {
   const sender = createSender({
     timeoutMs: 30_000,
@@ -34,7 +34,7 @@ export function startSender(options: Partial<SenderOptions> = {}): Sender {
   return sender;
 }
 
-/** A receiver that answers so. */
+/** A receiver with this answer. */
 export async function startReceiver(
   answer: ReceiverAnswer = {},
   options: ReceiverOptions = {},
@@ -44,7 +44,7 @@ export async function startReceiver(
   return receiver;
 }
 
-/** A TCP server that speaks whatever it is told, on a free port. */
+/** A TCP server on a free port; the test writes its protocol. */
 export async function startTcpServer(onConnection: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -62,22 +62,22 @@ export async function startTcpServer(onConnection: (socket: Socket) => void): Pr
   return `127.0.0.1:${address.port}`;
 }
 
-/** A name server that knows these names, and the root. */
+/** A name server with these names and the root. */
 export async function startNames(names: Readonly<Record<string, DnsAnswer>>): Promise<DnsServer> {
   const server = await startDnsServer(names);
   cleanUps.push(() => server.close());
   return server;
 }
 
-/** A key or certificate of `test/support/tls`. The authority is made up; its own key was thrown away. */
+/** A key or certificate of `test/support/tls`. Its authority is made up; the authority's own key was thrown away. */
 export function pem(name: string): Promise<string> {
   return readFile(new URL(`../support/tls/${name}`, import.meta.url), 'utf8');
 }
 
-/** Path and query of the URLs called: nothing of them may be seen in a sentence. */
+/** Path and query of the URLs called: no message may contain any of it. */
 export const PATH = '/secret-path?token=geheim';
 
-/** An attempt at this server. */
+/** An attempt at this URL. */
 export function attempt(url: string, changes: Partial<AttemptRequest> = {}): AttemptRequest {
   return {
     eshopId: 1,

@@ -1,4 +1,4 @@
-/** The documentation in a browser: accessible, as wide as the screen, searched with the keyboard, and read without script. */
+/** The documentation in a browser: accessible, as wide as the screen, searchable with the keyboard, and readable without script. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpServer } from '../../src/http/http-server.ts';
@@ -35,7 +35,7 @@ const screens = {
   results: '/docs/search?q=retry',
 };
 
-/** Names in tables, and statuses of errors, that take more lines than they have parts; code with a button over its first line. */
+/** Names in tables and statuses of errors that take more lines than they have parts; code whose first line a button covers. */
 const BROKEN_OR_COVERED = `[
   ...[...document.querySelectorAll('main :is(td, th, .status) code')]
     .filter((code) => code.getClientRects().length > code.querySelectorAll('wbr').length + code.textContent.split(/[ -]/).length)

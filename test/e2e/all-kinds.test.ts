@@ -1,6 +1,6 @@
 /**
- * All kinds of event, each fired by a real write, to a POST webhook of each version and a GET webhook: what arrives
- * is what the read endpoint answers (docs/interface.md, D1 and D2).
+ * All event types, each fired by a real write, to a POST webhook of each version and a GET webhook: the payload equals the
+ * response of the read endpoint (docs/interface.md, D1 and D2).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { entryOf } from '../../src/domain/catalogue.ts';
@@ -44,13 +44,13 @@ afterAll(async () => {
   await installation?.remove();
 });
 
-/** @throws Error unless the answer is 200 */
+/** @throws Error unless the response is 200 */
 async function did(client: ApiClient, method: string, path: string, body?: object) {
   const answer = await client.request(method, path, body);
   if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${answer.message}`);
   return answer.data;
 }
-/** An identifier of its own that needs care in a URL. */
+/** A new identifier that must be escaped in a URL. */
 function newId(): string {
   made += 1;
   return `č. ${made}/ž`;
@@ -85,19 +85,19 @@ async function newReturn(sku: string): Promise<string> {
   await did(shop, 'POST', '/returns', { eshopReturnId, returnedOrderProducts });
   return eshopReturnId;
 }
-/** Moves a record along these statuses. */
+/** Moves a record through these statuses. */
 async function move(kind: string, id: string, ...statuses: string[]): Promise<string> {
   for (const status of statuses)
     await did(warehouse, 'PUT', `/warehouse/${kind}/${at(id)}/status`, { status });
   return id;
 }
-/** The movement that something wrote by itself. */
+/** The movement that another write caused. */
 async function movementOf(type: string, sku: string): Promise<string> {
   const [movement] = await did(shop, 'GET', `/stock-movements?type=${type}&sku=${at(sku)}`);
   return String(movement.id);
 }
 
-/** For each kind the flow that ends with the write that fires it; answers the identifier of the record. */
+/** For each event type the flow that ends with its write; answers the identifier of the record. */
 const flows: Record<EventType, () => Promise<string>> = {
   CREATE_ORDER: async () => newOrder(await newProduct()),
   UPDATE_ORDER: async () => {
@@ -153,7 +153,7 @@ const flows: Record<EventType, () => Promise<string>> = {
   },
 };
 
-/** What the read endpoint of a version answers: the text of `data`, and its value. */
+/** The response of a version's read endpoint: the text of `data`, and its value. */
 async function readAs(version: string, type: EventType, id: string) {
   const url = `${program.url}/${version}${entryOf(type).path}/${at(id)}`;
   const text = await (await fetch(url, { headers: shop.headers })).text();

@@ -1,4 +1,4 @@
-/** The bench as a program: that it measures, and that it leaves nothing behind. How fast anything is, no test says. */
+/** The bench as a program: it measures, and leaves nothing behind. No test checks how fast anything is. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../..');
 let folder = '';
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'waybill-bench-test-'));
-  // As root, Postgres runs as a user of its own, who has to enter it.
+  // As root, Postgres runs as another user, who must be able to enter the folder.
   await chmod(folder, 0o755);
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -45,10 +45,10 @@ function startBench(...more: string[]) {
   return { child, ended: once(child, 'close'), until, output: () => output };
 }
 
-/** Folders of stacks; the loader of TypeScript keeps one of its own beside them. */
+/** Folders of stacks; the TypeScript loader keeps its own beside them. */
 const stacks = async () => (await readdir(folder)).filter((name) => name.startsWith('waybill-'));
 
-/** What was started in the folder and still runs. */
+/** Processes started in the folder that still run. */
 async function leftRunning(): Promise<string[]> {
   const { stdout } = await promisify(execFile)('ps', ['-eo', 'args']);
   return stdout.split('\n').filter((line) => line.includes(folder));

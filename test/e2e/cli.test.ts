@@ -1,4 +1,4 @@
-/** The `waybill` command as an operator runs it: a process of its own on a real database. */
+/** The `waybill` command as an operator runs it: a separate process on a real database. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the command; `env` is all it knows besides PATH. */
+/** Runs the command with only PATH and `env`. */
 function waybill(args: readonly string[], env: Record<string, string> = { DATABASE_URL: database.url }) {
   return new Promise<Ended>((resolve) => {
     const options = { env: { PATH: process.env.PATH ?? '', ...env }, cwd: directory };

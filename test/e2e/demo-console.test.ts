@@ -1,4 +1,4 @@
-/** What a newcomer sees: after `waybill demo --receive` no page of the console is empty, narrow and wide, light and dark. */
+/** A newcomer's view: after `waybill demo --receive` no page of the console is empty, narrow and wide, light and dark. */
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ const firstOf = async (path: string, field: string) => {
   return encodeURIComponent(String(data[0][field]));
 };
 
-/** Every page that shows something of its own. */
+/** Every page with its own content. */
 async function pages(): Promise<Record<string, string>> {
   return {
     overview: '',

@@ -1,5 +1,5 @@
 /**
- * `waybill demo` as a person runs it, against a real instance.
+ * `waybill demo` as a user runs it, against a real instance.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -73,7 +73,7 @@ const cleaned = async () => {
 };
 const webhooks = async () => (await shop.request('GET', '/webhooks')).data;
 
-/** How many events of each kind the database knows of. */
+/** The number of events of each type in the database. */
 async function eventCounts(): Promise<Map<string, number>> {
   const rows = await installation.sql<{ type: string; count: number }[]>`
     select type, count(*)::int as count from events where eshop_id = ${installation.credentials.eshopId} group by type`;
@@ -88,7 +88,7 @@ interface Scene {
   readonly held: number;
 }
 
-/** What a demonstration with its own receiver leaves: every kind of trouble, and nothing that goes on behind the reader's back. */
+/** A demonstration with its own receiver leaves every kind of trouble to look at, and nothing that still runs. */
 async function expectAllToLookAt(scenes: readonly Scene[]): Promise<void> {
   const left = await webhooks();
   expect(left).toHaveLength(eventTypeNames.length + scenes.length);
@@ -111,7 +111,7 @@ async function expectAllToLookAt(scenes: readonly Scene[]): Promise<void> {
   expect(of('waiting')).toMatchObject({ delivered: 0, failed: 0 });
   expect(of('waiting').held).toBeGreaterThan(0);
 
-  // Deactivated by its answer, not at the end: that has its e-mail already.
+  // Deactivated by its response, not at the end: only this deactivation is mailed.
   expect(of('gone').failed).toBeGreaterThan(0);
   expect(of('gone')).toMatchObject({ delivered: 0, held: 0 });
   const gone = left.find(({ id }: { id: number }) => id === of('gone').webhookId);
@@ -128,7 +128,7 @@ async function expectAllToLookAt(scenes: readonly Scene[]): Promise<void> {
 }
 
 describe('waybill demo', () => {
-  /** What the day of the seed `again` fires of each kind. */
+  /** The events of each type on the day of the seed `again`. */
   let dayAgain: [string, number][] = [];
 
   it('--receive: every kind fires as often as it says, and each is delivered with a good signature', async () => {

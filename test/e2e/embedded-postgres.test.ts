@@ -1,4 +1,4 @@
-/** The embedded Postgres as others on the same machine see it: they learn no password and read no file. */
+/** The embedded Postgres as seen by other users of the machine: they learn no password and read no file. */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,14 +14,14 @@ import { writeEml } from '../../src/mail/eml-directory.ts';
 let directory: string;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'waybill-postgres-'));
-  // Postgres may run as a user of its own, who must be able to enter what lies above DATA_DIR.
+  // Postgres may run as another user, who must be able to enter the parents of DATA_DIR.
   await chmod(directory, 0o755);
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const mode = async (path: string) => (await stat(path)).mode & 0o777;
 
-/** The files below a folder, without those that are gone when they are looked at. */
+/** The files below a folder, without those that disappear meanwhile. */
 async function filesBelow(path: string): Promise<string[]> {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
   const found = entries.map((entry) => {
@@ -31,7 +31,7 @@ async function filesBelow(path: string): Promise<string[]> {
   return (await Promise.all(found)).flat();
 }
 
-/** Where a text can be read by everybody: in a command line, or in a file that is open to all. */
+/** The places where everyone can read a text: in a command line, or in a file open to all. */
 async function exposed(text: string, folders: readonly string[]): Promise<string[]> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const places = pids.map((pid) => `/proc/${pid}/cmdline`);
@@ -61,14 +61,14 @@ it('its password is in no command line and in no file that others can read, from
     over = true;
     await watching;
     expect([...seen]).toEqual([]);
-    // Others cannot even enter; as root, the group of the server's user passes through to its own folders.
+    // Others cannot even enter; as root, the server's group may pass through to its own folders.
     const asRoot = process.getuid?.() === 0;
     expect(await mode(dataDir.path)).toBe(asRoot ? 0o710 : 0o700);
     expect(await mode(dataDir.join('postgres'))).toBe(0o700);
     if (asRoot) expect(await mode(dataDir.join('logs'))).toBe(0o700);
-    // The server asks for the password, and the one we keep is right.
+    // The server asks for the password, and the stored one is right.
     const sql = createPool(server.url, 1);
-    // It is no superuser's, whom Postgres would let run programs and read files.
+    // Not a superuser, whom Postgres would let run programs and read files.
     expect(await sql`select rolsuper, rolcreaterole from pg_roles where rolname = current_user`).toEqual([
       { rolsuper: false, rolcreaterole: false },
     ]);

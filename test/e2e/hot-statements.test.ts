@@ -1,6 +1,6 @@
 /**
- * Every statement that Waybill's processes send while they do their work, as Postgres plans it among ten million deliveries: none reads a
- * large table whole, and none is dear enough to be compiled (JIT). On other versions: POSTGRES_PROGRAMS, see the global set-up.
+ * Every statement that Waybill's processes send during their work, as Postgres plans it among ten million deliveries: none reads a
+ * large table whole, and none is costly enough to be compiled (JIT). On other versions: POSTGRES_PROGRAMS, see the global set-up.
  */
 import { afterEach, expect, test } from 'vitest';
 import { login } from '../support/client.ts';
@@ -15,9 +15,9 @@ import { until } from '../support/until.ts';
 
 /** `jit_above_cost` of every version. */
 const COMPILED_ABOVE = 100_000;
-/** Rows from which on a table is large: a plan may well read all of an empty partition. */
+/** A table is large from this many rows on: a plan may well read all of an empty partition. */
 const LARGE = 100_000;
-/** Characters of a statement that tell which one it is. */
+/** Characters of a statement that suffice to recognize it. */
 const SHOWN = 400;
 const ORDERS = 20;
 const LINES = 300;
@@ -41,7 +41,7 @@ test.each(nightly ? ways : ways.slice(0, 1))(
     endings.push(installation.remove);
     const { sql, credentials, database, env } = installation;
     await seedLists(sql, ROWS);
-    // Nothing of it is to be delivered.
+    // Nothing of this is to be delivered.
     await sql`
       update deliveries set state = 'delivered', dispatched_at = now(), next_attempt_at = null
       where state not in ('delivered', 'failed', 'expired', 'canceled')`;
@@ -118,7 +118,7 @@ test.each(nightly ? ways : ways.slice(0, 1))(
         ...plan,
         scanned: scanned.filter((table) => large.has(table)),
       }))
-      // Sessions of our own are without JIT, and a plan for all values is taken for dear where it is not.
+      // Our own sessions have no JIT; and the planner overestimates a plan for all values, so cost counts only with a pooler.
       .filter(
         ({ scanned, cost, compiled }) => scanned.length > 0 || compiled || (pooled && cost > COMPILED_ABOVE),
       );

@@ -1,6 +1,6 @@
 /**
- * Webhooks of another system against the program as it is started (docs/interface.md, W4, W16 and W19): their receivers
- * go on with the secrets that they know, and headers for a gateway arrive and are in no file.
+ * Webhooks of another system imported into the real program (docs/interface.md, W4, W16 and W19): their receivers continue with
+ * the secrets that they know, and headers for a gateway arrive and are in no file.
  */
 import { spawn } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
@@ -45,7 +45,7 @@ const webhook = (path: string, fields: object = {}) => ({
   ...fields,
 });
 
-/** What arrives at these paths for an order that is made now. */
+/** The requests at these paths for a new order. */
 async function deliveries(paths: readonly string[]): Promise<ReceivedRequest[]> {
   receiver.clear();
   orders += 1;
@@ -59,7 +59,7 @@ async function deliveries(paths: readonly string[]): Promise<ReceivedRequest[]> 
   );
 }
 
-/** As a receiver checks that knows nothing but a secret. */
+/** Checks it as a receiver does that knows only the secret. */
 function expectSigned(request: ReceivedRequest | undefined, secret: string): void {
   if (request === undefined) throw new Error('Nothing arrived.');
   expect(signedBy(secret, request)).toEqual(['v1', 'v2']);
@@ -308,7 +308,7 @@ test('a line that is wrong is told so by a dry run as by the run, and nothing se
     expect(code).toBe(2);
     expect(printed).not.toContain('hunter2');
   }
-  // A map that is another file by mistake is not repeated.
+  // If the map is another file by mistake, its content is not shown.
   const wrong = ['import-webhooks', file, '--from', 'svix', '--map', file];
   expect(await triedWaybill(wrong, installation.env)).toMatchObject({
     error: `${file} is not JSON.`,

@@ -1,4 +1,4 @@
-/** In order, per record, as an e-shop lives it: nobody waits who need not, and nobody is overwritten by yesterday. */
+/** Order per record, as an e-shop sees it: no record waits needlessly, and none is overwritten by older data. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type ApiClient, login } from '../support/client.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
@@ -13,7 +13,7 @@ let receiver: Receiver;
 
 beforeAll(async () => {
   installation = await createInstallation();
-  // Some failures of one delivery, and by far not all that are allowed.
+  // Lets one delivery fail several times without exhausting its retries.
   const env = { ...installation.env, RETRY_INITIAL_INTERVAL: '500ms', RETRY_COEFFICIENT: '1.3' };
   program = await startProgram(env);
   client = await login(program.url, installation.credentials);
@@ -38,7 +38,7 @@ const subscribe = (webhookType: string, ordering: string, origin = receiver.url)
 const recordOf = ({ text }: ReceivedRequest) => JSON.parse(text).eshopOrderId as string;
 const sequenceOf = ({ headers }: ReceivedRequest) => Number(headers['x-service-sequence']);
 
-/** Created, changed five times, and canceled: seven events of three types. */
+/** An order created, changed five times, and canceled: seven events of three types. */
 async function live(eshopOrderId: string): Promise<void> {
   expect((await client.createOrder(eshopOrderId)).statusCode).toBe(200);
   for (const note of ['a', 'b', 'c', 'd', 'e'])
@@ -60,7 +60,7 @@ test('while one creation is refused other records pass; then the events of that 
   const of = (id: string) => receiver.requests.filter((request) => recordOf(request) === id);
   await until('the other records', async () => others.every((id) => of(id).length === 7));
   for (const id of others) expect(of(id).map(sequenceOf)).toEqual([1, 2, 3, 4, 5, 6, 7]);
-  // Only its creation was tried.
+  // Only its creation was attempted.
   expect(new Set(of('refused').map(sequenceOf))).toEqual(new Set([1]));
   const waiting = (
     await client.request('GET', '/deliveries?entityId=refused&webhookType=UPDATE_ORDER_STATUS')

@@ -1,4 +1,4 @@
-/** The log of running processes: it tells the story, and nothing that is confidential or somebody's own. */
+/** The log of running processes: it tells the story, without confidential or personal data. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { login } from '../support/client.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
@@ -23,7 +23,7 @@ interface Line {
   readonly [field: string]: unknown;
 }
 
-/** What was said to people stands between. */
+/** The output for people stands between the lines. */
 function linesOf({ output }: Program): Line[] {
   return output()
     .split('\n')
@@ -76,7 +76,7 @@ it('tells the story at info, and nothing confidential at any level', async () =>
     await client.request('POST', `/webhooks/${webhookId}/test`);
     const deliveryId = String((await sql`select id from deliveries`)[0]?.id);
 
-    // Errors of the database, with whatever they know.
+    // Errors of the database, with all their details.
     await installation.database.cut();
     await client.request('PATCH', '/orders/planted-order', { note: 'planted-later' });
     await installation.database.restore();

@@ -1,4 +1,4 @@
-/** The main job as an e-shop developer lives it: through HTTP, with the program as a process of its own. */
+/** The main job as an e-shop developer does it: over HTTP, with the program as a separate process. */
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -52,7 +52,7 @@ async function subscribe(path: string, change: object = {}) {
 const read = async (id: number) => (await client.request('GET', `/webhooks/${id}`)).data;
 const requestsTo = (path: string) => receiver.requests.filter((request) => request.path.startsWith(path));
 
-/** What the documentation tells a receiver to do. */
+/** The check that the documentation recommends to receivers. */
 function verifies({ headers, method, path, text }: ReceivedRequest, secret: string): boolean {
   const header = String(headers['x-service-signature']);
   const t = /t=(\d+)/.exec(header)?.[1];
@@ -79,7 +79,7 @@ test('a POST and a GET webhook get an order whose identifier needs care, and bot
   );
   expect(new Webhook(post.secret).verify(posted.text, headers)).toMatchObject({ eshopOrderId });
 
-  // Byte for byte what the read endpoint of the payload's version answers.
+  // Byte for byte the response of the read endpoint in the payload's version.
   const { apiKey, username, password } = installation.credentials;
   const token = await fetch(`${program.url}/v21/users/login`, {
     method: 'POST',
@@ -152,7 +152,7 @@ test('a pre-order is released at its time by a durable timer, and its status cha
     requestsTo('/status')
       .map((request) => JSON.parse(request.text))
       .map((payload) => `${payload.eshopOrderId} ${payload.status}`);
-  // No timer is left that could release anything, and no delivery that could be sent again.
+  // No timer is left to release anything, and no delivery to be sent again.
   const { TEMPORAL_ADDRESS: temporal } = installation.env;
   const { eshopId } = installation.credentials;
   await untilEnded(

@@ -25,7 +25,7 @@ async function scrape(base: string): Promise<Sample[]> {
   return samplesOf(await response.text());
 }
 
-/** Once the database has been read: nobody waits for that for long. */
+/** Waits until the database has been read: a scrape does not wait long for that. */
 async function scrapeAll(base: string): Promise<Sample[]> {
   return await until('the metrics of the database', async () => {
     const samples = await scrape(base);
@@ -70,12 +70,12 @@ it('an API and a worker show what they do, and no label says whose it is', async
   expect(requests('POST', '2xx')).toBeGreaterThanOrEqual(4);
   expect(requests('GET', '4xx')).toBe(1);
   expect(requests('other', '4xx')).toBe(1);
-  // There, at zero: an alert must not depend on which process is asked.
+  // Present, at zero: an alert must not depend on the process that is scraped.
   expect(sampleOf(ofApi, 'waybill_attempts_total', { status: '2xx' })).toBe(0);
   expect(sampleOf(ofApi, 'waybill_temporal_up')).toBeUndefined();
   expect(sampleOf(ofWorker, 'waybill_temporal_up')).toBe(1);
   expect(sampleOf(ofWorker, 'waybill_attempts_total', { status: '2xx' })).toBe(2);
-  // Of Temporal's SDK.
+  // A metric of Temporal's SDK.
   expect(
     sampleOf(ofWorker, 'temporal_worker_task_slots_available', { worker_type: 'ActivityWorker' }),
   ).toBeGreaterThan(0);
@@ -107,7 +107,7 @@ it('an API and a worker show what they do, and no label says whose it is', async
     expect([...values].filter((value) => value === String(eshopId) || value === username)).toEqual([]);
   }
 
-  // A worker has its health there too.
+  // A worker reports its health there too.
   expect(await (await fetch(`${worker.metrics}/healthz`)).json()).toMatchObject({ status: 'ok' });
   expect(await (await fetch(`${worker.metrics}/readyz`)).json()).toMatchObject({
     status: 'ready',
@@ -118,7 +118,7 @@ it('an API and a worker show what they do, and no label says whose it is', async
 });
 
 it('two on one machine have metrics of their own, which are shown while the database is away, and say so', async () => {
-  // The usual port is taken only while it is free.
+  // The usual port is used only if it is free.
   const [api, other] = [
     await start({ ROLE: 'api', METRICS_PORT: '' }),
     await start({ ROLE: 'api', METRICS_PORT: '' }),

@@ -1,6 +1,6 @@
 /**
- * The move as docs/handbook/moving.md describes it, against the program as it is started: e-shops, users and webhooks of
- * three other systems, and one e-shop that is cut over, and goes back, beside another that stays.
+ * The move in docs/handbook/moving.md with the real program: e-shops, users and webhooks of three other systems; and one e-shop
+ * that is cut over, and goes back, beside another that stays.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const newKey = () => `whsec_${randomBytes(32).toString('base64')}`;
 
-/** Runs an import of these values, a line each; answers what became of each. */
+/** Runs an import of these values, one per line; answers their results. */
 async function imported(command: string, values: readonly unknown[], ...options: string[]) {
   const file = join(directory, command);
   await writeFile(file, values.map((value) => JSON.stringify(value)).join('\n'));
@@ -43,7 +43,7 @@ async function imported(command: string, values: readonly unknown[], ...options:
   return printed.split('\n').map((line) => JSON.parse(line));
 }
 
-/** An e-shop that is known to the old system, with a user, and who signs in with what they have. */
+/** An e-shop known to the old system, with a user who signs in with the existing credentials. */
 async function newShops(
   names: readonly string[],
 ): Promise<{ eshop: number; signIn: () => Promise<ApiClient> }[]> {
@@ -125,7 +125,7 @@ test('200 webhooks of 20 e-shops come out of what Svix, Convoy and Outpost answe
         })),
       },
     })),
-    // Two destinations of all types, and one that is no webhook.
+    // Two destinations of all types, and one that is not a webhook.
     outpost: outpost.map((customer) => [
       ...['a', 'b'].map((place) => ({
         id: `des_${place}`,
@@ -195,7 +195,7 @@ test('an e-shop is cut over and goes back: no event is lost, and none sent twice
   const id = String(made[0].id);
   const waybill = (...words: string[]) => triedWaybill(words, installation.env);
 
-  /** The other sender: signs as Standard Webhooks do, keeps what happened, and can send it again. */
+  /** The other sender: signs as Standard Webhooks do, keeps its events, and can send them again. */
   const old = { active: new Set(['moving', 'staying']), log: [] as { name: string; sku: string }[] };
   const sendOld = async ({ name, sku }: { name: string; sku: string }) => {
     const [messageId, at, text] = [`old_${sku}`, new Date(), JSON.stringify({ sku })];
@@ -210,7 +210,7 @@ test('an e-shop is cut over and goes back: no event is lost, and none sent twice
     });
   };
   const skus: string[] = [];
-  /** Something happens in the warehouse, which tells both systems. */
+  /** Something happens in the warehouse, and both systems learn of it. */
   const happen = async (what: string) => {
     for (const [name, client] of clients) {
       const sku = `${name}-${what}`;
@@ -247,7 +247,7 @@ test('an e-shop is cut over and goes back: no event is lost, and none sent twice
   expect(Object.fromEntries(skus.map((sku) => [sku, arrived(sku).length]))).toEqual(
     Object.fromEntries(skus.map((sku) => [sku, 1])),
   );
-  // The receiver knows one secret for each, and cannot tell who sent what but by the id.
+  // The receiver has one secret for each e-shop, and only the id tells it who sent a request.
   for (const { path, headers, text } of receiver.requests) {
     const said = Object.fromEntries(
       ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, String(headers[name])]),

@@ -1,5 +1,5 @@
 /**
- * Waybill's own ports are no destinations, whatever is exempt: not as addresses in a URL, and not behind a name.
+ * Waybill's own ports are not valid destinations, whatever is exempt: neither as addresses in a URL, nor behind a name.
  */
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ function webhook(url: string) {
   return { url, webhookType: 'CREATE_ORDER', active: true, method: 'GET' };
 }
 
-/** The one delivery of a webhook once an attempt has failed. */
+/** The only delivery of a webhook, once an attempt has failed. */
 async function failedDelivery(client: ApiClient, webhookId: number) {
   let failed: { lastError?: string } | undefined;
   await until('a failed attempt', async () => {

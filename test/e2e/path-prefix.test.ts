@@ -1,4 +1,4 @@
-/** Behind a proxy, with a path prefix and without: documentation, console and OpenAPI document name where people reach them. */
+/** Behind a proxy, with and without a path prefix: documentation, console and OpenAPI document use the public URL. */
 import { spawn } from 'node:child_process';
 import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ async function startApi(publicUrl: string): Promise<Program> {
   return program;
 }
 
-/** Signs in as a browser does, and follows what every page links to. */
+/** Signs in as a browser does, and follows the links of every page. */
 async function walk(base: string): Promise<void> {
   const { origin, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, '');
@@ -124,7 +124,7 @@ it('without a proxy, at a path that is passed on', async () => {
   });
   ends.push(() => program.kill());
   await walk(`http://127.0.0.1:${port}/ship/bills`);
-  // Probes ask the process itself.
+  // Probes reach the process directly.
   expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
 });
 

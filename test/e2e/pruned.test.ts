@@ -1,4 +1,4 @@
-/** What the Dockerfile leaves of `node_modules` is enough for a program that delivers, and much less than there was. */
+/** The part of `node_modules` that the Dockerfile keeps suffices for a program that delivers, and is much smaller. */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ beforeAll(async () => {
     'test/contract/consumer/package.json',
   ];
   for (const name of copied) await cp(join(root, name), join(folder, name), { recursive: true });
-  // Links where they can be: only names are removed.
+  // Hard links if possible: only names are removed.
   await run('sh', '-c', `cp -al "${root}node_modules" . 2>/dev/null || cp -a "${root}node_modules" .`);
 });
 afterAll(async () => {

@@ -1,6 +1,6 @@
 /**
- * The quickstart, pasted block after block into a shell, against a Waybill that `npm start` has started, and then the commands of
- * the other guides in the same shell. Two things differ from what a reader does: `npm ci` has been done, and the ports are free ones.
+ * The quickstart, pasted block by block into a shell, against a Waybill started by `npm start`; then the commands of the other
+ * guides in the same shell. Unlike for a reader, `npm ci` has been done, and the ports are free ones.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ let shell: ChildProcessWithoutNullStreams;
 let output = '';
 let ports: { readonly api: number; readonly receiver: number };
 
-/** A checkout without a `.waybill`. What is written there stays there. */
+/** Makes a checkout without a `.waybill`, separate from this one. */
 async function copyCheckout(): Promise<void> {
   await mkdir(checkout);
   for (const entry of await readdir(root)) {
@@ -38,7 +38,7 @@ async function copyCheckout(): Promise<void> {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'waybill-quickstart-'));
-  // The embedded Postgres may run as a user of its own, who must be able to enter.
+  // The embedded Postgres may run as another user, who must be able to enter.
   await chmod(folder, 0o755);
   checkout = join(folder, 'waybill');
   await copyCheckout();
@@ -69,13 +69,13 @@ afterAll(async () => {
 
 /**
  * Types a block, and waits for the prompt.
- * @throws Error when a command of it fails, also one before a pipe
+ * @throws Error if one of its commands fails, also one before a pipe
  */
 async function paste(block: string): Promise<string> {
   const text = block.replaceAll('8080', String(ports.api)).replaceAll('9000', String(ports.receiver));
   const from = output.length;
   const prompt = `prompt-${from}`;
-  // `set -e` would end the shell: the trap remembers instead.
+  // `set -e` would end the shell: the trap records the failure instead.
   shell.stdin.write(`failed=0; trap 'failed=1' ERR\n${text}\ntrap - ERR; echo; echo ${prompt} $failed\n`);
   const end = new RegExp(`^${prompt} (\\d+)$`, 'm');
   await until(`the end of\n${text}`, async () => end.test(output.slice(from)));

@@ -1,6 +1,6 @@
 /**
- * As in the image: a user without any right, and a file system that nobody can write to, but for DATA_DIR. In a mount
- * namespace of its own, so for root on Linux alone.
+ * As in the image: a user without rights, and a read-only file system except for DATA_DIR. It runs in its own mount namespace, so
+ * only for root on Linux.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -13,12 +13,12 @@ import { createInstallation } from '../support/installation.ts';
 import { startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 
-/** `nobody` of most systems. */
+/** `nobody` on most systems. */
 const NOBODY = 65_534;
-/** A folder as Kubernetes makes an `emptyDir` for a group, or as compose makes a `tmpfs`. */
+/** A folder like an `emptyDir` that Kubernetes makes for a group, or a `tmpfs` of compose. */
 const FOLDER = `size=16m,mode=2770,uid=0,gid=${NOBODY}`;
 
-/** Becomes the command whose words follow, as that user. */
+/** A command that executes the one after its own arguments, as that user. */
 const within = (writable: string): string[] => [
   ...['unshare', '--mount', 'sh', '-euc'],
   `mount --make-rprivate /

@@ -1,5 +1,5 @@
 /**
- * An e-shop that loses one in a hundred of what it acknowledged, at random: `reconcile()` finds and fills all of it
+ * An e-shop randomly loses one in a hundred of the deliveries that it acknowledged: `reconcile()` finds and fills all gaps
  * (docs/interface.md, L5 and L7).
  */
 import { once } from 'node:events';
@@ -17,10 +17,10 @@ let installation: Installation;
 let program: Program;
 let shop: ApiClient;
 const secrets = new Map<string, string>();
-/** What the e-shop has: how often it handled each delivery. */
+/** The e-shop's data: how many times it handled each delivery. */
 const known = new Map<string, number>();
 
-/** What was handled lies beside the e-shop's own data: what is lost is lost from both. */
+/** The record of handled deliveries is stored beside the e-shop's data: both lose the same part. */
 let disk = memoryStore();
 const store: Store = {
   claim: (...args) => disk.claim(...args),
@@ -29,7 +29,7 @@ const store: Store = {
   handledOf: (ids) => disk.handledOf(ids),
 };
 
-/** Loses one in a hundred, at random, but never none at all. */
+/** Loses one in a hundred at random, but at least one. */
 async function losePart(): Promise<readonly string[]> {
   const all = [...known.keys()];
   const lost = all.filter((_, index) => index === 7 || Math.random() < 0.01);
@@ -104,7 +104,7 @@ test('a receiver that loses one in a hundred of what it acknowledged gets everyt
   });
   expect(filled.sort()).toEqual([...lost].sort());
   expect(known.size).toBe(PRODUCTS * 2);
-  // Nothing was handled twice.
+  // No delivery was handled twice.
   expect(new Set(known.values())).toEqual(new Set([1]));
 
   const again = await reconcile(hooks, { api, after: found.after });

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await transaction(sql, (tx) =>
     recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '10001', record }),
   );
-  // Handed over, to a Temporal that has lost it.
+  // Dispatched, to a Temporal that has lost it.
   const [row] = await sql<{ id: string }[]>`update deliveries set dispatched_at = now() returning id`;
   id = row?.id ?? '';
 });

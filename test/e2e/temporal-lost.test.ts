@@ -1,4 +1,4 @@
-/** Temporal's data deleted between two starts of the program: everything that was open goes on by itself. */
+/** Temporal's data is deleted between two starts of the program: everything open continues by itself. */
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Until what waits is due: longer than a busy machine needs to come so far, in milliseconds. */
+/** The time until waiting work is due: longer than a busy machine needs to get there, in milliseconds. */
 const WAIT_MS = 120_000;
 
 test('50 deliveries under retry and 3 pre-orders waiting', async () => {
@@ -25,14 +25,14 @@ test('50 deliveries under retry and 3 pre-orders waiting', async () => {
   cleanups.push(() => rm(directory, { recursive: true, force: true }));
   const receiver = await createReceiver({ status: 503 });
   cleanups.push(() => receiver.close());
-  // Each by a workflow of its own: on a busy machine a batch would make some, and the relay starts what it requeues.
+  // Each in its own workflow: on a busy machine a batch would make some, and the relay starts those that it requeues.
   const env = {
     ...quickEnv,
     DATA_DIR: directory,
     RETRY_INITIAL_INTERVAL: `${WAIT_MS}ms`,
     FIRST_ATTEMPTS: 'each',
   };
-  // Ports of its own: the standard ones may be another instance's.
+  // Its own ports: another instance may use the standard ones.
   for (const name of ['temporal-port', 'temporal-ui-port']) {
     await writeFile(join(directory, name), `${await freePort()}\n`);
   }

@@ -1,4 +1,4 @@
-/** Every way out of Waybill over TLS, to servers that speak nothing else, under an authority of their own. */
+/** All of Waybill's outgoing connections over TLS, to servers that accept nothing else, under a private authority. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ test('Postgres, Temporal, the mail server and a receiver', async ({ onTestFinish
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_TASK_QUEUE: `tls-${randomBytes(4).toString('hex')}`,
     TEMPORAL_TLS: 'true',
-    // As in an image without `ca-certificates`, where Temporal's core would find no authority.
+    // As in an image without `ca-certificates`: Temporal's core finds no authority there.
     SSL_CERT_FILE: join(directory, 'none.pem'),
     SSL_CERT_DIR: join(directory, 'none'),
     SMTP_URL: `smtps://127.0.0.1:${mails.port}`,

@@ -1,5 +1,5 @@
 /**
- * Traces of running processes, as a collector gets them by OTLP: one from the request to the receiver, across both roles.
+ * Traces of running processes, as a collector receives them by OTLP: one from the request to the receiver, across both roles.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { login } from '../support/client.ts';
@@ -28,7 +28,7 @@ async function start(env: Record<string, string>): Promise<Program> {
   return program;
 }
 
-/** Prints what is loaded of OpenTelemetry when the process ends. */
+/** Prints the loaded parts of OpenTelemetry when the process ends. */
 const SAYS_WHAT_IS_LOADED = `--import=data:text/javascript,${encodeURIComponent(`
   import { createRequire } from 'node:module';
   const { cache } = createRequire('/');
@@ -38,7 +38,7 @@ const SAYS_WHAT_IS_LOADED = `--import=data:text/javascript,${encodeURIComponent(
   });`)}`;
 const loadedBy = ({ output }: Program): string[] => JSON.parse(/^LOADED (.*)$/m.exec(output())?.[1] ?? '');
 
-/** What collects at `endpoint`, and sends what there is at once. */
+/** Settings to send spans at once to a collector at `endpoint`. */
 const tracedBy = (endpoint: string) => ({
   OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
   OTEL_BSP_SCHEDULE_DELAY: '50',
@@ -145,7 +145,7 @@ it('a client’s trace goes on through API, outbox, relay and attempts, over a r
       [{ name: 'POST', kind: spanKind.client, attributes: { 'http.response.status_code': 503 } }],
       [{ name: 'POST', kind: spanKind.client, attributes: { 'http.request.resend_count': 1 } }],
     ]);
-    // What the receiver is told is the span of its own request.
+    // The receiver is given the span of its own request.
     expect(requests.map(({ headers }) => partsOf(headers.traceparent))).toEqual(
       sent.map(([span]) => ({ traceId: trace, spanId: span?.spanId, flags: '01' })),
     );
@@ -220,7 +220,7 @@ it('in a batch each attempt is in its own request’s trace, with a link to the 
       expect(batch?.links).toContainEqual({ traceId: server?.traceId, spanId: server?.spanId });
       expect(batch?.parentSpanId).toBe('');
     }
-    // Of the one that was requeued the second attempt is in the same trace, made by its own workflow.
+    // The second attempt of the requeued delivery is in the same trace, made by its own workflow.
     const [failed] = attempts.filter(({ status }) => status.code === 2);
     const [again] = attempts.filter(({ attributes }) => attributes['waybill.attempt.number'] === 2);
     expect(again).toMatchObject({ traceId: failed?.traceId, parentSpanId: failed?.parentSpanId, links: [] });
@@ -282,7 +282,7 @@ it.runIf(nightly).each(['hangs', 'is away'])(
       for (let order = 1; order <= 20; order += 1) await client.createOrder(`lost ${how} ${order}`);
       await receiver.waitFor(20);
       await until('it to say so', async () => program.output().includes('spans are lost'));
-      // Its own bound ends the wait for the collector, or the shutdown's would: 1 then.
+      // The wait for the collector has its own limit; the shutdown's limit would give 1.
       expect(await program.stop()).toBe(0);
     } finally {
       await receiver.close();

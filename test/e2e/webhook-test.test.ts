@@ -1,6 +1,6 @@
 /**
- * A webhook is tried out against the program as it is started, by an API without a worker; and what can never work is
- * refused when it is registered (docs/interface.md, W13 and D14).
+ * A test delivery in the real program, by an API without a worker; and webhooks that can never work are refused when they are
+ * registered (docs/interface.md, W13 and D14).
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ApiClient, login } from '../support/client.ts';

@@ -1,5 +1,5 @@
 /**
- * A start with a wrong value, most of which the configuration alone cannot tell: one sentence, and nothing is made.
+ * A start with a wrong value, which mostly shows only outside the configuration: one sentence, and nothing is created.
  */
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

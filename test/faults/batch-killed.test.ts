@@ -1,4 +1,4 @@
-/** The process killed in the middle of a batch that an operator has canceled. */
+/** The process is killed in the middle of a batch that an operator has canceled. */
 import { expect, type TestContext, test } from 'vitest';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { login } from '../support/client.ts';
@@ -10,13 +10,13 @@ import { untilEnded, withTemporal } from '../support/workflows.ts';
 
 const ORDERS = 20;
 
-/** An installation whose orders wait for a worker, with a receiver; answers what starts a worker. */
+/** An installation with orders that wait for a worker, and a receiver; answers a function to start a worker. */
 async function withOrders(onTestFinished: TestContext['onTestFinished']) {
   const installation = await createInstallation();
   onTestFinished(() => installation.remove());
   const receiver = await createReceiver();
   onTestFinished(() => receiver.close());
-  // What hangs is ended by the kill, and never by its own time.
+  // Hanging requests end with the kill, not with their time-out.
   const env = { ...installation.env, FIRST_ATTEMPTS: 'batch', DELIVERY_TIMEOUT: '60s' };
   const api = await startProgram({ ...env, ROLE: 'api' });
   onTestFinished(() => api.kill());
@@ -26,7 +26,7 @@ async function withOrders(onTestFinished: TestContext['onTestFinished']) {
   for (let index = 0; index < ORDERS; index += 1) await client.createOrder(`order-${index}`);
   await api.stop();
   let worker: ReturnType<typeof startProgram> | undefined;
-  // It makes attempts before it says that it is ready.
+  // Its attempts begin before it reports that it is ready.
   const kill = async () => (await worker)?.kill();
   onTestFinished(kill);
   return {
@@ -50,7 +50,7 @@ test('canceled by an operator before its worker dies: each delivery continues in
   await receiver.waitFor(ORDERS);
   const [batch] = await sql<{ id: string }[]>`select id from batches`;
   const workflowId = batchWorkflowId(batch?.id ?? '');
-  // It has been told, and waits for the requests under way.
+  // The batch learns of it, and waits for the requests under way.
   await withTemporal(temporalAddress, async ({ workflow }) => {
     const handle = workflow.getHandle(workflowId);
     await handle.cancel();
@@ -59,7 +59,7 @@ test('canceled by an operator before its worker dies: each delivery continues in
     );
   });
   await kill();
-  // Nobody else makes an attempt before its receiver can no longer be at it.
+  // No process makes an attempt while an earlier request may still be at the receiver.
   await sql`update attempts set owned_until = now()`;
   receiver.respond({ status: 200 });
   await startWorker();

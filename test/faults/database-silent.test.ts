@@ -1,4 +1,4 @@
-/** The link to the database falls silent: nobody is told, and no packet comes back. */
+/** The link to the database falls silent: neither end learns of it, and no packet comes back. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { login } from '../support/client.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
@@ -42,7 +42,7 @@ it('stops in time while it is silent, and says that not all is well', async () =
     await receiver.waitFor(1);
 
     proxy.silence();
-    // It neither hangs nor pretends that all went well.
+    // It neither hangs nor reports success.
     expect(await program.stop()).toBe(1);
     expect(program.output()).toContain('Not everything stopped within 4 s');
   } finally {

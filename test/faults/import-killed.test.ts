@@ -1,4 +1,4 @@
-/** An import whose API is killed in the middle: sent again, every line is applied once. */
+/** The API is killed in the middle of an import: when it is sent again, every line is applied once. */
 import { afterEach, expect, test } from 'vitest';
 import { login } from '../support/client.ts';
 import { createInstallation } from '../support/installation.ts';
@@ -16,7 +16,7 @@ const lines = Array.from({ length: LINES }, (_, index) => {
   return `${JSON.stringify({ operation: 'stockMovement', idempotencyKey: `line-${index}`, body })}\n`;
 });
 
-/** All lines but the last, which never comes: however late the kill, the import is not over. */
+/** All lines except the last, which never comes: however late the kill, the import has not ended. */
 const unfinished = () =>
   new ReadableStream({
     start: (controller) => controller.enqueue(Buffer.from(lines.slice(0, -1).join(''))),
@@ -58,7 +58,7 @@ test('killed and sent again, no line is lost and none is applied twice', async (
     if (answered > LINES / 10) await first.kill();
   });
   await expect(broken).rejects.toThrow();
-  // A transaction that had come as far as its COMMIT is committed, also behind a client that is dead.
+  // A transaction that has reached its COMMIT is committed even if its client is dead.
   await until('what was under way to end', async () => {
     const busy = await sql`
       select from pg_stat_activity

@@ -1,5 +1,5 @@
 /**
- * The drill of docs/handbook/backup.md: everything is gone, and Waybill goes on from a backup of Postgres and its key alone.
+ * The drill of docs/handbook/backup.md: all is lost, and Waybill continues with only a backup of Postgres and its key.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -27,7 +27,7 @@ import { repaired } from '../support/repairs.ts';
 import { until } from '../support/until.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
-/** Events that a webhook lost; its recovery begins with 20, and goes on once these are taken. */
+/** Events that a webhook lost; its recovery begins with 20, and continues once these are accepted. */
 const LOST = 30;
 
 const later = (ms: number) => new Date(Date.now() + ms).toISOString();
@@ -48,7 +48,7 @@ async function emptyTemporal(onEnd: Cleanup) {
   return temporal;
 }
 
-/** A receiver with a webhook of its own. */
+/** A receiver with its own webhook. */
 async function subscribe(shop: ApiClient, onEnd: Cleanup, webhookType: EventType, status: number) {
   const receiver = await createReceiver({ status });
   onEnd(() => receiver.close());
@@ -89,7 +89,7 @@ describe.each(ways)('from $name', (way) => {
       DATABASE_URL: before.url,
       TEMPORAL_ADDRESS: temporal.address,
       DATA_DIR: await dataDir(onEnd),
-      // Nobody is there.
+      // No server listens there.
       SMTP_URL: `smtp://127.0.0.1:${await freePort()}`,
     };
     const program = await startProgram(env);
@@ -99,7 +99,7 @@ describe.each(ways)('from $name', (way) => {
     const stateOf = async (id: string) => (await shop.request('GET', `/deliveries/${id}`)).data?.state;
     const become = (id: string, state: string) =>
       until(`${id} ${state}`, async () => (await stateOf(id)) === state);
-    /** A delivery of which an attempt has been made. */
+    /** A delivery with one attempt made. */
     const fire = async ({ receiver, type, webhookId }: Awaited<ReturnType<typeof subscribe>>) => {
       await fireEvent({ sql, eshopId }, `of ${type}`, type);
       await receiver.waitFor(1);
@@ -145,7 +145,7 @@ describe.each(ways)('from $name', (way) => {
     await become(repeatedId, 'retrying');
     const preOrder = { status: 'preOrder', releaseAt: later(86_400_000) };
     expect(await shop.createOrder('P-1', preOrder)).toMatchObject({ statusCode: 200 });
-    // What the backup finds in the outbox goes from there, and need not be repaired.
+    // Rows in the outbox of the backup are dispatched normally and need no repair.
     await until(
       'Temporal to know of the pre-order',
       async () => (await sql`select from outbox`).length === 0,
@@ -157,7 +157,7 @@ describe.each(ways)('from $name', (way) => {
     }));
     const backup = await before.backUp();
 
-    // What came after it is lost, and what was delivered after it will be delivered again.
+    // Later events are lost, and later deliveries will be made again.
     repeated.receiver.respond({ status: 200 });
     await become(repeatedId, 'delivered');
     await fireEvent({ sql, eshopId }, 'after the backup', 'UPDATE_ORDER_STATUS');
@@ -188,7 +188,7 @@ describe.each(ways)('from $name', (way) => {
     ];
     const sqlAfter = createPool(after.url, 4);
     onEnd(() => sqlAfter.end({ timeout: 5 }));
-    // The others are in the outbox, and go from there.
+    // The others are in the outbox, and are dispatched from there.
     const open =
       await sqlAfter`select from deliveries where finished_at is null and dispatched_at is not null`;
     const planned = await triedWaybill(['reconcile', '--dry-run', '--json'], envAfter);
@@ -241,7 +241,7 @@ describe.each(ways)('from $name', (way) => {
     await released.receiver.waitFor(({ text }) => text.includes('"P-1"'));
     expect((await sqlAfter`select from events where entity_id = 'after the backup'`).length).toBe(0);
 
-    // At least once: the same attempt twice only if the backup knows nothing of it.
+    // At least once: an attempt is repeated only if the backup does not know of it.
     for (const { receiver, requests } of untilThen) {
       const keys = receiver.requests.map(keyOf);
       const twice = keys.filter((key, index) => keys.indexOf(key) !== index);
@@ -260,7 +260,7 @@ describe.each(ways)('from $name', (way) => {
   });
 });
 
-/** How often each kind of record is repaired for a reason. */
+/** How often each kind of record is repaired for each reason. */
 function tally(mended: readonly { kind: string; action: string; reason: string }[]): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const { kind, action, reason } of mended) {

@@ -1,4 +1,4 @@
-/** A namespace that loses its search attributes under a living worker, as one that was made anew does. */
+/** A namespace loses its search attributes while a worker runs, as when it is created anew. */
 import { Connection } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { searchAttributeTypes } from '../../src/temporal/search-attributes.ts';

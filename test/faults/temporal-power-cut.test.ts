@@ -1,6 +1,6 @@
 /**
- * A power cut that takes the last moments from the embedded Temporal, which does not wait for the disk in every
- * transaction, and nothing from Postgres, which does.
+ * A power cut that loses the last moments of the embedded Temporal, which does not sync every transaction to disk, but nothing of
+ * Postgres, which does.
  */
 import { afterEach, expect, test } from 'vitest';
 import type { EventType } from '../../src/domain/event-types.ts';
@@ -78,7 +78,7 @@ test('what happened in those moments is not repeated, and what was accepted in t
   await stack.untilState(newIds[0] ?? '', 'delivered');
   await newAndFailing.receiver.waitFor(2);
   await temporal.cutPower();
-  // Whatever it remembers of workflows goes with the power.
+  // The power cut also clears the worker's cache of workflows.
   await stack.stopWorker();
   failing.receiver.respond({ status: 200 });
   newAndFailing.receiver.respond({ status: 200 });
@@ -95,7 +95,7 @@ test('what happened in those moments is not repeated, and what was accepted in t
   expect(await stack.mails()).toEqual([]);
 });
 
-/** Restored from an older copy while the worker lives on: what it remembers of workflows is newer than what Temporal knows. */
+/** Temporal is set back to an older copy while the worker lives on with newer workflows in its cache. */
 async function setBackUnderALivingWorker(noticed: boolean) {
   const temporal = await startOnDisk();
   const stack = await startDeliveryStack('set-back', {

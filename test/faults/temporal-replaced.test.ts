@@ -39,7 +39,7 @@ test('a delivery and a pre-order whose time is far away have their workflows aga
   await stack.until('it to be missed', async () =>
     stack.logged.some(({ msg }) => msg.startsWith('the reconciler is waiting')),
   );
-  // Without a file: it remembers nothing.
+  // Without a file: it starts empty.
   temporal = await startTemporal({ binary, ui: false, preferredPort: port });
   expect(temporal.port).toBe(port);
 

@@ -16,7 +16,7 @@ def map_path_parameters(context, path_parameters):
         return path_parameters
     for beginning, identifier in KNOWN.items():
         if beginning + "{" in context.operation.path:
-            # What a webhook's recovery is called nobody knows.
+            # The id of a webhook's recovery is unknown.
             return {name: path_parameters[name] if name == "recoveryId" else identifier for name in path_parameters}
     return path_parameters
 
@@ -34,7 +34,7 @@ def from_ndjson(context, response):
     return json.loads(lines[0]) if lines else {"line": 1, "statusCode": 200, "message": ""}
 
 
-# What these answer lies with a receiver's name server or with a worker, and neither is there: 503, as documented.
+# These need a receiver's name server or a worker, and neither is there: 503, as documented.
 NEED_OTHERS = ("/examine", "/try-now", "/give-up")
 
 
@@ -45,12 +45,12 @@ def no_server_error(context, response, case):
     assert response.status_code < 500, f"a server error: {response.status_code}"
 
 
-# Sentences of the API, each with the rule that no schema of one field can say.
+# Sentences of the API, each with its rule, which no schema of one field can express.
 EXPLAINED = [
     (re.compile(each["sentence"], re.DOTALL), each["rule"])
     for each in json.loads(pathlib.Path(__file__).with_name("explained.json").read_text())
 ]
-# Who may, what is there, what state it is in, how much at once: nothing of it is in a request.
+# About permissions, existence, state or load: a request's schema says nothing of these.
 NOT_ABOUT_THE_REQUEST = (401, 403, 404, 409, 429, 503)
 
 

@@ -1,7 +1,7 @@
 /**
- * `npm run fuzz`: the whole API against its own `/openapi.json`, with requests made up from the schemas by Schemathesis
- * (https://schemathesis.io, from PyPI; needs Python 3.10 or later). It starts a Postgres and an API of its own, and
- * ends with exit code 1 when an answer is a 5xx, has an undocumented status or breaks its schema.
+ * `npm run fuzz`: the whole API against its own `/openapi.json`, with requests that Schemathesis generates from the schemas
+ * (https://schemathesis.io, from PyPI; needs Python 3.10 or later). It starts its own Postgres and API, and exits with code 1 if
+ * a response is a 5xx, has an undocumented status or breaks its schema.
  *
  *     npm run fuzz -- --seconds 120 --seed 7
  */
@@ -30,7 +30,7 @@ const options = new Command('fuzz')
   .parse()
   .opts<{ readonly seconds: number; readonly examples: number; readonly seed: number }>();
 
-/** Beside other work, in milliseconds. */
+/** Long enough beside other work, in milliseconds. */
 const START_MS = 120_000;
 
 const shutdown = stopOnInterruption();
@@ -46,18 +46,18 @@ async function fuzz(): Promise<number> {
   const schemathesis = await findSchemathesis((text) => console.error(text));
   const directory = await mkdtemp(join(tmpdir(), 'waybill-fuzz-'));
   await shutdown.add(() => rm(directory, { recursive: true, force: true }));
-  // As root, Postgres runs as a user of its own, who has to enter the folder.
+  // As root, Postgres runs as another user, who must be able to enter the folder.
   await chmod(directory, 0o755);
   const postgres = await startPostgres(await openDataDir(join(directory, 'database')), () => {});
   await shutdown.add(() => postgres.stop());
   const env = {
     DATABASE_URL: postgres.url,
-    // Nobody listens there: an API accepts without Temporal.
+    // No server listens there: an API works without Temporal.
     TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}`,
     SECRET_KEY: randomBytes(32).toString('base64'),
     DATA_DIR: join(directory, 'data'),
     ROLE: 'api',
-    // Tests of made-up webhooks end soon: nobody answers there either.
+    // Tests of made-up webhooks end soon: no server listens there either.
     DNS_SERVERS: `127.0.0.1:${await freePort()}`,
     DELIVERY_TIMEOUT: '1s',
   };
@@ -71,7 +71,7 @@ async function fuzz(): Promise<number> {
   const records = await seedRecords(shop, warehouse);
 
   const url = `${program.url}/openapi.json`;
-  // The warehouse's user may do everything; the e-shop's own one is refused by the warehouse's operations.
+  // The warehouse's user may do everything; the warehouse's operations refuse the e-shop's user.
   const everything = await runSchemathesis(schemathesis, {
     ...options,
     url,

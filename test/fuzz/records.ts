@@ -1,10 +1,10 @@
-/** Records that the requests may name, so that not every path ends at 404. */
+/** Records for the requests to name, so that not every path ends at 404. */
 import type { ApiClient } from '../support/client.ts';
 
-/** Path parameters by the beginning of the path they stand in. */
+/** Path parameters, by the beginning of their path. */
 export type KnownRecords = Readonly<Record<string, string>>;
 
-/** Makes one record of each kind. */
+/** Creates one record of each kind. */
 export async function seedRecords(shop: ApiClient, warehouse: ApiClient): Promise<KnownRecords> {
   const made = async (client: ApiClient, path: string, body: object) => {
     const answer = await client.request('POST', path, body);

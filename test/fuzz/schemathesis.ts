@@ -1,4 +1,4 @@
-/** Schemathesis: installed once into a virtual environment of its own, and run. */
+/** Schemathesis: installed once into its own virtual environment, and run. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdir, rm } from 'node:fs/promises';
@@ -13,8 +13,8 @@ const hooks = fileURLToPath(new URL('./hooks.py', import.meta.url));
 const run = promisify(execFile);
 
 /**
- * Answers the path of the program, after installing it where that has not been done.
- * @throws Error with one sentence when there is no Python, or the package index cannot be reached
+ * Answers the path of the program; installs it first if needed.
+ * @throws Error with one sentence if there is no Python, or the package index cannot be reached
  */
 export async function findSchemathesis(say: (text: string) => void): Promise<string> {
   const folder = join(cache, VERSION);
@@ -44,19 +44,19 @@ export async function findSchemathesis(say: (text: string) => void): Promise<str
 
 /** One run. */
 export interface FuzzRun {
-  /** Of `/openapi.json`. */
+  /** The URL of `/openapi.json`. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly records: KnownRecords;
   readonly seconds: number;
-  /** Made-up requests per operation. */
+  /** Generated requests per operation. */
   readonly examples: number;
   readonly seed: number;
-  /** Only paths that match. */
+  /** Only paths that match this. */
   readonly only?: string;
 }
 
-/** What every answer is held against. */
+/** The checks of every response. */
 const checks = [
   'no_server_error',
   'status_code_conformance',
@@ -68,7 +68,7 @@ const checks = [
   'valid_is_accepted',
 ];
 
-/** Runs it; answers its exit code, 0 when every check held. */
+/** Runs it; answers its exit code: 0 if every check passed. */
 export async function runSchemathesis(program: string, options: FuzzRun): Promise<number> {
   const { url, headers, records, seconds, examples, seed, only } = options;
   const args = [
@@ -77,7 +77,7 @@ export async function runSchemathesis(program: string, options: FuzzRun): Promis
     ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
     ...['--phases', 'examples,coverage,fuzzing', '--checks', checks.join(','), '--continue-on-failure'],
     ...['--max-time', String(seconds), '--max-examples', String(examples), '--seed', String(seed)],
-    // An answer may wait for a call to Temporal to fail, which takes ten seconds where nobody listens.
+    // A response may wait for a failing call to Temporal: ten seconds if no server listens.
     ...['--request-timeout', '20'],
     // One worker: Python 3.11 loses count when two threads parse source at once, as Hypothesis does.
     ...['--workers', '1', '--generation-database', 'none', '--suppress-health-check', 'all'],
@@ -85,7 +85,7 @@ export async function runSchemathesis(program: string, options: FuzzRun): Promis
   ];
   const child = spawn(program, args, {
     stdio: ['ignore', 'inherit', 'inherit'],
-    // It leaves notes where it runs.
+    // It leaves files where it runs.
     cwd: cache,
     env: {
       ...process.env,

@@ -1,4 +1,4 @@
-/** How long a conversation with a mail server may last, and what its end means for the mail. */
+/** The time limits of a conversation with a mail server, and what its end means for the mail. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import type { Mail } from '../../src/mail/mail.ts';
@@ -42,7 +42,7 @@ function mailerTo(url: string, limits: ConversationLimits) {
   return createSmtpMailer('Waybill <waybill@warehouse.example>', url, limits);
 }
 
-/** A promise that somebody else resolves. */
+/** A promise that is resolved from outside. */
 function event() {
   let happened = () => {};
   const happens = new Promise<void>((resolve) => {
@@ -54,9 +54,9 @@ function event() {
 test('a conversation ends before the activity that mails would be repeated', () => {
   const { startToCloseTimeout } = mailOptions({});
 
-  // Room to read the deactivation before, and to record the mail after.
+  // Time to read the deactivation before it, and to record the mail after it.
   expect(conversationLimits.wholeMs + 20_000).toBeLessThanOrEqual(Number(startToCloseTimeout));
-  // A server that thinks for a minute before it takes a text is waited for.
+  // A server may take a minute before it accepts a text.
   expect(conversationLimits.wholeMs - conversationLimits.beforeTextMs).toBeGreaterThanOrEqual(60_000);
 });
 
@@ -92,7 +92,7 @@ test('a server that falls silent in the middle of its steps is left, and has no 
 
 test('a server that takes the text late, but does, is waited for: one mail', async () => {
   const beforeTextMs = 6_000;
-  // Once the text is there, only the limit of the whole conversation counts.
+  // Once the text is sent, only the limit of the whole conversation counts.
   const server = await startServer({ beforeTaking: () => sleep(beforeTextMs + 200) });
 
   await mailerTo(server.url, { beforeTextMs, wholeMs: 60_000 }).send(mail);

@@ -1,4 +1,4 @@
-/** The budget of an e-shop's mails: nobody gets a hundred at once, and none is lost. */
+/** The budget of an e-shop's mails: it does not get a hundred at once, and none is lost. */
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
@@ -48,7 +48,7 @@ async function deactivated(of = eshopId): Promise<number> {
   return webhookId;
 }
 
-/** Mails; answers how long it is put off, in milliseconds, or null. */
+/** Mails; answers for how long the mail is put off, in milliseconds, or null. */
 async function waitOf(mailing: Promise<unknown>): Promise<number | null> {
   return await mailing.then(
     () => null,
@@ -58,7 +58,7 @@ async function waitOf(mailing: Promise<unknown>): Promise<number | null> {
     },
   );
 }
-/** Mails all: as many as there are places for first, so that none of them tells another that is put off meanwhile. */
+/** Sends all mails: first as many as the budget allows, so that none of these lists one that is put off meanwhile. */
 async function waitsOf<T>(owed: readonly T[], mail: (each: T) => Promise<number | null>) {
   const withinBudget = await Promise.all(owed.slice(0, 20).map(mail));
   return [...withinBudget, ...(await Promise.all(owed.slice(20).map(mail)))];
@@ -77,7 +77,7 @@ test('25 deactivations at once: twenty mails, then one that tells the other five
   expect(server.mails).toHaveLength(20);
   for (const wait of waits) if (wait !== null) expect(wait).toBeLessThanOrEqual(360_000);
 
-  // Another e-shop has its own.
+  // Another e-shop has its own budget.
   const { eshopId: other } = await createEshop(database.sql, { name: 'Other', email: 'other@shop.example' });
   expect(await mailOf(await deactivated(other))).toBeNull();
 

@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => server.close());
 afterAll(() => database?.drop());
 
-/** A webhook that was deactivated so many hours ago, by the database's clock. */
+/** A webhook that was deactivated this many hours ago, by the database's clock. */
 async function deactivated(hoursAgo: number): Promise<void> {
   const { sql } = database;
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' });

@@ -1,4 +1,4 @@
-/** What mails say, as text and as HTML, and where their links lead. */
+/** The content of mails, as text and as HTML, and the targets of their links. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Deactivation } from '../../src/domain/mailed.ts';
 import { deactivationMail } from '../../src/mail/deactivation-mail.ts';

@@ -114,7 +114,7 @@ test('of lost secrets: one mail that names all webhooks of the e-shop, also wher
   expect(mail.text).not.toContain(`Webhook ${gone}`);
 });
 
-/** A change while the mail server asks for patience. */
+/** A change while the mail server answers slowly. */
 async function changedMeanwhile(change: () => Promise<unknown>): Promise<void> {
   const id = await failing();
   server.behaviour.refuseRecipient = 451;

@@ -36,7 +36,7 @@ async function listening(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
 }
 
-/** What the sender would send, sent. */
+/** Sends a request built by the sender. */
 async function deliver(base: string, method: 'POST' | 'GET', path = '/hooks/') {
   const attempt = {
     ...wireEvent,

@@ -1,11 +1,11 @@
-/** The API as the kit uses it: one login, again when the token has ended, patience where it is asked for. */
+/** The kit's use of the API: one login, another when the token has expired, and waits when told to. */
 import { describe, expect, it, vi } from 'vitest';
 import { ApiRefused, waybill } from '../../receiver/src/index.ts';
 
 const json = (body: object, init: ResponseInit = {}) => new Response(JSON.stringify(body), init);
 const list = { message: 'Deliveries found.', data: [], cursor: { after: 'x', more: false } };
 
-/** Answers from a list, one after another; a login is answered with another token each time. */
+/** Answers from a list, one after another; each login gets a new token. */
 function setUp(answers: (() => Response)[], options: { readonly url?: string } = {}) {
   const requests: string[] = [];
   let logins = 0;

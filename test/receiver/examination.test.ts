@@ -1,4 +1,4 @@
-/** The examination of a receiver: what it finds of good and of bad ones, over HTTP. */
+/** The examination of a receiver: its findings for good and bad ones, over HTTP. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -79,13 +79,13 @@ async function read(incoming: IncomingMessage): Promise<Buffer> {
 interface Careful {
   readonly secret: string;
   readonly version: 'v1' | 'v2';
-  /** Which of the signatures of its version it looks at. */
+  /** Selects the signatures of its version that it checks. */
   readonly looksAt: (signatures: readonly string[]) => readonly string[];
   readonly checksTime: boolean;
   readonly mostBytes: number;
 }
 
-/** A receiver written by hand, careful but for what is given: its status for a request. */
+/** A receiver written by hand, careful except as given: its status for a request. */
 function byHand(given: Partial<Careful> = {}) {
   const settings = { secret: testSecret, version: 'v2', checksTime: true, mostBytes: 1_000_000, ...given };
   const { looksAt = (signatures: readonly string[]) => signatures } = given;

@@ -1,6 +1,6 @@
 /**
- * `npm run receiver:generate`: writes what of the receiver's kit is made from the server's schemas and signing code. What
- * has not changed is not written, so that a build stays newer than its sources.
+ * `npm run receiver:generate`: writes the parts of the receiver's kit that are made from the server's schemas and signing code.
+ * Unchanged files are not written, so that a build stays newer than its sources.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

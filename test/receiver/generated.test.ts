@@ -1,4 +1,4 @@
-/** The kit's kinds and test vectors are what the server's schemas and signing code make. */
+/** The kit's kinds and test vectors match the server's schemas and signing code. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { generatedFiles, isKept } from './generated.ts';

@@ -1,5 +1,5 @@
 /**
- * What of the receiver's kit is made from the server's schemas and signing code: types, kinds, samples, test vectors.
+ * The parts of the receiver's kit made from the server's schemas and signing code: types, kinds, samples, test vectors.
  * Types and samples are not kept in the repository, and not formatted.
  */
 import { spawn } from 'node:child_process';
@@ -23,20 +23,20 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const biome = fileURLToPath(new URL('../../node_modules/.bin/biome', import.meta.url));
 const NOTE = 'Made by `npm run receiver:generate` from the schemas of the server: do not edit.';
 
-/** The name of a record's interface: as in the OpenAPI document. */
+/** The name of a record's interface, as in the OpenAPI document. */
 function nameOf(type: EventType, version: PayloadVersion): string {
   const { schema } = describeSchema(entryOf(type).recordSchema(version), 'output');
   return String(schema.$ref).split('/').at(-1) ?? '';
 }
 
-/** The type of what a kind delivers: of stock movements, each kind has its own type. */
+/** The type of a kind's payload: each kind of stock movement has its own. */
 function payloadType(type: EventType, version: PayloadVersion): string {
   const movement = movementOf(type);
   const name = nameOf(type, version);
   return movement === null ? name : `${name} & { readonly type: ${JSON.stringify(movement)} }`;
 }
 
-/** The sample of a kind, as it would be sent. */
+/** The sample of a kind, as the sender would send it. */
 function bodyOf(type: EventType, version: PayloadVersion): string {
   return render(sampleOf(type), { version, withPackingLists: packingListEventTypes.includes(type) });
 }
@@ -106,7 +106,7 @@ function samples(): string {
   const ids = eventTypeNames.map(
     (type) => `${type}: ${JSON.stringify(idOf(entryOf(type), sampleOf(type)))},`,
   );
-  // Kinds that deliver the same share their sample.
+  // Kinds with the same payload share their sample.
   const constants = new Map<string, string>();
   const records = payloadVersions.map((version) => {
     const entries = eventTypeNames.map((type) => {
@@ -151,7 +151,7 @@ export function sampleOf<K extends Kind, V extends PayloadVersion>(
 /** Whether a generated file is kept in the repository. */
 export const isKept = (path: string) => !path.includes('.generated.');
 
-/** In the repository's own style. */
+/** Formats a source in the repository's style. */
 async function formatted(path: string, source: string): Promise<string> {
   const child = spawn(biome, ['format', `--stdin-file-path=${path}`], {
     cwd: root,

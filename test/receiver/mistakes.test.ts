@@ -53,7 +53,7 @@ describe('a secret', () => {
   });
 });
 
-/** What the developer reads in the log of the delivery, and what `onProblem` is told. */
+/** The developer's message in the log of the delivery, and the problems passed to `onProblem`. */
 async function refusal(request: Request, options: Partial<ReceiverOptions<PayloadVersion>> = {}) {
   const problems: unknown[] = [];
   const hooks = receiver({

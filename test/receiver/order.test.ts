@@ -1,4 +1,4 @@
-/** The kit in the order of a record's events: what is out of date is acknowledged, and not handed on. */
+/** The kit with the order of a record's events: an outdated event is acknowledged, but not handled. */
 import { describe, expect, it } from 'vitest';
 import {
   type Delivery,
@@ -65,7 +65,7 @@ describe('with an order', () => {
     const store = memoryStore();
     await store.done('d-7');
     expect((await send(7))[0]).toBe(500);
-    // Its turn runs out, as that of a process that died.
+    // Its turn expires, as after the death of its process.
     now = 120_001;
     const again = setUp({ order, store });
     expect(await again.send(7, 'UPDATE_ORDER', { id: 'd-7' })).toEqual([
@@ -122,7 +122,7 @@ describe('with an order', () => {
     expect(await order.begin('r', 'two', 1_000)).toBe('busy');
     now = 1_001;
     expect(await order.begin('r', 'two', 1_000)).toBe(0);
-    // Too late: it is no longer its turn.
+    // Too late: its turn is over.
     await order.release('r', 'one');
     expect(await order.begin('r', 'three', 1_000)).toBe('busy');
     await order.advance('r', 'one', 5);

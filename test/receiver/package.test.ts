@@ -1,4 +1,4 @@
-/** The kit as an e-shop installs it: built, without this repository around it. */
+/** The kit as an e-shop installs it: built, and outside this repository. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
 let project = '';
 
-/** @throws Error with its output when it fails */
+/** @throws Error with its output if it fails */
 async function runAs(program: string, ...args: string[]): Promise<string> {
   try {
     const options = { cwd: project, env: { ...process.env, WEBHOOK_SECRET: testSecret } };
@@ -116,16 +116,16 @@ it('its command prints the vectors, or writes them into a folder', async () => {
   );
 });
 
-/** A receiver that a recipe makes, and what makes it a bad one: a part of its source, and what stands there instead. */
+/** A receiver made with a recipe, and how to spoil it: a part of its source, and the replacement. */
 interface Tried {
   readonly language: string;
   readonly file: string;
   readonly good: string;
   readonly bad: string;
-  /** What the examination then finds. */
+  /** The examination's findings after that. */
   readonly finds: Readonly<Record<string, string>>;
   readonly start: (folder: string, port: string) => readonly [string, ...string[]];
-  /** Long, and so for the nightly run alone. */
+  /** It takes long: only in the nightly run. */
   readonly compiled?: true;
 }
 const tried: readonly Tried[] = [
@@ -179,12 +179,12 @@ it.for(tried.filter(({ compiled }) => nightly || compiled === undefined))(
   },
 );
 
-/** The exit code of the examination of a receiver that is started for it, and what is not as it should be. */
+/** Starts a receiver and examines it; answers the exit code and the rows that are not ok. */
 async function examined(start: Tried['start'], folder: string) {
   const port = await freePort();
   const [program, ...args] = start(folder, String(port));
   const env = { ...process.env, WEBHOOK_SECRET: testSecret, PORT: String(port) };
-  // A group of its own: `go run` starts the receiver as its child.
+  // A process group: `go run` starts the receiver as its child.
   const child = spawn(program, args, { cwd: project, env, stdio: 'ignore', detached: true });
   const exited = once(child, 'exit');
   try {

@@ -1,4 +1,4 @@
-/** The store and the order in Postgres that README and guide show: atomic, and not impressed by a process that is killed. */
+/** The store and the order in Postgres shown by README and guide: they are atomic, and survive a killed process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -62,7 +62,7 @@ test('of many who want the turn of a record one has it; the greatest sequence st
   expect(await order.begin('order 1', 'late', 60_000)).toBe('busy');
   await order.advance('order 1', claimant, 7);
   expect(await order.begin('order 1', 'next', 0)).toBe(7);
-  // Its turn has run out.
+  // Its turn has expired.
   expect(await order.begin('order 1', 'last', 60_000)).toBe(7);
   await order.advance('order 1', 'next', 5);
   expect(await order.begin('order 1', 'late', 60_000)).toBe('busy');
@@ -72,7 +72,7 @@ test('of many who want the turn of a record one has it; the greatest sequence st
 
 const shop = fileURLToPath(new URL('./shop.ts', import.meta.url));
 
-/** Starts a receiver as a process of its own. */
+/** Starts a receiver as a separate process. */
 async function startShop(handler: 'hangs' | 'works') {
   const child = spawn(process.execPath, ['--import', 'tsx', shop, database.url, handler], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -112,7 +112,7 @@ test('a process that is killed in the middle: the next attempt is handled, and a
 
     second = await startShop('works');
     const { url } = second;
-    // 503 until the claim of the dead has run out.
+    // 503 until the dead process's claim has expired.
     const answer = await until('the claim to run out', async () => {
       const said = await send(url);
       return !said.startsWith('503') && said;

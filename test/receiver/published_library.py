@@ -26,8 +26,8 @@ for line in sys.stdin:
     verified = False
     for secret in secrets.decode().split(","):
         try:
-            # An empty body, of a GET, is no JSON: only the verification is asked for.
-            # Text is decoded as base64, bytes are the key itself.
+            # The empty body of a GET is not JSON: only verify it.
+            # The library decodes text as base64; bytes are the key itself.
             key = secret if secret.startswith("whsec_") else secret.encode()
             webhooks.Webhook(key).verify(body.decode(), named, json_parse=False)
             verified = True

@@ -1,4 +1,4 @@
-/** Python with the `standardwebhooks` of PyPI: installed once into a virtual environment of its own. */
+/** Python with the `standardwebhooks` of PyPI: installed once into its own virtual environment. */
 import { execFile } from 'node:child_process';
 import { access, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,12 +9,12 @@ const VERSION = '1.1.0';
 const cache = fileURLToPath(new URL('../../node_modules/.cache/standardwebhooks/', import.meta.url));
 const run = promisify(execFile);
 
-/** The path of the program, or why there is none. */
+/** The path of the program, or the reason why there is none. */
 export type FoundPython =
   | { readonly program: string; readonly reason?: undefined }
   | { readonly program: null; readonly reason: string };
 
-/** Installs it where that has not been done. */
+/** Installs it unless that has been done. */
 export async function findPython(): Promise<FoundPython> {
   const folder = join(cache, VERSION);
   const program = join(folder, 'bin', 'python');

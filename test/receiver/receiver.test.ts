@@ -1,4 +1,4 @@
-/** The receiver's kit from request to response: who is let in, what is answered, each delivery once. */
+/** The receiver's kit from request to response: accepted and refused requests, responses, each delivery handled once. */
 import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import {
   type Delivery,
@@ -153,7 +153,7 @@ describe('each delivery once', () => {
       if (runs === 1) throw new Error('password=hunter2');
     });
     const first = await said(await hooks(await fakeDelivery('CREATE_ORDER', { id: 'same' })));
-    // What an application throws is not shown to the sender.
+    // The sender does not see an application's error.
     expect(first).toEqual([500, 'The handler failed.']);
     expect(problems).toEqual([new Error('password=hunter2')]);
     expect((await hooks(await fakeDelivery('CREATE_ORDER', { id: 'same' }))).status).toBe(200);

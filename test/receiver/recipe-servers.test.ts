@@ -1,4 +1,4 @@
-/** The receivers that are built with the recipes, each where its language is present. */
+/** The receivers built with the recipes, each if its language is installed. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -42,7 +42,7 @@ it.for(servers)('a receiver in %s', async ([language, program, argumentsFor], { 
     const id = crypto.randomUUID();
     for (const attempt of [1, 2])
       expect((await send(await sign({ ...signed, id, attempt })))?.status).toBe(200);
-    // Its output comes another way than its answers.
+    // Its output may arrive later than its responses.
     await until('the output', async () => output.includes('New order 10001 of Jana'));
     expect(output.match(/New order 10001 of Jana/g)).toHaveLength(1);
   } finally {

@@ -1,6 +1,6 @@
 /**
- * The recipes in other languages judge the test vectors as they should, each where its language is present; so does the
- * `standardwebhooks` that is published on PyPI.
+ * The recipes in other languages judge the test vectors correctly, each if its language is installed; so does the
+ * `standardwebhooks` published on PyPI.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,17 +28,17 @@ beforeAll(async () => {
 });
 afterAll(() => rm(temporary, { recursive: true, force: true }));
 
-/** A request as a line of six fields in base64: every language reads that without a library. */
+/** A request as a line of six fields in base64, which every language reads without a library. */
 function lineOf({ secrets, now, method, target, headers, body }: Vector): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const fields = [secrets.join(','), String(now), method, target, lines.join('\n'), body];
   return fields.map((field) => Buffer.from(field).toString('base64')).join(' ');
 }
 
-/** A program that reads such lines, and how it is made ready. */
+/** A program that reads such lines, and the commands around it. */
 interface Recipe {
   readonly language: string;
-  /** Says its version; where it cannot, the language is not present. */
+  /** Prints its version; if it cannot, the language is not installed. */
   readonly present: readonly [string, ...string[]];
   readonly prepare?: readonly [string, ...string[]];
   readonly check: readonly [string, ...string[]];
@@ -61,7 +61,7 @@ const recipes = (): readonly Recipe[] => [
   { language: 'Ruby', present: ['ruby', '--version'], check: ['ruby', 'check.rb'] },
 ];
 
-/** What the program says of each request. @throws Error when it fails */
+/** The program's verdict on each request. @throws Error if it fails */
 async function judged(
   [program, ...args]: Recipe['check'],
   cwd: string,
@@ -77,7 +77,7 @@ async function judged(
 const named = (vectors: readonly Vector[], verdicts: readonly string[]) =>
   vectors.map(({ name }, index) => [name, verdicts[index]]);
 
-/** Two compilers take as long as all the others together, and longer. */
+/** Two compilers take longer than all the others together. */
 const tried = recipes().filter(({ prepare }) => nightly || prepare === undefined);
 
 it.for(tried.map(({ language }) => language))(

@@ -1,4 +1,4 @@
-/** Reconciling, against a log that the test writes: what is fetched, what is left, where the next walk begins. */
+/** Reconciling with a log written by the test: what is fetched, what is skipped, where the next walk begins. */
 import { describe, expect, it } from 'vitest';
 import {
   type ListedDelivery,
@@ -93,7 +93,7 @@ describe('what is missing', () => {
   it.each(['pending', 'retrying', 'held'] as const)('is left to the sender while it is %s', async (state) => {
     const { hooks, handled } = setUp();
     const { api } = logOf({}, { state }, {});
-    // The next walk begins before it: it may be lost yet.
+    // The next walk begins before it: it may still be lost.
     expect(await reconcile(hooks, { api })).toMatchObject({ open: 1, after: idOf(1) });
     expect(handled).toEqual(['1', '3']);
   });
@@ -123,7 +123,7 @@ describe('what is missing', () => {
   it('is handled as its latest delivery, once', async () => {
     const again = { eventId: 'the same' };
     const { hooks, handled } = setUp();
-    // Failed, and delivered again; failed, and delivered again to another webhook.
+    // Failed, then redelivered; failed, then redelivered to another webhook.
     const { api } = logOf({ ...again, state: 'failed' }, {}, again, { ...again, webhookId: 8 });
     await hooks.store.done(idOf(3));
     const { recovered } = await reconcile(hooks, { api });

@@ -1,4 +1,4 @@
-/** A receiver as a process of its own, to be killed: `shop.ts <database> hangs|works`. */
+/** A receiver as a separate process, to be killed: `shop.ts <database> hangs|works`. */
 import { createServer } from 'node:http';
 import postgres from 'postgres';
 import { postgresStore } from '../../receiver/examples/postgres-store.ts';

@@ -1,4 +1,4 @@
-/** The receivers that the documents show are the examples of the kit, which run here. */
+/** The receivers shown in the documents are the examples of the kit, which run here. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Fake deliveries are what the sender would send; what is not, in any byte, is refused. */
+/** Fake deliveries equal the sender's; one with any other byte is refused. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryStore, receiver } from '../../receiver/src/index.ts';
@@ -92,7 +92,7 @@ it('a request in which any byte differs is refused', async () => {
     'x-service-test',
   ];
   const made = await sign({ method: 'POST', url, kind: 'CREATE_ORDER', id: 'd-1', body, test: true });
-  // Without v1, which nobody looks at where v2 is asked for.
+  // Without v1, which is ignored if v2 is required.
   const headers = {
     ...made,
     'x-service-signature': (made['x-service-signature'] ?? '').replace(/v1=[^,]*,/, ''),

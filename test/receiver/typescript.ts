@@ -1,7 +1,7 @@
 /** JSON Schema → TypeScript, as far as the records of the catalogue need it. */
 import * as v from 'valibot';
 
-/** The part of JSON Schema that records are described with. */
+/** The part of JSON Schema that records use. */
 interface Schema {
   readonly $ref?: string | undefined;
   readonly type?: string | undefined;
@@ -40,7 +40,7 @@ const plain: Readonly<Record<string, string>> = {
 /** Fields whose list the operator can extend: other values are possible. */
 const openLists: ReadonlySet<string> = new Set(['marketplace']);
 
-/** @throws RangeError for what records have not been described with so far */
+/** @throws RangeError for schemas that no record has used so far */
 function typeOf(schema: Schema, open = false): string {
   const { $ref, anyOf, items, properties, enum: values, type = '' } = schema;
   if ($ref !== undefined) return $ref.split('/').at(-1) ?? '';
@@ -70,8 +70,8 @@ function fieldsOf({ properties = {}, required = [] }: Schema): string {
 }
 
 /**
- * An exported interface, or the type of a component that is no object. Codes of a standard are strings: it goes on.
- * @param description of an interface, where the schema has none
+ * An exported interface, or the type of a component that is no object. Codes of a standard are strings: the list is open-ended.
+ * @param description of an interface whose schema has none
  * @param component as JSON Schema
  * @throws RangeError for a schema that it does not understand
  */

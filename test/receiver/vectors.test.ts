@@ -1,4 +1,4 @@
-/** The test vectors, made by the sender: the kit and the published library judge them as they should. */
+/** The test vectors, made by the sender: the kit and the published library judge them correctly. */
 import { readFileSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -21,7 +21,7 @@ it('there are vectors of both kinds, each with a name of its own', () => {
 const requestOf = ({ method, target, headers, body }: Vector) =>
   new Request(`https://shop.example${target}`, { method, headers, ...(method === 'POST' ? { body } : {}) });
 
-/** What the kit makes of it. */
+/** The kit's verdict. */
 async function judged({ secrets, now, ...vector }: Vector): Promise<string> {
   let problem: unknown = null;
   const hooks = receiver({
@@ -77,7 +77,7 @@ describe('the published standardwebhooks', () => {
     vi.setSystemTime(now * 1_000);
     const verified = secrets.some((secret) => {
       try {
-        // It decodes base64 unless told not to.
+        // It decodes base64 by default.
         const known = secret.startsWith('whsec_')
           ? new Webhook(secret)
           : new Webhook(secret, { format: 'raw' });

@@ -1,17 +1,17 @@
 /**
- * Test vectors for receivers in any language: requests as the sender makes them, and what is to be made of them.
+ * Test vectors for receivers in any language: requests made by the sender, and the right verdict on each.
  */
 import { createHash } from 'node:crypto';
 import { buildRequest } from '../../src/delivery/request.ts';
 import type { PayloadVersion } from '../../src/domain/decimal.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 
-/** A request, and what a receiver makes of it. */
+/** A request with its right verdict. */
 export interface Vector {
   readonly name: string;
-  /** What the sender signed with. */
+  /** The secrets that the sender signed with. */
   readonly signedWith: readonly string[];
-  /** What the receiver knows. */
+  /** The secrets that the receiver knows. */
   readonly secrets: readonly string[];
   /** The receiver's clock, in Unix seconds. */
   readonly now: number;
@@ -22,19 +22,19 @@ export interface Vector {
   readonly headers: Readonly<Record<string, string>>;
   /** Empty on GET. */
   readonly body: string;
-  /** What a good receiver says. */
+  /** A good receiver's verdict. */
   readonly valid: boolean;
 }
 
 /** The body of a kind. */
 type BodyOf = (type: EventType, version: PayloadVersion) => string;
 
-/** A secret that everybody may know. */
+/** A public secret. */
 const secretOf = (seed: string) => `whsec_${createHash('sha256').update(seed).digest('base64')}`;
 const current = secretOf('current');
 const previous = secretOf('previous');
 const stranger = secretOf('stranger');
-/** One that an e-shop has brought along. */
+/** A secret that an e-shop has brought along. */
 const own = 'the secret of our shop: not to be told';
 
 const at = new Date('2026-11-20T19:33:00.000Z');
@@ -48,7 +48,7 @@ interface Sent {
   readonly type?: EventType;
   readonly url?: string;
   readonly body?: string;
-  /** Of a GET. */
+  /** For a GET. */
   readonly entityId?: string;
   readonly signedWith?: readonly string[];
   readonly known?: readonly string[];

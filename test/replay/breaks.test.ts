@@ -1,4 +1,4 @@
-/** Where a history and changed code part: the event is named, and what is on either side of it. */
+/** The point where a history and changed code diverge: the message names the event and both sides. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { type History, historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ const read = (name: string): History =>
   historyFromJSON(JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8')));
 const recorded = read('delivered-after-retries');
 
-/** The same history, as if another workflow had led to it. */
+/** The same history, as if from another workflow. */
 function ledBy(workflow: string, { events }: History): History {
   const [first, ...rest] = events ?? [];
   const started = first?.workflowExecutionStartedEventAttributes;

@@ -1,4 +1,4 @@
-/** `deliverEvent`, changed without `patched()` in each way that a replay must name. */
+/** `deliverEvent`, changed without `patched()` in each way that a replay must report. */
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import { deliverEvent } from '../../workflows/deliver-event.ts';
 import type { DeliverEventInput, DeliveryActivities } from '../../workflows/delivery-types.ts';

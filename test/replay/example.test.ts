@@ -1,6 +1,6 @@
 /**
- * The worked example of docs/changing-workflows.md: what a replay says of histories from before and after a change, with
- * and without `patched()`.
+ * The worked example of docs/changing-workflows.md: the results of replaying histories from before and after a change, with and
+ * without `patched()`.
  */
 import { readFileSync } from 'node:fs';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';

@@ -1,6 +1,6 @@
 /**
- * Replay compares neither retry policies nor time-outs. So the options that today's code would schedule with are
- * compared with those recorded in the histories, and with the numbers of the interface (docs/interface.md, D6).
+ * Replay compares neither retry policies nor time-outs. So the options of today's code are compared with those recorded in the
+ * histories, and with the numbers of the interface (docs/interface.md, D6).
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { defaultPayloadConverter } from '@temporalio/common';

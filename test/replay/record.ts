@@ -1,7 +1,6 @@
 /**
- * `npm run record-histories`: lives through every scenario without a history and writes it; with `RECORD_AGAIN=all` or the
- * name of a scenario also those that have one. From 1.0.0 on, recording one again throws away the proof that deliveries
- * of before still replay.
+ * `npm run record-histories`: runs every scenario without a history and records it; with `RECORD_AGAIN=all` or the name of a
+ * scenario, also those that have one. From 1.0.0 on, recording one again destroys the proof that earlier deliveries still replay.
  */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -13,7 +12,7 @@ import { startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { example, scenarios } from './scenarios.ts';
 
-/** Stack traces name it. */
+/** It occurs in stack traces. */
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 for (const scenario of [...scenarios, example]) {
@@ -28,7 +27,7 @@ for (const scenario of [...scenarios, example]) {
     try {
       const workflowId = await scenario.run(stack, receiver);
       const history = await stack.client.workflow.getHandle(workflowId).fetchHistory();
-      // Which machine recorded it says nothing about the workflow.
+      // The recording machine does not matter to the workflow.
       const text = historyToJSON(history)
         .replaceAll(`${process.pid}@${hostname()}`, 'recorder')
         .replaceAll(root, '');

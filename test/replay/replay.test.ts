@@ -30,10 +30,10 @@ async function* histories() {
 }
 
 beforeAll(async () => {
-  // That a worker starts and stops is no news.
+  // Without messages about a worker's start and stop.
   Runtime.install({ logger: new DefaultLogger('WARN') });
   const workflowBundle = await buildWorkflowBundle();
-  // The iterator does not throw for a history that fails: each result is looked at below.
+  // The iterator does not throw for a failing history: each result is checked below.
   for await (const result of Worker.runReplayHistories({ workflowBundle }, histories())) {
     results.set(result.workflowId, result);
   }

@@ -1,4 +1,4 @@
-/** Every way a workflow can end, as a scenario that is lived through on a real server and recorded. */
+/** Every way a workflow can end, as a scenario that is run on a real server and recorded. */
 
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
@@ -24,11 +24,11 @@ import { loseMany } from '../support/recoveries.ts';
 export type CloseEvent = 'completed' | 'failed' | 'canceled';
 
 export interface Scenario {
-  /** Also the name of the recorded file. */
+  /** Also the name of its recorded file. */
   readonly name: string;
   readonly closes: CloseEvent;
   readonly options?: StackOptions;
-  /** Lives through it; answers the workflow's id once it has ended. */
+  /** Runs it; answers the workflow's id once it has ended. */
   run(stack: DeliveryStack, receiver: Receiver): Promise<string>;
 }
 
@@ -46,7 +46,7 @@ async function batchClosed(stack: DeliveryStack): Promise<string> {
 
 type Answer = Parameters<Receiver['respond']>[0];
 
-/** One delivery to a receiver that answers so. */
+/** One delivery to a receiver with this answer. */
 const answering =
   (answer: Answer): Scenario['run'] =>
   async (stack, receiver) => {
@@ -55,7 +55,7 @@ const answering =
     return closed(stack, await stack.fireOne('10001'));
   };
 
-/** What happens while a delivery waits for its second attempt. */
+/** Something happens while a delivery waits for its second attempt. */
 const whileWaiting =
   (happens: (waits: Waits) => Promise<unknown>): Scenario['run'] =>
   async (stack, receiver) => {
@@ -64,7 +64,7 @@ const whileWaiting =
     return closed(stack, id);
   };
 
-/** Another process has the first attempt under way when the workflow begins. */
+/** Another process is making the first attempt when the workflow begins. */
 const madeElsewhere =
   (happens: (made: Pick<Waits, 'stack' | 'id'>) => Promise<unknown>): Scenario['run'] =>
   async (stack, receiver) => {
@@ -112,7 +112,7 @@ async function releaseClosed(stack: DeliveryStack, eshopOrderId: string): Promis
   return workflowId;
 }
 
-/** An order of an operator, as it is typed into Temporal's form; answers the workflow's id once it has ended. */
+/** An operator's input in Temporal's form; answers the workflow's id once it has ended. */
 async function ordered(stack: DeliveryStack, type: string, typed: object): Promise<string> {
   const workflowId = `${stack.taskQueue}/${type}`;
   await stack.client.workflow.start(type, { workflowId, taskQueue: stack.taskQueue, args: [typed] });
@@ -120,7 +120,7 @@ async function ordered(stack: DeliveryStack, type: string, typed: object): Promi
   return workflowId;
 }
 
-/** The first run of the retention, which its schedule begins at once. */
+/** The first run of the retention, which its schedule starts at once. */
 async function retentionRun(stack: DeliveryStack) {
   const { action } = await stack.until('the first run', async () => {
     const { info } = await stack.client.schedule.getHandle(retentionId(stack.taskQueue)).describe();
@@ -130,7 +130,7 @@ async function retentionRun(stack: DeliveryStack) {
   return { workflowId, result: stack.client.workflow.getHandle(workflowId).result() };
 }
 
-/** A recovery of so many events whose deliveries failed, with a running workflow. */
+/** A recovery of this many events whose deliveries failed, with a running workflow. */
 async function recovery(stack: DeliveryStack, receiver: Receiver, events: number) {
   const { id: webhookId } = await stack.createWebhook(receiver.url);
   await loseMany({ sql: stack.sql, eshopId: stack.eshopId, webhookId }, events);
@@ -156,7 +156,7 @@ async function recoveryClosed(stack: DeliveryStack, recoveryId: string): Promise
   return workflowId;
 }
 
-/** Refuses the first mails, as a mail server does that is away. */
+/** Refuses the first mails, like a mail server that is away. */
 function refusingMailer(refusals = 2): Mailer {
   return {
     async send() {
@@ -165,7 +165,7 @@ function refusingMailer(refusals = 2): Mailer {
   };
 }
 
-/** Loses the answers to the first requests, as a worker does that dies. */
+/** Loses the first results, like a worker that dies. */
 function interrupting(times: number): (sender: Sender) => Sender {
   return (sender) => ({
     ...sender,
@@ -177,7 +177,7 @@ function interrupting(times: number): (sender: Sender) => Sender {
   });
 }
 
-/** Makes no request at first until it is given up. */
+/** Hangs at the first request, until it is aborted. */
 const hangingOnce = (sender: Sender): Sender => {
   let hung = false;
   return {
@@ -208,7 +208,7 @@ async function warningClosed(stack: DeliveryStack): Promise<string> {
 }
 
 const longWindow = { windowMs: 3_600_000 };
-/** One wait: the first failure is the last call. */
+/** A single wait: the first failure is the last call. */
 const oneHour = { ...longWindow, windowMs: 7_200_000, initialIntervalMs: 3_600_000, maxRetries: 1 };
 const shortWindow = { windowMs: 2_500, initialIntervalMs: 800, attemptTimeoutMs: 300 };
 
@@ -462,7 +462,7 @@ export const scenarios: readonly Scenario[] = [
       const input = { batchId, policy: stack.policy, claimed: 1, webhooks: [], webhookCount: 1 };
       const { taskQueue, client } = stack;
       await client.workflow.start('deliverBatch', { workflowId, taskQueue, args: [input] });
-      // Before a worker takes it: an attempt under way would be allowed to finish.
+      // Before a worker takes it: an attempt under way could still finish.
       await client.workflow.getHandle(workflowId).cancel();
       await stack.startWorker();
       await stack.untilEnded(workflowId);

@@ -1,4 +1,4 @@
-/** Receivings and returns through HTTP: what their tests do over and over. */
+/** Receivings and returns over HTTP: the steps that their tests share. */
 import { expect } from 'vitest';
 import type { TestApi } from './api.ts';
 import { firedTypes } from './events.ts';
@@ -11,22 +11,22 @@ const kinds = {
 
 let made = 0;
 
-/** The calls on one of the two resources, by the first e-shop of the API. */
+/** The calls on one of the two resources, as the first e-shop of the API. */
 export function announcementCalls(api: TestApi, kind: keyof typeof kinds) {
   const { idField, linesField, more } = kinds[kind];
   const warehousePath = (id: string) => `/v21/warehouse/${kind}/${encodeURIComponent(id)}`;
   const calls = {
-    /** A product of its own. */
+    /** A new product. */
     product(available = '0'): Promise<string> {
       made += 1;
       return stockedProduct(api.eshop, `P-${made}`, available);
     },
-    /** The least body with these lines. */
+    /** The smallest body with these lines. */
     minimal(lines: object[]): Record<string, unknown> {
       made += 1;
       return { [idField]: `A-${made}`, ...more, [linesField]: lines };
     },
-    /** Announces; answers the identifier. */
+    /** Announces one; answers its identifier. */
     async announced(...lines: object[]): Promise<string> {
       const created = await api.shop('POST', `/v21/${kind}`, calls.minimal(lines));
       expect(created.body.statusCode, created.text).toBe(200);
@@ -39,14 +39,14 @@ export function announcementCalls(api: TestApi, kind: keyof typeof kinds) {
       api.warehouse('PUT', `${warehousePath(id)}/status`, { status, ...more }),
     count: (id: string, ...lines: object[]) =>
       api.warehouse('PUT', `${warehousePath(id)}/lines`, { [linesField]: lines }),
-    /** Moves along these statuses, each answered 200. */
+    /** Moves it through these statuses, each answered 200. */
     async way(id: string, ...statuses: readonly string[]): Promise<void> {
       for (const status of statuses) expect((await calls.move(id, status)).status, status).toBe(200);
     },
     stockOf: async (sku: string) => (await api.shop('GET', `/v2/products/${sku}`)).data.stock,
-    /** What has fired for a record. */
+    /** The types of the events fired for a record. */
     fired: (id: string) => firedTypes(api.sql, api.eshop.eshopId, id),
-    /** Every pair of statuses is allowed or 409 exactly as the table says. */
+    /** Every pair of statuses is allowed or answered 409, exactly as in the table. */
     async followsTable(table: Readonly<Record<string, readonly string[]>>, ways: Record<string, string[]>) {
       const sku = await calls.product();
       for (const [from, allowed] of Object.entries(table)) {

@@ -1,4 +1,4 @@
-/** The API on a database of its own, with e-shops, users and a `request` that carries key and token. */
+/** The API on its own database, with e-shops, users and a `request` that sends key and token. */
 import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
 import pino from 'pino';
@@ -30,7 +30,7 @@ const Body = v.looseObject({
   pagination: v.optional(v.unknown()),
 });
 
-/** An answer, its body parsed. `data` is `any` on purpose: a test says what it expects of it. */
+/** A response, its body parsed. `data` is `any` on purpose: each test expects its own shape. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -105,7 +105,7 @@ function requestAs(app: Hono<ApiEnv>, always: Record<string, string>): Request {
 
 /**
  * Makes the API under test; `drop()` it in `afterAll`.
- * @param overrides of what the API is given
+ * @param overrides replace dependencies of the API
  */
 export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<TestApi> {
   const database = await createTestDatabase();
@@ -113,7 +113,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
   const keys = overrides.keys ?? createKeys(randomBytes(32));
   const notified = vi.spyOn(notifierOf(database.sql), 'notify').mockClear();
   const sender = createSender({
-    // A busy machine takes its time.
+    // A busy machine is slow.
     timeoutMs: 30_000,
     allowCidrs: ['127.0.0.0/8', '::1/128'],
     version: '0.0.0-test',

@@ -1,4 +1,4 @@
-/** A server behind TLS, as one outside is. */
+/** A server behind TLS, as a real one outside. */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 
 const file = (name: string) => fileURLToPath(new URL(`./tls/${name}`, import.meta.url));
 
-/** The authority that {@link certificate} is of. */
+/** The authority that signed {@link certificate}. */
 export const authorityFile = file('ca.pem');
 
-/** A key and a certificate of `localhost` and `127.0.0.1`, in PEM. */
+/** A key and a certificate for `localhost` and `127.0.0.1`, in PEM. */
 export async function certificate() {
   return { key: await readFile(file('server.key'), 'utf8'), cert: await readFile(file('valid.pem'), 'utf8') };
 }

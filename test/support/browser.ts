@@ -1,6 +1,5 @@
 /**
- * A real browser: an installed Chromium or Chrome, else the one that comes as a package, so that nothing has to be installed
- * by hand.
+ * A real browser: an installed Chromium or Chrome, else the one from a package, so that nothing must be installed by hand.
  */
 import { access, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,10 +30,10 @@ async function installed(): Promise<string | undefined> {
   return undefined;
 }
 
-/** The sandbox needs rights that a container seldom gives, and `/dev/shm` is small in one. */
+/** Containers seldom grant the rights that the sandbox needs, and their `/dev/shm` is small. */
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
 
-/** What screens are looked at in. A change is tried in the first alone, which is the narrower one. */
+/** The sizes and colour schemes in which screens are examined. Every change runs the first alone, the narrower one. */
 export const looks = (
   [
     { name: '390-dark', width: 390, colorScheme: 'dark' },
@@ -47,20 +46,20 @@ export const looks = (
 /** Starts it. Close it in `afterAll`. */
 export async function startBrowser(): Promise<Browser> {
   const executablePath = await installed();
-  // A busy machine takes its time.
+  // A busy machine is slow.
   const options = { args: ARGS, timeout: PATIENCE_MS };
   if (executablePath !== undefined) return await chromium.launch({ ...options, executablePath });
   const { program, libraries } = await unpackedChromium();
   try {
     return await chromium.launch({ ...options, executablePath: program });
   } catch {
-    // A bare machine lacks libraries that come with the package.
+    // A bare machine lacks libraries; the package brings them.
     const env = { ...process.env, LD_LIBRARY_PATH: libraries };
     return await chromium.launch({ ...options, executablePath: program, env });
   }
 }
 
-/** Signs in by the form. */
+/** Signs in through the form. */
 export async function signIn(page: Page, url: string, person: Person): Promise<void> {
   page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(`${url}/console`);
@@ -73,7 +72,7 @@ export async function signIn(page: Page, url: string, person: Person): Promise<v
 
 const Violations = v.array(v.object({ id: v.string(), help: v.string(), nodes: v.array(v.string()) }));
 
-/** What axe finds wrong with a page; of every rule it has but those that are experimental. */
+/** The violations that axe finds in a page, by all its rules except the experimental ones. */
 export async function violations(page: Page): Promise<v.InferOutput<typeof Violations>> {
   await page.evaluate(axe.source);
   const found: unknown = await page.evaluate(
@@ -82,7 +81,7 @@ export async function violations(page: Page): Promise<v.InferOutput<typeof Viola
   return v.parse(Violations, found);
 }
 
-/** Keeps a picture where `CONSOLE_SHOTS` names a folder. */
+/** Saves a screenshot if `CONSOLE_SHOTS` names a folder. */
 export async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env.CONSOLE_SHOTS;
   if (folder === undefined) return;

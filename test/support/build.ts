@@ -1,4 +1,4 @@
-/** The program as it is shipped, built once for as many runs as its sources stay as they are. */
+/** The program as it is shipped, built once and again only when its sources change. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,15 +8,15 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const cwd = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Everything that a build reads: files, and folders with all that is in them. */
+/** Everything that a build reads: files, and folders with all their contents. */
 const SOURCES = [
   ...['src', 'workflows', 'activities', 'demo', 'receiver/src', 'docs/guides'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'patches'],
 ];
-/** Its time is when the build began that is in `dist/`. */
+/** Its modification time is when the build in `dist/` began. */
 const STAMP = join(cwd, 'dist/built-by-tests');
 
-/** When any of them was written last, made or removed, in milliseconds. */
+/** When one of them was last written, created or removed, in milliseconds. */
 function lastChange(): number {
   const paths = SOURCES.flatMap((source) => {
     const path = join(cwd, source);
@@ -29,9 +29,9 @@ function lastChange(): number {
   return Math.max(...paths.map((path) => statSync(path).mtimeMs));
 }
 
-/** Builds it into `dist/` as `npm run build` does, but for the type check, unless it is there. */
+/** Builds into `dist/` as `npm run build` does, but without the type check, unless the build is up to date. */
 export async function build(): Promise<void> {
-  // What has not changed is not written.
+  // Writes only the files that change.
   await run('npm', ['run', '--silent', 'receiver:generate'], { cwd });
   const began = new Date();
   if (existsSync(STAMP) && statSync(STAMP).mtimeMs > lastChange()) return;

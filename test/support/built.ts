@@ -5,7 +5,7 @@ const built = (path: string) => fileURLToPath(new URL(`../../dist/${path}`, impo
 
 /** Node's argument for the program itself. */
 export const builtMain = built('src/main.js');
-/** Likewise for the `waybill` command. */
+/** The same for the `waybill` command. */
 export const builtCli = built('src/cli/main.js');
 /** For workers within a test's own process. */
 export const builtWorkflows = { codePath: built('workflow-bundle.js') };

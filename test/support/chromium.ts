@@ -1,6 +1,6 @@
 /**
  * The Chromium of the package `@sparticuz/chromium`, unpacked once per machine. The package's own function unpacks to a fixed
- * place, where a second process finds what the first has only half written.
+ * place, where a second process finds files that the first has only half written.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import * as v from 'valibot';
 const PACKAGE = fileURLToPath(new URL('../../', import.meta.resolve('@sparticuz/chromium')));
 const Version = v.object({ version: v.pipe(v.string(), v.regex(/^[\d.]+$/)) });
 
-/** A program, and the folder of libraries for a machine that has none of those it needs. */
+/** A program, and the folder of libraries for a machine that lacks them. */
 export interface Unpacked {
   readonly program: string;
   readonly libraries: string;
@@ -37,7 +37,7 @@ async function unpackInto(folder: string): Promise<void> {
   if (code !== 0) throw new Error(`tar ended with ${code}.`);
 }
 
-/** Unpacks it unless that has been done. */
+/** Unpacks it unless that is done already. */
 export async function unpackedChromium(): Promise<Unpacked> {
   const { version } = v.parse(Version, JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8')));
   const folder = join(tmpdir(), `waybill-chromium-${version}-${userInfo().uid}`);
@@ -49,7 +49,7 @@ export async function unpackedChromium(): Promise<Unpacked> {
   if (there) return found;
   const begun = await mkdtemp(`${folder}-`);
   await unpackInto(join(begun, 'whole'));
-  // Whoever is first is as good as any other.
+  // If another process was first, its copy is just as good.
   await rename(join(begun, 'whole'), folder).catch(() => {});
   await rm(begun, { recursive: true, force: true });
   await access(found.program);

@@ -10,11 +10,11 @@ export interface Answer {
 }
 
 export interface ApiClient {
-  /** What every request carries: key and token. */
+  /** Sent with every request: key and token. */
   readonly headers: Readonly<Record<string, string>>;
   /** @param path below /v21 */
   request(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** Creates an order that is valid against the demonstration's products. */
+  /** Creates an order that is valid for the demonstration's products. */
   createOrder(eshopOrderId: string, more?: object): Promise<Answer>;
 }
 

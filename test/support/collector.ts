@@ -1,10 +1,10 @@
-/** An OpenTelemetry collector for tests: takes spans by OTLP over HTTP, as JSON or protobuf. */
+/** An OpenTelemetry collector for tests: accepts spans by OTLP over HTTP, as JSON or protobuf. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parse } from 'protobufjs';
 import * as v from 'valibot';
 
-/** What is read of opentelemetry-proto's `ExportTraceServiceRequest`; the numbers are the standard's. */
+/** The part of opentelemetry-proto's `ExportTraceServiceRequest` that is read; the numbers are the standard's. */
 const PROTO = `
   syntax = "proto3";
   message Request { repeated ResourceSpans resource_spans = 1; }
@@ -69,19 +69,19 @@ const Exported = v.object({
   ),
 });
 
-/** A span as it arrived; ids in hexadecimal, `parentSpanId` empty where it has none. */
+/** A span as it arrived; ids in hexadecimal, `parentSpanId` empty if it has none. */
 export type CollectedSpan = v.InferOutput<
   typeof Exported
 >['resourceSpans'][number]['scopeSpans'][number]['spans'][number] & { readonly service: string };
 
-/** As OTLP counts them. */
+/** OTLP's numbers. */
 export const spanKind = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const;
 
 export interface Collector {
   /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** Each request: its content, as it was sent and as text, and its headers. */
+  /** Each request: its body, as raw bytes and as text, and its headers. */
   readonly requests: readonly {
     readonly path: string;
     readonly headers: IncomingHttpHeaders;
@@ -90,7 +90,7 @@ export interface Collector {
   close(): Promise<void>;
 }
 
-/** @param hangs takes requests, and never answers */
+/** @param hangs accepts requests but never answers */
 export async function createCollector({ hangs = false } = {}): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const requests: { path: string; headers: IncomingHttpHeaders; text: string }[] = [];
@@ -128,7 +128,7 @@ export async function createCollector({ hangs = false } = {}): Promise<Collector
   };
 }
 
-/** As JSON has it: ids in hexadecimal. */
+/** The same form as JSON: ids in hexadecimal. */
 function decoded(body: Uint8Array): unknown {
   const message = request.toObject(request.decode(body), { longs: Number });
   return JSON.parse(

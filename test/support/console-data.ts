@@ -1,10 +1,10 @@
 /**
- * What an e-shop's console has to show: webhooks that are well, that fail and that were given up, their deliveries, and records.
+ * Sample data for an e-shop's console: webhooks that work, that fail and that are deactivated, their deliveries, and records.
  */
 import type { TestApi } from './api.ts';
 import { fullOrder, minimalOrder, stockedProducts } from './orders.ts';
 
-/** Identifiers of what is worth a picture. */
+/** Identifiers of the records worth a screenshot. */
 export interface Seeded {
   readonly failing: number;
   readonly inactive: number;
@@ -13,7 +13,7 @@ export interface Seeded {
   readonly event: string;
 }
 
-/** Makes it, through the API as far as that goes; what time would have made is written as it would have been. */
+/** Made through the API where possible; rows that only time would produce are written directly. */
 export async function seedConsole(api: TestApi): Promise<Seeded> {
   const { sql, shop } = api;
   const webhook = async (

@@ -1,4 +1,4 @@
-/** The console as it is served: the API and the pages on one port, and somebody who can sign in. */
+/** The console as it is served: API and pages on one port, and a user who can sign in. */
 import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
 import { createApp } from '../../src/api/app.ts';
@@ -14,14 +14,14 @@ import { listen } from '../../src/http/http-server.ts';
 import { cheapHash } from './passwords.ts';
 import type { visitorOf } from './visitor.ts';
 
-/** Somebody who can sign in. */
+/** A user who can sign in. */
 export interface Person {
   readonly eshopId: number;
   readonly username: string;
   readonly password: string;
 }
 
-/** Makes a user of an e-shop. */
+/** Creates a user of an e-shop. */
 export async function newPerson(sql: Pool, eshopId: number, role: Role): Promise<Person> {
   const password = randomBytes(9).toString('base64url');
   const username = `${role}-of-the-console`;
@@ -29,7 +29,7 @@ export async function newPerson(sql: Pool, eshopId: number, role: Role): Promise
   return { eshopId, username, password };
 }
 
-/** Signs somebody in with a browser's forms. @returns what the console answered */
+/** Signs a user in through the forms, as a browser does. @returns the console's answer */
 export async function signIn(
   ask: ReturnType<typeof visitorOf>['ask'],
   { eshopId, username, password }: Person,
@@ -39,7 +39,7 @@ export async function signIn(
   return await ask('/console/sign-in', { csrf, eshop: String(eshopId), username, password, ...more });
 }
 
-/** What of the console's surroundings a test makes. */
+/** The parts around the console that a test replaces. */
 export interface Surroundings {
   readonly api?: Hono<ApiEnv>;
   readonly requestAction?: RequestAction;
@@ -60,7 +60,7 @@ export function consoleOf(deps: ApiDeps, more: Surroundings = {}) {
   );
 }
 
-/** The same behind a port. */
+/** The same on a port. */
 export async function serveConsole(deps: ApiDeps, more: Surroundings = {}) {
   const ends = new AbortController();
   const { url, close } = await listen(consoleOf(deps, { ...more, stopping: ends.signal }), '127.0.0.1', 0);

@@ -1,6 +1,6 @@
 /**
- * A migrated, empty database for a test file. One that was given back serves the next file of the same process: making
- * one and connecting to it takes longer than most tests, and each new connection plans every statement anew.
+ * A migrated, empty database for a test file. A returned one serves the next file of the same process: creating and connecting
+ * to a database takes longer than most tests, and each new connection plans every statement anew.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { inject } from 'vitest';
@@ -9,11 +9,11 @@ import { createPool, type Pool } from '../../src/db/pool.ts';
 export interface TestDatabase {
   readonly sql: Pool;
   readonly url: string;
-  /** Ends every connection to it and takes no more: as it looks from outside, the database is away. */
+  /** Ends all its connections and accepts no new ones: seen from outside, the database is away. */
   cut(): Promise<void>;
-  /** Takes connections again. */
+  /** Accepts connections again. */
   restore(): Promise<void>;
-  /** Gives it back. */
+  /** Returns it. */
   drop(): Promise<void>;
 }
 
@@ -22,11 +22,11 @@ interface Made {
   readonly url: string;
   readonly sql: Pool;
   readonly admin: Pool;
-  /** As it was made. */
+  /** Its shape when it was created. */
   readonly shape: string;
 }
 
-/** Those that nobody uses: as good as new. */
+/** Databases not in use: as good as new. */
 const idle: Made[] = [];
 
 export async function createTestDatabase(): Promise<TestDatabase> {
@@ -49,7 +49,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
         idle.push(database);
         return;
       }
-      // Bounded: after a cut the library may wait for a connection that it never opens again.
+      // With a limit: after a cut the library may wait for a connection that it never opens again.
       await sql.end({ timeout: 5 });
       await admin.unsafe(`drop database ${name} with (force)`);
       await admin.end();
@@ -61,22 +61,22 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 async function make(): Promise<Made> {
   const base = inject('postgresUrl');
   const name = `t_${randomBytes(6).toString('hex')}`;
-  // A copy takes as long as it takes: on a busy machine longer than any statement of the program.
+  // No limit: on a busy machine a copy takes longer than any statement of the program.
   const admin = createPool(`${base}/postgres`, 1, { statementMs: null, silenceMs: null });
   const [server] = await admin<
     { version: number }[]
   >`select current_setting('server_version_num')::int as version`;
-  // Copying the files takes a third of the time that writing them to the log takes. Before 15 there was nothing else.
+  // Copying the files takes a third of the time of writing them to the log, the only strategy before version 15.
   const strategy = (server?.version ?? 0) < 150_000 ? '' : 'strategy file_copy';
   await admin.unsafe(`create database ${name} template template_waybill ${strategy}`);
   const url = `${base}/${name}`;
   const sql = createPool(url, 10);
-  // Workflow ids name the e-shop, and the tests share one Temporal server: no two databases may have the same e-shop.
+  // Workflow ids contain the e-shop, and the tests share one Temporal server: no two databases may have the same e-shop.
   await sql.unsafe(`alter table eshops alter column id restart with ${randomInt(1, 1_000_000_000)}`);
   return { name, url, sql, admin, shape: await shapeOf(sql) };
 }
 
-/** All that a test can change in a database beside rows: tables, partitions, indexes, triggers, functions, statistics, settings. */
+/** All that a test can change in a database besides rows: tables, partitions, indexes, triggers, functions, statistics, settings. */
 async function shapeOf(sql: Pool): Promise<string> {
   const [row] = await sql<{ shape: string }[]>`
     select concat_ws(' ',
@@ -88,10 +88,10 @@ async function shapeOf(sql: Pool): Promise<string> {
   return row?.shape ?? '';
 }
 
-/** Above this size in bytes a table gets new files: rows that are only deleted stay in the way of those who search. */
+/** Tables above this size in bytes get new files: rows that are only deleted slow down searches. */
 const LARGE = 128 * 1024;
 
-/** Empties it. False when it is not as it was made, or something in it is still under way. */
+/** Empties it. Returns false if its shape has changed, or something is still running in it. */
 async function renew({ sql, shape }: Made): Promise<boolean> {
   try {
     if ((await shapeOf(sql)) !== shape) return false;
@@ -101,12 +101,12 @@ async function renew({ sql, shape }: Made): Promise<boolean> {
     // Sent together, they are one transaction.
     await sql.unsafe(
       [
-        // A table that somebody has locked is not free yet.
+        // A locked table is still in use.
         "set local lock_timeout = '1s'",
-        // Neither foreign keys nor triggers.
+        // No foreign keys, no triggers.
         'set local session_replication_role = replica',
         ...written.map(({ table, large }) => (large ? `truncate ${table} cascade` : `delete from ${table}`)),
-        // Numbers begin anew but for those of e-shops, which name workflows.
+        // Sequences start anew, except that of e-shops: their ids are part of workflow ids.
         "select setval(seqrelid::regclass, seqstart, false) from pg_sequence where seqrelid <> 'eshops_id_seq'::regclass",
       ].join(';'),
     );

@@ -1,4 +1,4 @@
-/** Deliveries as the product itself makes and records them. */
+/** Deliveries made and recorded as the product does. */
 
 import type { Pool } from '../../src/db/pool.ts';
 import { transaction } from '../../src/db/transaction.ts';
@@ -25,20 +25,20 @@ export async function fireDelivery(
   return row.id;
 }
 
-/** Makes attempts, and keeps nobody else from beginning them again. */
+/** The owner of attempts, for 0 ms: anyone may begin them again at once. */
 export const owned = { owner: '01990000-0000-7000-8000-00000000000a', ms: 0 } as const;
 
-/** Begins one attempt of a delivery that no batch holds. */
+/** Begins one attempt of a delivery that is in no batch. */
 export async function beginAttempt(sql: Pool, attempt: NewAttempt): Promise<BegunAttempt | undefined> {
   return (await beginAttempts(sql, [attempt], null, owned)).get(attempt.deliveryId);
 }
 
-/** Records the result of one. */
+/** Records the result of an attempt. */
 export async function recordAttempt(sql: Pool, record: AttemptRecord): Promise<StoredState | undefined> {
   return (await recordAttempts(sql, [record], null)).get(record.deliveryId);
 }
 
-/** The result of a first attempt as it is recorded: a failure with no attempt left, unless told otherwise. */
+/** The result of a first attempt as it is recorded; by default a failure with no attempt left. */
 export function attemptRecord(deliveryId: string, change: Partial<AttemptRecord> = {}): AttemptRecord {
   return {
     deliveryId,
@@ -59,7 +59,7 @@ export function attemptRecord(deliveryId: string, change: Partial<AttemptRecord>
   };
 }
 
-/** Records the result of an attempt that has begun: a failure with no attempt left, unless told otherwise. */
+/** Records the result of an attempt that has begun; by default a failure with no attempt left. */
 export function finishAttempt(
   sql: Pool,
   deliveryId: string,
@@ -83,7 +83,7 @@ export async function makeAttempt(
 /** The result of an attempt that the receiver accepted. */
 export const accepted = { outcome: 'success', status: 200, error: null } as const;
 
-/** Spends the retries of a delivery, which deactivates its webhook. */
+/** Exhausts the retries of a delivery, which deactivates its webhook. */
 export async function exhaustDelivery(
   sql: Pool,
   deliveryId: string,
@@ -93,7 +93,7 @@ export async function exhaustDelivery(
   await compensate(sql, deliveryId);
 }
 
-/** What a claim says of a delivery besides whose it is, before its first attempt. */
+/** The fields of a claimed delivery before its first attempt, besides its ids. */
 export const neverAttempted = {
   batchId: null,
   traceparent: null,

@@ -1,6 +1,6 @@
 /**
  * The delivery side as it runs: a database, a worker on the real Temporal server, a receiver, and mails as files.
- * Events are fired straight into the outbox, as the API does in its transactions.
+ * Events are written straight to the outbox, as the API does in its transactions.
  */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ export const quickPolicy: RetryPolicy = {
   coefficient: 1.1,
   maxRetries: 20,
   windowMs: 60_000,
-  // Longer than a busy machine keeps one of its own waiting: then there would be an attempt more.
+  // Longer than a busy machine delays its own requests; else there would be an extra attempt.
   attemptTimeoutMs: 10_000,
 };
 
@@ -87,26 +87,26 @@ export interface StackOptions {
   readonly wrapSender?: (sender: Sender) => Sender;
   /** Another Temporal server than the run's own. */
   readonly temporalAddress?: string;
-  /** Where the worker reaches that server, e.g. a proxy; default: as everybody. */
+  /** The address at which the worker reaches that server, e.g. of a proxy; default: the server's own. */
   readonly workerTemporalAddress?: string;
   /** false: no worker until `startWorker()`. */
   readonly worker?: boolean;
-  /** Default: `FIRST_ATTEMPTS` of the run, or each, since a busy machine looks like a burst. */
+  /** Default: `FIRST_ATTEMPTS` of the run, or `each`, since a busy machine looks like a burst. */
   readonly firstAttempts?: FirstAttempts;
   /** How long events and deliveries are kept; default: the retention does not run. */
   readonly retentionMs?: number;
   readonly limits?: Limits;
-  /** Other numbers than the scheduler's own. */
+  /** Replaces numbers of the scheduler. */
   readonly scheduler?: Partial<SchedulerOptions>;
   readonly timings?: Timings;
 }
 
-/** So that every test can be run in each setting: `FIRST_ATTEMPTS=batch npx vitest run test/workflow`. */
+/** Lets every test run with each setting: `FIRST_ATTEMPTS=batch npx vitest run test/workflow`. */
 function firstAttemptsOfRun(): FirstAttempts {
   return readSettings({ FIRST_ATTEMPTS: process.env.FIRST_ATTEMPTS ?? 'each' }).FIRST_ATTEMPTS;
 }
 
-/** What a worker has that is not the stack's. */
+/** Settings of a worker that differ from the stack's. */
 export interface OtherWorker {
   /** Where it reaches Temporal. */
   readonly temporalAddress?: string;
@@ -166,13 +166,13 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     metrics,
     notify: () => notifier.notify(relayWork),
 
-    /** @param other than the stack's policy, or than the workflows of this build */
+    /** @param other overrides the stack's policy, or the workflows of this build */
     async startWorker(other: OtherWorker = {}): Promise<void> {
       loggedBefore = logged.length;
       worker = await stack.newWorker(other);
     },
 
-    /** One more, beside the stack's own; stopped with the stack. */
+    /** Starts one more, beside the stack's own; stopped with the stack. */
     async startSecondWorker(): Promise<void> {
       second = await stack.newWorker();
     },
@@ -211,7 +211,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       });
     },
 
-    /** What the worker's reconciler has repaired since its start, by its log. */
+    /** The repairs of the worker's reconciler since its start, by its log. */
     repaired() {
       const counts = new Map<string, Record<'kind' | 'action' | 'reason', unknown> & { count: number }>();
       for (const { repaired: kind, action, reason } of logged.slice(loggedBefore)) {
@@ -227,7 +227,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       worker = undefined;
     },
 
-    /** Registers one as the API does. */
+    /** Creates one as the API does. */
     async createWebhook(
       url: string,
       {
@@ -244,7 +244,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       return { id: row.id, secret };
     },
 
-    /** An activation, a deactivation, a PUT with another URL, or a deletion. */
+    /** An activation, a deactivation, a PUT with a new URL, or a deletion. */
     async changeWebhook(
       id: number,
       change: { readonly active: boolean } | { readonly url: string } | { readonly deleted: true },
@@ -258,7 +258,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       }
     },
 
-    /** Another secret; the one before goes on signing beside it, unless told otherwise. */
+    /** Sets a new secret; by default the previous one goes on signing beside it. */
     async replaceSecret(id: number, overlap = true): Promise<string> {
       const secret = newWebhookSecret();
       await webhooks.replaceSecret(
@@ -271,7 +271,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       return secret;
     },
 
-    /** Ends the part of all webhooks so far, so that the next test's events reach only its own. */
+    /** Deletes all webhooks so far, so that the next test's events reach only its own. */
     async retireWebhooks(): Promise<void> {
       for (const { id } of await webhooks.listWebhooks(sql, eshopId, null)) {
         await webhooks.deleteWebhook(sql, eshopId, id);
@@ -309,7 +309,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     attempts: (id: string): Promise<AttemptRow[]> =>
       sql<AttemptRow[]>`select * from attempts where delivery_id = ${id} order by number`,
 
-    /** The batches that have begun, in their order. */
+    /** The batches that have begun, in order. */
     batches: () =>
       sql<{ id: string; delivered: number; requeued: number; finishedAt: Date | null }[]>`
         select id, delivered, requeued, finished_at from batches order by id`,
@@ -324,7 +324,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
 
     until,
 
-    /** Waits until the workflow shows the operator that its delivery is held. */
+    /** Waits until the workflow tells the operator that its delivery is held. */
     untilHeld: (id: string): Promise<boolean> =>
       stack.until('the workflow to say held', async () => {
         const attributes = (await stack.describe(id))?.typedSearchAttributes.getAll() ?? [];
@@ -336,7 +336,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         `delivery ${state}`,
         async () => {
           const row = await stack.delivery(id);
-          // Its workflow is started behind its first attempt.
+          // Its workflow is started while its first attempt is under way.
           if (each && state === 'retrying' && row.dispatchedAt === null) return false;
           return row.state === state && row;
         },
@@ -351,8 +351,8 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       }),
 
     /**
-     * Waits until the delivery's workflow has ended; answers its status: COMPLETED, FAILED, CANCELLED. What a batch delivered
-     * has none, and counts as COMPLETED.
+     * Waits until the delivery's workflow has ended; answers its status: COMPLETED, FAILED, CANCELLED. A delivery made by a batch
+     * has no workflow, and counts as COMPLETED.
      */
     untilClosed: (id: string, timeoutMs?: number): Promise<string> =>
       stack.until(
@@ -368,7 +368,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         timeoutMs,
       ),
 
-    /** Waits for its workflow, which is started beside its first attempt. */
+    /** Waits for its workflow, which is started alongside its first attempt. */
     untilBegun: (id: string): Promise<boolean> =>
       stack.until('its workflow', async () => (await stack.describe(id)) !== undefined),
 
@@ -383,7 +383,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       }
     },
 
-    /** Of a delivery that was fired here. */
+    /** The workflow id of a delivery fired here. */
     workflowId(id: string): string {
       const delivery = fired.get(id);
       if (delivery === undefined) throw new Error(`delivery ${id} was not fired by this stack`);
@@ -392,7 +392,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
 
     workflow: (id: string) => client.workflow.getHandle(stack.workflowId(id)),
 
-    /** Sends a signal to its workflow, which is started beside its first attempt: that is waited for. */
+    /** Waits for its workflow, which is started alongside its first attempt, and sends it a signal. */
     async signal(id: string, name: string, ...args: readonly unknown[]): Promise<void> {
       await stack.untilBegun(id);
       await stack.workflow(id).signal(name, ...args);
@@ -411,7 +411,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       });
     },
 
-    /** But no warnings: whether a test with a shrunk policy lasts until one is due, the machine decides. */
+    /** Without warnings: with a shrunk policy it depends on the machine whether one falls due during a test. */
     async mails(): Promise<string[]> {
       const names = (await readdir(mailDirectory)).filter((file) => file.endsWith('.eml')).sort();
       const mails = await Promise.all(names.map((file) => readFile(join(mailDirectory, file), 'utf8')));

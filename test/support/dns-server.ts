@@ -11,27 +11,27 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { type Answer, decode, encode, RECURSION_AVAILABLE, RECURSION_DESIRED } from 'dns-packet';
 
-/** Addresses (none: the name exists without any), or how the question goes wrong. */
+/** Addresses (none: the name exists without any), or the way in which the query fails. */
 export type DnsAnswer = readonly string[] | 'silent' | 'nxdomain' | 'servfail' | 'refused';
 
 export interface DnsServer {
   /** `127.0.0.1:<port>` */
   readonly address: string;
-  /** The names asked for so far, once per question: `shop.example A`. */
+  /** The names queried so far, one entry per query: `shop.example A`. */
   readonly questions: readonly string[];
-  /** Answers differently from now on. */
+  /** Changes the answer from now on. */
   set(name: string, answer: DnsAnswer): void;
-  /** Answers nothing at all any more; `true`: as before. */
+  /** `false`: stops answering altogether; `true`: answers again. */
   answerAll(answering: boolean): void;
   close(): Promise<void>;
 }
 
 const RCODES = { servfail: 2, nxdomain: 3, refused: 5 } as const;
-/** What is asked to learn whether a resolver works. */
+/** The name queried to find out whether a resolver works. */
 const ROOT = '.';
 
 /**
- * Starts a name server. Names that are not given do not exist; the root does, unless it is given otherwise.
+ * Starts a name server. Names not given do not exist; the root does unless given otherwise.
  * @param names by name, or by name and type: `shop.example AAAA`
  */
 export async function startDnsServer(names: Readonly<Record<string, DnsAnswer>>): Promise<DnsServer> {

@@ -1,5 +1,5 @@
 /**
- * Events and deliveries of a chosen time, as rows: what the product writes has the present time in its ids.
+ * Events and deliveries of a chosen time, as rows: ids written by the product contain the present time.
  */
 import { randomBytes } from 'node:crypto';
 import type { Pool } from '../../src/db/pool.ts';
@@ -7,7 +7,7 @@ import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import { newIdAt } from './weeks.ts';
 
-/** Inserts an event of a time; answers its id. */
+/** Inserts an event with this time; answers its id. */
 export async function insertEventAt(
   sql: Pool,
   at: Date,
@@ -23,7 +23,7 @@ export async function insertEventAt(
 
 /**
  * Inserts a delivery of an event; answers its id.
- * @param again the time at which it was made, if that was later than with its event
+ * @param again the time of its creation, if later than its event's
  */
 export async function insertDeliveryOf(
   sql: Pool,

@@ -1,4 +1,4 @@
-/** What writes have fired, read from the outbox. */
+/** The events that writes fired, read from the outbox. */
 import type { Pool } from '../../src/db/pool.ts';
 import { createWebhook, deleteWebhook } from '../../src/db/webhooks/webhooks.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
@@ -25,7 +25,7 @@ export async function firedTypes(sql: Pool, eshopId: number, entityId: string): 
   return (await firedEvents(sql, eshopId, entityId)).map((event) => event.type);
 }
 
-/** Registers a webhook without the API: its own endpoints are not what is under test. */
+/** Creates a webhook without the API, for tests of other endpoints. */
 export async function insertWebhook(
   sql: Pool,
   eshopId: number,

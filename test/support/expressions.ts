@@ -1,17 +1,17 @@
-/** PromQL, as far as it has to be understood to know which series an expression is about. */
+/** PromQL, parsed only as far as needed to know which series an expression uses. */
 
-/** One series that is asked for, and the labels it is asked for by. */
+/** A series in an expression, and the labels that select it. */
 export interface Selected {
   readonly name: string;
   readonly labels: readonly string[];
 }
 
-/** Names that are neither a function nor a keyword nor a label. */
+/** Finds the names that are no function, keyword or label. */
 export function selectedIn(expression: string): Selected[] {
   const grouped = /\b(?:by|on|without|ignoring|group_left|group_right)\s*\([^)]*\)/g;
   const text = expression.replaceAll(/\[\w+\]/g, '').replaceAll(grouped, '');
   const found = text.matchAll(/(?<![\w:"])([a-zA-Z_][\w:]*)(?![\w:])\s*(\{[^}]*\})?(?!\s*\()/g);
-  // What stands between quotes or in braces is not a name.
+  // Text in quotes or braces is not a name.
   const names = [...found].filter(([, name = '']) => !['and', 'or', 'unless', 'bool'].includes(name));
   return names
     .filter(({ index }) => !insideBraces(text, index))

@@ -1,4 +1,4 @@
-/** Properties with fewer examples: each mutant is judged by all of its tests, and one example in many finds it. */
+/** Property tests with fewer examples: all its tests judge each mutant, and one example of many finds it. */
 import * as fc from 'fast-check';
 
 fc.configureGlobal({ numRuns: 20 });

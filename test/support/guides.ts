@@ -1,15 +1,15 @@
-/** The guides: `docs/guides/*.md`, and the code in them. */
+/** The guides (`docs/guides/*.md`) and the code in them. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const folder = new URL('../../docs/guides/', import.meta.url);
 
 /** A fenced block. */
 export interface Block {
-  /** Of the document, without `.md`. */
+  /** The document's name without `.md`. */
   readonly guide: string;
-  /** Where its text begins, counted from 1. */
+  /** The first line of its text, counted from 1. */
   readonly line: number;
-  /** The first word behind the fence; empty where there is none. */
+  /** The first word after the fence; empty if there is none. */
   readonly language: string;
   readonly text: string;
 }
@@ -26,7 +26,7 @@ export function guideText(name: string): string {
   return readFileSync(new URL(`${name}.md`, folder), 'utf8');
 }
 
-/** The fenced blocks of a guide, in their order. */
+/** The fenced blocks of a guide, in order. */
 export function blocksOf(guide: string): Block[] {
   const text = guideText(guide);
   return [...text.matchAll(/^```(\w*)(?: [^\n]*)?\n([\s\S]*?)^```$/gm)].map((match) => ({

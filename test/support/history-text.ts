@@ -1,5 +1,5 @@
 /**
- * Everything a history says, with its payloads spelled out: for tests that look for what must not be in it.
+ * A whole history as text, payloads decoded: for tests that look for things that must not be in it.
  */
 export function historyText(history: object): string {
   const texts: string[] = [];

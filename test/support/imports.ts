@@ -1,5 +1,5 @@
 /**
- * Who imports whom, read from the syntax trees: also types, re-exports and what is imported while the program runs.
+ * Which file imports which, read from the syntax trees: also types, re-exports and dynamic imports.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -10,9 +10,9 @@ export interface Import {
   readonly from: string;
   /** A package's name, or a path from the root. */
   readonly to: string;
-  /** It is gone once the types are. */
+  /** Erased with the types. */
   readonly typeOnly: boolean;
-  /** Only when the program comes to it. */
+  /** A dynamic import. */
   readonly whileRunning: boolean;
 }
 
@@ -60,7 +60,7 @@ export function importsOf(root: string, file: string): Import[] {
 
 /**
  * The cycles of a graph: each set of nodes that all lead to each other (Tarjan's strongly connected components), in
- * alphabetical order. A node that leads to itself is one, too.
+ * alphabetical order. A node that leads to itself is a cycle too.
  */
 export function cyclesIn(edges: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const cycles: string[][] = [];
@@ -87,7 +87,7 @@ export function cyclesIn(edges: ReadonlyMap<string, ReadonlySet<string>>): strin
   return cycles;
 }
 
-/** Imports as a graph of names, such as files or rooms. What leads from a name to itself is left out. */
+/** Imports as a graph of names, such as files or modules. Edges from a name to itself are left out. */
 export function graphOf(
   imports: readonly Import[],
   nameOf: (file: string) => string = (file) => file,
@@ -100,7 +100,7 @@ export function graphOf(
   return edges;
 }
 
-/** What is loaded before the first line of a file runs: files by their path from the root, packages by name. */
+/** All that is loaded before the first line of a file runs: files by their path from the root, packages by name. */
 export function loadedWith(root: string, file: string, loaded: Set<string> = new Set()): Set<string> {
   if (loaded.has(file)) return loaded;
   loaded.add(file);

@@ -1,5 +1,5 @@
 /**
- * An installation for processes that are killed: a database, an e-shop, and the variables to start Waybill with.
+ * An installation for processes that get killed: a database, an e-shop, and the variables to start Waybill with.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -15,11 +15,11 @@ import { createTestDatabase } from './database.ts';
 
 export type Installation = Awaited<ReturnType<typeof createInstallation>>;
 
-/** The policy shrunk to milliseconds, with loopback receivers allowed. */
+/** The policy shrunk to milliseconds; loopback receivers are allowed. */
 export const quickEnv = {
   RETRY_INITIAL_INTERVAL: '40ms',
   RETRY_COEFFICIENT: '1.1',
-  // Longer than a busy machine keeps one of its own waiting: then there would be an attempt more.
+  // Longer than a busy machine delays its own requests; else there would be an extra attempt.
   DELIVERY_TIMEOUT: '10s',
   DELIVERY_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
 };

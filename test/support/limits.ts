@@ -1,4 +1,4 @@
-/** Limits within which every attempt begins at once, and a load that nobody measures. */
+/** Limits under which every attempt begins at once, and an unused measure of load. */
 import { createLimits, type Limits, type Permit } from '../../src/concurrency/limits.ts';
 import { createLoad } from '../../src/concurrency/load.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
@@ -12,7 +12,7 @@ export const boundless: Limits = {
   quotas: () => ({ eshop: ANY, webhook: ANY, eshops: new Map(), webhooks: new Map() }),
 };
 
-/** What attempts share with a relay, where no relay runs. */
+/** The state that attempts share with a relay, for tests without one. */
 export const alone = () => ({ limits: boundless, load: createLoad(), underWay: new Set<string>() });
 
 export const limitsWith = (some: Partial<SchedulerOptions>) =>

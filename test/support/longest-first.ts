@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** The folders whose files take up to two minutes each, most of it waiting. */
+/** Folders whose files take up to two minutes each, mostly waiting. */
 const long = ['/test/faults/', '/test/e2e/'];
-/** Those whose files take up to one. */
+/** Folders whose files take up to one minute. */
 const shorter = [
   '/test/workflow/',
   '/test/console/',
@@ -12,8 +12,8 @@ const shorter = [
 ];
 
 /**
- * Starts with the many quick files, where most failures show, and lets the others follow, the slowest folders first: on a machine
- * that has not run them yet Vitest goes by size, and a short file with a long test would run alone at the end.
+ * Starts with the many quick files, where most failures show; the others follow, slowest folders first. On a machine without
+ * recorded durations Vitest goes by size, and a short file with a long test would run alone at the end.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -1,9 +1,9 @@
-/** Workflows that Temporal loses: what a reconciler must put right. */
+/** Workflows that Temporal loses, for the reconciler to repair. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { DeliveryStack } from './delivery-stack.ts';
 import { until } from './until.ts';
 
-/** Deletes a workflow with all its runs, and waits until Temporal knows none. */
+/** Deletes a workflow with all its runs, and waits until Temporal has none. */
 export async function loseWorkflow(client: Client, workflowId: string): Promise<void> {
   await until(`${workflowId} to be gone`, async () => {
     try {
@@ -22,7 +22,7 @@ function isNotFound(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 5;
 }
 
-/** The ids of the runs that Temporal knows under a workflow id, as far as its list does. */
+/** The ids of the runs that Temporal lists under a workflow id. */
 export async function runsOf(client: Client, workflowId: string): Promise<string[]> {
   const runs: string[] = [];
   for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${workflowId}'` }))
@@ -30,7 +30,7 @@ export async function runsOf(client: Client, workflowId: string): Promise<string
   return runs;
 }
 
-/** A pre-order as it stands in the database, of which Temporal knows nothing. */
+/** Inserts a pre-order into the database alone: Temporal does not know of it. */
 export async function insertPreOrder(
   stack: Pick<DeliveryStack, 'sql' | 'eshopId'>,
   eshopOrderId: string,

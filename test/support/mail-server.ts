@@ -10,13 +10,13 @@ export interface ReceivedMail {
 
 /** What the server does at each step; may be changed between two mails. */
 export interface MailServerBehaviour {
-  /** Answered to the recipient, e.g. `550`; absent: taken. */
+  /** The reply to the recipient, e.g. `550`; absent: accepted. */
   refuseRecipient?: number;
-  /** Answered to the text, e.g. `451`; absent: taken. */
+  /** The reply to the text, e.g. `451`; absent: accepted. */
   refuseText?: number;
-  /** Awaited before the recipient is answered. */
+  /** Awaited before the reply to the recipient. */
   beforeRecipient?: () => Promise<void>;
-  /** Awaited before the text is answered, and taken. */
+  /** Awaited before the text is accepted and the reply is sent. */
   beforeTaking?: () => Promise<void>;
 }
 
@@ -24,9 +24,9 @@ export interface MailServer {
   readonly url: string;
   readonly port: number;
   readonly behaviour: MailServerBehaviour;
-  /** Taken: with or without the client having learned it. */
+  /** Accepted mails, whether or not the client learned of it. */
   readonly mails: readonly ReceivedMail[];
-  /** Conversations begun. */
+  /** Conversations begun so far. */
   readonly conversations: () => number;
   /** Resolves when no client is connected. */
   left(): Promise<void>;
@@ -35,7 +35,7 @@ export interface MailServer {
 
 /**
  * Starts a mail server on loopback.
- * @param tls key and certificate, in PEM: TLS from the beginning; default: none at all
+ * @param tls key and certificate, in PEM: TLS from the beginning; default: no TLS
  */
 export async function startMailServer(
   behaviour: MailServerBehaviour = {},
@@ -104,8 +104,8 @@ export interface MailLink {
 }
 
 /**
- * A link to a mail server whose answers come as `answer` passes them on.
- * @param answer receives each answer, the client's socket, and everything the client has said so far
+ * A link to a mail server whose replies go through `answer`.
+ * @param answer receives each reply, the client's socket, and all that the client has said so far
  */
 export async function linkTo(
   server: MailServer,

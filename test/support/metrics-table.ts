@@ -1,4 +1,4 @@
-/** The table of the series, as docs/handbook/observe.md has it. */
+/** The table of series in docs/handbook/observe.md. */
 import { createMetrics } from '../../src/metrics/metrics.ts';
 
 /** One row per series, in the order of their definition. */
@@ -12,7 +12,7 @@ export function metricsTable(): string {
   return ['| series | labels | meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** The library keeps these, and its types do not say so. */
+/** The library keeps these, but its types do not declare them. */
 function described(metric: object): { name: string; help: string; labelNames: readonly string[] } {
   const text = (key: string) => String(Reflect.get(metric, key));
   const labels: unknown = Reflect.get(metric, 'labelNames');

@@ -1,4 +1,4 @@
-/** Metrics in Prometheus's text format, read back. */
+/** Parses metrics in Prometheus's text format. */
 
 /** One sample of a series. */
 export interface Sample {
@@ -7,7 +7,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** @throws Error for a line that is none of the format */
+/** @throws Error for a line that is not in the format */
 export function samplesOf(text: string): Sample[] {
   return text
     .split('\n')
@@ -23,7 +23,7 @@ export function samplesOf(text: string): Sample[] {
     });
 }
 
-/** The value of the one series with these labels; undefined where there is none. */
+/** The value of the one series with these labels; undefined if there is none. */
 export function sampleOf(
   samples: readonly Sample[],
   name: string,

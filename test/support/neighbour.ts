@@ -1,4 +1,4 @@
-/** Another e-shop, who must not feel what the first one does. */
+/** Another e-shop, which must not be affected by the first. */
 import { createEshop } from '../../src/db/eshops.ts';
 import { createWebhook } from '../../src/db/webhooks/webhooks.ts';
 import { newWebhookSecret } from '../../src/secrets/keys.ts';

@@ -1,2 +1,2 @@
-/** Whether `.ci/nightly` runs the tests: then also those that repeat in breadth what every change must pass. */
+/** Whether `.ci/nightly` runs the tests: then the checks that every change must pass are repeated with more cases. */
 export const nightly = process.env.NIGHTLY !== undefined;

@@ -1,4 +1,4 @@
-/** `npm start` as a person has it: in a terminal, with nothing configured but a folder and a free port. */
+/** `npm start` as a user runs it: in a terminal, with only a folder and a free port configured. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
@@ -8,25 +8,25 @@ import { builtMain } from './built.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A process group of its own, as a terminal makes one. */
+/** A process group, as a terminal makes one. */
 export interface Started {
   readonly pid: number;
   readonly output: () => string;
-  /** Its exit code once it has ended. */
+  /** Resolves to its exit code. */
   readonly ended: Promise<number | null>;
 }
 
-/** What distinguishes one start from another. */
+/** Options of one start. */
 export interface StartOptions {
   readonly dataDir: string;
   /** The checkout (default: this one). */
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** What is built instead of `npm start`: a quarter of its work. */
+  /** Runs the built program instead of `npm start`: a quarter of the work. */
   readonly built?: boolean;
 }
 
-/** Starts it; the environment of the tests is not passed on. */
+/** Starts it, without the environment of the tests. */
 export function npmStart({ dataDir, cwd = root, env = {}, built = false }: StartOptions): Started {
   const { PATH = '', HOME = '', XDG_CACHE_HOME } = process.env;
   const [command, ...words] = built ? [process.execPath, builtMain] : ['npm', 'start'];
@@ -57,16 +57,16 @@ export function npmStart({ dataDir, cwd = root, env = {}, built = false }: Start
   };
 }
 
-/** Like a terminal: what is typed there reaches the whole group. */
+/** Like a terminal, which signals the whole group. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group is gone.
+    // The group has ended.
   }
 }
 
-/** What the banner says, by the name at the beginning of each line. */
+/** The banner's values, by the name at the beginning of each line. */
 export async function banner(started: Started): Promise<Record<string, string>> {
   let over = false;
   void started.ended.then(() => {
@@ -81,8 +81,8 @@ export async function banner(started: Started): Promise<Record<string, string>> 
 }
 
 /**
- * The living processes whose command line names the instance's folder: its Postgres and its Temporal.
- * @param having more that it must contain
+ * The running processes whose command line contains the instance's folder: its Postgres and its Temporal.
+ * @param having a text that it must also contain
  */
 export async function processesOf(dataDir: string, having = ''): Promise<number[]> {
   if (process.platform !== 'linux') {

@@ -1,12 +1,12 @@
-/** Bodies of orders, and the products they need. */
+/** Bodies of orders, and the products that they need. */
 import type { TestEshop } from './api.ts';
 
-/** Makes the products that the orders below contain, with units enough for every test. */
+/** Creates the products of the orders below, with enough units for every test. */
 export async function stockedProducts(eshop: TestEshop): Promise<void> {
   for (const sku of ['TEA', 'CUP']) await stockedProduct(eshop, sku, '10000');
 }
 
-/** Makes a product with units available. */
+/** Creates a product with units available. */
 export async function stockedProduct(eshop: TestEshop, sku: string, available: string): Promise<string> {
   const made = await eshop.shop.request('POST', '/v21/products', { sku, name: sku });
   if (made.status !== 200) throw new Error(`${sku}: ${made.text}`);
@@ -14,19 +14,19 @@ export async function stockedProduct(eshop: TestEshop, sku: string, available: s
   return sku;
 }
 
-/** Brings units of a product into the warehouse. */
+/** Adds units of a product to the stock. */
 export async function addStock(eshop: TestEshop, sku: string, count: string): Promise<void> {
   const movement = { type: 'stock_correction', sku, count };
   const moved = await eshop.warehouse.request('POST', '/v21/warehouse/stock-movements', movement);
   if (moved.status !== 200) throw new Error(`${sku}: ${moved.text}`);
 }
 
-/** The least an order needs: one product. */
+/** The smallest valid order: one product. */
 export function minimalOrder(eshopOrderId: string, more: object = {}) {
   return { eshopOrderId, orderProducts: [{ sku: 'TEA', quantity: 1 }], ...more };
 }
 
-/** An order with every field filled that fills without another rule standing against it. */
+/** An order with every field set, except those that another rule forbids. */
 export function fullOrder(eshopOrderId: string, more: object = {}) {
   return {
     eshopOrderId,

@@ -1,4 +1,4 @@
-/** A Postgres of another version than the embedded one: that of POSTGRES_PROGRAMS, a folder such as `/usr/lib/postgresql/15/bin`. */
+/** A Postgres of another version than the embedded one, in the folder POSTGRES_PROGRAMS, such as `/usr/lib/postgresql/15/bin`. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,7 +7,7 @@ import { createCluster, ensureServerUser } from '../../src/embedded/postgres-clu
 
 const run = promisify(execFile);
 
-/** A server in a folder of its own, with the superuser `waybill` and the same password. */
+/** A server in its own folder, with the superuser `waybill` and the same password. */
 export interface OtherPostgres {
   initialise(): Promise<void>;
   start(): Promise<void>;

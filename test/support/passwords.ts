@@ -1,6 +1,6 @@
-/** Passwords of users who are made by the hundred: hashed like real ones, at a thousandth of the cost. */
+/** Passwords for users created by the hundred: hashed like real ones, at a thousandth of the cost. */
 import { hash } from '@node-rs/argon2';
 
-/** What `verifyPassword` takes: the hash says what it cost. */
+/** `verifyPassword` accepts it: the hash states its own cost. */
 export const cheapHash = (password: string): Promise<string> =>
   hash(password, { memoryCost: 8, timeCost: 1, parallelism: 1 });

@@ -1,13 +1,13 @@
-/** Databases whose plans are looked at: few rows, of which the planner believes that they are many. */
+/** Databases for tests of plans: few rows, which the planner takes for many. */
 
 import { createPool, type Pool, type Sql } from '../../src/db/pool.ts';
 import { createTestDatabase } from './database.ts';
 import { createPlanner, type Looking, type Planner } from './lists/plan.ts';
 
-/** Deliveries that are seeded. */
+/** The number of seeded deliveries. */
 export const ROWS = 20_000;
 
-/** A database in which no statement takes too long, however busy the machine is. */
+/** A database without a statement timeout, however busy the machine is. */
 export async function unhurried(): Promise<{
   readonly sql: Pool;
   /** Ends with the database. */
@@ -32,13 +32,13 @@ export async function unhurried(): Promise<{
   };
 }
 
-/** Has what this transaction asks planned as through a pooler: without a setting of the session, for the values that it is asked with. */
+/** Plans the queries of this transaction as behind a pooler: without session settings, for their actual values. */
 export async function planAsThroughPooler(tx: Sql): Promise<void> {
   await tx`set local plan_cache_mode = auto`;
   await tx`set local enable_seqscan = on`;
 }
 
-/** The planner takes these tables for those of ten million deliveries. */
+/** Makes the planner expect ten million deliveries in these tables. */
 export async function exaggerate(sql: Pool): Promise<void> {
   await sql`
     update pg_class set reltuples = reltuples * ${10_000_000 / ROWS}::int

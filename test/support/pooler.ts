@@ -1,4 +1,4 @@
-/** PgBouncer between Waybill and its Postgres, where it is installed. */
+/** PgBouncer between Waybill and its Postgres, if it is installed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
@@ -13,18 +13,18 @@ import { freePort } from './ports.ts';
 /** How long a client keeps a connection to the server. */
 export type PoolMode = 'transaction' | 'session';
 
-/** A PgBouncer, which is started when a round needs it. */
+/** A PgBouncer, started when a round needs it. */
 export interface PoolerPart extends Part {
-  /** The address of the database through it. */
+  /** The database's address through it. */
   readonly url: string;
   readonly running: boolean;
 }
 
-/** Starting takes some milliseconds; this ends what hangs. */
+/** It starts within milliseconds; after this time it counts as hanging. */
 const READY_MS = 10_000;
 const POLL_MS = 20;
 
-/** Where PgBouncer is; undefined where it is not installed. Debian puts it where only root looks. */
+/** The path of PgBouncer; undefined if it is not installed. Debian installs it outside an ordinary user's PATH. */
 export function findPooler(): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
   return folders
@@ -71,19 +71,19 @@ export async function createPoolerPart(
     kill: () => end('SIGKILL'),
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
-    // At once, and not when the last client has gone.
+    // At once, without waiting for the last client to leave.
     stop: () => end('SIGTERM'),
     async start() {
       await mkdir(join(folder, `pgbouncer-${mode}`), { recursive: true });
       await writeFile(file, configuration(server, port, mode));
-      // It does not run as root.
+      // It refuses to run as root.
       child = spawn(findPooler() ?? 'pgbouncer', [file], { ...user, stdio: 'ignore' });
       await answering(port);
     },
   };
 }
 
-/** Nothing but what it needs: no parameter is ignored for us, and what Debian's defaults are stays. */
+/** Only the necessary settings: no parameter is ignored for us, and the defaults stay. */
 function configuration(
   { hostname, port, username, password }: URL,
   listenPort: number,

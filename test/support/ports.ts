@@ -1,15 +1,15 @@
-/** Ports for what is to be where somebody looks for it, later or again. */
+/** Ports that are known in advance, or used again. */
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Below what systems give to whoever names no port: Linux from 32768, macOS from 49152. So neither a server of another
- * test nor the near end of any connection comes there between the choice of a port and its use, or while a server that
- * was there is away. Nor does a connection to a port where nobody listens lead back to itself.
+ * Below the ports that systems assign when none is named: Linux from 32768, macOS from 49152. So no server of another test and
+ * no local end of a connection takes such a port between its choice and its use, or while its server is away. Nor does a
+ * connection to an unused port lead back to itself.
  */
 const [LOWEST, HIGHEST] = [20_000, 32_000];
 
-/** Whether nobody listens on it. */
+/** Whether no server listens on it. */
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -18,7 +18,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** A TCP port on 127.0.0.1 that is free now, and that nobody gets by chance. */
+/** A TCP port on 127.0.0.1 that is free now and that the system assigns to no one else. */
 export async function freePort(): Promise<number> {
   for (let tries = 1; tries <= 100; tries += 1) {
     const port = randomInt(LOWEST, HIGHEST);

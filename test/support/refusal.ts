@@ -1,7 +1,7 @@
-/** What a pure function refuses. */
+/** The refusals of a pure function. */
 import { Problem } from '../../src/domain/problem.ts';
 
-/** "400 message" of the problem that is thrown, or "nothing" where none is. */
+/** "400 message" of the problem that is thrown, or "nothing" if none is. */
 export function refusal(action: () => unknown): string {
   try {
     action();

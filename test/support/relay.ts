@@ -1,4 +1,4 @@
-/** A relay of its own, with a Temporal that notes what it is told and fails where the test says so. */
+/** A relay with a Temporal that records its calls and fails when the test says so. */
 import pino from 'pino';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createLoad } from '../../src/concurrency/load.ts';
@@ -16,7 +16,7 @@ import { recordEvent } from './record-event.ts';
 
 interface RelayToOptions {
   readonly scheduler?: Partial<SchedulerOptions>;
-  /** Default: its workflow is started at once, and makes it. */
+  /** Default: the delivery's workflow is started at once, and makes it. */
   readonly makeFirstAttempt?: MakeFirstAttempt;
   readonly startBatch?: BatchStarter['startBatch'];
   readonly onTemporal?: RelayOptions['onTemporal'];
@@ -24,7 +24,7 @@ interface RelayToOptions {
 }
 
 /**
- * @param failing called first: what it throws or waits for is what Temporal does
+ * @param failing called first: it throws or waits in the place of Temporal
  */
 export function relayTo(
   stack: Pick<DeliveryStack, 'sql'>,
@@ -81,7 +81,7 @@ export function relayTo(
   return { relay, started, told, load };
 }
 
-/** As many events, in a single transaction. */
+/** Fires many events in a single transaction. */
 export async function fireMany(
   stack: Pick<DeliveryStack, 'sql' | 'eshopId'>,
   count: number,

@@ -1,8 +1,8 @@
-/** What the reconciler says that it repaired. */
+/** The repairs that the reconciler reports. */
 
 /**
  * @param output the program's log
- * @returns how often each kind of record was repaired for a reason, summed up over the lines
+ * @returns how often each kind of record was repaired for each reason, summed over the lines
  */
 export function repaired(output: string): Record<string, number> {
   const sums: Record<string, number> = {};

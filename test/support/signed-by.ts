@@ -1,4 +1,4 @@
-/** Whether a request as it came is signed with a secret: computed from its raw headers, with nothing of the product. */
+/** Checks that a raw request is signed with a secret: computed from its raw headers, without code of the product. */
 import { createHmac } from 'node:crypto';
 
 /** A request as a receiver keeps it. */
@@ -11,7 +11,7 @@ export interface RawRequest {
   readonly text: string;
 }
 
-/** The versions of `X-Service-Signature` that this secret made. */
+/** The versions in `X-Service-Signature` that this secret made. */
 export function signedBy(secret: string, { method, path, headers, text }: RawRequest): string[] {
   const said = (name: string) => String(headers[`x-service-${name}`] ?? '');
   const [t = '', ...signatures] = said('signature').split(',');

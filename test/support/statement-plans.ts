@@ -1,10 +1,10 @@
-/** The plan of every statement that processes send to a database: noticed on the wire, whoever sends it. */
+/** The plan of every statement that any process sends to a database, read on the wire. */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Pool } from '../../src/db/pool.ts';
 import { nodesOf } from './lists/plan.ts';
 
-/** A node of a plan as `auto_explain` writes it, as far as it is looked at. */
+/** The fields read of a node of a plan, as `auto_explain` writes it. */
 interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
@@ -18,32 +18,32 @@ interface Explained {
   readonly JIT?: object;
 }
 
-/** How a statement was answered, of all its executions. */
+/** The plans of a statement, over all its executions. */
 export interface StatementPlan {
   readonly text: string;
-  /** The greatest cost that the planner expected. */
+  /** The highest cost that the planner expected. */
   readonly cost: number;
-  /** Tables that were read from their beginning to their end. */
+  /** Tables that were read from beginning to end. */
   readonly scanned: readonly string[];
   readonly compiled: boolean;
 }
 
-/** A way to the database on which plans are noticed. */
+/** An address of the database at which plans are recorded. */
 export interface WatchedDatabase {
   readonly url: string;
   plans(): StatementPlan[];
   close(): Promise<void>;
 }
 
-/** Of a message of the protocol: its kind, and its length, which counts itself. */
+/** The head of a message of the protocol: its kind, and its length, which includes itself. */
 const HEAD_BYTES = 5;
 const NOTICE = 'N'.charCodeAt(0);
 const BACKEND_KEY = 'K'.charCodeAt(0);
 
 /**
- * Has the server explain every statement of a database, and notices what it says on connections to the address that is answered.
+ * Makes the server explain every statement of a database, and records the plans on connections to the returned address.
  * @param sql of a superuser
- * @param pooled makes it look like a pooler: Waybill sets and prepares nothing then
+ * @param pooled makes it look like a pooler: then Waybill sets and prepares nothing
  */
 export async function watchPlans(sql: Pool, url: string, pooled: boolean): Promise<WatchedDatabase> {
   const name = new URL(url).pathname.slice(1);
@@ -89,7 +89,7 @@ export async function watchPlans(sql: Pool, url: string, pooled: boolean): Promi
         const message = rest.subarray(0, length);
         rest = rest.subarray(length);
         if (message[0] === NOTICE && notice(message)) continue;
-        // A pooler names a process of its own.
+        // A pooler reports another process id.
         if (message[0] === BACKEND_KEY && pooled) message.writeInt32BE(1, HEAD_BYTES);
         outer.write(Buffer.from(message));
       }

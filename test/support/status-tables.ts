@@ -1,9 +1,9 @@
 /**
- * The transitions between statuses (docs/interface.md, O3, R3 and T2), written out a second time: a test that read the
- * program's own table would only compare it with itself.
+ * The transitions between statuses (docs/interface.md, O3, R3 and T2), written out a second time: a test that read the program's
+ * own table would compare it with itself.
  */
 
-/** From each status of an order to those that may follow. */
+/** For each status of an order, the statuses that may follow. */
 export const orderWays: Readonly<Record<string, readonly string[]>> = {
   preOrder: ['preReceived', 'canceled'],
   preReceived: ['received', 'suspended', 'waitingForPayment', 'incorrect', 'canceled'],
@@ -24,7 +24,7 @@ export const orderWays: Readonly<Record<string, readonly string[]>> = {
   canceled: [],
 };
 
-/** Of a receiving. */
+/** The same for a receiving. */
 export const receivingWays: Readonly<Record<string, readonly string[]>> = {
   awaiting: ['arrived', 'canceled'],
   arrived: ['received', 'canceled'],
@@ -33,7 +33,7 @@ export const receivingWays: Readonly<Record<string, readonly string[]>> = {
   canceled: [],
 };
 
-/** Of a return. */
+/** The same for a return. */
 export const returnWays: Readonly<Record<string, readonly string[]>> = {
   awaiting: ['arrived', 'canceled'],
   arrived: ['processing', 'rejected'],

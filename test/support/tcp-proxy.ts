@@ -1,17 +1,17 @@
 /**
- * A TCP proxy for tests, whose links can go bad in the ways that real ones do.
+ * A TCP proxy for tests, whose links can fail in the ways that real ones do.
  *
  * @example
  * const proxy = await startTcpProxy({ port: postgresPort });
  * // … connect to proxy.host …
- * proxy.silence();  // packets vanish: nobody is told
+ * proxy.silence();  // packets vanish: neither end learns of it
  * proxy.pass();     // as before; links that were silenced stay dead
  * await proxy.close();
  */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Where links lead. */
+/** The target of the links. */
 export interface ProxyTarget {
   readonly port: number;
   /** Default 127.0.0.1. */
@@ -25,27 +25,27 @@ export interface TcpProxy {
   readonly host: string;
   /** Links accepted so far. */
   readonly accepted: number;
-  /** Links that stand now. */
+  /** Links open now. */
   readonly open: number;
-  /** How often clients have sent something. */
+  /** How many times clients have sent data. */
   readonly sent: number;
-  /** Links made from now on pass everything. Those silenced before stay silent, for what was swallowed cannot come back. */
+  /** New links pass everything. Links silenced before stay silent: their lost bytes cannot come back. */
   pass(): void;
-  /** Resets every link that stands; new ones are passed or silenced as before. */
+  /** Resets every open link; new ones are passed or silenced as before. */
   cut(): void;
-  /** Every link, standing or new, swallows everything in both directions, its end included. */
+  /** Every link, open or new, swallows everything in both directions, including its end. */
   silence(): void;
-  /** Resets the links that are silent: at last both ends are told. */
+  /** Resets the silent links: now both ends learn of it. */
   cutSilent(): void;
-  /** Every link is reset, and so is every new one as soon as it is accepted. */
+  /** Resets every link, and every new one as soon as it is accepted. */
   refuse(): void;
-  /** The next link that answers is reset once `bytes` of that answer have been passed on. */
+  /** The next link that answers is reset after `bytes` of that answer. */
   cutInAnswer(bytes: number): void;
-  /** As `cutInAnswer`, but the link falls silent there. */
+  /** Like `cutInAnswer`, but the link falls silent there. */
   silenceInAnswer(bytes: number): void;
-  /** What is sent from now on arrives this much later, in milliseconds: the way there; answers come at once. */
+  /** From now on, data from clients arrives this much later, in milliseconds; answers are not delayed. */
   delay(ms: number): void;
-  /** New links lead to this port; those that stand stay where they are. */
+  /** New links lead to this port; open ones keep their target. */
   aim(port: number): void;
   close(): Promise<void>;
 }
@@ -56,7 +56,7 @@ interface Link {
   silent: boolean;
 }
 
-/** Starts a proxy on a free port of 127.0.0.1, passing everything. */
+/** Starts a proxy on a free port of 127.0.0.1 that passes everything. */
 export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
   let mode: 'pass' | 'silent' | 'refuse' = 'pass';
   let inAnswer: { left: number; ending: 'cut' | 'silence' } | null = null;
@@ -71,7 +71,7 @@ export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
     outer.resetAndDestroy();
   };
 
-  /** Passes a piece of an answer on, up to the point where the link is to go bad. */
+  /** Passes part of an answer on, up to the point where the link is to fail. */
   function answer(link: Link, piece: Buffer): void {
     if (inAnswer === null || piece.length < inAnswer.left) {
       if (inAnswer !== null) inAnswer.left -= piece.length;
@@ -104,7 +104,7 @@ export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
     outer.on('data', (piece) => {
       sent += 1;
       if (link.silent) return;
-      // Timers of one length end in the order in which they were set.
+      // Timers of equal length fire in the order in which they were set.
       if (delayMs > 0) setTimeout(() => pass(inner, outer, piece), delayMs);
       else pass(inner, outer, piece);
     });

@@ -1,4 +1,4 @@
-/** A Temporal dev server whose disk can be set back, as a power cut or a restored backup does. */
+/** A Temporal dev server whose disk can be set back, as by a power cut or a restored backup. */
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/tempora
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { freePort } from './ports.ts';
 
-/** Starts one; it forgets all that came after `flushed()` when `cutPower()` is called. */
+/** Starts one. `cutPower()` makes it forget everything after `flushed()`. */
 export async function startTemporalOnDisk() {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-power-cut-'));
   const binary = await findTemporal({ report: () => {} });
@@ -23,7 +23,7 @@ export async function startTemporalOnDisk() {
   const signal = (name: NodeJS.Signals) => process.kill(server.pid() ?? 0, name);
   return {
     address,
-    /** What the disk holds now, in the middle of whatever the server does, is what it will hold after the power cut. */
+    /** Keeps the state of the disk now, in the middle of the server's work, for after the power cut. */
     async flushed() {
       signal('SIGSTOP');
       for (const file of files) await cp(file, `${file}.flushed`);

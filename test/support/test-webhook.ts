@@ -1,4 +1,4 @@
-/** A webhook as the API would store it: what a test does not name has the default of the schema, static headers aside. */
+/** A webhook as the API would store it, with the schema's defaults except for static headers. */
 import * as v from 'valibot';
 import { type GivenSettings, webhookInputSchema } from '../../src/domain/webhook.ts';
 
@@ -12,5 +12,5 @@ export function testWebhook(named: Partial<v.InferInput<typeof webhookInputSchem
   });
 }
 
-/** What of one is stored sealed, where nothing is to be sent to it. */
+/** Its sealed columns, for tests that send nothing to it. */
 export const unreadable = () => ({ secret: Buffer.from('sealed'), headers: null, headerNames: null });

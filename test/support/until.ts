@@ -1,10 +1,10 @@
-/** How long a busy machine may take for anything, in milliseconds. Nothing waits as long where all is well. */
+/** How long a busy machine may take for anything, in milliseconds. Nothing takes as long if all is well. */
 export const PATIENCE_MS = 120_000;
 
-/** Between two questions, in milliseconds: a twentieth of the time that has passed, within these. */
+/** The time between two checks, in milliseconds: a twentieth of the elapsed time, within these bounds. */
 const [LEAST_MS, MOST_MS] = [20, 100];
 
-/** Asks until the answer is neither undefined nor false. @throws Error after `timeoutMs` */
+/** Checks until the result is neither undefined nor false. @throws Error after `timeoutMs` */
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined | false>,

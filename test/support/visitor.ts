@@ -1,11 +1,11 @@
-/** A browser as far as cookies go. */
+/** A browser, as far as cookies are concerned. */
 
-/** Whatever answers requests. */
+/** A server of requests. */
 interface Site {
   fetch(request: Request): Response | Promise<Response>;
 }
 
-/** @param origin by which the site is called */
+/** @param origin of the site's URLs */
 export function visitorOf(site: Site, origin = 'http://localhost', cookies = new Map<string, string>()) {
   async function ask(path: string, form?: Record<string, string>, headers: Record<string, string> = {}) {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');

@@ -1,18 +1,18 @@
 /**
- * The `waybill` command inside the test's own process: a tenth of the time that a process of its own takes.
+ * The `waybill` command within the test's process: a tenth of the time of a separate process.
  */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waybill } from '../../src/cli/commands.ts';
 import { exitCodeOf } from '../../src/lib/user-error.ts';
 
-/** Nobody has an instance there: the one that may run beside the sources is nobody's business. */
+/** A folder without an instance, so that an instance running beside the sources is left alone. */
 const NO_INSTANCE = { DATA_DIR: join(tmpdir(), 'waybill-no-instance') };
 
 /**
  * Runs a command.
- * @returns what it printed
- * @throws what the command threw: for the person at the command line, its message
+ * @returns its output
+ * @throws the command's error; its message is for the person at the command line
  */
 export async function runWaybill(args: readonly string[], env: Record<string, string>): Promise<string> {
   const lines: string[] = [];
@@ -20,7 +20,7 @@ export async function runWaybill(args: readonly string[], env: Record<string, st
   return lines.join('\n');
 }
 
-/** Runs a command; answers what it printed, the message of what it threw, and what the process would end with. */
+/** Runs a command; answers its output, the message of its error, and the exit code of the process. */
 export async function triedWaybill(
   args: readonly string[],
   env: Record<string, string>,

@@ -1,10 +1,10 @@
-/** Webhooks made through HTTP, and what the database knows of them. */
+/** Webhooks created over HTTP, and their rows in the database. */
 import { expect } from 'vitest';
 import type { Pool } from '../../src/db/pool.ts';
 import type { Keys } from '../../src/secrets/keys.ts';
 import type { Request } from './api.ts';
 
-/** The least a webhook needs. */
+/** The smallest valid webhook. */
 export const minimalWebhook = {
   url: 'https://shop.example/hooks?order=',
   webhookType: 'CREATE_ORDER',
@@ -34,7 +34,7 @@ export function openedSecret(
   return keys.decryptSecret(row?.[column], { eshopId: row?.eshopId, webhookId: row?.id });
 }
 
-/** The webhooks whose changes open deliveries of this e-shop are still to be told of; forgets them. */
+/** The webhooks whose changes are still to be passed on to open deliveries of this e-shop; removes them. */
 export async function takeToldWebhooks(sql: Pool, eshopId: number): Promise<number[]> {
   const rows = await sql<{ kind: string; webhookId: number }[]>`
     delete from outbox where eshop_id = ${eshopId} returning kind, webhook_id`;

@@ -1,5 +1,5 @@
 /**
- * Deliveries of a week of one's choice, in a database whose partitions end where they end after its migrations.
+ * Deliveries of any chosen week, in a database with only the partitions that its migrations made.
  */
 import { randomBytes } from 'node:crypto';
 import type { Pool, Sql } from '../../src/db/pool.ts';
@@ -7,20 +7,20 @@ import { listPartitions } from '../../src/db/retention/partitions.ts';
 import { idAt } from '../../src/domain/id-time.ts';
 import { WEEK_MS } from '../../src/domain/weeks.ts';
 
-/** What a delivery made by {@link insertDelivery} differs in. */
+/** The ways in which deliveries of {@link insertDelivery} differ. */
 export interface DeliveryAt {
   readonly eshopId: number;
   readonly webhookId: number;
   /** The time in its id, and in that of its event. */
   readonly at: Date;
-  /** The time in its event's id, which it was made later than; default: it was made with its event. */
+  /** The time in its event's id, if the delivery was made later; default: it was made with its event. */
   readonly eventAt?: Date;
   readonly state?: 'pending' | 'retrying' | 'delivered' | 'failed';
   /** By the database's clock; default: the time in its id. */
   readonly writtenAt?: Date;
 }
 
-/** An id of this time, unlike any other. */
+/** A unique id with this time. */
 export function newIdAt(time: Date): string {
   const random = randomBytes(8).toString('hex');
   return `${idAt(time).slice(0, 13)}-7000-${random.slice(0, 4)}-${random.slice(4)}`;
@@ -54,12 +54,12 @@ export async function insertDelivery(
   return { id, eventId };
 }
 
-/** The first day of the weeks that have partitions: before it lies the first partition. */
+/** The first day of the weeks that have partitions; the first partition lies before it. */
 export async function firstWeek(sql: Pool): Promise<Date> {
   const [first] = await listPartitions(sql);
   if (first?.until == null) throw new Error('there is no first partition');
   return first.until;
 }
 
-/** So many weeks later. */
+/** This many weeks later. */
 export const weeksAfter = (time: Date, weeks: number) => new Date(time.getTime() + weeks * WEEK_MS);

@@ -1,9 +1,9 @@
-/** The window of a delivery and its waits, which a test does not wait for. */
+/** Shifts the window of a delivery and its waits, so that a test need not wait. */
 import type { PendingQuery, Row } from 'postgres';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import type { DeliveryStack } from './delivery-stack.ts';
 
-/** Moves what lies behind a delivery that was attempted, and what is planned for it. @param by an interval */
+/** Shifts the past times of an attempted delivery and its planned attempt. @param by an interval */
 async function move({ sql }: Pick<DeliveryStack, 'sql'>, id: string, by: PendingQuery<Row[]>): Promise<void> {
   await sql`
     with shift as (select ${by} as by, webhook_id from deliveries where id = ${id}),
@@ -14,7 +14,7 @@ async function move({ sql }: Pick<DeliveryStack, 'sql'>, id: string, by: Pending
 }
 
 /**
- * Lets the window of a delivery that was attempted end then.
+ * Makes the window of an attempted delivery end at a given time.
  * @param ms from now; negative: it has ended
  */
 export async function endWindowIn(
@@ -26,7 +26,7 @@ export async function endWindowIn(
   await move(stack, id, sql`now() + ${ms - policy.windowMs}::float8 * interval '1 ms' - window_started_at`);
 }
 
-/** Lets the time pass until the next attempt of a delivery is due. */
+/** Skips the wait for the next attempt of a delivery. */
 export async function skipWait(stack: DeliveryStack, id: string): Promise<void> {
   await move(stack, id, stack.sql`now() - next_attempt_at`);
   await stack.signal(id, webhookChangedSignal);

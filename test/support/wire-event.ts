@@ -1,4 +1,4 @@
-/** What the headers of an attempt say of its event and its webhook, which adds none, for tests of the wire. */
+/** The event and webhook in the headers of an attempt, for tests of the wire; the webhook adds no headers. */
 export const wireEvent = {
   staticHeaders: {},
   webhookId: 7,

@@ -1,4 +1,4 @@
-/** The ids of the workflows of deliveries, as the database has them. */
+/** The ids of deliveries' workflows, according to the database. */
 import type { Sql } from '../../src/db/pool.ts';
 import { deliveryTarget } from '../../src/db/webhooks/delivery-log.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-id.ts';

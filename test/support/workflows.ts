@@ -2,7 +2,7 @@ import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { until } from './until.ts';
 
 /**
- * Waits until each of these workflows has been started and has ended: what it has not done by then, it never does.
+ * Waits until each of these workflows has been started and has ended: no work of theirs can follow.
  * @param address of the Temporal server
  */
 export async function untilEnded(
@@ -25,7 +25,7 @@ export async function untilEnded(
   });
 }
 
-/** Works with a Temporal server that has no client yet. */
+/** Runs code with a client of a Temporal server that has none yet. */
 export async function withTemporal<T>(address: string, work: (client: Client) => Promise<T>): Promise<T> {
   const connection = await Connection.connect({ address });
   try {

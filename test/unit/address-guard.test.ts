@@ -44,7 +44,7 @@ test.each([
   ['2001:20::1', 'a special-purpose range'],
   ['5f00::1', 'a special-purpose range'],
   ['4000::1', 'a special-purpose range'],
-  // IPv4 addresses inside of IPv6 ones: mapped, compatible, NAT64 (well-known and local), SIIT, 6to4, Teredo.
+  // IPv4 addresses inside IPv6 ones: mapped, compatible, NAT64 (well-known and local), SIIT, 6to4, Teredo.
   ['::ffff:127.0.0.1', 'a loopback range'],
   ['::ffff:10.0.0.5', 'a private range'],
   ['::ffff:a00:5', 'a private range'],

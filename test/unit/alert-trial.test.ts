@@ -1,4 +1,4 @@
-/** The rules of the trial of alerts (`npm run alerts`) are those delivered, but for how long something has to last. */
+/** The trial of alerts (`npm run alerts`) uses the delivered rules, only with shorter durations. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import * as v from 'valibot';

@@ -1,4 +1,4 @@
-/** Announced lines and the ways of receivings and returns, whatever is tried. */
+/** Announced lines, and the statuses of receivings and returns, under any sequence of changes. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AnnouncedLine, announce, enabled, enterCounts } from '../../src/domain/announced-lines.ts';

@@ -1,4 +1,4 @@
-/** The arrows between the modules: who may import what. */
+/** The arrows between the modules: which may import which. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -47,7 +47,7 @@ const entries = filesOf(root, 'src').flatMap((file) => {
   return [{ module: `src/${module}`, file, imports }];
 });
 
-/** Who imports whom beside the modules of `src/`. All arrows are compared: none is missing, none too many. */
+/** The imports of everything besides the modules of `src/`. All arrows are compared: none is missing or superfluous. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   activities: [
     'src/attempt',
@@ -217,7 +217,7 @@ test('workflows/ imports types and pure functions only', () => {
   const allowed = /^(workflows|src\/domain)\/|^@temporalio\/(workflow|common)$/;
   const isType = ({ to, typeOnly }: Import) => typeOnly && to.startsWith('src/attempt/');
   expect(breaches('workflows/', (found) => !allowed.test(found.to) && !isType(found))).toEqual([]);
-  // Schema libraries would come into the bundle with these.
+  // Otherwise schema libraries could get into the bundle.
   const bundled = loadedWith(root, 'workflows/index.ts');
   expect([...bundled].filter((name) => !/^(workflows|src\/domain)\/|^@temporalio\//.test(name))).toEqual([]);
 });
@@ -254,7 +254,7 @@ test('a command of waybill costs the others no time: it is loaded when it is ask
     'src/lib/version.ts',
     'valibot',
   ]);
-  // It takes longer than all the rest together.
+  // Loading these packages takes longer than all the rest.
   const slow = [...filesOf(root, 'src/cli'), 'demo/command.ts', 'demo/measure-command.ts'].filter((file) =>
     [...loadedWith(root, file)].some((name) => /^@temporalio\/(client|worker|proto)$/.test(name)),
   );
@@ -294,7 +294,7 @@ test('transactions are begun in one place, and what is owed to the relay is writ
     PROGRAM.flatMap((folder) => filesOf(root, folder))
       .filter((file) => !file.startsWith(module))
       .filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')));
-  // Migrations begin theirs before there is anything to owe; an export only reads.
+  // Migrations begin transactions before anything can be owed; an export only reads.
   expect(elsewhere('src/db/transaction.ts', /\bsql\.begin\(/).toSorted()).toEqual([
     'src/db/eshop-export.ts',
     'src/db/migrate.ts',

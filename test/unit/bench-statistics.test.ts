@@ -39,7 +39,7 @@ test('a table lines up', () => {
 
 describe.runIf(process.platform === 'linux')('processor time', () => {
   test('counts a process with those it started, also after they ended', async () => {
-    // As much of a processor, however many others want it.
+    // Measured in processor time, however busy the machine is.
     const busy = 'while (process.cpuUsage().user < 400_000) for (let step = 0; step < 1e6; step += 1);';
     const program = `
       const { spawnSync } = require('node:child_process');
@@ -61,7 +61,7 @@ describe.runIf(process.platform === 'linux')('processor time', () => {
     child.kill();
 
     expect(used.child).toBeGreaterThan(300);
-    // What this process used itself, whatever other tests do in it, and not what its child did.
+    // This process's own use, whatever other tests do in it, without that of its child.
     expect((used.self ?? Number.NaN) - (user + system) / 1_000).toBeLessThan((used.child ?? 0) / 2);
   });
 });

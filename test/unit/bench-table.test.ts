@@ -77,7 +77,7 @@ test('a criterion is met, not met, or not measured', () => {
 
 test('of several runs it is the median of their ratios that counts, not the ratio of their medians', () => {
   const sheet = createSheet();
-  // A machine that is twice as slow in the second run.
+  // The machine is twice as slow in the second run.
   for (const value of [100, 50, 100]) sheet.note('rush', perSecondName, 'floor', value);
   for (const value of [90, 45, 40]) sheet.note('rush', perSecondName, 'each', value);
   const judged = judge(sheet, [rush]).filter(({ met }) => met !== null);

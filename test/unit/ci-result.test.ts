@@ -1,5 +1,5 @@
 /**
- * The end of `.ci/run`: what failed, and how many. Its last line is read by machines.
+ * The end of `.ci/run`: the failures and their number. Machines read its last line.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ interface Left {
   readonly rounds?: readonly object[];
 }
 
-/** What it prints and ends with, for what the tests, the fuzz and the faults left. */
+/** Its output and exit code, given the results of the tests, the fuzz and the faults. */
 function result({ tests, code = 0, fuzz = 0, rounds = [round()] }: Left) {
   const folder = mkdtempSync(join(tmpdir(), 'result-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -41,7 +41,7 @@ const compose = v.parse(
 const services = Object.entries(compose.services);
 const ours = services.filter(([, service]) => service.build !== undefined);
 
-/** What compose makes of `${NAME:-default}` and `${NAME:?message}` when only what must be set is set. */
+/** Compose's values for `${NAME:-default}` and `${NAME:?message}` if only the required variables are set. */
 function substituted(text: string): string {
   return text
     .replaceAll(/\$\{SECRET_KEY:\?[^}]*\}/g, Buffer.alloc(32, 1).toString('base64'))
@@ -64,7 +64,7 @@ it('no password has a default', () => {
   const confidential = [...text.matchAll(/\$\{(\w*(?:PASSWORD|PWD|SECRET|KEY)\w*)(:?[-?]?)/g)];
   expect(confidential.length).toBeGreaterThan(2);
   for (const [use, , operator] of confidential) expect(operator, use).toBe(':?');
-  // Nor is one written out.
+  // Nor is a password written out.
   expect(text).not.toMatch(/^\s*\w*(PASSWORD|PWD|SECRET_KEY): *[^\s$]/m);
   expect(text).not.toMatch(/\/\/\w+:[^$@\s]+@/);
 });
@@ -123,7 +123,7 @@ describe.each(services)('the parts of %s', (name, service) => {
   });
 
   it('waits with `--wait` for what ends by itself: something that stays needs it', () => {
-    // Compose takes the end of a container for a failure unless another one waits for just that.
+    // Compose treats the exit of a container as a failure unless another service waits for exactly that.
     if (service.restart === 'unless-stopped') return;
     const waiting = services.filter(
       ([, { depends_on, restart }]) =>

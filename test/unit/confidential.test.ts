@@ -1,4 +1,4 @@
-/** What must not be in a history that is kept: each is found, in whatever part of it. */
+/** Confidential values in a stored history are found, in any part of it. */
 import { randomBytes } from 'node:crypto';
 import { type History, historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { expect, test } from 'vitest';

@@ -47,7 +47,7 @@ it('the lock of a process that is gone, or is not Waybill, is taken over and giv
 
 it('the first folder that another user cannot enter is named', async () => {
   const somebody = { uid: 54_321, gid: 54_321 };
-  // mkdtemp makes a folder for its owner alone.
+  // mkdtemp creates a folder that only its owner can enter.
   expect(await inaccessibleFolder(join(dataDir.path, 'postgres'), somebody)).toBe(directory);
   const { uid, gid } = await stat(directory);
   expect(await inaccessibleFolder(dataDir.path, { uid, gid })).toBeNull();

@@ -121,7 +121,7 @@ describe.each<[string, () => v.GenericSchema, [unknown, string | null][]]>([
   });
 });
 
-/** Decimal strings as a request may hold them: digits, perhaps decimals, perhaps zeros too many on both sides. */
+/** Decimal strings as requests may have them: digits, perhaps decimals, perhaps superfluous zeros on both sides. */
 const decimalText = (decimals: number) =>
   fc
     .tuple(

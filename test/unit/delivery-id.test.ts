@@ -29,7 +29,7 @@ test.each(['x'.repeat(64), '日'.repeat(64), '\ud83d\udce6'.repeat(32), 'x'.repe
     });
     expect(workflowId.length).toBeLessThanOrEqual(255);
     expect(deliveryIdOf(workflowId)).toBe(id);
-    // Cut between characters.
+    // Cut only between characters.
     expect(entityId).toContain(decodeURIComponent(workflowId.split('/')[3] ?? ''));
   },
 );

@@ -8,7 +8,7 @@ import { wireEvent } from '../support/wire-event.ts';
 
 describe('where a request goes', () => {
   test.each([
-    // What lies behind the slash or the equals sign is the e-shop's decision.
+    // The e-shop decides what follows the slash or the equals sign.
     ['https://shop.example/orders/', '10001', '/orders/10001'],
     ['https://shop.example/hook?order=', '10001', '/hook?order=10001'],
     ['https://shop.example/hook?a=1&b=', 'x', '/hook?a=1&b=x'],
@@ -18,7 +18,7 @@ describe('where a request goes', () => {
     ['https://shop.example/o/', "-._~!'()*", '/o/-._~%21%27%28%29%2A'],
     ['https://shop.example/%C4%8D/a%2fb/', '1', '/%C4%8D/a%2fb/1'],
     ['https://shop.example/č/', '1', '/%C4%8D/1'],
-    // A dot segment stays what the identifier is.
+    // A dot segment in an identifier is kept.
     ['https://shop.example/orders/', '..', '/orders/..'],
   ])('%s with %s appended asks for %s', (url, id, path) => {
     expect(requestTarget(url, id).path).toBe(path);
@@ -85,7 +85,7 @@ test('headers say what is delivered', () => {
   });
   expect(headers).not.toHaveProperty('x-service-test');
   expect(buildRequest({ ...request, test: true }, new Date(), '1').headers['x-service-test']).toBe('true');
-  // A POST goes to the URL as it is; a GET has the identifier behind it, and no body.
+  // A POST goes to the URL itself; a GET appends the identifier, and has no body.
   const { pathname } = new URL(request.url);
   expect(buildRequest(request, new Date(), '1').path).toBe(pathname);
   expect(buildRequest({ ...request, body: null }, new Date(), '1').body).toBe('');
@@ -149,7 +149,7 @@ describe('the excerpt of an answer', () => {
     );
     expect(safeExcerpt(Buffer.from([0x61, 0xc4]))).toBe('a\ufffd');
     expect(safeExcerpt(Buffer.alloc(0))).toBeNull();
-    // As long as what is kept: the rest of the character may have been cut off.
+    // As long as the limit: the rest of the character may have been cut off.
     expect(safeExcerpt(Buffer.concat([Buffer.alloc(1023, 'x'), Buffer.from([0xc4])]))).toBe('x'.repeat(1023));
   });
 

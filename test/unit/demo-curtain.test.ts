@@ -1,4 +1,4 @@
-/** The end of a demonstration: what is refused at one moment is looked at again at the next. */
+/** The end of a demonstration: a delivery that is refused at first is checked again. */
 import { expect, test } from 'vitest';
 import type { Answer, ApiRequest } from '../../demo/client.ts';
 import { letGo } from '../../demo/curtain.ts';
@@ -47,7 +47,7 @@ test('a delivery that is held between two questions is given up too', async () =
     }
     const found = path.endsWith(`state=${state}`) ? [{ id: 'a' }] : [];
     asked.push(path);
-    // Its receiver answered 410 just now, whatever was asked first.
+    // Its receiver has just answered 410, whichever state was asked for first.
     if (asked.length === 1) state = 'held';
     return { message: '', data: found, pagination: { totalCount: found.length } };
   }

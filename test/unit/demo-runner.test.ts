@@ -1,11 +1,11 @@
-/** How a day is played: in order, side by side, at a limited rate, and no further than the first refusal. */
+/** How a day is played: in order, in parallel, at a limited rate, and only up to the first refusal. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { ApiRequest, Client } from '../../demo/client.ts';
 import { playDay } from '../../demo/runner.ts';
 import { type Phase, type Step, shop, warehouse } from '../../demo/steps.ts';
 
-/** An API that writes down what it is asked, and answers a moment later. */
+/** An API that records its requests, and answers a moment later. */
 function recorder(answer: (request: ApiRequest) => unknown = () => null) {
   const asked: string[] = [];
   let underWay = 0;
@@ -56,7 +56,7 @@ describe('playDay', () => {
 
   describe('while what happens by itself does not happen', () => {
     const wait = { path: '/orders/1', untilStatus: 'preReceived', fires: [] };
-    /** Happens after so many looks. */
+    /** The status changes after this many checks. */
     const late = (after: number) => {
       const left = Array.from({ length: Math.min(after, 1_000) }, () => 'preOrder');
       return recorder(() => ({ status: left.shift() ?? 'preReceived' }));

@@ -1,4 +1,4 @@
-/** The demonstration's day as data, its chance, its receiver's signatures, its counts. */
+/** The demonstration: its day as data, its randomness, its receiver's signatures, its counts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planDay } from '../../demo/day.ts';
 import { bar } from '../../demo/progress.ts';
@@ -55,7 +55,7 @@ describe('a day', () => {
   });
 });
 
-/** The statuses that an order of this story has, one after another. */
+/** The statuses of an order in this story, in sequence. */
 function orderWay(story: Story): (typeof orderStatuses)[number][] {
   const said = story.flatMap((step): unknown[] => {
     if ('untilStatus' in step) return [step.untilStatus];
@@ -158,7 +158,7 @@ it('the sights name each scene with its counts, and how to take all away', () =>
 describe('waiting for deliveries', () => {
   const wanted = new Map([['CREATE_ORDER', 3]] as const);
   const patience = { firstMs: 5, nextMs: 50 };
-  /** @param come how many have come at each look; the last one again and again */
+  /** @param come how many have arrived at each check; the last value repeats */
   const wait = (
     come: readonly number[],
     open: Open = { waiting: 0, lastError: null },
@@ -201,7 +201,7 @@ describe('waiting for deliveries', () => {
     const { seen, result } = wait(
       [1, 1, 1, 2, 2, 2, 3],
       { waiting: 2, lastError: null },
-      // Longer than a busy machine holds a timer up.
+      // Longer than a busy machine delays a timer.
       { nextMs: 60_000 },
     );
     expect(await result).toEqual({ delivered: wanted, open: null });

@@ -1,4 +1,4 @@
-/** What is said of a URL when it is registered. */
+/** The check of a URL at its registration. */
 import { expect, test } from 'vitest';
 import { createAddressGuard } from '../../src/delivery/address-guard.ts';
 import { destinationProblem } from '../../src/delivery/destination.ts';
@@ -15,7 +15,7 @@ test.each([
   'https://shop.example:8443/hook',
   'https://8.8.8.8/',
   'https://[2001:4860:4860::8888]/',
-  // They are names, however they begin or end.
+  // These are names, whatever they begin or end with.
   'https://localhost.example/',
   'https://notlocalhost/',
 ])('%s may be registered', (url) => {
@@ -37,7 +37,7 @@ test.each([
 
 test('an exempt address may, and a name for it; our own ports never', () => {
   expect(destinationProblem(local, 'http://127.0.0.1:9000/')).toBeNull();
-  // One of the two addresses that it stands for is enough.
+  // It stands for two addresses; one exempt one is enough.
   expect(destinationProblem(local, 'http://localhost:9000/')).toBeNull();
   expect(destinationProblem(local, 'http://127.0.0.1:8080/')).toContain('127.0.0.1');
 });

@@ -1,5 +1,5 @@
 /**
- * The documentation page shows the texts of the OpenAPI document as text, whatever is in them.
+ * The documentation page shows the texts of the OpenAPI document as text, whatever they contain.
  */
 import { expect, test } from 'vitest';
 import type { OpenApiDocument } from '../../src/api/documentation/document.ts';

@@ -1,5 +1,5 @@
 /**
- * The documents: their links lead somewhere, and the scripts, folders and files that they name exist.
+ * The documents: their links work, and the scripts, folders and files that they name exist.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -24,10 +24,10 @@ const documents = [
 );
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
-/** Without what stands in blocks of code: there is no link in them, and `#` begins a comment. */
+/** Without blocks of code: they contain no links, and `#` begins a comment there. */
 const prose = (file: string) => read(file).replaceAll(/^```[\s\S]*?^```/gm, '');
 
-/** The anchors of a document, as GitHub makes them of its headings. */
+/** The anchors that GitHub makes of a document's headings. */
 function anchorsOf(file: string): string[] {
   return [...prose(file).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
     title

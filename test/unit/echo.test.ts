@@ -1,4 +1,4 @@
-/** Values of static headers in what a receiver answers (docs/interface.md, W16): masked however it writes them. */
+/** Values of static headers in a receiver's response (docs/interface.md, W16): masked in whatever form. */
 import { expect, test } from 'vitest';
 import { withoutEchoes } from '../../src/delivery/echo.ts';
 

@@ -1,4 +1,4 @@
-/** One signal for several. */
+/** Several signals combined into one. */
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { eitherSignal } from '../../src/lib/either-signal.ts';

@@ -1,4 +1,4 @@
-/** Whose failure the errors of a call are. */
+/** Which errors of a call are the receiver's failures, and which are internal. */
 import { expect, test } from 'vitest';
 import { isInternalFailure } from '../../src/delivery/failure-attribution.ts';
 import { LookupError } from '../../src/delivery/resolver.ts';

@@ -1,4 +1,4 @@
-/** What went wrong with an attempt, as one sentence: made from codes alone, naming the host and nothing else of the URL. */
+/** The failure of an attempt in one sentence, made from codes alone; of the URL it names only the host. */
 import { describe, expect, test } from 'vitest';
 import { RefusedDestination } from '../../src/delivery/connector.ts';
 import {

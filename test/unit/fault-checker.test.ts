@@ -1,4 +1,4 @@
-/** The checker of `npm run faults`: what it must not let pass. */
+/** The checker of `npm run faults`: the violations that it must find. */
 import { expect, test } from 'vitest';
 import { check } from '../../faults/check/check.ts';
 import { checkOrder, type OrderedTraffic } from '../../faults/check/order.ts';
@@ -20,7 +20,7 @@ const START = 1_000_000;
 function arrival(number: number, at: number, status: number | null = 503): Arrival {
   return { deliveryId: 'delivery', number, at: START + at, endedAt: START + at + 100, status };
 }
-/** Three attempts at their times. */
+/** Three attempts on time. */
 const all = [arrival(1, 50), arrival(2, 10_150), arrival(3, 30_250)];
 
 interface Seen {
@@ -36,7 +36,7 @@ interface Seen {
   readonly ledger?: Partial<Ledger>;
 }
 
-/** A round with one change and one receiver: by default one that failed all three attempts, as it should be. */
+/** A round with one change and one receiver; by default the receiver correctly failed all three attempts. */
 function judge(seen: Seen = {}) {
   const ledger: Ledger = {
     ...newLedger(5_000),
@@ -208,7 +208,7 @@ test('a delivery that an operator ended is held against what was ordered', () =>
 test('a lost window is wrong, unless our outage, and the grace after it, lasted to its end', () => {
   const row = { state: 'expired', attemptsMade: 2 } as const;
   const seen = { row, arrivals: all.slice(0, 2), ...deactivatedNot };
-  // It began with the first attempt.
+  // The window began with the first attempt.
   const windowEndsAt = START + 50 + policy.windowMs;
   const until = (to: number) => texts({ ...seen, ledger: { outages: [{ from: START + 20_000, to }] } });
   expect(until(windowEndsAt - 5_001)).toContain('expired after 2 attempts, not failed');
@@ -218,7 +218,7 @@ test('a lost window is wrong, unless our outage, and the grace after it, lasted 
   expect(texts({ ...delivery, ledger: { outages } })).toContain('expired');
 });
 
-/** Two changes of a record, the first refused once; each accepted in its turn. */
+/** Two changes of a record, the first refused once; each is accepted in its turn. */
 const twoInOrder: OrderedTraffic = {
   name: 'record',
   latest: false,

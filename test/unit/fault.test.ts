@@ -1,4 +1,4 @@
-/** Whose failure it is: the whole table, written out. */
+/** Receiver failure or internal failure: the whole table, written out. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FAULTS, type FailedStep, faultOf, isInternalFault } from '../../src/delivery/fault.ts';
@@ -10,7 +10,7 @@ const dialled = (code: string, address = '93.184.216.34'): FailedStep => ({
   address,
 });
 
-/** What happened, and whether it is internal: while resolver and route work, without a resolver, without a route. */
+/** The failed steps, and whether the failure is internal: while resolver and route work, without a resolver, without a route. */
 const table: readonly (readonly [string, readonly FailedStep[], boolean, boolean, boolean])[] = [
   ['the name does not exist', [lookup('ENOTFOUND')], false, false, false],
   ['the name has no address', [lookup('ENODATA')], false, false, false],

@@ -1,4 +1,4 @@
-/** What Svix, Convoy and Outpost answer, with every field of their documents: what has no counterpart is named, and nothing else. */
+/** Responses of Svix, Convoy and Outpost, with every documented field: those without a counterpart are named, and no others. */
 import { expect, test } from 'vitest';
 import { foreignLines } from '../../src/cli/imports/foreign.ts';
 import type { ForeignSystem } from '../../src/cli/imports/foreign-records.ts';

@@ -1,5 +1,5 @@
 /**
- * What GitHub is asked to do with a change, as far as it can be checked without GitHub.
+ * The GitHub configuration, as far as it can be tested without GitHub.
  */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

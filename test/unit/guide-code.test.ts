@@ -1,5 +1,5 @@
 /**
- * The code of the guides is code: it parses, compiles or runs. What is for a shell runs in test/e2e/quickstart.test.ts.
+ * The code in the guides parses, compiles or runs. Shell commands run in test/e2e/quickstart.test.ts.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ const inLanguage = (language: string) => blocks.filter((block) => block.language
 const nameOf = ({ guide, line }: Block) => `${guide}.md, line ${line}`;
 const named = (language: string) => inLanguage(language).map((block) => [nameOf(block), block] as const);
 
-/** Something is done in a folder of its own, within the reach of the packages. */
+/** Runs code with a new folder from which the packages can be imported. */
 async function withFolder(use: (folder: string) => Promise<void>): Promise<void> {
   const cache = join(root, 'node_modules/.cache');
   await mkdir(cache, { recursive: true });
@@ -30,7 +30,7 @@ async function withFolder(use: (folder: string) => Promise<void>): Promise<void>
   }
 }
 
-/** Something is done with a block in a file of its own. */
+/** Runs code with a file that contains a block. */
 async function withFile(
   extension: string,
   { text }: Block,
@@ -43,7 +43,7 @@ async function withFile(
   });
 }
 
-/** @throws Error with its output when it fails */
+/** @throws Error with its output if it fails */
 async function check(program: string, ...args: string[]): Promise<void> {
   await run(program, args, { cwd: root }).catch((error: unknown) => {
     const { stdout = '', stderr = '', message = '' } = Object(error);
@@ -74,7 +74,7 @@ it.each(named('ndjson'))('%s is JSON, line by line', (_name, { text }) => {
   for (const line of text.trim().split('\n')) expect(JSON.parse(line)).toBeTypeOf('object');
 });
 
-/** All at once: the compiler takes most of its time for what they have in common. */
+/** All at once: the compiler spends most of its time on what they share. */
 it('TypeScript compiles each block with the kit', async () => {
   const kit = join(root, 'receiver/src');
   const compilerOptions = {

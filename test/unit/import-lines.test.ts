@@ -1,4 +1,4 @@
-/** What `waybill import-webhooks` and `import-eshops` read of a file: a line that is wrong costs itself, and no other. */
+/** The files of `waybill import-webhooks` and `import-eshops`: a wrong line affects only itself. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

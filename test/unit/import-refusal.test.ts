@@ -1,4 +1,4 @@
-/** What is said of lines that stay out, and of a map that is wrong, tells nothing that may be a secret. */
+/** Messages about refused lines and a wrong map reveal nothing that may be a secret. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

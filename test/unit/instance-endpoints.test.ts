@@ -1,4 +1,4 @@
-/** Which ports an instance knows to be its own, by what it is configured with and what it has started. */
+/** The ports that an instance knows to be its own, from its configuration and the servers that it has started. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

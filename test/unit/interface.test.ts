@@ -1,5 +1,5 @@
 /**
- * The rules of docs/interface.md have numbers, and whoever cites one cites one that exists.
+ * The rules of docs/interface.md have numbers, and every citation names one that exists.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -20,7 +20,7 @@ function filesOf(room: string): string[] {
   return entries.filter((file) => /\.(tsx?|md)$/.test(file)).map((file) => join(room, file));
 }
 
-/** A citation may go over the end of a line of a comment: "docs/interface.md,\n * D6 and D7". */
+/** A citation may continue on the next line of a comment: "docs/interface.md,\n * D6 and D7". */
 function citedIn(file: string): string[] {
   const text = readFileSync(join(root, file), 'utf8').replaceAll(/\n\s*(?:\*|\/\/)?\s*/g, ' ');
   const lists = text.matchAll(/docs\/interface\.md, ([A-Z]\d+(?:(?:, | and |–)[A-Z]\d+)*)/g);
@@ -38,7 +38,7 @@ it('every rule that is cited exists', () => {
   expect(cited.length).toBeGreaterThan(10);
 });
 
-/** Every name of a type in it; `…_ORDER` ends like the name before it began. */
+/** All names of event types in a text; `…_ORDER` stands for the previous name with this ending. */
 function typesIn(text: string): Set<string> {
   const names =
     text.replaceAll('`…_', 'CREATE_STOCK_MOVEMENT_').match(/\b(?:CREATE|UPDATE)_[A-Z_]*[A-Z]\b/g) ?? [];

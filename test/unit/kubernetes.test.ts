@@ -1,5 +1,5 @@
 /**
- * The manifests of deploy/kubernetes, against the schemas of Kubernetes and against what the program needs.
+ * The manifests of deploy/kubernetes, checked with the schemas of Kubernetes and against the program's needs.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ const schemas = v.parse(
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addSchema({ $id: 'kubernetes', $defs: schemas.$defs });
 
-/** What Kubernetes would refuse or, worse, drop in silence. */
+/** Everything that Kubernetes would refuse or, worse, drop silently. */
 function problemsOf(object: unknown): string[] {
   const { apiVersion, kind } = v.parse(objectSchema, object);
   const name = schemas.kinds[`${apiVersion} ${kind}`];
@@ -57,7 +57,7 @@ function problemsOf(object: unknown): string[] {
   );
 }
 
-/** Of KEDA, whose schemas are its own. */
+/** Without KEDA's, which has its own schemas. */
 const ours = manifests.filter(({ object }) => object.kind !== 'ScaledObject');
 it.each(ours.map(({ title, object }) => [title, object] as const))('%s is one', (_, object) => {
   expect(problemsOf(object)).toEqual([]);
@@ -125,7 +125,7 @@ const configured = Object.fromEntries([
   ...literals('base/kustomization.yaml'),
   ...literals('overlays/example/kustomization.yaml'),
 ]);
-/** What an operator puts into the Secret; docs/handbook/kubernetes.md names it. */
+/** The operator's values for the Secret; docs/handbook/kubernetes.md names it. */
 const confidential = {
   SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
   DATABASE_URL: 'postgres://waybill:secret@postgres.example/waybill?sslmode=verify-full',
@@ -268,7 +268,7 @@ it.skipIf(kubectl === undefined)('kustomize makes of the example what Kubernetes
   const objects = objectsIn(text);
   expect(objects.filter(({ kind }) => kind !== 'ScaledObject').flatMap(problemsOf)).toEqual([]);
   expect(objects).toHaveLength(manifests.length + 1);
-  // Its autoscaler says how many there are.
+  // Its autoscaler sets the number.
   for (const object of objects.filter(({ kind }) => kind === 'Deployment')) {
     expect(object.spec).not.toHaveProperty('replicas');
   }

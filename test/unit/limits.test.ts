@@ -1,4 +1,4 @@
-/** How many attempts may be under way at once: who is slow fills its own limit and nobody else's. */
+/** How many attempts may be under way at once: a slow receiver fills only its own limit. */
 import { describe, expect, test } from 'vitest';
 import { createLimits, type Destination, type Permit } from '../../src/concurrency/limits.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
@@ -16,7 +16,7 @@ function make(some: Partial<SchedulerOptions> = {}) {
     const answers = await Promise.all(Array.from({ length: asked }, () => limits.acquire(destination)));
     return answers.flatMap((answer) => (typeof answer === 'object' ? [answer] : []));
   }
-  /** Attempts that end after so long, all at once. */
+  /** Attempts that all end after this time. */
   async function attempts(destination: Destination, count: number, ms: number, accepted: boolean) {
     const made = await permits(destination, count);
     at += ms;
@@ -69,7 +69,7 @@ describe('a webhook', () => {
     const { to, permits, options } = make();
     const webhooks = Array.from({ length: 20 }, (_, index) => to(index, index, 'one.example'));
     const held = (await Promise.all(webhooks.map((each) => permits(each, 20)))).flat();
-    // The first attempt of a webhook is never kept back.
+    // The first attempt of a webhook is never held back.
     expect(held.length).toBeGreaterThanOrEqual(options.attempts / 2);
     expect(held.length).toBeLessThanOrEqual(options.attempts / 2 + webhooks.length);
     for (const permit of held) permit.release(null);

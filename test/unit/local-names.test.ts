@@ -1,4 +1,4 @@
-/** Names that no name server is asked for. */
+/** Names that are never looked up on a name server. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

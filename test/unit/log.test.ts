@@ -1,4 +1,4 @@
-/** Lines of the log: for machines, for people, and not too many. */
+/** Lines of the log: readable by machines and people, and not too many. */
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { WatchedAttempt } from '../../src/attempt/watch.ts';

@@ -1,4 +1,4 @@
-/** The series that a process shows. */
+/** The series of a process. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { countDeliveries } from '../../src/metrics/delivery-metrics.ts';

@@ -1,12 +1,12 @@
-/** What the files of migrations have to keep to, since they run beside processes that are at work. */
+/** Rules for migration files, since they run beside working processes. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 const folder = new URL('../../src/db/migrations/', import.meta.url);
-/** The files up to here are the schema of 1.0, made where nobody is at work yet. */
+/** The files up to this one are the schema of 1.0, created before any process works. */
 const LAST_OF_THE_BASELINE = '0006';
 
-/** Indexes that would lock a table that was there before, or all partitions of one at once. */
+/** Indexes that would lock an existing table, or all partitions of one at once. */
 function lockingIndexes(text: string): string[] {
   const made = new Set([...text.matchAll(/create table (\w+)/g)].map(([, table]) => table));
   const index = /create (?:unique )?index (concurrently )?(?:if not exists )?\w+\s+on (?!only\b)(\w+)/g;

@@ -1,4 +1,4 @@
-/** What is delivered for Prometheus and Grafana names only series that `/metrics` gives. */
+/** The delivered files for Prometheus and Grafana name only series that `/metrics` has. */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
@@ -45,16 +45,16 @@ const dashboard = v.parse(
 );
 const shown = dashboard.panels.flatMap(({ targets = [] }) => targets);
 
-/** Of Temporal's SDK; test/e2e/metrics.test.ts sees that it gives them. */
+/** From Temporal's SDK; test/e2e/metrics.test.ts checks that they exist. */
 const OF_THE_SDK: Readonly<Record<string, readonly string[]>> = {
   temporal_worker_task_slots_available: ['worker_type', 'task_queue'],
   temporal_request_total: ['operation'],
   temporal_request_failure_total: ['operation'],
 };
-/** What Prometheus adds to every series. */
+/** Labels that Prometheus adds to every series. */
 const OF_PROMETHEUS = ['job', 'instance'];
 
-/** Every series there is, with its labels. */
+/** All series with their labels. */
 const series = new Map<string, readonly string[]>([...Object.entries(OF_THE_SDK), ['up', []]]);
 const metrics = createMetrics();
 watchProcess(metrics);

@@ -1,4 +1,4 @@
-/** The table of mutants follows the code; `npm run mutants` shows what they prove. */
+/** The table of mutants matches the code; `npm run mutants` shows that they are caught. */
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { groupNames } from '../../faults/fault.ts';

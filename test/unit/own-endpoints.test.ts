@@ -134,7 +134,7 @@ test('a URL adds its own port before the usual one, and nothing where it has no 
   own.add('192.0.2.1', 25);
   expect(own.includes('db.internal', 15_432)).toBe(true);
   expect(own.includes('db.internal', 5_432)).toBe(false);
-  // What is an address needs no looking up.
+  // An address needs no lookup.
   expect(own.names()).toEqual([{ name: 'db.internal', ports: [15_432] }]);
 });
 
@@ -181,7 +181,7 @@ test('behind a balancer that rotates: where a name led a while ago is anybody’
     expect(ours()).toEqual([true, true, true]);
     await vi.advanceTimersByTimeAsync(6 * 60_000);
     expect(ours()).toEqual([false, true, false]);
-    // While nothing answers, what was found last stays.
+    // While nothing answers, the last result stays.
     found = null;
     await vi.advanceTimersByTimeAsync(3_600_000);
     expect(ours()).toEqual([false, true, false]);

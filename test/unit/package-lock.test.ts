@@ -1,5 +1,5 @@
 /**
- * What `npm ci` installs is what was looked at: every package has a hash that npm holds its archive against.
+ * `npm ci` installs what was reviewed: every package has a hash that npm compares its archive with.
  */
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
@@ -21,7 +21,7 @@ const { packages } = v.parse(
   schema,
   JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8')),
 );
-/** The root and the workspaces are folders of this repository, and a link leads to one. */
+/** Without the root, the workspaces, which are folders of this repository, and the links to them. */
 const installed = Object.entries(packages).filter(
   ([path, { link }]) => path.includes('node_modules/') && link !== true,
 );

@@ -1,15 +1,15 @@
-/** A page of changes passed on to Temporal: what happens to the others when one fails. */
+/** A page of changes passed on to Temporal: the effect of one failure on the others. */
 import { ServiceError } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { passOn } from '../../src/relay/pass-on.ts';
 
-/** What Temporal answers, as gRPC status. */
+/** Temporal's answer with this gRPC status. */
 const answer = (code: number) =>
   new ServiceError('no', { cause: Object.assign(new Error('no'), { code, details: '', metadata: {} }) });
 const INVALID_ARGUMENT = 3;
 const UNAVAILABLE = 14;
 
-/** Passes on a page of ten, of which Temporal answers `five` with this. */
+/** Passes on a page of ten; Temporal answers the one with id 5 with this status. */
 async function page(code: number) {
   const told: string[] = [];
   const noted: string[] = [];

@@ -1,4 +1,4 @@
-/** The account of what a server still has to say, message by message and byte by byte. */
+/** The account of a server's outstanding replies, message by message and byte by byte. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createPendingReplies } from '../../src/db/pending-replies.ts';
@@ -12,11 +12,11 @@ function message(type: string, content = ''): Buffer {
   return Buffer.concat([header, bytes]);
 }
 
-/** The first message of a client has a length and no type. */
+/** A client's first message has a length but no type. */
 const STARTUP = message('?', '\0\x03\0\0user\0waybill\0\0').subarray(1);
 const READY = message('Z', 'I');
 
-/** An account on which a session has been started. */
+/** An account with a session that has been started. */
 function started() {
   const pending = createPendingReplies();
   pending.sent(STARTUP);
@@ -102,7 +102,7 @@ test('the pieces in which it arrives do not matter', () => {
       pending.received((pieces.at(-1) ?? Buffer.alloc(0)).subarray(0, -1));
       const before = pending.any;
       pending.received(stream.subarray(-1));
-      // A cut behind the last byte has already said all there is.
+      // A cut after the last byte has already been reported in full.
       return pending.any === false && (before || cuts.includes(stream.length));
     }),
   );

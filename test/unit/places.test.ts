@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createPlaces } from '../../src/api/budget/places.ts';
 
-/** What may start has started. */
+/** Everything that may start has started. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('whoever waits in vain is refused, and its work is never done', async () => {
@@ -41,7 +41,7 @@ test('of one key a hundred wait at most, any more are refused at once, and other
   await Promise.all([first, other, ...waiting]);
   expect(order.indexOf('other')).toBeLessThan(2);
   expect(order).toHaveLength(101);
-  // All have left: as many may wait again.
+  // All have left: as many as before may wait again.
   expect(await places.run('192.0.2.1', async () => 'again')).toBe('again');
 });
 

@@ -1,4 +1,4 @@
-/** What the reconciler does about what it finds, case by case; and how it says so. */
+/** The reconciler's verdicts, case by case, and their wording. */
 import { expect, test } from 'vitest';
 import { countsOf, summary } from '../../src/reconciler/counts.ts';
 import {

@@ -1,4 +1,4 @@
-/** What is shown of the headers of a receiver's answer to a test. */
+/** The displayed headers of a receiver's response to a test. */
 import { expect, test } from 'vitest';
 import { withoutEchoes } from '../../src/delivery/echo.ts';
 import { usefulHeaders } from '../../src/delivery/response-headers.ts';

@@ -1,4 +1,4 @@
-/** However an import ends, everything that it has made has been told: keys and secrets are told nowhere else. */
+/** However an import ends, everything that it created has been printed: keys and secrets are shown nowhere else. */
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { ImportSource } from '../../src/cli/imports/import-lines.ts';
@@ -10,7 +10,7 @@ interface Made {
   readonly key: string;
 }
 
-/** Imports the lines as a table; answers what was printed, and how it ended. */
+/** Imports the lines as a table; answers its output, and how it ended. */
 async function imported(lines: ImportSource['lines'], stop: ImportSource['stop'] = () => {}) {
   const printed: string[] = [];
   const ended = await runImport<Made>({

@@ -1,4 +1,4 @@
-/** The model behind docs/scale.md: whole cells, bound by whatever is short, and the page shows what it computes. */
+/** The model behind docs/scale.md: whole cells, limited by the scarcest resource; the page shows its results. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';

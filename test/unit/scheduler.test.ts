@@ -1,4 +1,4 @@
-/** What decides how much is attempted when: load, the background budget, batch mode, precedence. */
+/** The decisions on how much is attempted when: load, the background budget, batch mode, precedence. */
 import { describe, expect, test } from 'vitest';
 import { createLoad } from '../../src/concurrency/load.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
@@ -20,7 +20,7 @@ function clock() {
 }
 
 describe('load', () => {
-  /** Starts that took so long to begin, one after the other. */
+  /** The load after starts that took this long, one after the other. */
   function loadAfter(...takenMs: readonly number[]) {
     const { now, pass } = clock();
     const load = createLoad(options, now);
@@ -64,7 +64,7 @@ describe('load', () => {
 });
 
 describe('the background budget', () => {
-  /** Calls that each kind of work makes within so many seconds, asking four times a second. */
+  /** The calls of each kind of work within this many seconds, asking four times a second. */
   function spent(seconds: number, works: readonly BackgroundWork[], overloaded = () => false) {
     const { now, pass } = clock();
     const budget = createBudget(overloaded, options, now);
@@ -162,7 +162,7 @@ describe('batch mode', () => {
       return mode.batches();
     };
     expect(claimsOf(1, 3)).toBe(true);
-    // As many per second as workflows of their own would not make with ease.
+    // More per second than single workflows would manage with ease.
     expect(claimsOf(5, 40)).toBe(true);
     expect(claimsOf(1, 20)).toBe(false);
   });
@@ -204,7 +204,7 @@ describe('precedence', () => {
   test('what is not fresh waits while something fresh is left, but not for ever', () => {
     const { now, pass } = clock();
     const precedence = createPrecedence(options.patienceMs, now);
-    // Nobody has looked yet.
+    // No claim has been made yet.
     expect(precedence.mayClaim('bulk')).toBe(false);
     precedence.claimed('fresh', false);
     expect(precedence.mayClaim('bulk')).toBe(true);

@@ -1,4 +1,4 @@
-/** What is shown of a page that was found. */
+/** The excerpt shown for a found page. */
 import { expect, test } from 'vitest';
 import { beginningOf, wordsOf } from '../../src/api/documentation/search-index.ts';
 

@@ -1,4 +1,4 @@
-/** SECURITY.md names tests that there are. */
+/** The tests that SECURITY.md names exist. */
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 

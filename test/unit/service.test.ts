@@ -1,5 +1,5 @@
 /**
- * A server that runs as our child, when it does not.
+ * A server that runs as our child process, and its failures.
  */
 import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ it('a long log is put aside when its server starts, in the place of an older one
   const folder = await mkdtemp(join(tmpdir(), 'waybill-log-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const logFile = join(folder, 'server.log');
-  // Its own line is waited for: one of an earlier run would let it be stopped before it has written.
+  // Wait for its own line: with one of an earlier run it might be stopped before it has written.
   const run = async (name: string) => {
     const service = await startService({
       name: 'The server',

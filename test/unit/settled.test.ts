@@ -1,4 +1,4 @@
-/** Looking until it is so, or until nothing changes any more. */
+/** Checking until the goal is reached, or until nothing changes any more. */
 import { expect, test } from 'vitest';
 import { settled } from '../../src/lib/settled.ts';
 
@@ -19,7 +19,7 @@ test('what goes on changing is waited for beyond the patience, and what does not
   const began = performance.now();
   let left = 100;
   const look = () => {
-    // Slower than the patience in all, and never in one step.
+    // Longer than the patience in total, but not in any step.
     if (performance.now() - began < 5 * looks.patienceMs) left -= 1;
     return left;
   };

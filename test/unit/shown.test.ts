@@ -1,4 +1,4 @@
-/** What the documents show is what the program says. */
+/** The output shown in the documents is the program's. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { configurationTable } from '../../src/cli/configured-commands.ts';

@@ -4,7 +4,7 @@ import { createShutdown, onInterruption } from '../../src/lib/shutdown.ts';
 
 const never = () => new Promise<void>(() => {});
 
-/** Parts that note when they are told to stop. */
+/** Parts that record when they are told to stop. */
 function parts() {
   const told: string[] = [];
   const said: string[] = [];

@@ -10,7 +10,7 @@ const OLD = 'whsec_b2xkIHNlY3JldCBvZiB0aGlydHktdHdvIGJ5dGVzISE=';
 const DELIVERY = '0197a0b4-0000-7000-8000-000000000001';
 const BODY = '{"eshopOrderId":"10001","note":"žluťoučký kůň"}';
 
-/** What a receiver writes: ten lines that know only the header, the secret and what arrived. */
+/** A receiver's check: ten lines that know only the header, the secret and the request. */
 function verify(header: string, secret: string, content: string): boolean {
   const parts = header.split(',');
   const t = parts.find((part) => part.startsWith('t='))?.slice(2);

@@ -1,4 +1,4 @@
-/** What of a Waybill's state needs somebody: nothing up to each bound, a sentence beyond it. */
+/** The conditions of an instance that need an operator: nothing up to each limit, a sentence beyond it. */
 import { describe, expect, it } from 'vitest';
 import {
   type DatabaseStatus,

@@ -1,11 +1,11 @@
-/** The proxy that other tests rely on does what it says. */
+/** The proxy that other tests rely on works as described. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 let proxy: TcpProxy;
-/** What arrived at the server behind it. */
+/** Everything that the server behind it received. */
 let heard = '';
 const server = createServer((socket) => {
   socket.on('error', () => {});
@@ -32,7 +32,7 @@ afterEach(async () => {
 
 interface Client {
   readonly socket: Socket;
-  /** Says something, and hears what comes back until as much has come or the link has ended. */
+  /** Sends a text, and reads until as much has come back or the link has ended. */
   say(text: string): Promise<string>;
 }
 
@@ -56,7 +56,7 @@ async function client(): Promise<Client> {
   };
 }
 
-/** Resolves once a link is over, by an error or not. */
+/** Resolves once a link has ended, with an error or not. */
 function ended(socket: Socket): Promise<unknown> {
   return new Promise((resolve) => socket.once('close', resolve));
 }

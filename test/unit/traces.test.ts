@@ -1,4 +1,4 @@
-/** Which traces are recorded, and what a collector can do to who is traced. */
+/** Which traces are recorded, and the effects of a collector on the traced process. */
 import pino from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../src/config/config.ts';
@@ -18,7 +18,7 @@ afterEach(async () => {
   vi.unstubAllEnvs();
 });
 
-/** Traces that a collector here takes. The exporter reads the standard's variables by itself. */
+/** Traces that a collector here receives. The exporter reads the standard's variables itself. */
 async function start(env: Record<string, string> = {}, hangs = false) {
   collector = await createCollector({ hangs });
   const all = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env };
@@ -62,7 +62,7 @@ describe('a sampler', () => {
     span.end();
     await traces.stop();
     expect(collector.spans.map(({ name }) => name)).toEqual(recorded ? ['sampled'] : []);
-    // Whoever goes on with it decides alike.
+    // Processes that continue the trace decide alike.
     expect(span.context?.traceparent.slice(-2)).toBe(recorded ? '01' : '00');
     if (within !== null) expect(span.context?.traceId).toBe(TRACE);
   });

@@ -1,9 +1,9 @@
-/** Who is next: turns by e-shop, and slices of work between which everything else runs. */
+/** Whose turn is next: turns by e-shop, and slices of work between which everything else runs. */
 import { expect, test } from 'vitest';
 import { createSlices, SLICE_MS } from '../../src/api/import/slices.ts';
 import { createTurns } from '../../src/concurrency/turns.ts';
 
-/** Work that ends when it is told to. */
+/** Work that ends when told to. */
 function controlled(started: string[], name: string) {
   let end = () => {};
   const done = new Promise<void>((resolve) => {
@@ -80,7 +80,7 @@ test('a slice lasts its time; then one goes on per round of the event loop, of e
   setImmediate(count);
   const waiters = [1, 1, 1, 2].map((key) =>
     slices.next(key)?.then(() => {
-      // Whoever goes on uses up the whole slice.
+      // Each one that continues uses up the whole slice.
       time += SLICE_MS;
       order.push(key);
     }),

@@ -1,4 +1,4 @@
-/** What a person is shown of an error that ends a program. */
+/** The message shown to a person for an error that ends a program. */
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config.ts';
 import { DataDirError } from '../../src/embedded/data-dir.ts';

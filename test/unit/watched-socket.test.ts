@@ -1,4 +1,4 @@
-/** A connection to a server that takes it and then says nothing. */
+/** A connection to a server that accepts it and then stays silent. */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
@@ -31,7 +31,7 @@ function open(silenceMs: number | null): Promise<Socket> {
   return openSocket(target, { connectMs: 5_000, silenceMs }, new SocketGroup());
 }
 
-/** What a socket ends with. */
+/** How a socket ends. */
 function end(socket: Socket): Promise<unknown> {
   return new Promise((resolve) => {
     socket.once('error', resolve);
@@ -63,8 +63,8 @@ test('that is not there is a socket that fails, not a promise', async () => {
 });
 
 /**
- * What the system's table of connections says of the timer that runs for this one: 02 is that of the keep-alive
- * probes. Both ends are compared, since a connection that is over keeps its local port in the table for a minute.
+ * The timer of a connection in the system's table: 02 is that of keep-alive probes. Both ends are compared, since a closed
+ * connection keeps its local port in the table for a minute.
  */
 async function timerOf(socket: Socket): Promise<string | undefined> {
   const [local, remote] = [socket.localPort, socket.remotePort].map(
@@ -77,7 +77,7 @@ async function timerOf(socket: Socket): Promise<string | undefined> {
 test.skipIf(process.platform !== 'linux')('on which nothing is said is probed by the system', async () => {
   const socket = await open(null);
 
-  // The table is read in pieces, between which connections of others come and go: one reading may miss this one.
+  // The table is read in pieces while other connections come and go: one reading may miss this one.
   await expect.poll(() => timerOf(socket)).toMatch(/^02:/);
 
   socket.destroy();

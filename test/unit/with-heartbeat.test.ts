@@ -6,7 +6,7 @@ import { withHeartbeat } from '../../activities/with-heartbeat.ts';
 
 const stopped = ['WORKER_SHUTDOWN', new ActivityCancellationDetails({ workerShutdown: true })] as const;
 
-/** Whether what runs is aborted. */
+/** Whether the running work is aborted. */
 async function isAborted(environment: MockActivityEnvironment, whileItRuns = () => {}): Promise<boolean> {
   return await withHeartbeat(environment.context, async (signal) => {
     whileItRuns();

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { yieldToEventLoop } from '../../src/lib/yield-to-event-loop.ts';
 
 test('others have their turn once a piece of work took long, and not after each small one', async () => {
-  // Its own clock: on a busy machine a small piece may take long, too.
+  // A fake clock: on a busy machine a small piece may take long too.
   let now = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
   onTestFinished(() => clock.mockRestore());

@@ -1,4 +1,4 @@
-/** What the headers of an attempt say, and that they are signed, whatever way it goes (docs/interface.md, D4 and D11). */
+/** The headers of an attempt and their signatures, whichever way the attempt is made (docs/interface.md, D4 and D11). */
 import { afterEach, expect, test } from 'vitest';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { redeliver } from '../../src/db/outbox/redeliver.ts';
@@ -77,7 +77,7 @@ test.each(['each', 'batch'] as const)(
     expect(sent.filter((each) => each.endsWith(' 2'))).toHaveLength(1);
     expect(sent.filter((each) => each.startsWith(`${one} `)).length).toBeGreaterThanOrEqual(3);
     expect(sent.filter((each) => each.startsWith(`${two} `)).length).toBeGreaterThanOrEqual(1);
-    // Each delivery has an id of its own.
+    // Each delivery has its own id.
     expect(new Set(receiver.requests.map(({ headers }) => headers['x-service-delivery'])).size).toBe(4);
     const sequences = await sql<{ sequence: number }[]>`select sequence::int as sequence from deliveries`;
     expect(sequences.map(({ sequence }) => sequence)).toEqual([41, 41, 41, 41]);

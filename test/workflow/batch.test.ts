@@ -16,9 +16,9 @@ afterEach(async () => {
 async function start({ policy = {}, ...options }: StackOptions = {}): Promise<DeliveryStack> {
   const stack = await startDeliveryStack('batch', {
     firstAttempts: 'batch',
-    // Hundreds of requests of one process on a busy machine: their time is not what is tried here.
+    // Hundreds of requests of one process on a busy machine: these tests are not about their time.
     policy: { attemptTimeoutMs: 30_000, ...policy },
-    // One batch of all: what is bounded is tried below.
+    // A single batch; limits are tested below.
     limits: boundless,
     ...options,
   });
@@ -31,7 +31,7 @@ async function startReceiver(handler?: ReceiverHandler): Promise<Receiver> {
   return receiver;
 }
 
-/** As many events, which have one delivery each, in a single transaction; answers its ids. */
+/** Fires this many events with one delivery each in a single transaction; answers the deliveries' ids. */
 async function fireMany(
   stack: DeliveryStack,
   count: number,
@@ -55,7 +55,7 @@ const workflowOf = (batch: { id: string } | undefined) => batchWorkflowId(batch?
 /** The first batch, once it has begun. */
 const firstBatch = (stack: DeliveryStack) =>
   stack.until('a batch', async () => (await stack.batches())[0] ?? false);
-/** What the Temporal UI shows of it at present. */
+/** The text that the Temporal UI shows for it now. */
 async function detailsOf(stack: DeliveryStack, batch: { id: string } | undefined): Promise<string> {
   const handle = stack.client.workflow.getHandle(workflowOf(batch));
   return String(
@@ -141,7 +141,7 @@ describe('a batch is found by the entity of any of its deliveries', () => {
     const stack = await start({ worker: false });
     const receiver = await startReceiver();
     await stack.createWebhook(receiver.url);
-    // More than any server takes.
+    // More than any server accepts.
     await fireMany(stack, 200, (index) => `order ${index} `.padEnd(250, '.'));
     await stack.startWorker();
     await untilDelivered(stack);
@@ -269,7 +269,7 @@ test('two workers share a backlog: every delivery once', async () => {
 
 describe('a batch whose workflow', () => {
   const timings = { reconcileIntervalMs: 300, reconcileGraceMs: 500 };
-  /** A batch whose one request waits for its answer. */
+  /** A batch with one request, which waits for its answer. */
   async function hanging(stack: DeliveryStack) {
     let release = () => {};
     const released = new Promise<void>((resolve) => {
@@ -286,11 +286,11 @@ describe('a batch whose workflow', () => {
   }
 
   test('was terminated by an operator: nobody else makes what it has under way, and its result counts', async () => {
-    // The request that hangs does not end by itself.
+    // The hanging request does not end by itself.
     const stack = await start({ timings, policy: { attemptTimeoutMs: 240_000 } });
     const { id, receiver, release, batch } = await hanging(stack);
     await stack.client.workflow.getHandle(workflowOf(batch)).terminate('tried by a test');
-    // By whoever requeued what it held: its own execution still has its request under way.
+    // Ended by whichever process requeued its deliveries: its own execution still has its request under way.
     await stack.until('its end', async () => (await stack.batches())[0]?.finishedAt != null);
     await stack.until('a workflow of its own', async () => (await stack.describe(id)) !== undefined);
     release();
@@ -305,7 +305,7 @@ describe('a batch whose workflow', () => {
   });
 
   const AT_ONCE = 100;
-  /** A hundred at once, and the others of the batch wait for their permits. */
+  /** A hundred at once; the other deliveries of the batch wait for their permits. */
   const few = {
     ...limitsWith({
       ...{ attempts: 2 * AT_ONCE, firstLimit: AT_ONCE, claimAheadMs: 600_000 },
@@ -313,7 +313,7 @@ describe('a batch whose workflow', () => {
     quotas: boundless.quotas,
   };
 
-  /** A batch of which a hundred have their requests under way, until they are released. */
+  /** A batch with a hundred requests under way until they are released. */
   async function full(stack: DeliveryStack, others: number) {
     let release = () => {};
     const released = new Promise<void>((resolve) => {
@@ -332,7 +332,7 @@ describe('a batch whose workflow', () => {
   }
 
   test('was terminated: each that had not begun is requeued, the requests under way count, and the batch does not begin again', async () => {
-    // So long that the relay comes first, which takes up again what nobody holds any more.
+    // So long that the relay comes first: it takes up deliveries that no batch holds any more.
     const stack = await start({
       worker: false,
       timings: { reconcileIntervalMs: 600_000, reconcileGraceMs: 300_000 },
@@ -370,7 +370,7 @@ describe('a batch whose workflow', () => {
     await stack.createWebhook(receiver.url);
     const id = await stack.fireOne('10001');
     const batchId = '01990000-0000-7000-8000-0000000000aa';
-    // Begun and then lost together with its workflow.
+    // Begun, then lost together with its workflow.
     await stack.sql`
       update deliveries set batch_id = ${batchId}, dispatched_at = now() - interval '1 minute',
         window_started_at = now() - interval '1 minute'`;
@@ -398,9 +398,9 @@ test('claimed for a batch by a relay that died: the same batch is started again,
   expect(receiver.requests).toHaveLength(3);
 });
 
-/** 600 deliveries have waited for a worker. */
+/** 600 deliveries that have waited for a worker. */
 async function startWithBacklog() {
-  // More attempts than deliveries: where a busy worker has no place beside its batch, others are in the next one.
+  // More places than deliveries: a busy worker without room beside its batch would put the deliveries of others into the next one.
   const stack = await start({ worker: false, firstAttempts: 'auto', scheduler: { attempts: 1_000 } });
   const receiver = await startReceiver();
   await stack.createWebhook(receiver.url);
@@ -437,7 +437,7 @@ test('auto: a backlog that has waited is drained in batches, and a single delive
   >`select sum(delivered)::int as delivered from batches`;
   expect(sum?.delivered).toBeGreaterThan(300);
   expect(receiver.requests).toHaveLength(600);
-  // Nothing waits any more: the burst is over.
+  // Nothing is waiting: the burst has ended.
   await stack.until('a delivery with its own workflow', async () => {
     const id = await stack.fireOne(`calm ${Math.random()}`);
     await stack.untilState(id, 'delivered');

@@ -10,7 +10,7 @@ let stack: DeliveryStack;
 let receiver: Receiver;
 const sent: { to: string; subject: string; text: string; messageId: string }[] = [];
 let refusals = 0;
-/** A mail server that is away for the first tries: the mailer's own conversation is tested with the mailer. */
+/** A mail server that is away at first. The mailer's own conversation is tested with the mailer. */
 const mailer: Mailer = {
   async send(mail) {
     if (refusals > 0) {
@@ -99,7 +99,7 @@ test('failures of an old URL do not deactivate the webhook that moved', async ()
 test('two deliveries of one webhook exhausted together: one deactivation, one mail', async () => {
   sent.length = 0;
   const webhook = await stack.createWebhook(`${receiver.url}/both`);
-  // Neither last attempt is answered before the other has come: a delivery that was behind would be held instead.
+  // Neither last attempt is answered before both have arrived: a later delivery would be held instead.
   let atLast = 0;
   receiver.respond(async (request) => {
     if (request.headers['x-service-attempt'] === '3') {

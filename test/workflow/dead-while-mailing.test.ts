@@ -1,4 +1,4 @@
-/** Workers that die while they mail: the next one mails, never none, and twice only where the server had taken the mail. */
+/** Workers that die while mailing: the next one mails; no mail is lost, and one is sent twice only if the server had accepted it. */
 import { afterEach, expect, inject, test } from 'vitest';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
@@ -14,7 +14,7 @@ afterEach(async () => {
 
 type Death = 'before the mail' | 'before the answer';
 
-/** Each mail meets the next death: nothing is heard any more of the worker that sends it. */
+/** Each mail meets the next death: its worker is cut off from then on. */
 async function dying(policy: Partial<RetryPolicy>, ...deaths: Death[]) {
   const taken: Mail[] = [];
   const links: TcpProxy[] = [];
@@ -30,7 +30,7 @@ async function dying(policy: Partial<RetryPolicy>, ...deaths: Death[]) {
       await new Promise((_resolve, reject) => over.signal.addEventListener('abort', reject));
     },
   };
-  // Long enough for a worker that lives, also on a busy machine.
+  // Long enough for a living worker, also on a busy machine.
   const timings = { mailHeartbeatMs: 4_000 };
   const stack = await startDeliveryStack('dead-while-mailing', { policy, mailer, timings, worker: false });
   cleanups.push(() => stack.stop());
@@ -67,7 +67,7 @@ test('between the compensation and its mail: exactly one', async () => {
 
 test('before a warning leaves, and once more when the server has taken it: two, which are one by their Message-ID', async () => {
   const hour = 3_600_000;
-  // One wait of an hour: the first failed attempt is the last one before it would be too late to warn.
+  // A single wait of an hour: the first failed attempt is the last one with time for a warning.
   const policy = { initialIntervalMs: hour, maxRetries: 1, windowMs: 2 * hour };
   const { stack, taken } = await dying(policy, 'before the mail', 'before the answer');
   const [warning, ...others] = await stack.sql<{ id: string }[]>`select id from warnings`;

@@ -1,4 +1,4 @@
-/** What an e-shop asks of its deliveries through the API (docs/interface.md, L13), on a real worker. */
+/** An e-shop's actions on its deliveries through the API (docs/interface.md, L13), on a real worker. */
 
 import * as v from 'valibot';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
@@ -18,7 +18,7 @@ type Role = 'shop' | 'warehouse';
 
 let stack: DeliveryStack;
 let receiver: Receiver;
-/** Its database is not used: what the API is given beside it is. */
+/** Its database is not used: the API gets the stack's. */
 let api: TestApi;
 let requester: ReturnType<typeof createActionRequester>;
 let clientOf: (role: Role, eshopId?: number, deps?: Partial<ApiDeps>) => Promise<ApiClient>;

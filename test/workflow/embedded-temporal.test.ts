@@ -9,7 +9,7 @@ import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { freePort } from '../support/ports.ts';
 import { until } from '../support/until.ts';
 
-/** A program that notes the port it is to serve on, and ends the first `failures` times as one does whose port is taken. */
+/** A program that records its port, and exits at the first `failures` starts like one whose port is taken. */
 async function failing(directory: string, failures: number): Promise<string> {
   const program = join(directory, 'temporal');
   await writeFile(
@@ -24,7 +24,7 @@ exec '${await findTemporal({ report: () => {} })}' "$@"
   return program;
 }
 
-/** As many as the product makes. One that is spared by the program may still find its ports taken, beside other tests. */
+/** As many as the product makes. A start that the program lets through may still find its ports taken by other tests. */
 const MOST_STARTS = 3;
 
 test.each([
@@ -45,7 +45,7 @@ test.each([
   }
 });
 
-/** A program that notes the port it is to serve on, and begins only once the file `begin` is there. */
+/** A program that records its port, and begins only once the file `begin` exists. */
 async function waiting(directory: string): Promise<string> {
   const program = join(directory, 'temporal');
   await writeFile(
@@ -91,7 +91,7 @@ test('two that begin on one port at the same moment: each ends up with a server 
   }
 });
 
-/** The status of a request for the settings of the UI, by this name. */
+/** The status of a request for the UI's settings under this host name. */
 function statusFor(host: string, port: number): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const asked = get({ host: '127.0.0.1', port, path: '/api/v1/settings', headers: { host } }, (answer) => {
@@ -111,7 +111,7 @@ test('its UI answers by the names of this machine alone, and it is told nothing 
     expect(await statusFor('localhost:9000', port)).toBe(200);
     expect(await statusFor(`rebound.example:${port}`, port)).toBe(403);
     if (process.platform === 'linux') {
-      // No port of 127.0.0.1 leads around the guard.
+      // No other port of 127.0.0.1 bypasses the guard.
       for (const other of server.ports.filter((each) => each !== port)) {
         expect(await statusFor('rebound.example', other).catch(() => 'no HTTP')).not.toBe(200);
       }

@@ -1,4 +1,4 @@
-/** Retries, and what follows when all fail (docs/interface.md, D6 and D7). */
+/** Retries, and the steps after all have failed (docs/interface.md, D6 and D7). */
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { waits } from '../../src/domain/retry-policy.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';

@@ -1,4 +1,4 @@
-/** A change of a webhook on its way to the open deliveries: page by page, from where it is, each of them told. */
+/** The fan-out of a webhook's change to its open deliveries: page by page, resumed where it stopped, each delivery called. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -33,7 +33,7 @@ function relay(failing: Partial<Dispatcher> = {}) {
   return made;
 }
 
-/** A webhook with as many deliveries that were handed over and wait for their next attempt; their ids, oldest first. */
+/** A webhook with this many dispatched deliveries that wait for their next attempt; answers their ids, oldest first. */
 async function openDeliveries(count: number): Promise<{ webhookId: number; ids: string[] }> {
   const { sql } = database;
   const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
@@ -49,7 +49,7 @@ const change = (webhookId: number, active: boolean) => setActive(database.sql, e
 const changes = async () => (await database.sql`select from outbox`).length;
 const untilPassedOn = () => until('the end of all changes', async () => (await changes()) === 0);
 
-/** Passes a change on to so many deliveries, as a relay that is killed then. */
+/** Passes a change on to this many deliveries, like a relay that is then killed. */
 async function passOnTo(count: number): Promise<void> {
   const { sql } = database;
   const [claimed] = await claimWebhookChanges(sql, 1);
@@ -190,7 +190,7 @@ test('a relay that has been stopped has nothing under way, whatever fails beside
 });
 
 describe('deliveries without a workflow', () => {
-  /** A webhook with as many deliveries that nobody has started. */
+  /** A webhook with this many deliveries that have not been started. */
   async function waiting(count: number): Promise<{ webhookId: number; ids: string[] }> {
     const { webhookId, ids } = await openDeliveries(count);
     await database.sql`

@@ -1,4 +1,4 @@
-/** What an accepted first attempt is (docs/interface.md, D1–D5). */
+/** The first attempt, if it is accepted (docs/interface.md, D1–D5). */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { historyText } from '../support/history-text.ts';

@@ -1,4 +1,4 @@
-/** A webhook switched on and off thousands of times: the server ends a history that grows without bounds. */
+/** A webhook switched on and off thousands of times: the server would end a workflow whose history grows without bounds. */
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ let temporal: TestWorkflowEnvironment;
 let stack: DeliveryStack;
 let receiver: Receiver;
 beforeAll(async () => {
-  // The environment would install the SDK's runtime with settings of its own, and there is only one.
+  // The environment would install the SDK's runtime with its own settings, and there is only one.
   routeTemporalLogs(pino({ level: 'silent' }));
   const path = await findTemporal({ report: () => {} });
   temporal = await TestWorkflowEnvironment.createLocal({

@@ -1,4 +1,4 @@
-/** The first attempt begins at the claim, and its workflow beside it: one request and one workflow, whatever dies between. */
+/** The first attempt begins at the claim, its workflow alongside it: one request and one workflow, whatever dies meanwhile. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, inject, test } from 'vitest';
 import type { AttemptOutcome } from '../../src/attempt/outcome.ts';
@@ -25,13 +25,13 @@ async function startReceiver(...args: Parameters<typeof createReceiver>) {
   cleanups.push(() => receiver.close());
   return receiver;
 }
-/** A relay without a worker, whose Temporal and whose attempts the test plays. */
+/** A relay without a worker; the test plays its Temporal and its attempts. */
 function relayTo(...args: Parameters<typeof startRelayTo>) {
   const made = startRelayTo(...args);
   cleanups.push(() => made.relay.stop());
   return made;
 }
-/** What a test answers when it comes to it. */
+/** A result that the test provides later. */
 function later<T>() {
   let answer: (result: T) => void = () => {};
   const answered = new Promise<T>((resolve) => {
@@ -41,12 +41,12 @@ function later<T>() {
 }
 const delivered: AttemptOutcome = { kind: 'delivered', number: 1, status: 200 };
 const noRoom: AttemptOutcome = { kind: 'notAttempted', reason: 'noRoom' };
-/** A workflow waits for the result, however long that takes. */
+/** A workflow waits for the result, however long it takes. */
 const startsLate = { startAfterMs: 600_000 };
 const INVALID_ARGUMENT = { code: 3, details: '', metadata: {} };
 const away = () => new Error('14 UNAVAILABLE');
 
-/** The activities that the workflow of a delivery ordered, and the signals that it got. */
+/** The activities that a delivery's workflow scheduled, and the signals that it received. */
 async function story(stack: DeliveryStack, id: string) {
   const { events } = await stack.workflow(id).fetchHistory();
   return (events ?? []).flatMap((event) => [

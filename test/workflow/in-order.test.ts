@@ -1,4 +1,4 @@
-/** What becomes of a delivery, and what that means for those behind it in its record: row by row of the table of D16. */
+/** The end of a delivery, and its effect on those behind it in its record: row by row of the table of D16. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { redeliver } from '../../src/db/outbox/redeliver.ts';
@@ -23,9 +23,9 @@ let sequence = 0;
 
 beforeAll(async () => {
   stack = await startDeliveryStack('in-order', {
-    // What has failed waits until the test moves its time, and has one attempt more.
+    // A failed delivery waits until the test shifts its time, and has one attempt left.
     policy: { initialIntervalMs: 600_000, maxRetries: 1, windowMs: 3_600_000, attemptTimeoutMs: 30_000 },
-    // So that nothing but the path itself lets the next one go.
+    // So that only the tested path lets the next one go.
     timings: { reconcileIntervalMs: 3_600_000 },
     firstAttempts: 'each',
   });
@@ -54,7 +54,7 @@ async function subscribe(ordering: Ordering, types: readonly EventType[] = TYPES
   return ids;
 }
 
-/** The next events of a record, of these types; answers their deliveries. */
+/** Fires the next events of a record, of these types; answers their deliveries. */
 async function happen(entityId: string, ...types: EventType[]): Promise<string[]> {
   const deliveries: string[] = [];
   for (const type of types) {
@@ -73,11 +73,11 @@ async function happen(entityId: string, ...types: EventType[]): Promise<string[]
 const requestsOf = (entityId: string) =>
   receiver.requests.filter(({ text }) => JSON.parse(text).eshopOrderId === entityId);
 
-/** The deliveries of a record whose requests arrived, in their order. */
+/** The deliveries of a record whose requests arrived, in order. */
 const arrived = (entityId: string) =>
   requestsOf(entityId).map(({ headers }) => String(headers['x-service-delivery']));
 
-/** One that is refused and waits for its next attempt, and those behind it, which wait for their turn. */
+/** A delivery that is refused and waits for its next attempt, and those behind it, which wait for their turn. */
 async function group(
   entityId: string,
   type: EventType,
@@ -109,7 +109,7 @@ const delivered = (...ids: string[]) => Promise.all(ids.map((id) => stack.untilS
 const workflow = async (id: string) => stack.client.workflow.getHandle(await workflowIdOf(stack.sql, id));
 const tryNow = (id: string) => operators.tryNow(id, {});
 
-/** Restarts the worker: its reconciler looks at everything. */
+/** Restarts the worker: its reconciler checks everything. */
 async function restart(): Promise<void> {
   await stack.stopWorker();
   await stack.startWorker();
@@ -233,7 +233,7 @@ test('deactivated while its request is under way: the next one goes when that is
   await stack.until('its request', async () => arrived('leaving').length === 1);
   await stack.until('it to wait', () => waits(String(second)));
   await stack.changeWebhook(Number(created), { active: false });
-  // The relay has told everybody, and looked.
+  // The relay has passed the change on and settled the order.
   await stack.until('the change', async () => {
     const rows = await stack.sql`select from outbox where webhook_id = ${Number(created)}`;
     return rows.length === 0;
@@ -306,7 +306,7 @@ test('superseded: the newest goes on with the count and the window, behind what 
   expect(receiver.requests.at(-1)?.headers['x-service-attempt']).toBe('2');
   const chain = await stack.delivery(String(newest));
   expect(chain.attemptsMade).toBe(2);
-  // But for its wait behind the one in between, of seconds.
+  // Except for its wait of seconds behind the one in between.
   expect(Number(chain.windowStartedAt)).toBeGreaterThan(Number(windowStartedAt));
   expect(Number(chain.windowStartedAt)).toBeLessThan(Date.now() - 1);
   const rows = await stack.sql`
@@ -382,7 +382,7 @@ test('a broken receiver: where only the latest counts it gets the attempts of on
       select webhook_id from warnings where webhook_id = any(${[Number(plain), Number(latest)]}) order by webhook_id`;
     return rows.map(({ webhookId }) => webhookId);
   };
-  /** What is known of a delivery after its attempt of this number, without the moment. */
+  /** The state of a delivery after its attempt of this number, without absolute times. */
   async function after(id: string | undefined, attempt: number) {
     const row = await stack.until(`attempt ${attempt}`, async () => {
       const read = await stack.delivery(String(id));
@@ -406,7 +406,7 @@ test('a broken receiver: where only the latest counts it gets the attempts of on
   for (let attempt = 1; ; attempt += 1) {
     const alone = await after(lonely, attempt);
     expect(await after(head, attempt)).toEqual(alone);
-    // Each of its attempts is of another delivery: the newest one there was.
+    // Each attempt is that of another delivery: the newest at the time.
     expect(new Set(arrived('broken')).size).toBe(attempt);
     if (alone.lastCall) await stack.until('both to be warned of', async () => (await warned()).length === 2);
     else if (alone.state === 'retrying') expect(await warned()).toEqual([]);

@@ -1,4 +1,4 @@
-/** What must not make a receiver get a delivery twice: a slow answer, and a database that is away for a moment. */
+/** A slow answer, or a database that is away for a moment, must not make a receiver get a delivery twice. */
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { afterEach, expect, inject, test } from 'vitest';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
@@ -20,7 +20,7 @@ async function start(name: string, options: StackOptions, handler: ReceiverHandl
 }
 
 test('an answer that takes longer than a worker may be silent is waited for, and counts', async () => {
-  // A worker that has not been heard of for five seconds is taken for dead, and its attempt is made by another.
+  // A worker without a heartbeat for five seconds counts as dead, and another one makes its attempt.
   const { stack, receiver } = await start('slow-answer', { policy: { attemptTimeoutMs: 30_000 } }, () => ({
     status: 200,
     delayMs: 6_000,
@@ -41,7 +41,7 @@ test('Temporal unreachable when a 503 asks for patience: its Retry-After is kept
     ({ count }) => {
       if (count === 1) return { status: 503 };
       if (count > 2) return { status: 200 };
-      // The answer is recorded in the database; the worker's report of it never reaches Temporal.
+      // The result is recorded in the database, but the worker's report never reaches Temporal.
       proxy.refuse();
       return { status: 503, headers: { 'retry-after': '600' } };
     },
@@ -60,7 +60,7 @@ test('Temporal unreachable when a 503 asks for patience: its Retry-After is kept
         ?.startToFireTimeout ?? false
     );
   });
-  // Of ten minutes, those are over that a busy machine took.
+  // Ten minutes, less the time that a busy machine took.
   expect(optionalTsToMs(wait)).toBeGreaterThan(300_000);
   expect(receiver.requests).toHaveLength(2);
   await skipWait(stack, id);

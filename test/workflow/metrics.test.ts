@@ -1,4 +1,4 @@
-/** The metrics of a worker: each is seen to move by what it measures. */
+/** The metrics of a worker: each moves with the thing that it measures. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { InternalFailure } from '../../src/attempt/internal-failure.ts';
 import { MailError } from '../../src/mail/mail-error.ts';
@@ -8,7 +8,7 @@ import { createReceiver, type Receiver } from '../support/receiver.ts';
 
 let stack: DeliveryStack;
 let receiver: Receiver;
-/** What the mail server says next; then it takes mails. */
+/** The mail server's next errors; after that it accepts mails. */
 const mailErrors: MailError[] = [];
 let interruptions = 0;
 
@@ -46,7 +46,7 @@ async function value(name: string, labels: Labels = {}): Promise<number> {
   return sampleOf(samplesOf(await stack.metrics.registry.metrics()), name, labels) ?? Number.NaN;
 }
 
-/** By how much each of these has risen while something was done. */
+/** How much each of these has risen during some work. */
 async function risen(series: readonly (readonly [string, Labels?])[], work: () => Promise<unknown>) {
   const read = () => Promise.all(series.map(([name, labels]) => value(name, labels)));
   const before = await read();

@@ -1,4 +1,4 @@
-/** Nobody waits for somebody else: what one e-shop, one webhook or one receiver does is not felt by another. */
+/** Isolation: one e-shop, webhook or receiver does not slow down another. */
 import { afterEach, expect, test } from 'vitest';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
@@ -52,7 +52,7 @@ test('receivers that never answer take half of all places, and every delivery of
     select count(*)::int as ended from attempts a join deliveries d on d.id = a.delivery_id
     where d.eshop_id = ${stack.eshopId} and a.finished_at is not null`;
   expect(row?.ended).toBe(0);
-  // Half of all places, and one that was entered at the same moment.
+  // Half of all places, and one that was taken at the same moment.
   expect(silent.requests.length).toBeLessThanOrEqual(6);
 });
 
@@ -82,7 +82,7 @@ test('what finds no place is attempted later: under the same number, and not lat
     [1, 'failure'],
     [2, 'success'],
   ]);
-  // Whoever waited for a place has lost nothing of the window: it begins with the place.
+  // The wait for a place does not count towards the window, which begins with the place.
   const [row] = await stack.sql<{ windowStartedAt: Date }[]>`
     select window_started_at from deliveries where id = ${id}`;
   expect(row?.windowStartedAt.getTime()).toBeGreaterThanOrEqual(asked[3] ?? Infinity);
@@ -153,7 +153,7 @@ test('in batches too: 500 deliveries to a receiver that never answers hold up no
   await silent.waitFor(20);
   await fireMany(stack, 50, neighbour.eshopId);
   await receiver.waitFor(50);
-  // Nothing hanging has ended yet, and no more is under way than one receiver gets that is not known.
+  // No hanging request has ended, and no more are under way than an unknown receiver gets.
   expect(silent.requests).toHaveLength(20);
   const [row] = await stack.sql<{ waiting: number }[]>`
     select count(*)::int as waiting from deliveries

@@ -1,4 +1,4 @@
-/** Temporal's own command line, as docs/handbook/temporal-ui.md shows it: one delivery, and all that a query finds. */
+/** Temporal's own command line, as docs/handbook/temporal-ui.md shows it: for one delivery, and for all that a query finds. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -19,13 +19,13 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** `temporal …`; answers what it prints. */
+/** Runs `temporal …`; answers its output. */
 async function temporal(...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(program, [...args, '--address', inject('temporalAddress')]);
   return stdout;
 }
 
-/** Waits until Temporal's list has so many that a query finds. */
+/** Waits until Temporal's list has this many results for a query. */
 const listed = (query: string, count: number) =>
   stack.until(`${count} in the list: ${query}`, async () => {
     const found: string[] = [];

@@ -1,4 +1,4 @@
-/** What operators asked of a delivery is kept: whatever becomes of its workflow, of workers, and of Temporal. */
+/** Operator actions on a delivery are kept, whatever happens to its workflow, to workers, and to Temporal. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
@@ -26,7 +26,7 @@ const ownStack = ({ policy, ...options }: StackOptions = {}) =>
     ...options,
   });
 
-/** @param options of a stack of its own; default: the one that the tests share */
+/** @param options of a separate stack; default: the one that the tests share */
 async function start(options?: StackOptions) {
   const stack = options === undefined ? shared : await ownStack(options);
   if (options !== undefined) cleanups.push(() => stack.stop());
@@ -53,7 +53,7 @@ const actionsOf = async (stack: DeliveryStack, id: string) => {
   return row?.operatorActions?.map(({ action }) => action);
 };
 const attempts = ({ requests }: Receiver) => requests.map(({ headers }) => headers['x-service-attempt']);
-/** Lets its workflow look at its situation, and waits until it says that it is held. */
+/** Makes its workflow read its situation, and waits until it reports that it is held. */
 async function looksAndHolds(stack: DeliveryStack, id: string): Promise<void> {
   await stack.signal(id, webhookChangedSignal);
   await stack.untilHeld(id);
@@ -86,7 +86,7 @@ test('its history lost while it was held: started again, and still held', async 
   await actions.hold(id, byAnna);
   await stack.stopWorker();
   await loseWorkflow(stack.client, stack.workflowId(id));
-  // Due long ago: whoever does not know that it is held makes an attempt.
+  // Due long ago: a workflow unaware of the hold would make an attempt.
   await stack.sql`update deliveries set next_attempt_at = now() - interval '1 minute' where id = ${id}`;
   await stack.startWorker();
   await stack.until('its workflow', async () => (await stack.describe(id)) !== undefined);

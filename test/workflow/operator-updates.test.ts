@@ -1,4 +1,4 @@
-/** What operators ask of a delivery with the updates and signals of its workflow. */
+/** Operator actions on a delivery, by the updates and signals of its workflow. */
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { UserError } from '../../src/lib/user-error.ts';
@@ -31,7 +31,7 @@ async function waitingDelivery(path: string) {
   return { id, webhook };
 }
 
-/** Asks with the update; answers the sentence, of a refusal too. */
+/** Sends the update; answers its sentence, also that of a refusal. */
 async function ask(id: string, action: string, order?: unknown): Promise<string> {
   try {
     return await stack.workflow(id).executeUpdate<string, [unknown]>(action, { args: [order] });
@@ -95,7 +95,7 @@ test('given up: canceled by an operator, the webhook stays active, and nobody is
   );
 });
 
-/** A receiver that keeps the request until it is let go; then it answers as told. */
+/** The receiver keeps requests until they are released; then it answers as given. */
 function keepRequests(status: number, headers: Record<string, string> = {}) {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -108,7 +108,7 @@ function keepRequests(status: number, headers: Record<string, string> = {}) {
   return () => release();
 }
 
-/** A delivery whose first attempt is under way, until it is let go. */
+/** A delivery whose first attempt is under way until it is released. */
 async function underWay(path: string, status: number) {
   await stack.retireWebhooks();
   const release = keepRequests(status);
@@ -147,13 +147,13 @@ test('two at once: of two holds one is refused, and two tryNow make one attempt'
   expect(holds.filter((answer) => answer.startsWith('Held: '))).toHaveLength(1);
   expect(holds.filter((answer) => answer.startsWith('Refused: It is already held by '))).toHaveLength(1);
   await ask(id, 'resume');
-  // Not answered before both were asked: the second order would be one for the third attempt.
+  // Not answered before both were sent: otherwise the second would ask for the third attempt.
   const release = keepRequests(503, { 'retry-after': '600' });
   const tries = await Promise.all([ask(id, 'tryNow'), ask(id, 'tryNow')]);
   for (const answer of tries) expect(answer).toMatch(/^(Attempt 2 of 4|Refused: Attempt 2 is )/);
   release();
   await stack.until('the second attempt', async () => (await stack.delivery(id)).attemptsMade === 2);
-  // What waits now waits for ten minutes: nothing else was ordered.
+  // The delivery now waits for ten minutes: no other attempt was asked for.
   expect(await ask(id, 'hold')).toMatch(/^Held: /);
   await stack.untilHeld(id);
   expect(await attemptsOf(id)).toEqual(['1 failure', '2 failure']);
@@ -212,7 +212,7 @@ test('as signals of the same names: done as the updates are, and a refused one c
   await stack.signal(id, 'hold', { by: 'ben' });
   await stack.signal(id, 'tryNow');
   await stack.signal(id, 'resume', 'nonsense');
-  // Signals and updates are done in the order in which they came.
+  // Signals and updates are handled in order of arrival.
   expect(await ask(id, 'hold')).toMatch(/^Refused: It is already held by anna at .*: by query\.$/);
   receiver.respond({ status: 200 });
   await stack.signal(id, 'resume');
@@ -225,7 +225,7 @@ test('as signals of the same names: done as the updates are, and a refused one c
   ]);
 });
 
-/** What the Temporal UI shows of it at present. */
+/** The text that the Temporal UI shows for it now. */
 async function detailsOf(id: string): Promise<string> {
   const metadata = await stack.workflow(id).query<{ currentDetails: string }>('__temporal_workflow_metadata');
   return metadata.currentDetails;

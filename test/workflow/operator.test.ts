@@ -1,4 +1,4 @@
-/** Temporal's own buttons: what an operator orders there happens, and what is recorded stays readable. */
+/** Temporal's own buttons: an operator's commands there take effect, and the records stay readable. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
@@ -16,7 +16,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** A delivery whose first attempt failed, and its workflow's own: the next one is due in ten minutes. */
+/** A delivery whose first attempt failed, then one made by its workflow: the next one is due in ten minutes. */
 async function waitingDelivery(path: string) {
   receiver.respond(({ headers }) =>
     headers['x-service-attempt'] === '1'
@@ -30,7 +30,7 @@ async function waitingDelivery(path: string) {
   return { id, webhook };
 }
 
-/** Waits until Temporal has taken note of an attempt's failure: a reset of a running activity would order nothing. */
+/** Waits until Temporal has recorded an attempt's failure: a reset of a running activity would have no effect. */
 async function untilEngineWaits(id: string, attempt: number): Promise<void> {
   await stack.until(`the engine to wait after attempt ${attempt}`, async () => {
     const [activity] = (await stack.describe(id))?.raw.pendingActivities ?? [];

@@ -1,4 +1,4 @@
-/** Our own outages are not the receiver's failures: they use up no attempt and deactivate no webhook. */
+/** Our own outages are not receiver failures: they use up no attempt and deactivate no webhook. */
 import { afterEach, expect, test } from 'vitest';
 import { markDispatched } from '../../src/db/outbox/outbox.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
@@ -33,7 +33,7 @@ test('attempts interrupted before their result was recorded are made again under
       ...sender,
       async send(request, signal) {
         const result = await sender.send(request, signal);
-        // The request left, and the answer is lost on our side: as if the process had died here.
+        // The request was sent, and the answer is lost on our side, as if the process had died here.
         if (request.number > 1 && request.number <= 4 && !interrupted.has(request.number)) {
           interrupted.add(request.number);
           throw new Error('interrupted');
@@ -64,7 +64,7 @@ test('away for longer than the window: what was never tried is delivered', async
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
 });
 
-/** A delivery under retry, and then nobody there until its window is over. */
+/** A delivery under retry, with no worker until its window has ended. */
 async function lostWindow(name: string) {
   const stack = await start(name, {
     policy: { windowMs: 3_600_000, initialIntervalMs: 8_000, attemptTimeoutMs: 10_000 },
@@ -74,7 +74,7 @@ async function lostWindow(name: string) {
   const id = await stack.fireOne('10042');
   await stack.untilState(id, 'retrying');
   await stack.stopWorker();
-  // Nobody comes until long after its window.
+  // No worker until long after its window.
   await endWindowIn(stack, id, -3_600_000);
   return { stack, receiver, webhook, id };
 }
@@ -96,7 +96,7 @@ test('that last attempt failing ends the delivery as expired and leaves the webh
   expect(await stack.delivery(id)).toMatchObject({ state: 'expired' });
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
   expect(await stack.mails()).toEqual([]);
-  // The e-shop is not to blame, so the operator is called: once, naming the delivery.
+  // The e-shop is not to blame, so the operator is alerted: once, with the delivery's id.
   expect(stack.logged.filter((line) => line.alarm !== undefined)).toMatchObject([
     { level: 50, alarm: 'windowLost', deliveryId: id },
   ]);
@@ -200,13 +200,13 @@ test('a secret that cannot be decrypted: the delivery expires with an alarm, and
   expect(receiver.requests).toHaveLength(0);
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
   const alarms = stack.logged.flatMap(({ alarm }) => (alarm === undefined ? [] : [alarm]));
-  // Each try that may yet pass is said as such, and the end of it is one alarm more.
+  // Each try that may still succeed has its own alarm, and the end of the delivery is another.
   expect(alarms.at(-1)).toBe('windowLost');
   expect(new Set(alarms.slice(0, -1))).toEqual(new Set(['cannotBePrepared']));
 });
 
 test('time that we were away shortens the waits that are left, not the number of attempts', async () => {
-  // Waits of a minute to more than two hours, four hours and a quarter in all.
+  // Waits from a minute to more than two hours, four hours and a quarter in all.
   const policy = { initialIntervalMs: 60_000, coefficient: 2, maxRetries: 8, windowMs: 36_000_000 };
   const stack = await start('away-shortened', { policy });
   const receiver = await receiverOf({ status: 503 });
@@ -220,7 +220,7 @@ test('time that we were away shortens the waits that are left, not the number of
     await attempted(made + 1);
   }
   await stack.stopWorker();
-  // An hour is left, and the plan goes on for four.
+  // An hour is left, but the planned waits take four.
   await endWindowIn(stack, id, 3_600_000);
   await stack.startWorker();
   await stack.signal(id, webhookChangedSignal);

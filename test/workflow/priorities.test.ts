@@ -1,4 +1,4 @@
-/** What waits at Temporal is taken by priority, and among equals from each e-shop in turn. */
+/** Tasks waiting at Temporal are taken by priority, and at equal priority from each e-shop in turn. */
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import pino from 'pino';
@@ -28,7 +28,7 @@ interface Row {
   readonly receiverHost: string | null;
 }
 
-/** Many deliveries of one e-shop, a few of another, and nobody who takes them yet. */
+/** Many deliveries of one e-shop and a few of another, with no worker yet. */
 async function waiting(name: string) {
   const stack = await startDeliveryStack(name, { worker: false, scheduler: { attempts: 1 } });
   cleanups.push(() => stack.stop());
@@ -44,7 +44,7 @@ async function waiting(name: string) {
     stack.sql,
     rows.map(({ id }) => id),
   );
-  // The connection would install the SDK's runtime with settings of its own, and there is only one.
+  // The connection would install the SDK's runtime with its own settings, and there is only one.
   routeTemporalLogs(pino({ level: 'silent' }));
   const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
   cleanups.push(() => connection.close());
@@ -54,7 +54,7 @@ async function waiting(name: string) {
   return { stack, receivers, dispatcher, ofNeighbour, others };
 }
 
-/** How many others were attempted before the middle one of these: a busy machine may lose a task of one of them, which comes again later. */
+/** How many others were attempted before the middle one of these: a busy machine may lose the task of one, which then comes later. */
 async function attemptedBefore(stack: DeliveryStack, these: readonly Row[]): Promise<number> {
   await stack.startWorker();
   await stack.until('every delivery', async () => {
@@ -75,7 +75,7 @@ test('what is fresh goes before what is recovered', async () => {
   const recovered = [...others.slice(0, -5), ...ofNeighbour];
   for (const row of recovered) await dispatcher.startDelivery({ ...neverAttempted, ...row }, 'recovery');
   for (const row of fresh) await dispatcher.startDelivery({ ...neverAttempted, ...row }, 'fresh');
-  // The worker takes many tasks at once: among equals these come anywhere.
+  // The worker takes many tasks at once: at equal priority these come anywhere.
   expect(await attemptedBefore(stack, fresh)).toBeLessThan(MANY / 8);
 });
 

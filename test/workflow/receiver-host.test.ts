@@ -1,4 +1,4 @@
-/** The receiver's host as a search attribute: known at the start, after a change of URL, and not needed by any server. */
+/** The receiver's host as a search attribute: known at the start, after a change of URL, and not required of any server. */
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { v7 as uuidv7 } from 'uuid';
@@ -33,7 +33,7 @@ test('the host at the start, and the new one once the webhook points elsewhere',
 });
 
 test('a server that does not know the attribute gets the delivery without it', async () => {
-  // The environment would install the SDK's runtime with settings of its own, and there is only one.
+  // The environment would install the SDK's runtime with its own settings, and there is only one.
   routeTemporalLogs(pino({ level: 'silent' }));
   const path = await findTemporal({ report: () => {} });
   const temporal = await TestWorkflowEnvironment.createLocal({

@@ -1,4 +1,4 @@
-/** A deactivation mail is owed, whatever became of the workflow that was to send it. */
+/** A deactivation mail is owed, whatever happened to the workflow that was to send it. */
 import { afterEach, expect, test } from 'vitest';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
 import { startDeliveryStack } from '../support/delivery-stack.ts';

@@ -1,4 +1,4 @@
-/** The reconciler's passes by themselves: shared by several workers, dry, and over more than one page. */
+/** The reconciler's passes alone: shared by several workers, as a dry run, and over more than one page. */
 import { Client, Connection } from '@temporalio/client';
 import pino from 'pino';
 import { afterEach, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Without a worker: what is started stays where it is. */
+/** Without a worker: started workflows make no progress. */
 async function start(name: string): Promise<DeliveryStack> {
   const stack = await startDeliveryStack(name, { worker: false });
   cleanups.push(() => stack.stop());
@@ -45,7 +45,7 @@ function restarterOf({ client, taskQueue, policy }: DeliveryStack): Restarter {
   };
 }
 
-/** Passes as a worker of its own has them. */
+/** Passes of a separate worker. */
 function passesOf(stack: DeliveryStack, options: Partial<PassesOptions> = {}): Passes {
   return createPasses({
     sql: stack.sql,
@@ -59,12 +59,12 @@ function passesOf(stack: DeliveryStack, options: Partial<PassesOptions> = {}): P
   });
 }
 
-/** Open deliveries that were handed over long ago to a Temporal that lost them. */
+/** Open deliveries that were dispatched long ago to a Temporal that lost them. */
 async function lostDeliveries(stack: DeliveryStack, count: number): Promise<string[]> {
   await stack.createWebhook('http://127.0.0.1:9/');
   const ids: string[] = [];
   for (let index = 0; index < count; index += 1) ids.push(await stack.fireOne(`order ${index}`));
-  // All at the same microsecond: a page that goes on by the time alone would begin again and again.
+  // All at the same microsecond: paging by time alone would repeat for ever.
   await stack.sql`update deliveries set dispatched_at = now() - interval '1 minute'`;
   return ids;
 }
@@ -127,7 +127,7 @@ test('a dry run says what it would do, and changes nothing', async () => {
   expect([...repairs].sort((a, b) => a.reason.localeCompare(b.reason))).toEqual(found);
   expect(await rows()).toEqual(before);
   expect(await stack.describe(missing)).toBeUndefined();
-  // And what it said is what the same look does when it is not dry.
+  // The same pass, when it is not dry, does what the dry run said.
   const done = await other.everything('test');
   expect([...done.repairs].sort((a, b) => a.reason.localeCompare(b.reason))).toEqual(found);
   expect(await stack.delivery(terminated)).toMatchObject({ state: 'canceled' });
@@ -216,10 +216,10 @@ test('what is late, and everything, is found by the indexes made for it', async 
   const stack = await start('indexes');
   const reserved = await stack.sql.reserve();
   try {
-    // An empty table is read as a whole otherwise.
+    // Otherwise an empty table is read as a whole.
     await reserved`set enable_seqscan = off`;
     await reserved`set enable_bitmapscan = off`;
-    /** Of a partitioned index: of each of its parts. */
+    /** For a partitioned index: of its partitions. */
     const scans = async () => {
       await reserved`select pg_stat_force_next_flush()`;
       await reserved`select pg_stat_clear_snapshot()`;
@@ -258,7 +258,7 @@ test('a held delivery whose workflow cannot go on is started again, still held',
     update deliveries set dispatched_at = now() - interval '1 minute', operator_stop = 'hold'
     where id = ${id}`;
   const workflow = stack.client.workflow.getHandle(stack.workflowId(id));
-  // Each of its steps fails, like those of a history that the present code does not continue.
+  // Each of its tasks fails, like those of a history that the present code cannot continue.
   await stack.client.workflow.start('noSuchWorkflow', {
     workflowId: stack.workflowId(id),
     taskQueue: stack.taskQueue,

@@ -1,4 +1,4 @@
-/** Recoveries whose workflow is gone go on all the same, and those that an operator ended stay ended. */
+/** Recoveries whose workflow is gone continue, and those that an operator ended stay ended. */
 import { afterEach, expect, test } from 'vitest';
 import { beginRecovery, controlRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { recoveryWorkflowId } from '../../workflows/recovery-types.ts';
@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** A worker that looks often, and a paused recovery with a running workflow that waits. */
+/** A worker that checks often, and a paused recovery whose workflow is running and waits. */
 async function pausedRecovery(name: string) {
   const stack = await startDeliveryStack(name, {
     timings: { reconcileIntervalMs: 300, reconcileGraceMs: 500 },
@@ -43,7 +43,7 @@ async function pausedRecovery(name: string) {
 test('its workflow lost: started again, and everything is delivered', async () => {
   const { stack, receiver, recoveryId } = await pausedRecovery('recovery-lost');
   await loseWorkflow(stack.client, recoveryWorkflowId(recoveryId));
-  // As one that was not paused, of which the relay has nothing left to tell.
+  // As if it had not been paused, with nothing left for the relay to pass on.
   await stack.sql`update recoveries set state = 'running', by = null where id = ${recoveryId}`;
   await stack.until(
     'the recovery',

@@ -1,4 +1,4 @@
-/** Pre-orders whose timer is gone are released all the same. */
+/** Pre-orders whose timer is gone are still released. */
 
 import { afterEach, expect, test } from 'vitest';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** A worker that looks often, and a pre-order with a running timer. */
+/** A worker that checks often, and a pre-order with a running timer. */
 async function waitingPreOrder(name: string, waitMs: number): Promise<DeliveryStack> {
   const stack = await startDeliveryStack(name, {
     timings: { reconcileIntervalMs: 300, reconcileGraceMs: 500 },
@@ -21,7 +21,7 @@ async function waitingPreOrder(name: string, waitMs: number): Promise<DeliverySt
   await insertPreOrder(stack, 'P-1', new Date(Date.now() + waitMs));
   await transaction(stack.sql, (tx) => enqueueReleaseChange(tx, stack.eshopId, 'P-1'));
   await stack.until('the timer', async () => (await timerState(stack)) === 'RUNNING');
-  // Nobody but the reconciler starts it again.
+  // From here on only the reconciler starts it again.
   await stack.until('the relay to be done', async () => (await stack.sql`select 1 from outbox`).length === 0);
   return stack;
 }
@@ -39,11 +39,11 @@ const untilReleased = (stack: DeliveryStack) =>
     return order?.status === 'preReceived';
   });
 
-/** The order's time has come, and its timer has not been told. */
+/** Makes the order due without telling its timer. */
 const dueNow = (stack: DeliveryStack) =>
   stack.sql`update orders set release_at = now() where eshop_order_id = 'P-1'`;
 
-/** A repair is counted when Temporal has answered; the release may be faster. */
+/** A repair is counted once Temporal has answered; the release may be faster. */
 const untilCounted = (stack: DeliveryStack) =>
   stack.until('the repair to be counted', async () => stack.repaired().length > 0);
 
@@ -76,7 +76,7 @@ test('its timer knows nothing of an earlier time, as one restored from an older 
   await dueNow(stack);
   await untilReleased(stack);
   await untilCounted(stack);
-  // On a busy machine it may be looked at once more, between the end of its timer and its release.
+  // On a busy machine it may be checked once more between the end of its timer and its release.
   expect(stack.repaired()).toContainEqual({ kind: 'release', action: 'woken', reason: 'asleep', count: 1 });
 });
 

@@ -1,4 +1,4 @@
-/** Workflows that end, vanish or sleep behind our back: their deliveries go on, or end as the operator wanted. */
+/** Workflows that end, vanish or sleep unnoticed: their deliveries continue, or end as the operator wanted. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 afterAll(() => stack?.stop());
 
-/** A delivery whose first attempt failed and that waits for the second: ten minutes, or as the policy says. */
+/** A delivery whose first attempt failed and that waits for the second: ten minutes, or as in the policy. */
 async function waitingDelivery(policy: Partial<RetryPolicy> = {}) {
   await stack.stopWorker();
   await stack.startWorker({ policy });
@@ -36,7 +36,7 @@ async function waitingDelivery(policy: Partial<RetryPolicy> = {}) {
 }
 const untilState = (id: string, state: StoredState) => stack.untilState(id, state);
 const numbers = ({ requests }: Receiver) => requests.map(({ headers }) => headers['x-service-attempt']);
-/** The log lines of a delivery's repairs, as far as a test asks for them. */
+/** The repairs of a delivery in the log, as far as tests need them. */
 const repairsOf = (id: string) =>
   stack.logged
     .filter(({ repaired, deliveryId }) => typeof repaired === 'string' && deliveryId === id)
@@ -81,7 +81,7 @@ test('its history lost: started again with the count it had, and the wait still 
   expect(numbers(receiver)).toEqual(['1']);
   expect(repairsOf(id)).toEqual(['startedAgain: missing']);
   expect(stack.logged).toContainEqual(expect.objectContaining({ level: 40, why: 'the worker started', msg }));
-  // Ten minutes, made shorter only now.
+  // Its wait of ten minutes is shortened only now.
   const [row] = await stack.sql<{ nextAttemptAt: Date }[]>`
     update deliveries set next_attempt_at = now() + interval '2 s' where id = ${id} returning next_attempt_at`;
   await stack.signal(id, webhookChangedSignal);
@@ -120,7 +120,7 @@ test('never attempted, and its history lost: delivered', async () => {
   await stack.stopWorker();
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10002');
-  // As the relay left it, before Temporal lost everything.
+  // As the relay left it before Temporal lost everything.
   await stack.sql`update deliveries set dispatched_at = now() where id = ${id}`;
   await stack.startWorker();
   await untilState(id, 'delivered');
@@ -160,18 +160,18 @@ test('it sleeps past its time, as one restored from an older copy does: woken', 
   const { receiver, webhook, id } = await waitingDelivery();
   await stack.changeWebhook(webhook.id, { active: false });
   await stack.untilHeld(id);
-  // What is being told of a change is not looked at.
+  // Deliveries of a change that is being passed on are not checked.
   await stack.until('the change to be passed on', async () => {
     const changes = await stack.sql`select from outbox where kind = 'webhookChanged' limit 1`;
     return changes.length === 0;
   });
-  // It has looked at the webhook for the last time.
+  // It has checked the webhook for the last time.
   await stack.until('its workflow to sleep', async () => {
     const last = (await stack.workflow(id).fetchHistory()).events?.at(-1);
     return Boolean(last?.timerStartedEventAttributes ?? last?.workflowTaskCompletedEventAttributes);
   });
   receiver.respond({ status: 200 });
-  // Activated, and the workflow was told: only that this copy of it is from before.
+  // Activated, and the workflow was told; but this copy of it is from before.
   await stack.sql`update webhooks set active = true, generation = generation + 1 where id = ${webhook.id}`;
   await stack.sql`
     update deliveries set dispatched_at = now() - interval '1 hour', last_attempt_at = now() - interval '1 hour',
@@ -208,7 +208,7 @@ test('what is held, and what waits for its time, is left alone', async () => {
     const [row] = await stack.sql`select check_at from deliveries where id = ${id}`;
     return row?.checkAt !== null;
   });
-  // A whole sweep over both.
+  // A full sweep over both.
   await stack.stopWorker();
   const swept = sweeps();
   await stack.startWorker();

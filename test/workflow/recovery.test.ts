@@ -1,4 +1,4 @@
-/** Recoveries on a real Temporal server: what a webhook did not get is delivered, once, whoever steers it from where. */
+/** Recoveries on a real Temporal server: lost events are delivered, once, whoever controls the recovery and from where. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { beginRecovery, controlRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { stepRecovery } from '../../src/db/recoveries/step.ts';
@@ -63,7 +63,7 @@ const untilState = (stack: DeliveryStack, recoveryId: string, state: string) =>
 const created = async (stack: DeliveryStack, recoveryId: string) =>
   (await recoveredBy(stack.sql, recoveryId)).length;
 
-/** The workflow has looked, and says this of it. */
+/** Waits until the workflow has checked, and reports this state. */
 const untilShown = (stack: DeliveryStack, recoveryId: string, state: string) =>
   stack.until(`the workflow to say ${state}`, async () => {
     const progress = await workflowOf(stack, recoveryId)
@@ -102,7 +102,7 @@ test.each(['each', 'auto'] as const)(
 );
 
 test('what was missed while the webhook was inactive is delivered too', async () => {
-  // The other tests' events were missed by its webhook too.
+  // Its own stack: otherwise its webhook would have missed the other tests' events too.
   const { stack, receiver, lost } = await subscribed(await ownStack({}));
   await stack.changeWebhook(lost.webhookId, { active: false });
   for (const entity of ['1', '2', '3']) expect(await stack.fire(entity)).toEqual([]);
@@ -116,7 +116,7 @@ test('what was missed while the webhook was inactive is delivered too', async ()
 
 test('paused, resumed and canceled by the e-shop: the workflow follows', async () => {
   const { stack, receiver, lost } = await subscribed();
-  // Who answers nothing takes no more than the first few.
+  // A receiver that answers nothing gets no more than the first few.
   receiver.respond({ hang: 'headers' });
   await loseMany(lost, 60);
   const recoveryId = await begin(lost);
@@ -168,7 +168,7 @@ test("canceled with Temporal's own button: it is canceled for the e-shop too", a
   expect(await stack.untilEnded(recoveryWorkflowId(recoveryId))).toBe('CANCELLED');
   expect(await readRecovery(stack.sql, recoveryId)).toMatchObject({ state: 'canceled', by: 'operator' });
   const first = await workflowOf(stack, recoveryId).describe();
-  // Its relay is late, and tells of the cancellation a workflow that has ended.
+  // Its relay is late, and passes the cancellation on to a workflow that has ended.
   await stack.sql`update recoveries set told_version = 0 where id = ${recoveryId}`;
   await stack.notify();
   await stack.until('the change to be told', async () => {

@@ -1,4 +1,4 @@
-/** A delivery once more: a delivery like any other (docs/interface.md, L6). */
+/** A redelivery is a delivery like any other (docs/interface.md, L6). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { redeliver } from '../../src/db/outbox/redeliver.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';

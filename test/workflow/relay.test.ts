@@ -1,4 +1,4 @@
-/** The relay: outbox → Temporal, each delivery once, whoever else claims. */
+/** The relay: outbox → Temporal, each delivery once, however many processes claim. */
 
 import { afterEach, expect, test } from 'vitest';
 import { claimWebhookChanges } from '../../src/db/outbox/changes.ts';
@@ -41,10 +41,10 @@ async function claim(sql: Sql, limit: number) {
   return (await claimDeliveries(sql, { queue: QUEUE.fresh, limit })).deliveries;
 }
 
-/** What a call says to a server that is not there. */
+/** The error of a call to a server that is away. */
 const away = () => Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: '', metadata: {} });
 
-/** Holds what `claim` takes in an open transaction while `meanwhile` runs. */
+/** Keeps the rows that `claim` takes in an open transaction while `meanwhile` runs. */
 async function whileHeld<T>(
   stack: DeliveryStack,
   claim: (sql: Sql) => Promise<T>,
@@ -156,14 +156,14 @@ test('a whole batch that Temporal refuses does not stop the others', async () =>
   const refused = 'x'.repeat(50_000);
   for (let index = 0; index < 40; index += 1) await stack.createWebhook('http://127.0.0.1:9/');
   expect(await stack.fire(refused)).toHaveLength(40);
-  // What follows is for another webhook; deleted ones would take their deliveries with them.
+  // Later events are for another webhook; deleting these would take their deliveries away.
   await stack.sql`update webhooks set webhook_type = 'UPDATE_ORDER'`;
   const receiver = await startReceiver();
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('accepted');
   await stack.startWorker();
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  // By lot, it may have been started before some of them were refused.
+  // The lot may have let it start before some of them were refused.
   const refusals = () => stack.logged.filter(({ msg }) => msg === 'Temporal refused to start a delivery');
   await stack.until(
     'all refusals',
@@ -255,11 +255,11 @@ test('a workflow that was terminated does not stand in the way of the changes of
   await stack.changeWebhook(terminated.webhook.id, { active: false });
   const other = await waiting('10054');
   await stack.workflow(terminated.id).terminate();
-  // Both changes are claimed together, that of the terminated one first.
+  // Both changes are claimed together, first that of the terminated one.
   await stack.stopWorker();
   await stack.changeWebhook(terminated.webhook.id, { active: true });
   await stack.changeWebhook(other.webhook.id, { url: `${receiver.url}/moved` });
-  // The relay alone: a worker's reconciler would close the terminated delivery before it is told.
+  // Only the relay: a worker's reconciler would close the terminated delivery before the change reaches it.
   const real = createDispatcher(stack.client, stack.taskQueue, stack.policy);
   const { told } = relayTo(stack, {
     signalWebhookChanged: (delivery) => real.signalWebhookChanged(delivery),

@@ -1,4 +1,4 @@
-/** Workers that others have replaced: what they have under way finishes, and they begin nothing more. */
+/** Workers that others have replaced: they finish the work under way, and begin nothing more. */
 import pino from 'pino';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { runSession } from '../../src/app/worker-session.ts';
@@ -18,14 +18,14 @@ const AT_ONCE = 100;
 /** More than a batch makes at once. */
 const ORDERS = AT_ONCE + 60;
 
-/** All orders are claimed at once; those that find no place wait for one in the worker. */
+/** All orders are claimed at once; those without a place wait for one in the worker. */
 function patient() {
   const limits = limitsWith({ attempts: 2 * AT_ONCE, firstLimit: ORDERS, claimAheadMs: 60_000 });
   const quotas = { eshop: ORDERS, webhook: ORDERS, eshops: new Map(), webhooks: new Map() };
   return { ...limits, quotas: () => quotas };
 }
 
-/** A session of workers, until the signal says that others have taken over. */
+/** A session of workers, until the signal that others have taken over. */
 function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
   const log = pino({ level: 'silent' });
   routeTemporalLogs(log);

@@ -1,4 +1,4 @@
-/** The retention as it runs by itself: on a schedule, visible in Temporal. */
+/** The retention on its schedule, visible in Temporal. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listPartitions } from '../../src/db/retention/partitions.ts';
 import { retain } from '../../src/retention/retain.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
     worker: false,
     policy: { initialIntervalMs: 5_000 },
   });
-  // As if a month had passed: what is there now is in the week before the partitions begin.
+  // As if a month had passed: the present rows lie in the week before the partitions begin.
   for (const { table, week, until } of await listPartitions(stack.sql)) {
     if (week === 'default' || until === null) continue;
     if (week !== 'first') await stack.sql`drop table ${stack.sql(`${table}_${week}`)}`;
@@ -84,7 +84,7 @@ test('what is delivered goes with its week, what is open stays and is delivered,
   expect(kept).toContainEqual({ partition: 'deliveries_first', neededBy: 1 });
   expect(removed.deliveries).toBe(1);
   expect(await sql`select from deliveries where id = ${delivered}`).toEqual([]);
-  // A worker that starts checks everything.
+  // A worker checks everything when it starts.
   await stack.stopWorker();
   await stack.startWorker();
   receiver.respond({ status: 200 });

@@ -1,4 +1,4 @@
-/** While a secret is being replaced: who signs, as a receiver sees it (docs/interface.md, W5). */
+/** The signatures that a receiver sees while a secret is being replaced (docs/interface.md, W5). */
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** The secrets that made each `v1=` of the request, in their order; '?' for one that none of them made. */
+/** The secrets that made each `v1=` of the request, in order; '?' for an unknown one. */
 function signers(request: ReceivedRequest, secrets: Record<string, string>): string[] {
   const header = String(request.headers['x-service-signature']);
   const time = /^t=(\d+),/.exec(header)?.[1];
@@ -28,7 +28,7 @@ function signers(request: ReceivedRequest, secrets: Record<string, string>): str
   );
 }
 
-/** Whether the published library of Standard Webhooks takes the request with this secret. */
+/** Whether the published library of Standard Webhooks accepts the request with this secret. */
 function verifies(request: ReceivedRequest, secret: string): boolean {
   const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
   try {
@@ -39,7 +39,7 @@ function verifies(request: ReceivedRequest, secret: string): boolean {
   }
 }
 
-/** The request of an order that is created now. */
+/** The request for a new order. */
 async function delivered(entityId: string): Promise<ReceivedRequest> {
   const id = await stack.fireOne(entityId);
   await stack.untilClosed(id);

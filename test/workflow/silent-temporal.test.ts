@@ -1,4 +1,4 @@
-/** A Temporal that has fallen silent: who asks it something waits no longer than the deadline of the call. */
+/** A Temporal that has fallen silent: calls wait no longer than their deadline. */
 import { Client, Connection, ServiceError } from '@temporalio/client';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { createExecutions } from '../../src/reconciler/executions.ts';
@@ -8,10 +8,10 @@ import { workersSeen } from '../../src/temporal/workers-seen.ts';
 import { signalWorkflow } from '../../src/temporal/workflow-calls.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
-/** gRPC's DEADLINE_EXCEEDED. A connection that is given up for its silence says something else, and later. */
+/** gRPC's DEADLINE_EXCEEDED. A connection given up for its silence gives another error, and later. */
 const TOO_LATE = 4;
 
-/** What a call failed with. */
+/** The code of a call's error. */
 function codeOf(result: PromiseSettledResult<unknown>): unknown {
   if (result.status === 'fulfilled') return result.value;
   const reason: unknown = result.reason;

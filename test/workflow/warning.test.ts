@@ -6,7 +6,7 @@ import { startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
 
 const HOUR_MS = 3_600_000;
-/** One wait of an hour: a failed first attempt is the last one before it would be too late to warn. */
+/** A single wait of an hour: the failed first attempt is the last one with time for a warning. */
 const policy = { initialIntervalMs: HOUR_MS, maxRetries: 1, windowMs: 2 * HOUR_MS };
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -111,7 +111,7 @@ test('the receiver works again before the mail server does: nobody is mailed', a
   const { id } = await warned();
   await stack.until('a try to mail', async () => server.tries > 0);
   receiver.respond({ status: 200 });
-  // Both attempts at once.
+  // Both attempts follow at once.
   await stack.changeWebhook(webhook.id, { active: false });
   await stack.changeWebhook(webhook.id, { active: true });
   server.isAway = false;

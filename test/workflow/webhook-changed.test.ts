@@ -1,4 +1,4 @@
-/** Holding and going on: what a change of the webhook means for its open deliveries. */
+/** Holding and continuing: the effect of a webhook's change on its open deliveries. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
@@ -35,7 +35,7 @@ test('deactivated during a ten-minute wait and activated again: an attempt at on
   await stack.untilHeld(id);
   receiver.respond({ status: 200 });
   await stack.changeWebhook(webhook.id, { active: true });
-  // Nothing else could make an attempt before the ten minutes are over.
+  // Nothing else could make an attempt within the ten minutes.
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(requestsTo('/held').map((request) => request.headers['x-service-attempt'])).toEqual(['1', '2']);
 });
@@ -56,7 +56,7 @@ test('not told that its webhook is inactive: the next attempt finds out, and wai
     const [activity] = (await stack.describe(id))?.raw.pendingActivities ?? [];
     return activity?.lastFailure?.message?.startsWith('Held: the webhook is inactive. The window ends 20');
   });
-  // Its workflow was asked nothing: thousands may find out at the same time.
+  // Its workflow did not have to act: thousands may find out at the same time.
   const { events } = await stack.workflow(id).fetchHistory();
   expect(
     events?.flatMap((event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? []),
@@ -86,7 +86,7 @@ test('a signal without a change leaves the wait as it is', async () => {
   });
   expect(requestsTo('/unchanged')).toHaveLength(1);
   expect((await stack.delivery(id)).nextAttemptAt).toEqual(due);
-  // And it can still be reached in that wait.
+  // It can still be reached during that wait.
   receiver.respond({ status: 200 });
   await stack.changeWebhook(webhook.id, { url: `${receiver.url}/moved` });
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
@@ -161,7 +161,7 @@ test('switched off and on twenty times in a row: the wait that is due, one attem
       'every change to be told',
       async () => (await own.sql`select 1 from outbox`).length === 0,
     );
-    // All changes were made before the first wait was over: none of them asks for another attempt.
+    // All changes were made before the end of the first wait: none of them asks for another attempt.
     await skipWait(own, id);
     await own.until('the attempt that follows', async () => (await own.delivery(id)).attemptsMade === 2);
     expect(requestsTo('/toggled')).toHaveLength(2);

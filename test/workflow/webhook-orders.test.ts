@@ -1,4 +1,4 @@
-/** Operators activate, test and recover by starting workflows, as Temporal's UI starts them: a type by its name, and JSON. */
+/** Operators activate, test and recover by starting workflows, as in Temporal's UI: a type by its name, and JSON. */
 import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { readRecovery } from '../../src/db/recoveries/recoveries.ts';
@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 afterEach(() => stack.retireWebhooks());
 
-/** Starts one with what was typed as its input; answers its result, or the sentence it was refused with. */
+/** Starts a workflow with this input; answers its result, or the sentence of its refusal. */
 async function asked(type: string, typed?: unknown) {
   started += 1;
   const workflowId = `${stack.taskQueue}-${started}`;
@@ -37,7 +37,7 @@ async function asked(type: string, typed?: unknown) {
 const shownOf = async (handle: Awaited<ReturnType<typeof asked>>['handle']) =>
   (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
 
-/** A webhook that was deactivated because its receiver failed, and that has missed an event since. */
+/** A webhook that was deactivated after receiver failures, and that has missed an event since. */
 async function deactivated(): Promise<{ failed: string }> {
   ({ id: webhookId } = await stack.createWebhook(receiver.url));
   receiver.respond({ status: 503 });
@@ -101,7 +101,7 @@ test('from the deactivation to the recovery of everything missed, by workflows a
   );
   const orders = receiver.requests.slice(before).map(({ text }) => JSON.parse(text).eshopOrderId);
   expect(orders.sort()).toEqual(['10001', '10002']);
-  // The list of what concerns the webhook shows who asked for what.
+  // The list of a webhook's workflows shows who asked for what.
   expect((await recovered.handle.describe()).typedSearchAttributes.getAll()).toContainEqual(
     expect.objectContaining({ value: webhookId }),
   );

@@ -50,12 +50,12 @@ test.each([429, 503])(
     const [first, second] = await stack.attempts(id);
     const gap = (second?.startedAt.getTime() ?? 0) - (first?.finishedAt?.getTime() ?? 0);
     expect(gap).toBeGreaterThanOrEqual(995);
-    // So that the attempt itself, however long it takes, ends within the window.
+    // So that the attempt, however long it takes, ends within the window.
     const latest = (first?.startedAt.getTime() ?? 0) + stack.policy.windowMs - stack.policy.attemptTimeoutMs;
     const { nextAttemptAt } = await stack.delivery(id);
     expect(nextAttemptAt?.getTime()).toBeLessThanOrEqual(latest);
     expect(nextAttemptAt?.getTime()).toBeGreaterThan(latest - 1_000);
-    // The engine's plan is the same.
+    // Temporal has the same plan.
     const planned = await stack.until('the plan of the engine', async () => {
       const [activity] = (await stack.describe(id))?.raw.pendingActivities ?? [];
       return activity?.attempt === 2 && activity.scheduledTime;
@@ -115,7 +115,7 @@ test('likewise where only its next attempt finds that its webhook is inactive', 
     return { status: 503 };
   });
   const id = await stack.fireOne('10024');
-  // The engine waits for the end of the window.
+  // Temporal waits for the end of the window.
   await stack.until('the second attempt', async () =>
     (await stack.describe(id))?.raw.pendingActivities?.[0]?.lastFailure?.message?.startsWith('Held: '),
   );
@@ -124,7 +124,7 @@ test('likewise where only its next attempt finds that its webhook is inactive', 
   await expectBlameless(id, webhook.id, 2);
 });
 
-/** Whoever deactivated the webhook knows: nobody is called, nobody is mailed. */
+/** The webhook's user deactivated it: no alarm is raised, and no mail is sent. */
 async function expectBlameless(id: string, webhookId: number, attemptsMade = 1): Promise<void> {
   expect(await stack.untilClosed(id)).toBe('FAILED');
   expect(await stack.delivery(id)).toMatchObject({ state: 'expired', attemptsMade });

@@ -1,4 +1,4 @@
-/** What the workflows of deliveries are called: by what goes where. */
+/** The ids of deliveries' workflows: they say what goes where. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
@@ -59,7 +59,7 @@ test.each(['a b', 'žluť/100 %', `it's "quoted"\\`, '日'.repeat(64), '..a'])(
     const { stack, webhook } = await start();
     const id = await stack.fireOne(entityId);
     expect(await stack.untilClosed(id)).toBe('COMPLETED');
-    // Other tests have webhooks of the same number.
+    // Other tests have webhooks with the same number.
     const query = `TaskQueue = "${stack.taskQueue}" AND WorkflowId STARTS_WITH "delivery/${webhook.id}/CREATE_ORDER/"`;
     await stack.until('the list', async () => {
       for await (const { workflowId } of stack.client.workflow.list({ query }))

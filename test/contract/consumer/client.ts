@@ -9,7 +9,7 @@ import type { components, paths, webhooks } from './api.generated.ts';
 const [baseUrl = '', apiKey = '', username = '', password = ''] = process.argv.slice(2);
 const api = createClient<paths>({ baseUrl, headers: { 'x-api-key': apiKey } });
 
-/** The data of an answer. */
+/** The data of a response. */
 function ok<T>({ data, error }: { data?: { data: T }; error?: components['schemas']['Error'] }): T {
   if (data === undefined) throw new Error(error?.message ?? 'no answer');
   return data.data;
@@ -69,7 +69,7 @@ const returnLine = ({ eshopReturnId, rma }: Payload<'CREATE_RETURN'>) =>
   `return ${eshopReturnId} ${rma ?? ''}`;
 const movementLine = ({ sku, count }: Payload<'CREATE_STOCK_MOVEMENT_ORDER'>) => `${count} of ${sku}`;
 
-/** One handler per kind of event: a kind too many, too few or with another payload does not compile. */
+/** One handler per event type: a missing type, an extra one or a wrong payload does not compile. */
 const handlers: { [Type in keyof webhooks]: (payload: Payload<Type>) => string } = {
   CREATE_ORDER: orderLine,
   UPDATE_ORDER: orderLine,
@@ -91,7 +91,7 @@ const handlers: { [Type in keyof webhooks]: (payload: Payload<Type>) => string }
   CREATE_STOCK_MOVEMENT_QUALITY_RELEASE: movementLine,
 };
 
-/** What must not compile: the types would be worth nothing if it did. */
+/** Must not compile: the types would be worthless if it did. */
 export async function wrong() {
   // @ts-expect-error no such kind of event
   const type: keyof webhooks = 'DELETE_ORDER';

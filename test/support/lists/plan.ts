@@ -1,4 +1,4 @@
-/** How Postgres answers a query: by which indexes, how many rows it looks at, and how many it sorts. */
+/** How Postgres answers a query: which indexes it uses, and how many rows it reads and sorts. */
 import postgres from 'postgres';
 import type { Pool } from '../../../src/db/pool.ts';
 
@@ -7,7 +7,7 @@ interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
-  /** Absent without figures, as all that follow. */
+  /** Absent without figures, as are all below. */
   readonly 'Actual Rows'?: number;
   readonly 'Actual Loops'?: number;
   readonly 'Rows Removed by Filter'?: number;
@@ -19,33 +19,33 @@ interface PlanNode {
 
 /** How a query was answered. */
 export interface Plan {
-  /** Tables that were read from their beginning to their end. */
+  /** Tables that were read from beginning to end. */
   readonly scanned: readonly string[];
   readonly indexes: readonly string[];
-  /** Rows of tables that were looked at, those included that did not fit. */
+  /** Rows of tables that were read, including those that did not match. */
   readonly read: number;
-  /** Rows that the largest sort was given. */
+  /** The number of rows in the largest sort. */
   readonly sorted: number;
-  /** Pages of tables and indexes that were looked at, each as often as it was. */
+  /** Pages of tables and indexes that were read, counted each time. */
   readonly pages: number;
 }
 
-/** What is told of a plan, and how it is made. */
+/** How a plan is made, and how much of it is reported. */
 export interface Looking {
   /** False: without figures. */
   readonly counts?: boolean;
-  /** Settings of the planner beside those of the pool. */
+  /** Settings of the planner in addition to the pool's. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Tells how queries are answered. */
+/** Shows how queries are answered. */
 export interface Planner {
   planOf(query: postgres.Fragment): Promise<Plan>;
   end(): Promise<void>;
 }
 
 /**
- * Looks at the plans that queries are actually answered with: a pool makes one that fits all values.
+ * Reads the plans that queries really run with: a pool makes a generic one for all values.
  * @param url of the same database, as a superuser
  */
 export async function createPlanner(
@@ -55,7 +55,7 @@ export async function createPlanner(
 ): Promise<Planner> {
   const plans: PlanNode[] = [];
   const own = postgres(url, {
-    // With the pool's own settings of the planner.
+    // With the pool's planner settings.
     connection: { ...sql.options.connection, ...settings },
     max: 1,
     max_lifetime: null,
@@ -105,7 +105,7 @@ export function nodesOf<N extends { readonly Plans?: readonly N[] }>(node: N): N
   return [node, ...(node.Plans ?? []).flatMap((below) => nodesOf(below))];
 }
 
-/** Figures of a node are those of one of its executions. */
+/** The figures of a node are per execution. */
 function lookedAt(node: PlanNode): number {
   const { 'Actual Rows': found = 0, 'Actual Loops': loops = 0 } = node;
   return (

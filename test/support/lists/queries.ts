@@ -1,6 +1,5 @@
 /**
- * Every filter that `GET /deliveries` and `GET /events` know, and every combination of them, from both ends: the queries that they
- * take.
+ * Every filter of `GET /deliveries` and `GET /events`, and every combination of them, from both ends: their queries.
  */
 import type postgres from 'postgres';
 import { pageOf } from '../../../src/api/pagination.ts';
@@ -16,7 +15,7 @@ import { deliveryStates } from '../../../src/domain/delivery-state.ts';
 import { idAt } from '../../../src/domain/id-time.ts';
 import type { Seeded } from './seed.ts';
 
-/** What is read of a list: the first page, the last one that there is of a long list, what follows a cursor. */
+/** Parts of a list: its first page, the last page available in a long list, the page after a cursor. */
 export const directions = ['newest', 'deepest', 'cursor'] as const;
 /** One of {@link directions}. */
 export type Direction = (typeof directions)[number];
@@ -25,14 +24,14 @@ export type Direction = (typeof directions)[number];
 export interface ListQuery {
   /** `deliveries` or `events`. */
   readonly list: string;
-  /** The names of its filters, each with its value where there are several kinds of values. */
+  /** The names of its filters, each with its value if there are several kinds of values. */
   readonly filters: readonly string[];
-  /** The queries that the answer takes, not sent yet. */
+  /** The queries for the response, not sent yet. */
   queries(direction: Direction): readonly postgres.Fragment[];
 }
 
 const BEGINNING = '00000000-0000-0000-0000-000000000000';
-/** A page as the API gives it when nothing is said; the last one that it gives; a cursor from the beginning on. */
+/** The API's default page; its last available page; a cursor at the beginning. */
 const ASKED: Readonly<Record<Direction, { page?: number; items?: number; after?: string }>> = {
   newest: {},
   deepest: { page: 100, items: 100 },
@@ -47,7 +46,7 @@ function sliceOf(direction: Direction): Slice {
     : { limit, offset };
 }
 
-/** A value of a filter, with what it is called. */
+/** A value of a filter, with its label. */
 type Value<Filter> = readonly [label: string, part: Partial<Filter>];
 
 interface Combination<Filter> {
@@ -55,7 +54,7 @@ interface Combination<Filter> {
   readonly filter: Partial<Filter>;
 }
 
-/** One of the values of each of some filters, in all combinations, that of none included. */
+/** All combinations of at most one value of each filter, including none. */
 function combined<Filter extends object>(
   filters: readonly (readonly Value<Filter>[])[],
 ): Combination<Filter>[] {
@@ -69,7 +68,7 @@ function combined<Filter extends object>(
   return all;
 }
 
-/** Everything that the API can be asked for. */
+/** Every query that the API can be asked for. */
 export function listQueries(sql: Pool, seeded: Seeded): ListQuery[] {
   const { eshopId, webhookId, changedWebhookId, earlierType, entityId, busyEntityId, begin } = seeded;
   const month = Date.now() - begin.getTime();

@@ -1,6 +1,6 @@
 /**
- * A month of events and deliveries as a warehouse has them: forty e-shops, of which one makes a third of everything; three
- * hundred webhooks of all kinds, some inactive, some deleted, some once of another type.
+ * A month of events and deliveries, as in a real warehouse: forty e-shops, one of them with a third of everything; three hundred
+ * webhooks of all kinds, some inactive, some deleted, some that once had another type.
  */
 import type { Pool } from '../../../src/db/pool.ts';
 import { makeWeek } from '../../../src/db/retention/partitions.ts';
@@ -18,24 +18,24 @@ const MONTH_MS = 30 * 24 * 3_600_000;
 /** Events per statement. */
 const CHUNK = 100_000;
 
-/** What is asked about. */
+/** The records that tests ask for. */
 export interface Seeded {
   /** The largest e-shop. */
   readonly eshopId: number;
-  /** One of its webhooks; and one that was of another type for the first half of the month. */
+  /** One of its webhooks, and one that had another type in the first half of the month. */
   readonly webhookId: number;
   readonly changedWebhookId: number;
   /** The type that this webhook had. */
   readonly earlierType: (typeof eventTypeNames)[number];
-  /** A record like most others, and one of which a twentieth of all events tells. */
+  /** An ordinary record, and one with a twentieth of all events. */
   readonly entityId: string;
   readonly busyEntityId: string;
-  /** Where the month began. */
+  /** The beginning of the month. */
   readonly begin: Date;
   readonly deliveries: number;
 }
 
-/** The webhook that loses what happens on one day, and gets it again later. */
+/** The webhook that loses the events of one day, and gets them again later. */
 const LOSES = 3;
 /** The webhook whose type changes. */
 const CHANGES = 7;
@@ -49,7 +49,7 @@ export async function seedLists(
   const begin = new Date(Date.now() - MONTH_MS);
   await makePartitions(sql, begin);
   await seedWebhooks(sql, begin);
-  // An event of the largest e-shop has several deliveries, one of the others has one.
+  // An event of the largest e-shop has several deliveries; an event of any other has one.
   const ofLargest = (deliveries * SHARE_OF_LARGEST) / (WEBHOOKS_OF_LARGEST / eventTypeNames.length);
   const events = Math.ceil(ofLargest + deliveries * (1 - SHARE_OF_LARGEST));
   const share = ofLargest / events;
@@ -63,7 +63,7 @@ export async function seedLists(
   return await seededOf(sql, begin);
 }
 
-/** One per week, as the program makes them in time. */
+/** One per week, as the program creates them. */
 async function makePartitions(sql: Pool, begin: Date): Promise<void> {
   for (const table of ['events', 'deliveries', 'attempts']) {
     const partitions = await sql<{ name: string }[]>`
@@ -107,7 +107,7 @@ async function seedWebhooks(sql: Pool, begin: Date): Promise<void> {
     from (select distinct eshop_id, type from seeded_webhooks) types`;
 }
 
-/** One webhook has had its present type since the middle of the month. */
+/** One webhook has had its present type only since the middle of the month. */
 async function changeType(sql: Pool, begin: Date): Promise<void> {
   const middle = new Date(begin.getTime() + MONTH_MS / 2);
   const earlier = sql`(select type from seeded_webhooks where place = ${CHANGES + 1})`;
@@ -124,7 +124,7 @@ async function changeType(sql: Pool, begin: Date): Promise<void> {
   await sql`update seeded_webhooks set begins = ${middle} where place = ${CHANGES} and ends > ${middle}`;
 }
 
-/** What an operator asked of those that are held. */
+/** The operator's action on held deliveries. */
 const HELD = {
   id: 'seeded',
   action: 'hold',
@@ -138,11 +138,11 @@ interface Chunk {
   readonly to: number;
   readonly events: number;
   readonly begin: Date;
-  /** Of events, that of the largest e-shop. */
+  /** The largest e-shop's share of events. */
   readonly share: number;
 }
 
-/** Of a hundred deliveries one has failed and was made again an hour later; open are only young ones. */
+/** One delivery in a hundred has failed and was made again an hour later; only recent ones are open. */
 async function seedEvents(sql: Pool, { from, to, events, begin, share }: Chunk): Promise<void> {
   const day = (number: number) => new Date(begin.getTime() + number * 24 * 3_600_000);
   const id = (time: ReturnType<Pool>, seed: ReturnType<Pool>) => sql`

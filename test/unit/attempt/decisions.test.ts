@@ -1,4 +1,4 @@
-/** What an attempt decides, case by case. */
+/** The decisions of an attempt, case by case. */
 import { describe, expect, test } from 'vitest';
 import {
   answerTo,
@@ -202,7 +202,7 @@ describe('what is recorded', () => {
     const window = { ...begun, windowStartedAt: at(-51 * MINUTE) };
     const record = recordOf(late, order, { ...attempt, begun: window });
     expect(record.lateMs).toBe(40 * MINUTE);
-    // Nine minutes are left, and the waits due would take nine and a half: each is shortened a little.
+    // Nine minutes are left, and the planned waits would take nine and a half: each is shortened a little.
     const wait = Number(record.nextAttemptAt) - NOW - 212;
     expect(wait).toBeGreaterThan(policy.initialIntervalMs);
     expect(wait).toBeLessThan(11_000);

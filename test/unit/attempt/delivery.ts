@@ -5,7 +5,7 @@ import type { RetryPolicy } from '../../../src/domain/retry-policy.ts';
 export const MINUTE = 60_000;
 export const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 
-/** So many milliseconds after now. */
+/** This many milliseconds after now. */
 export const at = (ms: number) => new Date(NOW + ms);
 
 /** 21 attempts; the window of an hour has room for all. */
@@ -64,7 +64,7 @@ export const waiting: DeliveryForAttempt = {
   now: at(0),
 };
 
-/** Never tried. */
+/** Never attempted. */
 export const untried: DeliveryForAttempt = {
   ...waiting,
   state: 'pending',

@@ -4,7 +4,7 @@ import { prepare } from '../../../src/attempt/prepare.ts';
 import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
 import { at, waiting } from './delivery.ts';
 
-/** A secret is what was sealed, and whose it is. */
+/** A secret shows the sealed text and its owner. */
 const keys = {
   decryptSecret: (sealed: Buffer, owner: { eshopId: number; webhookId: number }) =>
     `${sealed} of ${owner.eshopId}/${owner.webhookId}`,

@@ -1,4 +1,4 @@
-/** Which write fires what (docs/interface.md, E1–E4), and the states of a delivery. */
+/** The events of each write (docs/interface.md, E1–E4), and the states of a delivery. */
 import { describe, expect, test } from 'vitest';
 import { catalogue } from '../../../src/domain/catalogue.ts';
 import { isOpen, storedStates } from '../../../src/domain/delivery-state.ts';

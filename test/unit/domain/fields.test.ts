@@ -1,4 +1,4 @@
-/** The fields that several entities share: what each takes, and the words in which it refuses. */
+/** The fields that several entities share: accepted values, and the words of refusals. */
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import {
@@ -34,7 +34,7 @@ const NO_PATH = 'must not be "." or "..", which cannot be used in a path';
 const whole = 'must be a whole number from 2 to 4';
 const moment = 'must be an ISO 8601 date-time with an offset';
 
-// The schemas are made within the tests, so that a defect of what makes them is found by them.
+// The schemas are made within the tests, so that the tests find defects in how they are made.
 describe.each<[string, () => v.GenericSchema, [unknown, string | null][]]>([
   [
     'text',
@@ -43,7 +43,7 @@ describe.each<[string, () => v.GenericSchema, [unknown, string | null][]]>([
       ['', null],
       ['abc', null],
       ['abcd', 'must have at most 3 characters'],
-      // An emoji is one character here as in JSON Schema, however many units it takes.
+      // An emoji is one character, as in JSON Schema, however many units it takes.
       ['😀😀😀', null],
       ['😀😀😀😀', 'must have at most 3 characters'],
       ['😀aaa', 'must have at most 3 characters'],

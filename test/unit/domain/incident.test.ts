@@ -1,4 +1,4 @@
-/** When the retries of a delivery are spent, and with which attempt its e-shop has to be warned of that. */
+/** When the retries of a delivery are exhausted, and after which attempt its e-shop must be warned. */
 import { describe, expect, test } from 'vitest';
 import {
   deactivationAt,
@@ -16,7 +16,7 @@ import {
 
 const HOUR = 3_600_000;
 
-/** What is recorded of each attempt that fails at once, and the time of the last one. */
+/** The record of each attempt if all fail at once, and the time of the last one. */
 function life(policy: RetryPolicy): { attempts: Retried[]; end: number } {
   const attempts: Retried[] = [];
   let at = 0;

@@ -1,4 +1,4 @@
-/** Lists with a greatest length, records with a greatest size, problems told up to a number. */
+/** Lists with a maximum length, records with a maximum size, and a maximum number of reported problems. */
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { text } from '../../../src/domain/fields.ts';
@@ -93,7 +93,7 @@ describe('what is told of many problems', () => {
 });
 
 describe('a record', () => {
-  /** One whose JSON has so many bytes. */
+  /** A record whose JSON has this many bytes. */
   const sized = (bytes: number) => ({ text: 'x'.repeat(bytes - '{"text":""}'.length) });
   const refusal = (bytes: number, onlyStatus: boolean) => {
     try {

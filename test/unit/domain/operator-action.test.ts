@@ -1,4 +1,4 @@
-/** What operators may ask of a delivery, case by case. */
+/** Operator actions on a delivery, case by case. */
 import { describe, expect, test } from 'vitest';
 import {
   type ActionName,
@@ -32,7 +32,7 @@ const waiting: ActionTarget = {
 const untried: Partial<ActionTarget> = { state: 'pending', attemptsMade: 0, nextAttemptAt: null };
 const lastOne: Partial<ActionTarget> = { attemptsMade: 20 };
 const spent: Partial<ActionTarget> = { nextAttemptAt: null };
-/** It took over the count of an older delivery of its record. */
+/** It continues the count of an older delivery of its record. */
 const inTurn: Partial<ActionTarget> = {
   state: 'pending',
   attemptsMade: 3,

@@ -1,4 +1,4 @@
-/** What can be done to an order: from the record before to the record after. */
+/** The changes of an order: from the record before to the record after. */
 import { describe, expect, test } from 'vitest';
 import { changeableInHand, moveOrder, orderEdits, releaseOrder } from '../../../src/domain/order/changes.ts';
 import type { OrderContext } from '../../../src/domain/order/rules.ts';

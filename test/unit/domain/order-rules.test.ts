@@ -1,4 +1,4 @@
-/** The rules over several fields of an order: each with the message it has, and where it does not apply. */
+/** The rules across several fields of an order: the message of each, and where it does not apply. */
 import { describe, expect, test } from 'vitest';
 import { orderEdits } from '../../../src/domain/order/changes.ts';
 import type { OrderContext } from '../../../src/domain/order/rules.ts';

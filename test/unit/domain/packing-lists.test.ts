@@ -1,4 +1,4 @@
-/** Packing lists: which units of an order went into which package. */
+/** Packing lists: which units of an order are in which package. */
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { packingListsSchema, packOrder } from '../../../src/domain/order/packing-lists.ts';

@@ -1,4 +1,4 @@
-/** What an e-shop can do to a product: from the record before to the record after. */
+/** An e-shop's changes of a product: from the record before to the record after. */
 import { expect, test } from 'vitest';
 import { productEdits } from '../../../src/domain/product/changes.ts';
 import { refusal } from '../../support/refusal.ts';

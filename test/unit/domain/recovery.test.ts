@@ -1,4 +1,4 @@
-/** How fast a recovery goes, and what is said of it. */
+/** The pace of a recovery, and its displayed progress. */
 import { describe, expect, test } from 'vitest';
 import { estimatedDurationMs, recoveryReason } from '../../../src/domain/recovery.ts';
 import {
@@ -82,7 +82,7 @@ describe('the pace', () => {
   });
 });
 
-/** Plays a recovery whose deliveries are taken as `takes` says; answers how far its estimated end is off, by per cent. */
+/** Plays a recovery whose receiver accepts as `takes` says; answers the error of its estimated end, in per cent. */
 function played(found: number, takes: (second: number, pending: number) => number): Map<number, number> {
   let pace: RecoveryPace = fresh;
   let [created, pending] = [0, 0];
@@ -136,7 +136,7 @@ describe('the duration', () => {
     [0, null, null, 0],
     [100, 50, 10_000, 4_000],
     [100, null, 100, 3_000],
-    // Faster than a recovery is.
+    // Faster than a recovery can be.
     [1_000, null, 1, 6_000],
     [100, null, null, 4_000],
     [100, 0, null, 4_000],
@@ -178,7 +178,7 @@ describe('its progress', () => {
   test('what was superseded is neither done nor failed nor left', () => {
     const some = { ...stored, superseded: 10 };
     expect(recoveryProgress(some)).toMatchObject({ done: 20, failed: 2, superseded: 10, left: 68 });
-    // Of 32 that ended the receiver had to take 22.
+    // 32 have ended, of which the receiver had to accept 22.
     expect(recoveryProgress({ ...some, rate: 4.675 }).estimatedEndAt).toEqual(
       new Date('2026-11-20T10:00:10Z'),
     );

@@ -1,4 +1,4 @@
-/** What can be done to a return: from the record before to the record after. */
+/** The changes of a return: from the record before to the record after. */
 import { describe, expect, test } from 'vitest';
 import {
   countReturn,

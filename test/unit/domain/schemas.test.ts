@@ -1,4 +1,4 @@
-/** The schemas of all records: what they say, the values they list, and the forms a record has. */
+/** The schemas of all records: their descriptions, their enumerations, and the forms of a record. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import * as v from 'valibot';
@@ -46,7 +46,7 @@ const inputs = {
   contract: contractSchema,
   shipper: shipperSchema,
 };
-/** Made when they are asked for, so that what makes them runs within a test. */
+/** Made on demand, so that the code that makes them runs within a test. */
 const records = Object.values(catalogue).flatMap((entry) =>
   payloadVersions.map((version) => [`${entry.kind} ${version}`, () => entry.recordSchema(version)] as const),
 );
@@ -55,7 +55,7 @@ const schemas: (readonly [string, () => v.GenericSchema])[] = [
   ...records,
 ];
 
-/** Everything inside a schema that is an empty text or list, with where it stands. Defaults may be empty. */
+/** Every empty text or list in a schema, with its path. Defaults may be empty. */
 function emptyIn(value: unknown, path: string, seen = new Set<unknown>()): string[] {
   if (value === '') return [path];
   if (typeof value !== 'object' || value === null || seen.has(value)) return [];
@@ -185,7 +185,7 @@ test('the identifier of each kind of record, as GET webhooks get it', () => {
 });
 
 describe('how a field is stored', () => {
-  /** The fields of each kind that is not stored as it comes. */
+  /** The fields of each kind that is converted for storage. */
   const kinds = (entry: CatalogueEntry, list?: string) => {
     const fields = [...fieldKinds(entry.recordSchema('v2'), list)];
     const of = (kind: string) => fields.filter(([, each]) => each === kind).map(([name]) => name);
@@ -246,7 +246,7 @@ describe('the record’s form of a field', () => {
   });
 
   test('timestamps are written in UTC', () => {
-    // As it is written: nothing is made of it any more.
+    // As written: it is not converted.
     const form = recordForm(timestamp(), 'v2');
     expect(v.parse(form, '2026-11-20T19:33:00.000+01:00')).toBe('2026-11-20T19:33:00.000+01:00');
     expect(v.is(form, 'today')).toBe(false);
@@ -309,7 +309,7 @@ describe('the documentation of decimals', () => {
     const documented = documentedBy(make());
     fc.assert(
       fc.property(texts, (text) => {
-        // What zeros too many are cut off from, and lines that are sent back, are let in beyond it.
+        // Superfluous zeros, and lines that are sent back, are accepted beyond the document.
         const exact = !/^-?0\d|\.\d*0$|^-0/.test(text) && !(range === 'announced' && text === '0');
         if (exact || documented(text)) expect(v.is(make(), text), text).toBe(documented(text));
       }),

@@ -1,4 +1,4 @@
-/** Static headers: what may be one, and what a PUT makes of those that are stored. */
+/** Static headers: the valid ones, and the effect of a PUT on the stored ones. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
@@ -93,7 +93,7 @@ test.each([
   expect(headersOrNull(sent)).toEqual(headers);
 });
 
-// A generated client checks by the schema.
+// A generated client checks values with the schema.
 test.each([
   ['a value', true, true],
   ['', true, true],

@@ -1,4 +1,4 @@
-/** What a webhook is, and what the contract of an e-shop forbids. */
+/** The rules of a webhook, and the limits of an e-shop's contract. */
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { contractOf, contractProblems } from '../../../src/domain/contract.ts';

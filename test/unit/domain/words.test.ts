@@ -1,4 +1,4 @@
-/** Words as they stand in messages, mails and the documentation. */
+/** Words as they appear in messages, mails and the documentation. */
 import { expect, test } from 'vitest';
 import { recordNotFound } from '../../../src/domain/problem.ts';
 import { article, capital, counted } from '../../../src/domain/words.ts';
