@@ -54,7 +54,7 @@ create table webhook_versions (
 create index webhook_versions_by_eshop on webhook_versions (eshop_id, webhook_type, webhook_id);
 create index webhook_versions_by_webhook on webhook_versions (webhook_id, at, number);
 
--- Every change of a webhook leaves a version, also one that an operator makes with SQL.
+-- Every change of type, URL, activity or deletion leaves a version, even one that an operator makes with SQL.
 create function note_webhook_version() returns trigger language plpgsql as $$
 begin
   insert into webhook_versions (webhook_id, eshop_id, webhook_type, url, active, deleted, generation)
