@@ -1,20 +1,18 @@
-/**
- * Programs that do one thing for us (pip, tar): each runs to its end, or ends with the start it serves.
- */
+/** Short-lived child programs (pip, tar): each runs to its end, or ends with the start that needs it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 
-/** How one of them is run. */
+/** How such a program is run. */
 interface ChildOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** In milliseconds; what takes longer is ended. */
+  /** In milliseconds; a program that takes longer is ended. */
   readonly timeoutMs: number;
-  /** Ends it: it is gone, with all it has started, when the promise rejects. */
+  /** Ends it: the promise rejects once it is gone, with everything it has started. */
   readonly signal: AbortSignal;
 }
 
-/** One that could not be started, or ended otherwise than with code 0. */
+/** A program that could not be started, or did not end with code 0. */
 export class ChildError extends Error {
-  /** What it wrote to its standard error. */
+  /** Its standard error. */
   readonly stderr: string;
   constructor(message: string, stderr: string) {
     super(message);
@@ -22,12 +20,12 @@ export class ChildError extends Error {
   }
 }
 
-/** Between the request to end and the end, in milliseconds. */
+/** From SIGTERM to SIGKILL, in milliseconds. */
 const KILL_AFTER_MS = 2_000;
-/** A group of its own lets us reach what it starts in turn; Windows has no such groups. */
+/** In a process group of its own, its children can be signalled too; Windows has no such groups. */
 const HAS_GROUPS = process.platform !== 'win32';
 
-/** Signals a child and whatever it has started. */
+/** Signals a child and everything it has started. */
 function signalAll(child: ChildProcess, name: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {
@@ -41,7 +39,7 @@ function signalAll(child: ChildProcess, name: NodeJS.Signals): void {
 /**
  * Runs a program to its end.
  * @returns its standard output
- * @throws ChildError when it fails or takes too long; the signal's reason when that was aborted
+ * @throws ChildError if it fails or takes too long; the signal's reason if that was aborted
  */
 export async function runChild(
   command: string,
@@ -69,12 +67,12 @@ export async function runChild(
     tooLong = true;
     end();
   }, timeoutMs);
-  // A second Ctrl-C ends us at once, without waiting for anything.
+  // A second Ctrl-C ends this process at once, without waiting.
   const abandon = () => signalAll(child, 'SIGKILL');
   process.once('exit', abandon);
   signal.addEventListener('abort', end, { once: true });
   try {
-    // `close`, not `exit`: its output is complete then, and nothing that it started still writes to it.
+    // `close`, not `exit`: only then is the output complete, and no process it started still writes to it.
     const ending = await new Promise<string>((resolve, reject) => {
       child.once('error', (error) => reject(new ChildError(error.message, stderr)));
       child.once('close', (code, killedBy) => resolve(killedBy ?? `code ${code}`));

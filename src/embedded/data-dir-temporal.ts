@@ -1,10 +1,10 @@
-/** The Temporal dev server of an instance: its workflows under `DATA_DIR`, its UI where people expect it. */
+/** The Temporal dev server of an instance: its workflows under `DATA_DIR`, its UI on the usual port. */
 import { mkdir } from 'node:fs/promises';
 import type { DataDir } from './data-dir.ts';
 import { stopOrphan } from './service.ts';
 import { type EmbeddedTemporal, startTemporal, TEMPORAL_STOP_MS } from './temporal.ts';
 
-/** Where people look for Temporal; taken when they are free. */
+/** The ports at which people expect Temporal; used if they are free. */
 const USUAL_PORT = 7233;
 const USUAL_UI_PORT = 8233;
 
@@ -15,11 +15,11 @@ async function notedPort(dataDir: DataDir, name: string, fallback: number): Prom
 }
 
 /**
- * Ends a server that an earlier process left running, and starts one. If it dies it is started again on the same ports.
- * @param program the path of Temporal's
- * @param say hears what takes time, and of a server that died
- * @param signal ends the start; nothing of it is left running then
- * @throws Error with one sentence when there is no program, or with the server's last output
+ * Ends a server that an earlier process left running, and starts one. If it dies, it is restarted on the same ports.
+ * @param program the path of the Temporal CLI
+ * @param say receives lines about slow steps, and about a server that died
+ * @param signal ends the start; nothing is left running then
+ * @throws Error with one sentence if there is no program, or with the server's last output
  */
 export async function startTemporalIn(
   dataDir: DataDir,

@@ -1,4 +1,4 @@
-/** `DATA_DIR`: what belongs to one instance on one machine, and which process uses it. */
+/** `DATA_DIR`: the files of one instance on one machine, and the process that uses them. */
 import { randomBytes } from 'node:crypto';
 import {
   access,
@@ -17,30 +17,30 @@ import * as v from 'valibot';
 import { UserError } from '../lib/user-error.ts';
 import { commandLine, isAlive } from './processes.ts';
 
-/** Named in `DATA_DIR/format` since 1.0: how the databases of the folder are made. */
+/** The format of the folder's databases, written to `DATA_DIR/format` since 1.0. */
 const FORMAT = '1';
 /** The databases of a folder. */
 const DATABASES = ['postgres', 'temporal'];
 
-/** What a running instance writes down, so that the `waybill` command finds it. */
+/** Written by a running instance, so that the `waybill` command finds it. */
 const instanceSchema = v.object({
   databaseUrl: v.optional(v.string()),
   temporalAddress: v.optional(v.string()),
   temporalUiUrl: v.optional(v.string()),
   apiUrl: v.optional(v.string()),
-  /** By role: where its processes show their metrics, and where Temporal's SDK shows its own. */
+  /** By role: the metrics of its processes, and those of Temporal's SDK. */
   metricsUrls: v.optional(v.record(v.string(), v.array(v.string()))),
 });
-/** Where the parts of an instance are reached. */
+/** The addresses of an instance's parts. */
 export type Instance = v.InferOutput<typeof instanceSchema>;
 
-/** What `instance.json` says; nothing where it is missing or broken. */
+/** Parses `instance.json`; empty if it is missing or broken. */
 export function parseInstance(text: string): Instance {
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), instanceSchema), text);
   return result.success ? result.output : {};
 }
 
-/** A folder that another process uses, or that cannot be used. */
+/** The folder is in use by another process, or cannot be used. */
 export class DataDirError extends UserError {
   override readonly name = 'DataDirError';
 }
@@ -49,7 +49,7 @@ export class DataDirError extends UserError {
 export interface DataDir {
   readonly path: string;
   join(...parts: string[]): string;
-  /** Reads a file of the folder, or writes it once with mode 0600. */
+  /** Reads a file of the folder, or creates it with mode 0600. */
   readOrCreate(name: string, make: () => string | Promise<string>): Promise<string>;
   read(name: string): Promise<string | undefined>;
   /** Replaces a file in one step. @param mode default: 0600 */
@@ -60,8 +60,8 @@ export interface DataDir {
 }
 
 /**
- * Opens the folder; creates it, for its owner alone, where it is missing.
- * @throws DataDirError when it cannot be used
+ * Opens the folder; creates it, for its owner alone, if it is missing.
+ * @throws DataDirError if it cannot be used
  */
 export async function openDataDir(directory: string): Promise<DataDir> {
   const dataDir = dataDirAt(directory);
@@ -78,7 +78,7 @@ export async function openDataDir(directory: string): Promise<DataDir> {
   return dataDir;
 }
 
-/** The folder as it is, if it is there at all: whoever only asks leaves nothing behind. */
+/** The folder as it is, which may not exist: reading creates nothing. */
 export function dataDirAt(directory: string): DataDir {
   const path = resolve(directory);
   const dataDir: DataDir = {
@@ -114,8 +114,8 @@ export function dataDirAt(directory: string): DataDir {
 }
 
 /**
- * Notes the format of the folder before databases are made in it.
- * @throws DataDirError when it has databases of another one; nothing is changed then
+ * Writes the format of the folder before databases are created in it.
+ * @throws DataDirError if it has databases of another format; nothing is changed then
  */
 export async function requireFormat(dataDir: DataDir): Promise<void> {
   if ((await dataDir.read('format'))?.trim() === FORMAT) return;
@@ -130,12 +130,12 @@ export async function requireFormat(dataDir: DataDir): Promise<void> {
 
 /**
  * Locks the folder for this process.
- * @throws DataDirError while another living Waybill has it
- * @returns gives it back
+ * @throws DataDirError while another running Waybill holds the lock
+ * @returns a function that releases it
  */
 export async function lockDataDir(dataDir: DataDir): Promise<() => Promise<void>> {
   const file = dataDir.join('lock');
-  // Linked into place with its content, so that nobody ever reads a lock without a process id.
+  // Linked into place with its content, so that a lock without a process id is never read.
   const mine = dataDir.join(`.lock.${process.pid}`);
   await writeFile(mine, String(process.pid), { mode: 0o600 });
   try {
@@ -146,7 +146,7 @@ export async function lockDataDir(dataDir: DataDir): Promise<() => Promise<void>
   return () => rm(file, { force: true });
 }
 
-/** Links a file under a second name; false when that name is taken. */
+/** Links a file under a second name; false if that name is taken. */
 async function linked(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
@@ -157,10 +157,10 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Removes the lock of a process that is gone. @throws DataDirError when it is not */
+/** Removes the lock of a process that is gone. @throws DataDirError if it still runs */
 async function removeStaleLock(dataDir: DataDir, file: string): Promise<void> {
   const pid = Number(await readFile(file, 'utf8').catch(() => ''));
-  // A number alone could belong to anything by now.
+  // By now the id may belong to any other process.
   const ours = /\bmain\.(ts|js)\b/.test(await commandLine(pid));
   if (pid > 0 && pid !== process.pid && ours && (await isAlive(pid))) {
     throw new DataDirError(

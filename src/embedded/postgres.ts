@@ -1,6 +1,6 @@
 /**
- * The embedded Postgres of an unconfigured start. It runs in a session of its own, so that Ctrl-C in a terminal
- * reaches it through us alone, after the drain.
+ * The embedded Postgres of an unconfigured start. It runs in its own session, so that Ctrl-C in a terminal reaches only this process,
+ * which stops Postgres after the drain.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -29,7 +29,7 @@ const run = promisify(execFile);
 /** A running server. */
 export interface EmbeddedServer {
   readonly url: string;
-  /** Whether it still lives; restarts it when it does not. */
+  /** Restarts it if it no longer runs. */
   ensureRunning(): Promise<'running' | 'restarted'>;
   stop(): Promise<void>;
 }
@@ -37,17 +37,17 @@ export interface EmbeddedServer {
 interface PostgresOptions {
   readonly maxConnections?: number;
   readonly superuser?: boolean;
-  /** Added to the environment of its processes, asked for at each start. */
+  /** Added to the environment of its processes, read at each start. */
   readonly env?: () => NodeJS.ProcessEnv;
 }
 
-/** Settings that make commits durable yet cheap for one machine. */
+/** Settings: TCP on this machine only. */
 const SETTINGS = ['-c', 'unix_socket_directories=', '-c', 'listen_addresses=127.0.0.1'];
 
 /** How long a killed server may remain in the process table, in milliseconds. */
 const ZOMBIE_PATIENCE_MS = 10_000;
 
-/** Says early, in one sentence, what would otherwise fail with a cryptic error: the server's user cannot enter the folder. */
+/** Checks early, with a clear message instead of a cryptic error, that the server's user can enter the folder. */
 async function requireAccess(path: string, user: User, wayOut: string): Promise<void> {
   const inaccessible = await inaccessibleFolder(path, user);
   if (inaccessible === null) return;
@@ -57,8 +57,8 @@ async function requireAccess(path: string, user: User, wayOut: string): Promise<
 }
 
 /**
- * Makes sure that the server's user can reach its programs and its folder, and nobody else the folder.
- * @returns that user; undefined where it is our own
+ * Makes sure that the server's user can reach its programs and its folder, and that no other user can reach the folder.
+ * @returns that user; undefined if it is our own
  */
 async function grantServerAccess({ pg_ctl }: Programs, dataDir: DataDir): Promise<User | undefined> {
   if (process.getuid?.() !== 0) {
@@ -66,7 +66,7 @@ async function grantServerAccess({ pg_ctl }: Programs, dataDir: DataDir): Promis
     return undefined;
   }
   const elsewhere = 'set DATA_DIR to a folder in a place open to all';
-  // Before the first start there may be no such user yet: then it will be one that owns nothing.
+  // Before the first start that user may not exist yet: it will own nothing.
   const expected = (await serverUser().catch(() => undefined)) ?? { uid: -1, gid: -1 };
   await requireAccess(
     pg_ctl,
@@ -81,10 +81,10 @@ async function grantServerAccess({ pg_ctl }: Programs, dataDir: DataDir): Promis
 }
 
 /**
- * Starts the server under `DATA_DIR`/postgres, creating the cluster on the first start. One that an earlier process
+ * Starts the server under `DATA_DIR`/postgres, creating the cluster on the first start. A server that an earlier process
  * left running is stopped first.
  * @param superuser whether a new cluster's only role, `waybill`, is a superuser, as harnesses need it
- * @throws DataDirError when the folder cannot be used by the server's user
+ * @throws DataDirError if the folder cannot be used by the server's user
  */
 export async function startPostgres(
   dataDir: DataDir,
@@ -103,7 +103,7 @@ export async function startPostgres(
     (await dataDir.read('postgres-ready')) === undefined
   ) {
     say('Creating the embedded Postgres cluster …');
-    // What an interrupted first start has left of a cluster is of no use.
+    // An interrupted first start may have left an unusable part of a cluster.
     await rm(directory, { recursive: true, force: true });
     const passwordFile = dataDir.join(`.postgres-password.${randomBytes(4).toString('hex')}`);
     const admin = superuser
@@ -131,8 +131,8 @@ export async function startPostgres(
   }
 
   /**
-   * The id of the running server, from its own file. After a restart of the machine the id in that file may be any
-   * other process's: that one is left alone, and the file, which would keep Postgres from starting, removed.
+   * The id of the running server, from its pid file. After a restart of the machine that id may belong to another process, which is
+   * left alone; the file is removed, as it would keep Postgres from starting.
    */
   async function postmaster(): Promise<number | undefined> {
     const file = `${directory}/postmaster.pid`;
@@ -148,7 +148,7 @@ export async function startPostgres(
     const options = [...SETTINGS, ...most, '-p', String(port)].join(' ');
     await rotateLog(logFile);
     try {
-      // pg_ctl puts the server into a session of its own. Its own output must not be a pipe of ours.
+      // pg_ctl puts the server into a session of its own. The server's output must not be a pipe of ours.
       const args = ['start', '-D', directory, '-l', logFile, '-o', options, '-w', '-t', '60'];
       await run(pgCtl, args, { ...asUser, env: { ...asUser.env, ...env() } });
     } catch (error) {
@@ -158,8 +158,8 @@ export async function startPostgres(
   }
 
   /**
-   * A killed server remains in the process table as a zombie until its parent reaps it, and until then Postgres considers
-   * the folder in use. Its own processes end with it, so the pid file may go if it is never reaped.
+   * A killed server remains in the process table as a zombie until its parent reaps it, and until then Postgres considers the
+   * folder in use. Its child processes end with it, so its pid file can be removed if it is never reaped.
    */
   async function clearZombie(): Promise<void> {
     const file = `${directory}/postmaster.pid`;
@@ -187,7 +187,7 @@ export async function startPostgres(
     await createRole(admin, { name: 'waybill', password });
     await createDatabase(admin, 'waybill', 'waybill');
   } else {
-    // A harness's, or one made before the role was no superuser: the first role of a cluster cannot cease to be one.
+    // A harness's cluster, or an old one in which the role is a superuser: the first role of a cluster cannot cease to be one.
     await createDatabase(`postgres://waybill:${password}@${address}/postgres`, 'waybill');
   }
   return {

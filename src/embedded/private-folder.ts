@@ -1,8 +1,8 @@
-/** `DATA_DIR` closed to the other users of the machine. */
+/** Closes `DATA_DIR` to the other users of the machine. */
 import { chmod, chown, readdir } from 'node:fs/promises';
 import type { User } from './reachable.ts';
 
-/** What an instance keeps in its folder. */
+/** The files and folders that an instance keeps in its folder. */
 const OURS = new Set([
   'demonstration.json',
   'format',
@@ -25,13 +25,13 @@ const OURS = new Set([
   'temporal-ui-port',
 ]);
 
-/** True for what we write, and for a file of ours that is being written. */
+/** True for our files, also while they are being written. */
 const isOurs = (name: string) => OURS.has(name) || OURS.has(name.replace(/^\.(.+)\.[0-9a-f]+$/, '$1'));
 
 /**
- * Lets only its owner into the folder. A folder that also contains other things keeps its mode: it may
- * be shared with others, and what is confidential in it has a mode of its own.
- * @param guest a user who has to pass through to folders of its own inside: may enter by its group, and list nothing
+ * Lets only its owner into the folder. A folder that also contains other files keeps its mode: it may
+ * be shared, and confidential files in it have modes of their own.
+ * @param guest a user with folders of its own inside: its group may enter, but not list the folder
  */
 export async function restrictFolder(path: string, guest?: User): Promise<void> {
   if (!(await readdir(path)).every(isOurs)) return;

@@ -1,10 +1,10 @@
-/** Processes by their id: whether they live, what they run, and how they are ended. */
+/** Processes by id: whether they live, their command lines, and how to end them. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** True while the system knows a process of this id, even a zombie. */
+/** True while the system lists a process of this id, even a zombie. */
 export function isListed(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -21,7 +21,7 @@ export async function isAlive(pid: number): Promise<boolean> {
   return !/\) Z /.test(state);
 }
 
-/** Its command line; empty where it cannot be told. */
+/** Its command line; empty if unknown. */
 export async function commandLine(pid: number): Promise<string> {
   const proc = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
   if (proc !== undefined) return proc.replaceAll('\0', ' ');
@@ -31,7 +31,7 @@ export async function commandLine(pid: number): Promise<string> {
   );
 }
 
-/** Asks a process to end, and ends it when it has not after `patienceMs`. */
+/** Asks a process to end, and kills it after `patienceMs`. */
 export async function endProcess(pid: number, patienceMs: number): Promise<void> {
   for (const [signal, ms] of [
     ['SIGTERM', patienceMs],

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
-/** A user by the numbers of the user and of its group. */
+/** The ids of a user and of its group. */
 export interface User {
   readonly uid: number;
   readonly gid: number;

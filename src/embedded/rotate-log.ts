@@ -1,11 +1,10 @@
 import { rename, stat } from 'node:fs/promises';
 
-/** A log of this size is put aside, in bytes. */
+/** The size at which a log is rotated, in bytes. */
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
 /**
- * Puts a log of more than 10 MiB aside as `<path>.1`. To be called before its server starts: one that runs goes on
- * writing where it began.
+ * Renames a log of more than 10 MiB to `<path>.1`. Call it before the server starts: a running one keeps writing to the renamed file.
  */
 export async function rotateLog(path: string): Promise<void> {
   const size = await stat(path).then(

@@ -1,6 +1,6 @@
 /**
- * A server that runs as our child: in a process group of its own, so that Ctrl-C in a terminal reaches us alone; with
- * its id written down for the next start, if we are killed; started again with growing waits if it dies.
+ * A server that runs as our child: in its own process group, so that Ctrl-C in a terminal reaches only us; with its id in a file
+ * for the next start, in case we are killed; restarted with growing waits if it dies.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,28 +21,28 @@ interface ServiceOptions {
   /** Default: {@link childEnvironment}. */
   readonly env?: NodeJS.ProcessEnv;
   /**
-   * Its output is appended here: a pipe to us would break when we are killed. Put aside at a start when it is long. Without one
-   * it is dropped.
+   * Its output is appended here: a pipe to us would break when we are killed. Rotated at a start if long. Without a file,
+   * the output is dropped.
    */
   readonly logFile?: string | undefined;
-  /** Where its process id is kept while it runs. */
+  /** Holds its process id while it runs. */
   readonly pidFile?: string | undefined;
-  /** Tells whether it serves; asked for as long as it lives. */
+  /** Whether it serves; polled during a start while it lives. */
   readonly ready: () => Promise<boolean>;
-  /** How long it may take until it serves, in milliseconds. */
+  /** How long it may take to serve, in milliseconds. */
   readonly readyTimeoutMs: number;
   /** How long it may take to end when asked to, in milliseconds. */
   readonly stopTimeoutMs: number;
-  /** Called on every unexpected exit, and of every attempt to restart it. */
+  /** Called on every unexpected exit and every attempt to restart. */
   readonly onTrouble?: ((text: string) => void) | undefined;
-  /** Ends the start: the process is gone when `startService` rejects. */
+  /** Ends the start: the process is gone once `startService` rejects. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Service {
-  /** Its present process id, or null while it is being started again. */
+  /** Its present process id, or null while it is being restarted. */
   pid(): number | null;
-  /** Ends it and does not start it again. Resolves when it is gone. */
+  /** Ends it for good. Resolves when it is gone. */
   stop(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ const MAX_RESTART_DELAY_MS = 10_000;
  * Stops a server that an earlier Waybill process left running.
  * @param marker text that only its command line has, such as its data folder
  * @param patienceMs how long it may take to end when asked to
- * @returns true when there was one
+ * @returns true if there was one
  */
 export async function stopOrphan(pidFile: string, marker: string, patienceMs: number): Promise<boolean> {
   const text = await readFile(pidFile, 'utf8').catch(() => '');
@@ -78,8 +78,8 @@ async function tail(path: string | undefined): Promise<string> {
 
 /**
  * Starts a server and waits until it serves.
- * @throws ExitedError with its last output when it ends instead
- * @throws UserError with its last output when it does not serve in time, and when it cannot be run
+ * @throws ExitedError with its last output if it ends instead
+ * @throws UserError with its last output if it does not serve in time or cannot be run
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const trouble = options.onTrouble ?? (() => {});
@@ -97,7 +97,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       env: options.env ?? childEnvironment(),
     });
     if (typeof output === 'number') closeSync(output);
-    // It must not keep this process running: `stop` decides when it ends.
+    // It must not keep this process running; `stop` ends it.
     child.unref();
     const ended = once(child, 'exit').catch((error: unknown) => error);
     const { pid: started } = child;
@@ -106,7 +106,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     pid = started;
     if (options.pidFile !== undefined) await writeFile(options.pidFile, `${started}\n`);
     const end = Date.now() + options.readyTimeoutMs;
-    // Something else may answer where it was to: only one that lives can be ready.
+    // Another program may answer at its address: only a process that lives can be ready.
     while (!((await options.ready().catch(() => false)) && (await isAlive(started)))) {
       if (stopping) break;
       if (options.signal?.aborted === true) {
@@ -134,13 +134,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         const since = Date.now();
         await life.ended;
         if (stopping) return;
-        // One that ran for long did not fail because of its start.
+        // After a long run, the start was not the cause.
         if (Date.now() - since > MAX_RESTART_DELAY_MS) backoff.reset();
         life = null;
         trouble(`${options.name} stopped unexpectedly; restarting it.`);
       }
       pid = null;
-      // Not unref'ed: while a server is down, this process is there to restart it.
+      // Not unref'ed: while a server is down, this process stays alive to restart it.
       await sleep(backoff.next());
       if (stopping) return;
       try {
@@ -161,7 +161,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       // The child is unref'ed, but waiting for its end must keep this process running.
       const alive = setInterval(() => {}, 1_000);
       if (pid !== null) await endProcess(pid, options.stopTimeoutMs);
-      // A start that was under way sees `stopping` only after it has made a process.
+      // A start under way notices `stopping` only after it has created a process.
       await watching;
       if (pid !== null) await endProcess(pid, options.stopTimeoutMs);
       if (options.pidFile !== undefined) await rm(options.pidFile, { force: true });

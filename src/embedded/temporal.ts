@@ -9,25 +9,25 @@ import { ExitedError, type Service, startService } from './service.ts';
 import { takesPragmas } from './temporal-cli/program.ts';
 import { type HiddenAddress, hiddenAddress, startUiGuard } from './ui-guard.ts';
 
-/** Where a dev server is and how to stop it. */
+/** A running dev server. */
 export interface EmbeddedTemporal extends Service {
   /** `host:port` of the gRPC frontend. */
   readonly address: string;
   readonly port: number;
-  /** Of what stands in front of the UI; null without one. */
+  /** The port of the guard in front of the UI; null without a UI. */
   readonly uiPort: number | null;
-  /** Every port it serves people or programs on: gRPC, HTTP, metrics, UI. */
+  /** All ports on which it serves: gRPC, HTTP, metrics, UI. */
   readonly ports: readonly number[];
 }
 
 interface EmbeddedTemporalOptions {
   /** From `findTemporal`. */
   readonly binary: string;
-  /** Keeps the workflows; without one they are kept in memory. */
+  /** Stores the workflows; without it they are kept in memory. */
   readonly databaseFile?: string;
   /** False: no UI. Default true. */
   readonly ui?: boolean;
-  /** Taken when it is free. */
+  /** Used if it is free. */
   readonly preferredPort?: number;
   readonly preferredUiPort?: number;
   readonly logFile?: string;
@@ -42,7 +42,7 @@ export const TEMPORAL_STOP_MS = 10_000;
 const READY_TIMEOUT_MS = 60_000;
 const PROBE_MS = 2_000;
 
-/** True when the default namespace exists and knows our search attributes. */
+/** True if the default namespace exists and knows our search attributes. */
 async function serves(address: string): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout: PROBE_MS });
   try {
@@ -59,7 +59,7 @@ async function serves(address: string): Promise<boolean> {
 }
 
 /**
- * True when the server's HTTP API takes the name that only our own was told: another instance may have bound the
+ * True if the server's HTTP API accepts the host name that only our own server knows: another instance may have bound the
  * ports that we found free. It answers once its process has bound all its ports, the gRPC port included.
  */
 function isOurs(httpPort: number, name: string): Promise<boolean> {
@@ -82,25 +82,24 @@ function isOurs(httpPort: number, name: string): Promise<boolean> {
 }
 
 /**
- * How the dev server's SQLite writes: flushed at checkpoints instead of in every transaction, for nearly twice the
- * deliveries per second. A killed process loses nothing; a power cut may cost the last moments, which Waybill's own
- * database still has.
+ * Makes the dev server's SQLite flush at checkpoints instead of in every transaction, for nearly twice the deliveries per second.
+ * A killed process loses nothing; a power cut may lose the last moments, which Waybill's own database still has.
  */
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
 
-/** The options for the file that keeps the workflows. */
+/** The options for the file that stores the workflows. */
 async function storageOptions({ binary, databaseFile }: EmbeddedTemporalOptions): Promise<string[]> {
   if (databaseFile === undefined) return [];
   const pragmas = (await takesPragmas(binary)) ? SQLITE_PRAGMAS : [];
   return ['--db-filename', databaseFile, ...pragmas.flatMap((pragma) => ['--sqlite-pragma', pragma])];
 }
 
-/** A port that is free when it is chosen may be taken when the server binds it, most of a second later. */
+/** The number of starts: a port that is free when chosen may be taken when the server binds it, most of a second later. */
 const STARTS = 3;
 
 /**
  * Starts a dev server on 127.0.0.1 and waits until workflows can be started on it.
- * @throws UserError with its last output when it does not come up
+ * @throws UserError with its last output if it does not start
  */
 export async function startTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
   for (let starts = 1; ; starts += 1) {
@@ -133,14 +132,14 @@ async function startOnce(options: EmbeddedTemporalOptions): Promise<EmbeddedTemp
   }
 }
 
-/** @param ui where its UI listens; null: nowhere */
+/** @param ui the address of its UI; null: no UI */
 async function startServer(
   options: EmbeddedTemporalOptions,
   ui: HiddenAddress | null,
 ): Promise<EmbeddedTemporal> {
   const { logFile, pidFile, onTrouble, signal } = options;
   const port = await freePort(options.preferredPort);
-  // Chosen here, though nobody uses them: ports that the server chose could not be kept from webhooks.
+  // Chosen here, although unused: webhooks could not be kept from ports that the server chose.
   const httpPort = await freePort();
   const metricsPort = await freePort();
   const address = `127.0.0.1:${port}`;

@@ -1,6 +1,6 @@
 /**
- * What stands in front of the embedded Temporal's UI. That UI answers whatever name it is called by, so a page of anybody's whose
- * name is made to lead here (DNS rebinding) could read all workflows and end them. Here only the names of this machine are answered.
+ * A proxy in front of the embedded Temporal's UI. That UI accepts any host name, so a foreign page whose name resolves to this
+ * machine (DNS rebinding) could read and end all workflows. The proxy accepts only the names of this machine.
  */
 import { randomInt } from 'node:crypto';
 import { createServer, request, type Server } from 'node:http';
@@ -19,8 +19,8 @@ interface UiGuard {
 }
 
 /**
- * An address of this machine that no page can guess: on Linux all of 127.0.0.0/8 lead here. Elsewhere only its port is a secret.
- * @throws UserError when not even the system finds a port
+ * An address of this machine that no page can guess: on Linux all of 127.0.0.0/8 is local. Elsewhere only the port is secret.
+ * @throws UserError if the system finds no free port
  */
 export async function hiddenAddress(): Promise<HiddenAddress> {
   const host =
@@ -30,7 +30,7 @@ export async function hiddenAddress(): Promise<HiddenAddress> {
   return { host, port: await freePort(0, host) };
 }
 
-/** @param preferredPort taken when it is free */
+/** @param preferredPort used if it is free */
 export async function startUiGuard(ui: HiddenAddress, preferredPort = 0): Promise<UiGuard> {
   const server = createServer((incoming, outgoing) => {
     const refuse = (status: number, sentence: string) => {
@@ -63,7 +63,7 @@ export async function startUiGuard(ui: HiddenAddress, preferredPort = 0): Promis
   };
 }
 
-/** The port that it listens on. */
+/** Starts to listen. @returns the port */
 async function listening(server: Server, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

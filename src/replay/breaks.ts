@@ -1,4 +1,4 @@
-/** Where the present workflow code and a history part. */
+/** The point at which the present workflow code departs from a history. */
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { firstDecision, type Replayer } from './replayer.ts';
 import { commandBehind, commandFound, messageOf } from './words.ts';
@@ -6,17 +6,17 @@ import { commandBehind, commandFound, messageOf } from './words.ts';
 /** The first event of a history that the code does not lead to. */
 export interface Break {
   readonly eventId: number;
-  /** What the history has there. */
+  /** The command in the history. */
   readonly expected: string;
-  /** What the code does instead. */
+  /** The command of the code instead. */
   readonly found: string;
-  /** What Temporal's SDK says of it. */
+  /** The message of Temporal's SDK. */
   readonly details: string;
 }
 
 /**
- * Replays a history; where that fails, looks for the event. The SDK names it only for some of the ways to fail, so the
- * shortest beginning of the history that fails is looked for, by halves.
+ * Replays a history; if that fails, finds the event. The SDK names it only for some failures, so a binary search finds the
+ * shortest beginning of the history that fails.
  */
 export async function breakOf(
   replayer: Replayer,

@@ -1,5 +1,5 @@
 /**
- * Whether a history holds anything but identifiers (docs/decisions/0011). Whatever looks otherwise counts as confidential:
+ * Checks whether a history holds anything but identifiers (docs/decisions/0011). Anything that looks different counts as confidential:
  * better one history too few than a secret in a folder.
  */
 import type { History } from '@temporalio/common/lib/proto-utils.js';
@@ -8,7 +8,7 @@ import { isKnownField } from './fields.ts';
 /** Why a history is not kept. */
 export interface Finding {
   readonly eventId: number;
-  /** "a URL", "the value of SECRET_KEY": never the text itself. */
+  /** "a URL", "the value of SECRET_KEY"; never the text itself. */
   readonly what: string;
 }
 
@@ -72,8 +72,8 @@ function inValue(value: unknown, known: ReadonlyMap<string, string>): string | u
 }
 
 /**
- * The first thing in a history that does not belong there.
- * @param known names and values that are confidential for certain, as the environment has them
+ * The first confidential text or unknown field in a history.
+ * @param known names and values that are certainly confidential, from the environment
  */
 export function confidentialIn(history: History, known: ReadonlyMap<string, string>): Finding | undefined {
   for (const event of history.events ?? []) {

@@ -1,4 +1,4 @@
-/** Histories from a Temporal server, of workflows that run and of those that have ended. */
+/** Histories from a Temporal server, of running and ended workflows. */
 import { type Client, ServiceError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
@@ -26,7 +26,7 @@ function within<T>(client: Client, call: () => Promise<T>): Promise<T> {
   return client.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
 }
 
-/** The runs that a query finds; each page is a call of its own. */
+/** The runs that a query finds; each page has a deadline of its own. */
 async function* listed(client: Client, query: string, pageSize: number): AsyncGenerator<Run> {
   const found = client.workflow.list({ query, pageSize })[Symbol.asyncIterator]();
   for (;;) {
@@ -37,10 +37,10 @@ async function* listed(client: Client, query: string, pageSize: number): AsyncGe
   }
 }
 
-/** Histories that are fetched ahead of the one that is being replayed. */
+/** The number of histories fetched ahead of the one being replayed. */
 const AHEAD = 8;
 
-/** The runs that a query finds, the running ones first, then the latest; one more than `limit` where there are more. */
+/** The runs that a query finds, the running ones first, then the latest; one more than `limit` if there are more. */
 export async function runsFor(client: Client, query: string, limit: number): Promise<Run[]> {
   const runs: Run[] = [];
   try {
@@ -59,8 +59,8 @@ export async function runsFor(client: Client, query: string, limit: number): Pro
 
 /**
  * The latest run of a workflow.
- * @param named its id; of a delivery `delivery/<delivery id>` or the delivery's id will do
- * @throws UserError where there is none
+ * @param named its id; for a delivery also `delivery/<delivery id>` or the delivery's id
+ * @throws UserError if there is none
  */
 export async function latestRun(client: Client, named: string): Promise<Run> {
   const run = (await runOf(client, named)) ?? (await runOfDelivery(client, deliveryIdOf(named) ?? named));
@@ -78,11 +78,11 @@ async function runOf(client: Client, workflowId: string): Promise<Run | null> {
   }
 }
 
-/** How far clocks may differ, and within which time most deliveries get their workflow, in milliseconds. */
+/** How far clocks may differ, and the time within which most deliveries get their workflow, in milliseconds. */
 const MAX_CLOCK_SKEW_MS = 10 * 60_000;
 const STARTED_WITHIN_MS = 60 * 60_000;
 
-/** The workflow of a delivery, by what its id ends with: Temporal's list tells where one began, and an id when it was made. */
+/** The workflow of a delivery: its id ends with the delivery's, whose time tells where to search Temporal's list. */
 async function runOfDelivery(client: Client, deliveryId: string): Promise<Run | null> {
   if (!isUuid(deliveryId)) return null;
   const made = timeOf(deliveryId).getTime();
@@ -98,7 +98,7 @@ async function runOfDelivery(client: Client, deliveryId: string): Promise<Run | 
   return null;
 }
 
-/** Their histories, in their order, without those that Temporal has removed meanwhile. */
+/** The histories of runs, in order, without those that Temporal has removed meanwhile. */
 export async function* historiesOf(client: Client, runs: readonly Run[]): AsyncGenerator<RunHistory> {
   const fetch = async (run: Run): Promise<RunHistory | undefined> => {
     const { workflowId, runId } = run;
@@ -116,7 +116,7 @@ export async function* historiesOf(client: Client, runs: readonly Run[]): AsyncG
     const { value, done } = left.next();
     if (done === true) return;
     const fetching = fetch(value);
-    // Looked at in its turn.
+    // The error is thrown in its turn.
     fetching.catch(() => {});
     ahead.push(fetching);
   };

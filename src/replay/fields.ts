@@ -1,6 +1,6 @@
 /**
- * Every field that Waybill's workflows write into a history (docs/decisions/0011: identifiers, times and counts). The
- * compiler asks for each new one: whoever adds it here says that it holds nothing confidential.
+ * All fields that Waybill's workflows write into a history (docs/decisions/0011: identifiers, times and counts). The compiler
+ * requires each new one here; adding it asserts that it holds nothing confidential.
  */
 import type { BatchActivities, DeliverBatchInput } from '../../workflows/batch-types.ts';
 import type {
@@ -24,7 +24,7 @@ import type {
   WebhookOrderResult,
 } from '../../workflows/webhook-order-types.ts';
 
-/** What activities take and answer. */
+/** The inputs and results of activities. */
 type Said<Activities> = {
   [Name in keyof Activities]: Activities[Name] extends (...input: infer Input) => Promise<infer Result>
     ? Input[number] | Result

@@ -1,14 +1,14 @@
-/** Keeps histories as files, in the form in which Temporal's own tools read and write them. */
+/** Keeps histories as files, in the format of Temporal's own tools. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { confidentialIn, type Finding } from './confidential.ts';
 import type { RunHistory } from './fetch.ts';
 
-/** Of a workflow's id in the name of its file. */
+/** The maximum length of a workflow's id in its file name. */
 const MAX_FILE_NAME_CHARS = 120;
 
-/** Without who did it (`process@machine`, an operator's address): that says nothing about the workflow. */
+/** Removes identities (`process@machine`, an operator's address), which say nothing about the workflow. */
 function anonymous(json: string): string {
   const identities = new Set(
     [...json.matchAll(/"identity": "([^"]+@[^"]+)"/g)].map(([, found = '']) => found),
@@ -17,8 +17,8 @@ function anonymous(json: string): string {
 }
 
 /**
- * Writes a history into a folder that is made where it is missing; for its owner alone.
- * @returns what speaks against it where it was not written
+ * Writes a history into a folder, for the owner only; creates the folder if it is missing.
+ * @returns why it was not written; undefined if it was
  */
 export async function keepHistory(
   directory: string,

@@ -15,15 +15,15 @@ import { startReplayer } from './replayer.ts';
 /** Where histories are kept. */
 interface Keeping {
   readonly directory: string;
-  /** Names and values that are confidential for certain. */
+  /** Names and values that are certainly confidential. */
   readonly known: ReadonlyMap<string, string>;
 }
 
 type Named<T> = T & Omit<Run, 'live'>;
 
-/** What came of it. */
+/** The results. */
 export interface Replayed {
-  /** Histories replayed: of workflows that run, and of those that have ended. */
+  /** Histories replayed: of running and of ended workflows. */
   readonly live: number;
   readonly closed: number;
   readonly broken: readonly Named<Break>[];

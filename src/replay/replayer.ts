@@ -1,24 +1,24 @@
-/** Replays histories, one after the other, against one build of the workflow code. */
+/** Replays histories, one at a time, against one build of the workflow code. */
 import type { HistoryAndWorkflowId } from '@temporalio/client';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
 
-/** One worker that replays, and reaches no server. */
+/** A worker that replays, without a server. */
 export interface Replayer {
-  /** What Temporal's SDK says against a history; undefined where it replays. One call at a time. */
+  /** The error of Temporal's SDK; undefined if the history replays. One call at a time. */
   replay(workflowId: string, history: History): Promise<Error | undefined>;
   close(): Promise<void>;
 }
 
 /**
- * The first event that any workflow code can disagree with, by its position; -1 where no worker has decided anything yet.
- * The SDK waits for ever for the first decision of a history that has none.
+ * The position of the first event with which workflow code can disagree; -1 if no worker has decided anything yet.
+ * The SDK would wait forever for the first decision of such a history.
  */
 export function firstDecision({ events }: History): number {
   return events?.findIndex((event) => event.workflowTaskCompletedEventAttributes) ?? -1;
 }
 
-/** Starts it. The worker itself is made with the first replay. */
+/** Starts it. The worker itself is created with the first replay. */
 export function startReplayer(workflowBundle: WorkflowBundleOption): Replayer {
   let wanted: HistoryAndWorkflowId | undefined;
   async function* histories(): AsyncGenerator<HistoryAndWorkflowId> {

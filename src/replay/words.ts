@@ -1,4 +1,4 @@
-/** What a history has and what the code does instead, in few words. */
+/** Short names for the commands of a history and of the code. */
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import * as v from 'valibot';
@@ -6,7 +6,7 @@ import * as v from 'valibot';
 type HistoryEvent = NonNullable<History['events']>[number];
 
 const patchSchema = v.object({ id: v.string() });
-/** The SDK's core writes `patched()` as a marker of this name, with its id in these details. */
+/** The SDK's core records `patched()` as a marker of this name, with its id in these details. */
 const PATCH_MARKER = 'core_patch';
 const PATCH_DETAILS = 'patch-data';
 
@@ -16,7 +16,7 @@ function patchOf(marker: NonNullable<HistoryEvent['markerRecordedEventAttributes
   return patch.success ? `patched('${patch.output.id}')` : 'patched()';
 }
 
-/** "ActivityTaskCancelRequested" for an event that has no words of its own. */
+/** "ActivityTaskCancelRequested", for an event without a short name. */
 function kindOf(event: HistoryEvent): string {
   const attributes = Object.keys(event).find((key) => key.endsWith('EventAttributes')) ?? 'event';
   const kind = attributes.replace(/EventAttributes$/, '');
@@ -39,7 +39,7 @@ export function commandBehind(event: HistoryEvent): string {
   return kindOf(event);
 }
 
-/** What the SDK's core calls the part of it that handles a command. */
+/** The names of the parts of the SDK's core that handle commands. */
 const MACHINES: Readonly<Record<string, string>> = {
   'Activity machine': 'activity',
   'Timer machine': 'timer',
@@ -52,10 +52,10 @@ const MACHINES: Readonly<Record<string, string>> = {
   ModifyWorkflowPropertiesMachine: 'memo',
 };
 
-/** Of a sentence nobody has words for. */
+/** The maximum length of a message without a short name. */
 const MAX_MESSAGE_CHARS = 300;
 
-/** The core's own sentence within the message of a replay's error. */
+/** The core's own message within that of a replay's error. */
 export function messageOf(error: Error): string {
   const [, quoted] = /Failure \{ message: "((?:[^"\\]|\\.)*)"/s.exec(error.message) ?? [];
   const message = (quoted ?? error.message).replace(/^\[\w+\] Nondeterminism error: /, '');
@@ -65,7 +65,7 @@ export function messageOf(error: Error): string {
     .slice(0, MAX_MESSAGE_CHARS);
 }
 
-/** What the code does instead: "activity readDelivery", "timer", "nothing"; the error where it throws one. */
+/** The command of the code instead: "activity readDelivery", "timer", "nothing"; the error if it throws one. */
 export function commandFound(error: Error): string {
   const message = messageOf(error);
   const [, type] = /match activity type of activity command '(.*)'$/.exec(message) ?? [];

@@ -1,4 +1,4 @@
-/** What is asked of deliveries in the console and through the API, passed on to their workflows. */
+/** Passes on operator actions from the console and the API to the workflows of deliveries. */
 import type { Config } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
 import type { RequestAction } from '../domain/operator-action.ts';
@@ -7,7 +7,7 @@ import { connectionOptions, temporalTarget } from './target.ts';
 import { Unanswered } from './unanswered.ts';
 
 /**
- * Connects to Temporal when it is first used: most processes never are asked.
+ * Connects to Temporal on first use: most processes never need it.
  * @param address `host:port` of the Temporal server
  */
 export function createActionRequester(

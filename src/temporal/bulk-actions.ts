@@ -1,6 +1,6 @@
 /**
- * Operator actions on many deliveries: a batch operation of Temporal signals each workflow that a query finds. It
- * runs in the server, whoever watches it.
+ * Bulk actions: a batch operation of Temporal signals each workflow that a query finds. It runs in the server,
+ * even if no client watches it.
  */
 import { type Client, isGrpcServiceError, ServiceError } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
@@ -15,21 +15,21 @@ import {
 import type { ActionName, ActionOrder } from '../domain/operator-action.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
 
-/** Which open deliveries; at least one thing is to be named. */
+/** Selects open deliveries by at least one condition. */
 interface BulkFilter {
   readonly eshopId?: number | undefined;
   /** One of these. */
   readonly webhookIds?: readonly number[] | undefined;
   readonly webhookType?: string | undefined;
-  /** Without quotation marks and backslashes. */
+  /** It has no quotation marks or backslashes. */
   readonly entityId?: string | undefined;
   readonly state?: 'retrying' | 'held' | undefined;
-  /** Whose workflows began at this time or later, and before this. */
+  /** Their workflows began at `since` or later, and before `until`. */
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
 }
 
-/** The query that finds them among the workflows of a namespace. */
+/** The query for their workflows in a namespace. */
 export function bulkQuery(taskQueue: string, filter: BulkFilter): string {
   const { eshopId, webhookIds, webhookType, entityId, state, since, until } = filter;
   const conditions = [
@@ -50,17 +50,17 @@ export function bulkQuery(taskQueue: string, filter: BulkFilter): string {
 export interface BulkStatus {
   readonly jobId: string;
   readonly state: 'running' | 'completed' | 'failed';
-  /** Why it was begun, or stopped. */
+  /** The reason of its start, or of its stop. */
   readonly reason: string;
   readonly query: string;
   readonly total: number;
   readonly done: number;
-  /** Could not be signalled: they ended meanwhile. */
+  /** Those that could not be signalled because they had ended. */
   readonly failed: number;
 }
 
 export interface BulkActions {
-  /** How many a query finds. */
+  /** The number of workflows that a query finds. */
   count(query: string): Promise<number>;
   start(job: {
     readonly jobId: string;
@@ -68,9 +68,9 @@ export interface BulkActions {
     readonly action: ActionName;
     readonly order: ActionOrder;
   }): Promise<void>;
-  /** Null where there is none of that id. */
+  /** Null if there is none with that id. */
   read(jobId: string): Promise<BulkStatus | null>;
-  /** What has been signalled stays so. @returns false where there is none of that id, or it has ended */
+  /** Signals already sent stay. @returns false if there is none with that id, or it has ended */
   stop(jobId: string, reason: string): Promise<boolean>;
 }
 
@@ -129,7 +129,7 @@ export function createBulkActions(client: Client, identity: string): BulkActions
   };
 }
 
-/** @returns null where the server says one of these */
+/** @returns null if the server answers with one of these codes */
 async function orNull<T>(asked: Promise<T>, codes: readonly number[]): Promise<T | null> {
   try {
     return await asked;

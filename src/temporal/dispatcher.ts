@@ -1,8 +1,8 @@
 /**
- * What the relay asks of Temporal.
+ * The relay's calls to Temporal.
  *
- * Module temporal, which imports attempt, config, db, domain, lib, log, traces, workflows. Begin: `target.ts` says how
- * Temporal is reached.
+ * Module temporal, which imports attempt, config, db, domain, lib, log, traces, workflows. Begin: `target.ts` has the
+ * connection to Temporal.
  */
 import type { Client, WorkflowOptions } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
@@ -46,28 +46,28 @@ import { signalWorkflow, startOrSignalWorkflow, startWorkflow } from './workflow
 
 export type { Urgency };
 
-/** Deadline of a call made for the operator's view alone, in milliseconds. */
+/** Deadline of a call made only for the operator's view, in milliseconds. */
 const BEST_EFFORT_DEADLINE_MS = 2_000;
 /**
- * After a server has refused the receiver's host, deliveries start without it for this long, in milliseconds: it
- * learns of a new search attribute within a minute, or never.
+ * After a server has refused the receiver's host, deliveries start without it for this long, in milliseconds: a server learns of a new
+ * search attribute within a minute, or never.
  */
 const WITHOUT_HOST_MS = 60_000;
 
 export interface Dispatcher {
   /**
-   * Starts the delivery's workflow, behind the attempts that were made; one that was started already counts as started.
-   * @param urgency of what is fresh the first task runs here; everything else any worker may take, in Temporal's order
-   * @param underWay its first attempt, of which the workflow is told by `signalFirstAttempt`; default: none is
+   * Starts the delivery's workflow after the attempts already made; one started before counts as started.
+   * @param urgency a fresh one's first task runs here; any worker may take the others, in Temporal's order
+   * @param underWay its first attempt, whose result `signalFirstAttempt` reports to the workflow; default: none is under way
    */
   startDelivery(delivery: QueuedDelivery, urgency: Urgency, underWay?: UnderWay): Promise<void>;
-  /** Tells the workflow of a delivery what came of its first attempt; null: its records say it. */
+  /** Reports the result of the first attempt to a delivery's workflow; null: the records tell it. */
   signalFirstAttempt(delivery: NamedDelivery, came: Delivered | AttemptFailure | null): Promise<void>;
-  /** Tells an open delivery that its webhook changed; one that has ended needs no telling. */
+  /** Tells an open delivery that its webhook changed; does nothing for one that has ended. */
   signalWebhookChanged(delivery: NamedDelivery): Promise<void>;
-  /** @param workflowId of the delivery's workflow */
+  /** Reports a failed attempt. @param workflowId of the delivery's workflow */
   signalAttemptFailed(workflowId: string, attempt: AttemptFailure): Promise<void>;
-  /** Starts the release timer of a pre-order, or tells the running one of a change. */
+  /** Starts the release timer of a pre-order, or tells a running one of a change. */
   signalReleaseChanged(eshopId: number, eshopOrderId: string): Promise<void>;
 }
 
@@ -78,27 +78,27 @@ export interface Restarter
     RecoveryStarter {
   /**
    * Starts a delivery's workflow again, with the present retry policy.
-   * @returns false where another worker was first
+   * @returns false if another worker was first
    */
   restart(delivery: AttemptedDelivery, former: Former): Promise<boolean>;
-  /** Starts the release timer of a pre-order again in the place of the one that runs. */
+  /** Replaces the running release timer of a pre-order. */
   replaceRelease(eshopId: number, eshopOrderId: string): Promise<void>;
 }
 
-/** What Temporal has under a workflow's id: nothing, one that is over, or one that runs and is to be replaced. */
+/** Temporal's workflow under an id: none, one that has ended, or a running one that must be replaced. */
 export type Former = 'missing' | 'ended' | 'running';
 
-/** @param client on the worker's own connection, so that a workflow's first task runs here without a detour */
+/** @param client on the worker's own connection, so that a workflow's first task runs here directly */
 export function createDispatcher(
   client: Client,
   taskQueue: string,
   policy: RetryPolicy,
   mailTimes: MailTimes = {},
 ): Dispatcher & Omit<Restarter, keyof BatchStarter | keyof RecoveryStarter> {
-  /** On a clock that does not jump. */
+  /** On the monotonic clock. */
   let withoutHostUntil = Number.NEGATIVE_INFINITY;
 
-  /** @returns false where a workflow of this delivery is in the way */
+  /** @returns false if this delivery already has a workflow that prevents the start */
   async function start(
     delivery: AttemptedDelivery,
     made: Pick<DeliverEventInput, 'first' | 'lastFailure'>,
@@ -113,7 +113,7 @@ export function createDispatcher(
       eventType,
       entityId,
       attemptsMade,
-      // More attempts than the policy of today allows: none is left, which is for the workflow to find.
+      // If more attempts were made than today's policy allows, none is left: the workflow finds that out.
       policy: attemptsMade < maxAttempts(policy) ? policy : { ...policy, maxRetries: attemptsMade },
       ...made,
       ...mailTimes,
@@ -141,7 +141,7 @@ export function createDispatcher(
     } catch (error) {
       if (host === null || !isRefusal(error)) throw error;
       const started = await startWith(null);
-      // It was for the host: this server does not know the attribute yet.
+      // The host was the cause: this server does not know the attribute yet.
       withoutHostUntil = performance.now() + WITHOUT_HOST_MS;
       return started;
     }
@@ -166,12 +166,12 @@ export function createDispatcher(
       const made = underWay === undefined ? attemptOf(delivery) : { first: underWay };
       await start(delivery, made, urgency, {
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-        // An eager start would pass over what waits in front of it. Of retries it is not missed: they are started before they are due.
+        // An eager start would overtake waiting tasks. Retries do not need one: they are started before they are due.
         requestEagerStart: urgency === 'fresh',
       });
     },
     async restart(delivery, former) {
-      // Any worker may take it: a whole system that is started again would choke the one that asks.
+      // Any worker may take it: after a restart of the whole system, one worker could not take all of them.
       return await start(delivery, {}, 'retry', { ...HOW_AFTER[former], requestEagerStart: false });
     },
     signalWebhookChanged: (delivery) =>
@@ -202,7 +202,7 @@ export function createDispatcher(
   };
 }
 
-/** The attempt that was made before its workflow is started. */
+/** The attempt made before its workflow is started. */
 function attemptOf(delivery: QueuedDelivery): Pick<DeliverEventInput, 'first' | 'lastFailure'> {
   const { state, attemptsMade: number, lastAttemptAt: at, lastError, lastStatus } = delivery;
   const { nextAttemptAt, behind = 0 } = delivery;
@@ -227,7 +227,7 @@ function failedAttempt(failure: Omit<AttemptFailure, 'kind'>): FailedAttempt {
   return behind === 0 ? failed : { ...failed, behind };
 }
 
-/** How a workflow is started again: each only where Temporal still has what was found there. */
+/** The options for starting a workflow again; they take effect only if Temporal's state is still as it was found. */
 const HOW_AFTER = {
   missing: { workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE },
   ended: { workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE },

@@ -1,6 +1,5 @@
 /**
- * The Temporal SDK's log lines go where ours go, its metrics where they are asked for. Once per process: the SDK has
- * one runtime.
+ * Sends the Temporal SDK's log lines to our logger, and serves its metrics if configured. Once per process: the SDK has one runtime.
  */
 import {
   DefaultLogger,
@@ -30,23 +29,22 @@ const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = 
 };
 
 /**
- * No reasons for a warning: the worker of the steps has activities only (docs/decisions/0017), and the workflow of a delivery that
- * failed fails, by a failure that names the record.
+ * Expected, no reason to warn: the worker of the steps has only activities (docs/decisions/0017), and the workflow of a failed
+ * delivery fails with a failure that names the record.
  */
 const EXPECTED = /^(No workflows registered|Workflow failed)/;
 
 /**
- * @param metricsAddress where the SDK shows its metrics under `/metrics`, as `host:port`; started with the process's
- * first call, or never
+ * @param metricsAddress where the SDK serves its metrics under `/metrics`, as `host:port`; used only by the process's first call
  */
 export function routeTemporalLogs(log: Logger, metricsAddress?: string): void {
   target = log.child({ part: 'temporal-sdk' });
   if (installed) return;
   installed = true;
   const options: RuntimeOptions = {
-    // The signals are ours to handle: the worker is drained in its turn.
+    // We handle the signals: the shutdown drains the worker in its turn.
     shutdownSignals: [],
-    // Its native part writes to the terminal otherwise, in colours, for each try.
+    // Otherwise its native part writes to the terminal, in colours, at each try.
     telemetryOptions: { logging: FORWARDED },
     logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
       const { error, ...rest } = meta ?? {};
@@ -71,7 +69,7 @@ export function routeTemporalLogs(log: Logger, metricsAddress?: string): void {
       telemetryOptions: { logging: FORWARDED, metrics: metricsAt(metricsAddress) },
     });
   } catch (error) {
-    // Somebody else took the port in the meantime: deliveries do not depend on it.
+    // Another process took the port meanwhile: deliveries do not depend on it.
     log.warn({ err: error, metricsAddress }, "Temporal's SDK cannot show its metrics");
     Runtime.install(options);
   }
@@ -82,13 +80,13 @@ function reasonOf(error: unknown): string {
   return `${type}: ${message}`;
 }
 
-/** As Prometheus wants names and units. */
+/** Names and units in Prometheus style. */
 function metricsAt(bindAddress: string): MetricsExporterConfig {
   const units = { countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true };
   return { prometheus: { bindAddress, ...units }, attachServiceName: false };
 }
 
-/** The SDK, its native part included, says nothing: for a program that reports itself what it does with it. */
+/** Silences the SDK, its native part included: for a program that reports its results itself. */
 export function silenceTemporalLogs(): void {
   if (installed) return;
   installed = true;

@@ -1,5 +1,5 @@
 /**
- * Operator actions from outside Temporal: through the update of the delivery's workflow or, where it has none yet,
+ * Operator actions from outside Temporal: through the update of the delivery's workflow or, if it has none yet,
  * through the database.
  */
 import { randomUUID } from 'node:crypto';
@@ -25,7 +25,7 @@ import { signalWorkflow } from './workflow-calls.ts';
 interface OperatorActionsDeps {
   readonly client: Client;
   readonly sql: Pool;
-  /** As configured; a delivery with a workflow has its own. */
+  /** The configured one; a delivery with a workflow has its own. */
   readonly policy: RetryPolicy;
   /** How long a worker may take to answer, in milliseconds; default 10 s. */
   readonly answerMs?: number;
@@ -37,8 +37,8 @@ export interface OperatorActions
 const ANSWER_MS = 10_000;
 
 /**
- * Each resolves to a sentence that says what follows.
- * @returns what throws a UserError with a sentence where it is refused, there is no such delivery, or nobody answers
+ * Each action resolves to a sentence that says what follows.
+ * @returns actions that throw a UserError with a sentence if refused, if there is no such delivery, or without an answer
  */
 export function createOperatorActions({
   client,
@@ -61,14 +61,14 @@ export function createOperatorActions({
     return result.sentence;
   }
 
-  /** The id that its workflow has, if it has one. */
+  /** The id of its workflow, which may not exist. */
   async function workflowOf(deliveryId: string): Promise<string> {
     const target = await deliveryTarget(sql, deliveryId);
     if (target === null) throw new UserError(`There is no delivery ${deliveryId}.`);
     return deliveryWorkflowId(target);
   }
 
-  /** @returns null where the delivery has no running workflow */
+  /** @returns null if the delivery has no running workflow */
   async function throughWorkflow(
     action: ActionName,
     workflowId: string,
@@ -84,7 +84,7 @@ export function createOperatorActions({
       if (error instanceof WorkflowNotFoundError) return null;
       if (error instanceof WorkflowUpdateFailedError) {
         const { cause } = error;
-        // Ended while it was being asked: the database says how.
+        // The workflow ended meanwhile: the database knows its result.
         if (!(cause instanceof ApplicationFailure) || cause.type !== 'Refused') return null;
         throw new UserError(cause.message);
       }

@@ -1,5 +1,5 @@
 /**
- * The questions of operators as queries of Temporal's list of workflows: one table for command, documents and tests.
+ * Questions of operators as queries of Temporal's list of workflows: one table for the command, the documents and the tests.
  */
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
@@ -11,18 +11,18 @@ import {
   webhookIdKey,
 } from '../../workflows/search-attributes.ts';
 
-/** What an id must look like to be searched for: Temporal's lists do not find what has a quotation mark or backslash in it. */
+/** The form of a searchable id: Temporal's lists do not find one with a quotation mark or backslash. */
 export const SEARCHABLE = /^[^"\\]+$/;
 
 export interface Subject {
   readonly webhookId: number;
-  /** Of an order, product or other record, as the e-shop calls it: {@link SEARCHABLE}. */
+  /** The e-shop's id of an order, product or other record: {@link SEARCHABLE}. */
   readonly entityId: string;
-  /** A host that webhooks call, with its port or, for any port, without: {@link SEARCHABLE}. */
+  /** A host that webhooks call, with its port, or without one for any port: {@link SEARCHABLE}. */
   readonly receiver: string;
 }
 
-/** What the documents take, and the command where nothing is named. */
+/** The example in the documents, and the command's defaults. */
 export const EXAMPLE: Subject = { webhookId: 7, entityId: '10001', receiver: 'shop.example' };
 
 export interface Question {
@@ -33,7 +33,7 @@ export interface Question {
 
 const RUNNING = 'ExecutionStatus = "Running"';
 
-/** The condition that a delivery goes to a host; without a port, to any port there. */
+/** The condition that a delivery goes to a host; without a port, to any of its ports. */
 function calls(host: string): string {
   const same = `${receiverHostKey.name} = "${host}"`;
   return /:\d+$/.test(host) ? same : `(${same} OR ${receiverHostKey.name} STARTS_WITH "${host}:")`;
@@ -70,18 +70,18 @@ export function questionsAbout({ webhookId, entityId, receiver }: Subject): Ques
   ];
 }
 
-/** Where Temporal's UI shows the workflows of a namespace. @param ui its address, such as `http://127.0.0.1:8233` */
+/** The page of Temporal's UI with the workflows of a namespace. @param ui its address, such as `http://127.0.0.1:8233` */
 function workflowsUrl(ui: string, namespace: string): string {
   return `${ui.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
 }
 
-/** Where Temporal's UI shows what a query finds. */
+/** The page of Temporal's UI with the results of a query. */
 export function listUrl(ui: string, namespace: string, query: string): string {
-  // Unlike `encodeURIComponent` this leaves no parenthesis as it is, which would end a link in Markdown.
+  // Unlike `encodeURIComponent`, this encodes parentheses too: a closing one would end a link in Markdown.
   return `${workflowsUrl(ui, namespace)}?${new URLSearchParams({ query })}`.replaceAll('+', '%20');
 }
 
-/** Where Temporal's UI shows the workflow of a delivery: the batch that holds it, else its own. */
+/** The page of Temporal's UI with the workflow of a delivery: that of the batch that holds it, else its own. */
 export function deliveryUrl(
   ui: string,
   namespace: string,

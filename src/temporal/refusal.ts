@@ -1,15 +1,15 @@
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 
-/** gRPC status INVALID_ARGUMENT: this very request is refused, and the next one may well be taken. */
+/** gRPC status INVALID_ARGUMENT: only this request is refused; the next one may be accepted. */
 const INVALID_ARGUMENT = 3;
 
-/** True where Temporal answered and refused, false where it is away. */
+/** True if Temporal answered and refused, false if it is away. */
 export function isRefusal(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
   return isGrpcServiceError(cause) && cause.code === INVALID_ARGUMENT;
 }
 
-/** True where Temporal's client threw it: not the database, nor we ourselves. */
+/** True if Temporal's client threw it, and not the database or our own code. */
 export function isOfTemporal(error: unknown): boolean {
   return error instanceof ServiceError || isGrpcServiceError(error);
 }

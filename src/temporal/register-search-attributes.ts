@@ -1,4 +1,4 @@
-/** Registers the search attributes of a delivery on servers where the operator service may do so. */
+/** Registers the search attributes of a delivery, on servers whose operator service allows it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import proto from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
@@ -13,15 +13,14 @@ const TYPES = {
   KeywordList: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
 };
 
-/** Between two looks, in milliseconds: a start that Temporal refuses is tried again after half a minute. */
+/** The time between two checks, in milliseconds: a start that Temporal refuses is tried again after half a minute. */
 const LOOK_MS = 15_000;
 
 /**
- * Adds the missing ones, now and whenever some vanish: a namespace that was made anew, or a database of Temporal's that was
- * restored, has none, and no delivery starts. Temporal Cloud does not allow it: there they are added in its console, and a log
- * line names them.
- * @param intervalMs between two looks
- * @returns after the first look; `stop` waits for one under way
+ * Adds the missing ones, now and whenever some vanish: a recreated namespace or a restored database of Temporal's has none, and no
+ * delivery starts. Temporal Cloud does not allow it: there they are added in its console, and a log line names them.
+ * @param intervalMs between two checks
+ * @returns after the first check; `stop` waits for one under way
  */
 export async function keepSearchAttributes(
   connection: NativeConnection,
@@ -37,7 +36,7 @@ export async function keepSearchAttributes(
       said = '';
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      // One line for each reason: it may well last.
+      // One line for each reason: it may last.
       if (reason !== said && !stopping.signal.aborted) log.warn({ err: error }, WANTED);
       said = reason;
     }

@@ -2,9 +2,9 @@
 import type { Worker } from '@temporalio/worker';
 
 /**
- * Runs the workers until the work is over, then lets them drain.
- * @param work ends when the workers are to end
- * @throws what a worker failed of, with the others drained
+ * Runs the workers until the work ends, then drains them.
+ * @param work ends when the workers must end
+ * @throws the error of a failed worker, once the others are drained
  */
 export async function runTogether(workers: readonly Worker[], work: () => Promise<void>): Promise<void> {
   let end = () => {};
@@ -12,7 +12,7 @@ export async function runTogether(workers: readonly Worker[], work: () => Promis
     end = resolve;
   });
   const worked = work().finally(end);
-  // Not awaited where a worker fails: its work has no end then.
+  // Not awaited if a worker fails: then the work has no end.
   worked.catch(() => {});
   const runs = await Promise.allSettled(workers.map((worker) => worker.runUntil(ended).finally(end)));
   for (const run of runs) if (run.status === 'rejected') throw run.reason;

@@ -4,7 +4,7 @@ import { type RetentionInput, retentionId } from '../../workflows/retention-type
 import { CALL_DEADLINE_MS } from './deadlines.ts';
 
 /**
- * Makes the schedule unless it is there, so that an operator's change (paused, say) stays. Waybill goes on without
+ * Creates the schedule if it is missing, so that an operator's change (such as a pause) stays. Waybill goes on without
  * it: the next start of a worker tries again.
  */
 export async function scheduleRetention(client: Client, taskQueue: string, log: Logger): Promise<void> {
@@ -22,7 +22,7 @@ export async function scheduleRetention(client: Client, taskQueue: string, log: 
           args: [input],
           staticSummary: 'retention of events and deliveries',
         },
-        // One missed while Temporal was away is made up for by the next.
+        // The next run makes up for one missed while Temporal was away.
         policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
         state: { triggerImmediately: true },
       }),

@@ -1,4 +1,4 @@
-/** The search attributes a Temporal namespace must know before a delivery or a batch can start. */
+/** The search attributes that a Temporal namespace must know before a delivery or a batch can start. */
 import {
   deliveryStateKey,
   entityIdKey,

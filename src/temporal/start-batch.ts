@@ -16,28 +16,28 @@ export interface BatchStarter {
    * Starts a batch.
    * @param deliveries those known to belong to it, for the operator's view; the database knows all
    * @param urgency `recovery`: any worker may take it, behind everything else
-   * @returns false where it was started before, also where it has ended since
+   * @returns false if it was started before, even if it has ended since
    */
   startBatch(batchId: string, deliveries: readonly ClaimedDelivery[], urgency: Urgency): Promise<boolean>;
   /**
-   * Starts a batch again that has ended by itself and holds something all the same.
-   * @returns false where it runs already
+   * Starts a batch again that ended by itself but still holds deliveries.
+   * @returns false if it already runs
    */
   restartBatch(batchId: string, deliveries: readonly ClaimedDelivery[]): Promise<boolean>;
 }
 
-/** Webhooks that the operator's view names; the others are counted. */
+/** The maximum number of webhooks named in the operator's view; the others are counted. */
 const SHOWN_WEBHOOKS = 20;
 
 /**
- * What Temporal accepts of a search attribute, in bytes: as much as it takes of all together where it is set as Waybill
- * sets it (`src/embedded/dynamic-config.ts`), less elsewhere. And of each value on SQL, in characters.
+ * The size of a search attribute that Temporal accepts, in bytes: its limit for all together on a server with Waybill's settings
+ * (`src/embedded/dynamic-config.ts`), less elsewhere. And the length of each value in a SQL store, in characters.
  */
 const SEARCH_BYTES = 40_000;
 const DEFAULT_SEARCH_BYTES = 2_000;
 const SEARCH_CHARACTERS = 255;
 
-/** @param client on the worker's own connection, so that a batch's first task runs here without a detour */
+/** @param client on the worker's own connection, so that a batch's first task runs here directly */
 export function createBatchStarter(
   client: Client,
   { taskQueue, policy }: { readonly taskQueue: string; readonly policy: RetryPolicy },
@@ -56,7 +56,7 @@ export function createBatchStarter(
         workflowId: batchWorkflowId(batchId),
         workflowIdReusePolicy,
         taskQueue,
-        // Of retries too, unlike workflows of their own: what a batch claims is due by now, and it is one task for all of it.
+        // Also for retries, unlike their own workflows: the deliveries of a batch are due by now, and share one task.
         requestEagerStart: urgency !== 'recovery',
         args: [input],
         priority: batchPriority(urgency),
@@ -69,7 +69,7 @@ export function createBatchStarter(
     } catch (error) {
       if (searchBytes === DEFAULT_SEARCH_BYTES || !isRefusal(error)) throw error;
       const started = await startWith(searchAttributes(deliveries, DEFAULT_SEARCH_BYTES));
-      // It was for their size: this server takes no more than any.
+      // The size was the cause: this server has the default limit.
       searchBytes = DEFAULT_SEARCH_BYTES;
       return started;
     }
@@ -85,7 +85,7 @@ export function createBatchStarter(
 
 type SearchAttributes = Pick<WorkflowOptions, 'typedSearchAttributes'>;
 
-/** The entities of a batch, where there is room for all of them: part of them would be found by chance. */
+/** The entities of a batch, if there is room for all: with only some of them, finding one would be a matter of chance. */
 function searchAttributes(deliveries: readonly ClaimedDelivery[], bytes: number): SearchAttributes {
   const entityIds = [...new Set(deliveries.map(({ entityId }) => entityId))];
   const fits =

@@ -14,9 +14,9 @@ import type { UntoldRecovery } from '../db/outbox/recovery-changes.ts';
 import { signalWorkflow, startOrSignalWorkflow, startWorkflow } from './workflow-calls.ts';
 
 export interface RecoveryStarter {
-  /** Starts the workflow of a recovery, or tells the running one of a change; of one that is over none is started. */
+  /** Starts the workflow of a recovery, or tells a running one of a change; does not start one for an ended recovery. */
   signalRecoveryChanged(recovery: UntoldRecovery): Promise<void>;
-  /** Starts the workflow of a recovery again in the place of the one that runs. */
+  /** Replaces the running workflow of a recovery. */
   replaceRecovery(recovery: UntoldRecovery): Promise<void>;
 }
 

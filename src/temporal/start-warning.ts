@@ -1,4 +1,4 @@
-/** Starts the workflows that warn of deactivations and of lost secrets. */
+/** Starts the workflows that warn of deactivations and lost secrets. */
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { MailTimes } from '../../workflows/delivery-types.ts';
@@ -10,7 +10,7 @@ import type { UnsentWarning } from '../db/incidents/warnings.ts';
 import { startWorkflow } from './workflow-calls.ts';
 
 export interface WarningStarter {
-  /** Starts the workflow of a warning that is owed, unless it runs. One that has ended is started again: its mail is still owed. */
+  /** Starts the workflow of an owed warning, unless it runs. One that has ended is started again: its mail is still owed. */
   startWarning(warning: UnsentWarning): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** How a Temporal server is reached: from the settings to what a connection takes. */
+/** The connection to a Temporal server: from the settings to the connection's options. */
 import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
 import type { TLSConfig } from '@temporalio/client';
@@ -26,8 +26,8 @@ async function fileOf(
 }
 
 /**
- * @param address `host:port`; of the embedded server where `TEMPORAL_ADDRESS` is unset
- * @throws ConfigError where a file cannot be read
+ * @param address `host:port`; of the embedded server if `TEMPORAL_ADDRESS` is unset
+ * @throws ConfigError if a file cannot be read
  */
 export async function temporalTarget(settings: Settings, address: string): Promise<TemporalTarget> {
   const [ca, crt, key] = await Promise.all([
@@ -54,16 +54,16 @@ export async function temporalTarget(settings: Settings, address: string): Promi
 }
 
 /**
- * Node's authorities and those of `NODE_EXTRA_CA_CERTS`, as one file in PEM. Temporal's core would ask the system, which in an
- * image without `ca-certificates` knows none, while all other connections are checked against these.
+ * Node's certificate authorities and those of `NODE_EXTRA_CA_CERTS`, as one PEM file. Temporal's core would use the system's, and an
+ * image without `ca-certificates` has none, while all other connections are checked against these.
  */
 async function trustedRoots(extraFile = process.env.NODE_EXTRA_CA_CERTS): Promise<Buffer> {
-  // One that cannot be read is no reason to fail: Node has warned of it.
+  // An unreadable file is no reason to fail: Node has warned of it.
   const extra = extraFile ? await readFile(extraFile, 'utf8').catch(() => '') : '';
   return Buffer.from([...rootCertificates, extra].join('\n'));
 }
 
-/** What a connection to it takes, from a worker as from a client. */
+/** The options of a connection, for a worker or a client. */
 export function connectionOptions({ address, tls, apiKey }: TemporalTarget) {
   return { address, ...(tls === undefined ? {} : { tls }), ...(apiKey === undefined ? {} : { apiKey }) };
 }

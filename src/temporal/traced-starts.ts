@@ -1,4 +1,4 @@
-/** Spans for what is handed over to Temporal, each a part of the trace that its delivery comes from. */
+/** Spans for dispatches to Temporal, each part of the trace that its delivery comes from. */
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { type NewSpan, type Traces, traced, untraced } from '../traces/traces.ts';
 import type { Dispatcher } from './dispatcher.ts';
@@ -18,7 +18,7 @@ function handOver(workflow: string, attributes: NewSpan['attributes']): Omit<New
   };
 }
 
-/** Without a trace of its own a delivery gets none. */
+/** Traces the starts of deliveries. A delivery without a trace gets no span. */
 export function tracedDispatcher<D extends Dispatcher>(dispatcher: D, traces: Traces): D {
   if (traces === untraced) return dispatcher;
   return {
@@ -32,7 +32,7 @@ export function tracedDispatcher<D extends Dispatcher>(dispatcher: D, traces: Tr
   };
 }
 
-/** Starts batches as this starter does. A batch has a trace of its own, with links to those of its deliveries. */
+/** Traces the starts of batches. A batch has a trace of its own, with links to those of its deliveries. */
 export function tracedBatches<S extends BatchStarter>(starter: S, traces: Traces): S {
   if (traces === untraced) return starter;
   return {

@@ -1,4 +1,4 @@
-/** Links into Temporal's UI for pages: what operators ask, of some e-shops or of all. */
+/** Links to Temporal's UI for pages: the questions of operators, for some e-shops or all. */
 import { eshopIdKey } from '../../workflows/search-attributes.ts';
 import type { Pool } from '../db/pool.ts';
 import { deliveryTarget } from '../db/webhooks/delivery-log.ts';
@@ -11,19 +11,19 @@ import {
   SEARCHABLE,
 } from './operator-questions.ts';
 
-/** What the lists are about; without anything, what fails and what is held. */
+/** The subject of the lists; without one: failing and held deliveries. */
 interface About {
   readonly webhookId?: number;
   readonly entityId?: string;
 }
 
-/** A batch holds deliveries of several e-shops, and so is found by none of them. */
+/** Limits a query to e-shops. A batch holds deliveries of several and is found for none of them. */
 function within(query: string, eshops: readonly number[] | null): string {
   if (eshops === null) return query;
   return `(${query}) AND ${eshopIdKey.name} IN (${eshops.join(', ')})`;
 }
 
-/** The questions that this answers, in the order of the documents. */
+/** The questions about this subject, in the order of the documents. */
 function questions({ webhookId, entityId }: About): Question[] {
   const all = questionsAbout({
     ...EXAMPLE,
@@ -40,7 +40,7 @@ function questions({ webhookId, entityId }: About): Question[] {
 /** @param uiUrl the address of Temporal's UI */
 export function createUiLinks(uiUrl: string, namespace: string, sql: Pool) {
   return {
-    /** Null where there is no such delivery. */
+    /** Null if there is no such delivery. */
     async delivery(deliveryId: string): Promise<string | null> {
       const target = await deliveryTarget(sql, deliveryId);
       return target === null ? null : deliveryUrl(uiUrl, namespace, target);

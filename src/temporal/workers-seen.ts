@@ -1,16 +1,16 @@
-/** Which workers ask Temporal for work. */
+/** The workers that poll Temporal for work. */
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { READ_DEADLINE_MS } from './deadlines.ts';
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
 /**
- * A worker that lives has asked within this time, in milliseconds: a poll lasts a minute. Temporal names those that
- * are gone for five.
+ * A living worker has polled within this time, in milliseconds: a poll lasts a minute. Temporal lists workers for five minutes
+ * after their end.
  */
 const ASKED_WITHIN_MS = 90_000;
 
-/** The workers of a task queue that live, by their identities (process and machine). */
+/** The living workers of a task queue, by their identities (process and machine). */
 export async function workersSeen(client: Client, taskQueue: string): Promise<string[]> {
   const { namespace } = client.options;
   const described = await client.withDeadline(Date.now() + READ_DEADLINE_MS, () =>

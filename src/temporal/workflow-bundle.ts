@@ -1,4 +1,4 @@
-/** The workflow code as one bundle: built beforehand by `npm run build`, or at the start from the sources. */
+/** The workflow code as one bundle: built by `npm run build`, or at the start from the sources. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
@@ -18,7 +18,7 @@ export async function buildWorkflowBundle(entry?: URL): Promise<{ code: string }
   );
   return await bundleWorkflowCode({
     workflowsPath,
-    // Every workflow evaluates our modules anew, and one is faster than thirty.
+    // Every workflow evaluates our modules anew, and one module is faster than thirty.
     webpackConfigHook: (config) => ({
       ...config,
       optimization: { ...config.optimization, concatenateModules: { commonjs: false }, usedExports: true },

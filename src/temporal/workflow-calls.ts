@@ -1,4 +1,4 @@
-/** The calls that start and tell workflows, each with a deadline: one to an unreachable server would be retried for long. */
+/** Calls that start and signal workflows, each with a deadline: without one, a call to an unreachable server is retried for long. */
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
@@ -12,11 +12,11 @@ import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
 interface Signal {
   readonly name: string;
   readonly args?: unknown[];
-  /** Left out: that of a call that must not be lost. */
+  /** Default: that of a call that must not be lost. */
   readonly deadlineMs?: number;
 }
 
-/** @returns false where one of this id is in the way */
+/** @returns false if a workflow with this id prevents the start */
 export async function startWorkflow<W extends Workflow>(
   client: Client,
   type: string,
@@ -32,7 +32,7 @@ export async function startWorkflow<W extends Workflow>(
   }
 }
 
-/** Tells a workflow, which is started where it does not run. */
+/** Signals a workflow, and starts it if it does not run. */
 export async function startOrSignalWorkflow<W extends Workflow>(
   client: Client,
   type: string,
@@ -44,7 +44,7 @@ export async function startOrSignalWorkflow<W extends Workflow>(
   );
 }
 
-/** Tells a workflow; one that has ended, or that the server forgot, needs no telling. */
+/** Signals a workflow; does nothing if it has ended or the server has forgotten it. */
 export async function signalWorkflow(
   client: Client,
   workflowId: string,

@@ -1,6 +1,6 @@
--- E-shops, their users, and who is signed in.
+-- E-shops, their users, and the console's sessions.
 
--- What the operator sets once for the instance, by name.
+-- Values that belong to the database as a whole, by name.
 create table settings (
   name text primary key,
   value text not null
@@ -11,11 +11,11 @@ create table eshops (
   name text not null,
   email text not null,
   api_key_hash bytea not null unique,
-  -- What the operator allows the e-shop: webhook types, payload versions, how many webhooks.
+  -- What the operator allows the e-shop: event types, payload versions, number of webhooks.
   contract jsonb not null default '{}',
-  -- Whether it wants to be warned before a webhook is deactivated.
+  -- Whether to warn it before a webhook is deactivated.
   warning_mails boolean not null default true,
-  -- The budget of its mails: each that is sent moves this time on, and it may not be further ahead than so many at once take.
+  -- The budget of its mails: each mail moves this time on. How far ahead it may be limits the mails sent at once.
   mails_until timestamptz,
   created_at timestamptz not null default now(),
   disabled_at timestamptz
@@ -27,9 +27,9 @@ create table users (
   username text not null,
   role text not null check (role in ('shop', 'warehouse')),
   password_hash text not null,
-  -- A token ends with the password it was issued for, whatever the clock says.
+  -- A token ends with the password for which it was issued, whatever the clock says.
   password_version integer not null default 1,
-  -- What a check of this hash costs: its algorithm and parameters. Null for one that opens nothing.
+  -- Algorithm and parameters of the hash, which determine the cost of a check. Null for a hash that no password matches.
   password_kind text generated always as (
     case
       when password_hash ~ '^\$2[aby]\$\d\d\$' then '$2b$' || substring(password_hash, 5, 2)
@@ -40,7 +40,7 @@ create table users (
 );
 create index users_by_password_kind on users (password_kind);
 
--- E-shops that a user of the warehouse sees in the console beside its own.
+-- E-shops that a user of the warehouse sees in the console in addition to its own.
 create table user_eshops (
   user_id integer not null references users (id) on delete cascade,
   eshop_id integer not null references eshops (id) on delete cascade,
@@ -49,9 +49,9 @@ create table user_eshops (
 );
 create index user_eshops_by_eshop on user_eshops (eshop_id);
 
--- Who is signed in to the console. A row ends with its time, with its user, and with the password it was opened with.
+-- Sessions of the console. A session ends at its time, with its user, and with the password that opened it.
 create table console_sessions (
-  -- SHA-256 of what the cookie says: who reads this table cannot sign in with it.
+  -- SHA-256 of the cookie's value: a reader of this table cannot sign in with it.
   id_hash bytea primary key,
   user_id integer not null references users (id) on delete cascade,
   password_version integer not null,
@@ -62,14 +62,14 @@ create table console_sessions (
 create index console_sessions_by_user on console_sessions (user_id);
 create index console_sessions_by_end on console_sessions (expires_at);
 
--- The forms that were sent in a session, by the SHA-256 of what tells each from every other: none is taken twice.
+-- The forms submitted in a session, by the SHA-256 of their unique tokens: none is accepted twice.
 create table console_forms (
   id_hash bytea not null references console_sessions (id_hash) on delete cascade,
   form bytea not null,
   primary key (id_hash, form)
 );
 
--- Failed logins, counted for all processes together. The columns are those of rate-limiter-flexible's Postgres store.
+-- Failed logins, counted across all processes. The columns are those of rate-limiter-flexible's Postgres store.
 create table login_limits (
   key varchar(255) primary key,
   points integer not null default 0,

@@ -1,8 +1,7 @@
--- The records of e-shops: products and their stock, orders, receivings, returns. No record is deleted but with its whole
--- e-shop, whose number never comes again: on that rests that `last_sequence`, which the statement of a change writes under the
--- row's lock, never begins again below what was sent.
--- Money and counts are numeric without a scale: a decimal comes back as it was written. Lists whose inner order matters
--- are json, not jsonb.
+-- The records of e-shops: products and their stock, orders, receivings, returns. Records are deleted only with their whole e-shop,
+-- whose id is never used again. So `last_sequence`, written under the row's lock by the statement of a change, never falls below a
+-- number that was sent.
+-- Money and counts are numeric without a scale: a decimal is read back as written. Lists whose inner order matters are json, not jsonb.
 
 create table products (
   eshop_id integer not null references eshops (id),
@@ -29,7 +28,7 @@ create table products (
   age_check boolean not null,
   active boolean not null,
   note text,
-  -- Units in the warehouse: none of them is ever below zero.
+  -- Units in the warehouse, never below zero.
   available numeric not null default 0 check (available >= 0),
   reserved numeric not null default 0 check (reserved >= 0),
   on_hold numeric not null default 0 check (on_hold >= 0),
@@ -100,7 +99,7 @@ create table orders (
 create index orders_by_age on orders (eshop_id, created_at, eshop_order_id);
 create index orders_by_status on orders (eshop_id, status, created_at, eshop_order_id);
 create index orders_by_update on orders (eshop_id, updated_at);
--- Pre-orders by the time of their release, and those of an e-shop that are due in the same second.
+-- Pre-orders by release time, and those of an e-shop that are due in the same second.
 create index orders_to_be_released on orders (release_at)
   where status = 'preOrder' and release_at is not null;
 create index orders_of_a_second on orders (eshop_id, release_at) include (created_at, eshop_order_id)
@@ -122,7 +121,7 @@ create table order_products (
 );
 create index order_products_by_sku on order_products (eshop_id, sku);
 
--- Stock movements, and which units are reserved for which order. What is on a product's row follows from these:
+-- Stock movements, and the units reserved for each order. The counts in a product's row follow from these:
 -- on_hold and available + reserved + on_hold from the movements, reserved from the reservations.
 create table stock_movements (
   id bigint generated always as identity primary key,
@@ -154,7 +153,7 @@ create table stock_reservations (
 );
 create index stock_reservations_by_sku on stock_reservations (eshop_id, sku);
 
--- Goods that are announced, arrive and are stocked.
+-- Goods from their announcement to their stocking.
 create table receivings (
   eshop_id integer not null references eshops (id),
   eshop_receiving_id text not null,
@@ -245,18 +244,18 @@ create table returned_order_products (
 );
 create index returned_order_products_by_sku on returned_order_products (eshop_id, sku);
 
--- The last write of a record that changed nothing, and so fired nothing: one row for each record that had one.
+-- The last write of a record that changed nothing and so fired no event: one row per record with such a write.
 create table unchanged_writes (
   eshop_id integer not null references eshops (id),
   kind text not null,
   entity_id text not null,
   at timestamptz not null,
-  -- How many there were in all.
+  -- The total number of such writes.
   writes integer not null default 1,
   primary key (eshop_id, kind, entity_id)
 ) with (fillfactor = 80);
 
--- Lines of an import that were applied under a key: sent again, they are known and change nothing. Kept for 30 days.
+-- Import lines that were applied under a key: sent again, they change nothing. Kept for 30 days.
 create table import_keys (
   eshop_id integer not null references eshops (id),
   key text not null,

@@ -1,12 +1,12 @@
--- Webhooks, what they were before, and what is known of their failures.
+-- Webhooks, their former versions, and their failures.
 
 create table webhooks (
   id integer generated always as identity primary key,
   eshop_id integer not null references eshops (id),
   url text not null,
-  -- The receiver's host and port as the URL writes them: what is in flight is bounded per destination too.
+  -- The receiver's host and port as written in the URL: operators search by them.
   host text generated always as (lower(substring(url from '^[A-Za-z]+://([^/?#]*)'))) stored,
-  -- Scheme, host and port: what orders of records are kept at.
+  -- Scheme, host and port: the receiver of an ordering group.
   receiver text generated always as (
     lower(regexp_replace(substring(url from '^[A-Za-z]+://[^/?#]*'), ':$', ''))
     || case when url ~ '^[A-Za-z]+://[^/?#]*:[0-9]+([/?#]|$)' then '' when url ~* '^https:' then ':443' else ':80' end) stored,
@@ -16,18 +16,17 @@ create table webhooks (
   parameters jsonb,
   payload_version text not null check (payload_version in ('v2', 'v21')),
   description text,
-  -- In which order the events of one record are delivered.
+  -- The order in which the events of one record are delivered.
   ordering text not null default 'none' check (ordering in ('none', 'record', 'latest')),
-  -- Static headers of every attempt, sealed like the secrets; null: none. Their names are shown, and no secret.
+  -- Static headers of every attempt, sealed like the secrets; null: none. Their names are shown and not secret.
   headers bytea,
   header_names text[],
-  -- Rises with every activation and every change of URL: what an attempt found out about an earlier
+  -- Rises with every activation and every change of URL: the result of an attempt in an earlier
   -- generation says nothing about the present one.
   generation integer not null default 1,
-  -- Since when the present generation is there: an attempt that is late for longer than that was held, not missed.
-  -- Null for the first.
+  -- When the present generation began: an attempt that was due earlier was held, not missed. Null for the first.
   generation_at timestamptz,
-  -- Secrets are sealed with the master key. The previous one signs beside the present one until its time.
+  -- Secrets are sealed with the master key. The previous one also signs, until its time.
   secret bytea not null,
   previous_secret bytea,
   previous_secret_until timestamptz,
@@ -38,24 +37,24 @@ create table webhooks (
 create index webhooks_by_eshop on webhooks (eshop_id, id) where deleted_at is null;
 create index webhooks_subscribed on webhooks (eshop_id, webhook_type) where active and deleted_at is null;
 
--- What each webhook was, and since when: so that it can be said why an event has no delivery to it.
+-- The versions of each webhook: they explain why an event has no delivery to it.
 create table webhook_versions (
   number bigint generated always as identity primary key,
   webhook_id integer not null references webhooks (id) on delete cascade,
   eshop_id integer not null,
-  -- From then on, until the next one.
+  -- When it begins; it lasts until the next one.
   at timestamptz not null default clock_timestamp(),
   webhook_type text not null,
   url text not null,
   active boolean not null,
   deleted boolean not null,
-  -- Whose deactivation says why it is inactive.
+  -- The deactivation of this generation says why it is inactive.
   generation integer not null
 );
 create index webhook_versions_by_eshop on webhook_versions (eshop_id, webhook_type, webhook_id);
 create index webhook_versions_by_webhook on webhook_versions (webhook_id, at, number);
 
--- Whoever changes a webhook, an operator with SQL included, leaves a version.
+-- Every change of type, URL, activity or deletion leaves a version, even one that an operator makes with SQL.
 create function note_webhook_version() returns trigger language plpgsql as $$
 begin
   insert into webhook_versions (webhook_id, eshop_id, webhook_type, url, active, deleted, generation)
@@ -67,7 +66,7 @@ create trigger webhook_changed after update on webhooks for each row
   when ((old.webhook_type, old.url, old.active, old.deleted_at) is distinct from (new.webhook_type, new.url, new.active, new.deleted_at))
   execute function note_webhook_version();
 
--- How a webhook was called before it was replaced: what it has been sent stays known.
+-- Former request settings of webhooks: the request of each past delivery stays known.
 create table webhook_forms (
   webhook_id integer not null,
   until timestamptz not null,
@@ -78,7 +77,7 @@ create table webhook_forms (
   primary key (webhook_id, until)
 );
 
--- Who or what deactivated each generation of a webhook, and the mail about it.
+-- The deactivation of each generation of a webhook, its reason, and the mail about it.
 create table deactivations (
   webhook_id integer not null references webhooks (id),
   generation integer not null,
@@ -87,61 +86,61 @@ create table deactivations (
   delivery_id uuid,
   last_error text,
   mailed_at timestamptz,
-  -- Beyond the budget when it was due: the next mail of the e-shop about such says it too.
+  -- Beyond the budget when it was due: the e-shop's next mail about a deactivation includes it.
   put_off boolean not null default false,
   -- When the mail server first refused the mail for good, when it was given up, and why.
   mail_refused_at timestamptz,
   mail_failed_at timestamptz,
   mail_error text,
-  -- Written by the reconciler alone: not to be looked at again before.
+  -- Written only by the reconciler: when to check again at the earliest.
   check_at timestamptz,
   primary key (webhook_id, generation)
 );
 create index deactivations_unmailed on deactivations (webhook_id, generation)
   where mailed_at is null and delivery_id is not null;
 
--- What receivers failed at lately. Rows are only added, so that attempts recorded at the same moment wait for nobody;
--- now and then they are put together.
+-- The ledger of recent failures. Rows are only added, so that attempts recorded at the same moment do not wait for each other;
+-- from time to time they are compacted.
 create table failures (
   webhook_id integer not null,
   generation integer not null,
-  -- Failed attempts between `since` and `until`. 0: one was accepted at `until`, and what failed before is over.
+  -- Failed attempts between `since` and `until`. 0: one was accepted at `until`, which ends the failures before it.
   failures integer not null,
   since timestamptz not null,
   until timestamptz not null,
   last_error text,
-  -- A delivery of which so few retries are left that its e-shop is to be warned.
+  -- A delivery with so few retries left that its e-shop must be warned.
   last_call uuid
 );
 create index failures_by_webhook on failures (webhook_id);
 
--- Warnings that a webhook will be deactivated, and of secrets that are lost: one mail each.
+-- Warnings of deactivations and of lost secrets: one mail each.
 create table warnings (
   id uuid primary key default gen_random_uuid(),
   webhook_id integer not null references webhooks (id),
   generation integer not null,
-  -- Whose last retries it is about; null: the webhook has failed for long.
+  -- The delivery that has few retries left; null: the webhook has been failing for a long time.
   delivery_id uuid,
-  -- Of all webhooks of the e-shop whose secrets or static headers no key opened, with the names of these headers:
-  -- [{"id", "headers"}]. Null of a warning that the webhook will be deactivated.
+  -- All webhooks of the e-shop whose secrets or static headers no key opened, with the names of these headers:
+  -- [{"id", "headers"}]. Null in a warning of a deactivation.
   lost_secrets jsonb,
   at timestamptz not null default now(),
   mailed_at timestamptz,
-  -- Beyond the budget when it was due: the next mail of the e-shop about such says it too.
+  -- Beyond the budget when it was due: the e-shop's next mail of this kind includes it.
   put_off boolean not null default false,
-  -- It was no longer true, or no longer wanted, before it was mailed.
+  -- Before it was mailed, it was no longer true or no longer wanted.
   dropped_at timestamptz,
   mail_refused_at timestamptz,
   mail_failed_at timestamptz,
   mail_error text,
-  -- From then on its workflow is started once more.
+  -- When to start its workflow, again if needed.
   check_at timestamptz not null default now()
 );
 create index warnings_by_webhook on warnings (webhook_id, at);
 create index warnings_owed on warnings (check_at)
   where mailed_at is null and dropped_at is null and mail_failed_at is null;
 
--- Examinations of each webhook's receiver: when they began within the last hour, and until when one is under way.
+-- Examinations of each webhook's receiver: the starts within the last hour, and until when one is under way.
 create table examinations (
   webhook_id integer primary key references webhooks (id) on delete cascade,
   times timestamptz[] not null default '{}',

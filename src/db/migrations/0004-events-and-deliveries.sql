@@ -1,19 +1,19 @@
--- Events, deliveries and attempts, partitioned by week. Their ids are UUIDv7, which rise with time: whoever knows an id
--- reads one partition. They carry no foreign keys, so that a week can be dropped.
+-- Events, deliveries and attempts, partitioned by week. Their ids are UUIDv7, which rise with time: a query by id reads one partition.
+-- They have no foreign keys, so that a week can be dropped.
 
 create table events (
   id uuid primary key,
   eshop_id integer not null,
   type text not null,
   entity_id text not null,
-  -- Rises with every event of a record, whatever its type, in the order of the commits. 1 of a stock movement and of a test,
-  -- whose records have no other event.
+  -- Rises with every event of a record, whatever its type, in commit order. 1 for a stock movement and for a test, whose
+  -- records have no other event.
   sequence bigint not null default 1 check (sequence >= 1),
-  -- When its record was written: never before that of the record's event before it.
+  -- When its record was written: never before that time of the record's previous event.
   happened_at timestamptz not null default now(),
   -- The record after the write in its v2 form, kept as text: key order and digits stay as they were.
   snapshot text not null,
-  -- True of an event that an operator triggered: its record does not exist. Null of all others.
+  -- True for an event that an operator triggered: its record does not exist. Null for all others.
   test boolean,
   created_at timestamptz not null default now()
 ) partition by range (id);
@@ -29,10 +29,10 @@ create table deliveries (
   entity_id text not null,
   -- That of the event.
   sequence bigint not null default 1 check (sequence >= 1),
-  -- "held" is not stored: an open delivery of an inactive webhook is held.
+  -- "held" is derived, not stored: an open delivery is held by an inactive webhook or by an operator.
   state text not null default 'pending'
     check (state in ('pending', 'retrying', 'delivered', 'failed', 'expired', 'canceled', 'superseded')),
-  -- The delivery of a newer event that is sent in its place.
+  -- The delivery of a newer event that replaced it.
   superseded_by uuid,
   canceled_by text check (canceled_by in ('operator', 'user', 'deletion')),
   created_at timestamptz not null default now(),
@@ -45,19 +45,19 @@ create table deliveries (
   last_attempt_at timestamptz,
   last_status integer,
   last_error text,
-  -- The generation of the webhook that the last attempt went to.
+  -- The webhook's generation at the last attempt.
   last_generation integer,
   -- How much later than due its attempts began because of outages, in milliseconds.
   late_ms bigint not null default 0,
-  -- Outages left no room for the attempts still due: the receiver is not to blame.
+  -- Outages left no room for the remaining attempts: the receiver is not to blame.
   window_lost boolean not null default false,
 
-  -- Its class while it waits: 0 fresh, 1 a retry after a batch, 2 written in bulk by an import, 3 recovered, 4 after a batch,
-  -- without an attempt that is due soon: it needs its workflow; 5 behind an older event of its record.
+  -- Its class while it waits: 0 fresh, 1 requeued or owed as a retry, 2 bulk (written by an import), 3 recovered, 4 requeued or owed
+  -- as a workflow (no attempt is due soon), 5 in order (behind an older event of its record).
   queue smallint not null default 0 check (queue between 0 and 5),
-  -- Not to be claimed before.
+  -- When it may be claimed at the earliest.
   due_at timestamptz not null default now(),
-  -- Nobody else claims it until then.
+  -- The end of its claim's lease: no other process claims it before.
   claimed_until timestamptz,
   -- When its workflow was started, or a batch began its attempt, or it ended without either; null while it waits in the queue.
   dispatched_at timestamptz,
@@ -65,29 +65,29 @@ create table deliveries (
   batch_id uuid,
   -- The recovery that created it.
   recovery_id uuid,
-  -- Written by the reconciler alone: not to be looked at again before.
+  -- Written only by the reconciler: when to check again at the earliest.
   check_at timestamptz,
 
-  -- What an operator asked of it while under way: what stands until it is lifted or done ('hold' or 'giveUp'), and all that
-  -- was asked, the oldest first: [{"id", "action", "by", "reason", "at"}].
+  -- Operator actions: the order in effect until it is lifted or carried out ('hold' or 'giveUp'), and the latest actions, oldest
+  -- first: [{"id", "action", "by", "reason", "at"}], with "user" where a user of the e-shop asked.
   operator_stop text,
   operator_actions jsonb,
-  -- The place in a trace that it comes from, as W3C's header `traceparent` says it. Null where traces are off.
+  -- The point of the trace that it comes from, as W3C's header `traceparent`. Null where traces are off.
   traceparent text
 ) partition by range (id);
 
--- The queue. Claims take turns by e-shop and by webhook: the next webhook that waits is one step in the index.
+-- The queue. Claims take turns by e-shop and by webhook: the next webhook with waiting deliveries is one step in the index.
 create index deliveries_waiting on deliveries (queue, eshop_id, webhook_id, due_at, id) where dispatched_at is null;
--- The order of each record: what waits for it, and what is open.
+-- The order of each record: deliveries that wait in order, and open ones.
 create index deliveries_in_order on deliveries (eshop_id, entity_id, sequence) where queue = 5 and dispatched_at is null;
 create index deliveries_open_by_record on deliveries (eshop_id, entity_id, sequence) where state in ('pending', 'retrying');
--- What was handed over lately and has no result yet. What a batch holds is found by its batch: an entry here for each
--- would be read by every claim of a minute, long after its result.
+-- Deliveries dispatched recently that have no result yet. Those in a batch are found by their batch: every claim of a minute
+-- would read their entries here, long after their results.
 create index deliveries_handed_over on deliveries (dispatched_at)
   where state = 'pending' and dispatched_at is not null and batch_id is null;
 create index deliveries_of_batch on deliveries (batch_id, id)
   where batch_id is not null and state in ('pending', 'retrying');
--- For the reconciler, by the time of the next step; `greatest` leaves out what is null.
+-- For the reconciler, by the time of the next step; `greatest` ignores nulls.
 create index deliveries_by_next_step
   on deliveries ((greatest(check_at, dispatched_at, last_attempt_at, next_attempt_at)), id)
   where state in ('pending', 'retrying') and dispatched_at is not null;
@@ -100,8 +100,7 @@ create index deliveries_unsuccessful on deliveries (webhook_id, state, id)
 create index deliveries_held_by_operators on deliveries (webhook_id, id)
   where operator_stop = 'hold' and state in ('pending', 'retrying');
 
--- Recoveries: what may have to be delivered again, by the order of events; and how far one has come (those delivered are
--- the rest).
+-- Recoveries: lost deliveries in the order of events, and the progress of a recovery (the rest of its deliveries are delivered).
 create index deliveries_lost on deliveries (webhook_id, event_id) where state in ('failed', 'expired', 'canceled');
 create index deliveries_recovered on deliveries (recovery_id, state)
   where recovery_id is not null and state <> 'delivered';
@@ -109,10 +108,10 @@ create index deliveries_recovered on deliveries (recovery_id, state)
 create table attempts (
   delivery_id uuid not null,
   number integer not null check (number >= 1),
-  -- That of the webhook when it began.
+  -- The webhook's generation when it began.
   generation integer not null,
   started_at timestamptz not null,
-  -- Who makes it: nobody else begins it before `owned_until`, unless its owner gives it up (null).
+  -- The process that makes it: no other begins it before `owned_until`, unless its owner gives it up (null).
   owner uuid,
   owned_until timestamptz,
   finished_at timestamptz,
@@ -125,8 +124,8 @@ create table attempts (
   primary key (delivery_id, number)
 ) partition by range (delivery_id);
 
--- The first partitions: one for all ids below those of a Monday at least two days ahead, one for the week from then on
--- (the program makes later weeks), and the default for ids of a clock that is far off, which stays empty or is emptied.
+-- The first partitions: one for all ids before a Monday at least two days ahead, one for the week from then on (the program
+-- creates later weeks), and the default for ids of a clock that is far off, which stays empty or is emptied.
 -- The first 48 bits of an id are its time in milliseconds.
 do $$
 declare
@@ -144,17 +143,17 @@ begin
   end loop;
 end $$;
 
--- Deliveries that were made later than with their event: asked for once more by an e-shop, or created by a recovery. They are
--- few beside all, and found here; those made with their event are found by their ids, which begin as its does.
+-- Deliveries created after their event: redeliveries that an e-shop requested, or those of a recovery. They are few and found here;
+-- deliveries created with their event are found by their ids, which begin like the event's.
 create table redeliveries (
   delivery_id uuid primary key,
   event_id uuid not null,
   eshop_id integer not null,
   webhook_id integer not null,
   entity_id text not null,
-  -- The delivery that it was asked for by; null for a recovery's.
+  -- The delivery that it repeats; null for a recovery's.
   redelivers uuid,
-  -- The recovery that created it; null where an e-shop asked for it.
+  -- The recovery that created it; null if an e-shop requested it.
   recovery_id uuid
 );
 create index redeliveries_of_event on redeliveries (event_id, webhook_id);

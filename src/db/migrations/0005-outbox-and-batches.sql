@@ -1,36 +1,36 @@
--- What must reach Temporal besides deliveries, and batches.
+-- The changes that Temporal must learn of besides deliveries, and batches.
 
--- Written in the transaction it follows from. Changes of webhooks are told to their open deliveries, in the order of their
--- ids; one that comes meanwhile waits for the one under way, and stands for all that come until it begins itself.
+-- Written in the transaction of the change. A change of a webhook is passed on to its open deliveries, in the order of their ids.
+-- A further change waits for the one under way, and covers all that come until it begins itself.
 create table outbox (
   id bigint generated always as identity primary key,
   kind text not null check (kind in ('webhookChanged', 'orderReleaseChanged')),
   eshop_id integer not null,
   webhook_id integer,
   eshop_order_id text,
-  -- Not to be passed on before.
+  -- When it may be passed on at the earliest.
   due_at timestamptz not null default now(),
-  -- The last delivery told; null at its beginning.
+  -- The last delivery that was told; null before the first.
   told_id uuid,
   claimed_until timestamptz,
   created_at timestamptz not null default now()
 );
 -- The changes of a webhook: the one that is being passed on, and the next.
 create index outbox_by_webhook on outbox (webhook_id) where kind = 'webhookChanged';
--- Changes of releases are passed on by turns: each e-shop's first due before any e-shop's second.
+-- Changes of releases are passed on in turn: each e-shop's first due before any e-shop's second.
 create index outbox_releases_by_eshop on outbox (eshop_id, due_at, id) where kind = 'orderReleaseChanged';
--- Whether a pre-order has a change that is still to be passed on.
+-- Whether a pre-order has a change that has not been passed on.
 create index outbox_releases_by_order on outbox (eshop_id, eshop_order_id) where kind = 'orderReleaseChanged';
 
--- Attempts of many deliveries, one of each, made together by one workflow. A row is there once its batch has begun, and is kept
--- for a while after the end: the counts are told to its workflow.
+-- Batches: one workflow makes one attempt for each of many deliveries. A row exists once its batch has begun, and is kept for a
+-- while after the end: its workflow reads the counts.
 create table batches (
   id uuid primary key,
-  -- The execution that may begin attempts: one that Temporal has given up, but that still runs, may not.
+  -- The execution that may begin attempts: one that Temporal has given up but that still runs may not.
   run uuid not null,
   delivered integer not null default 0,
   requeued integer not null default 0,
-  -- Deferred, since their receivers had as much under way as they take.
+  -- Deferred for lack of a permit.
   deferred integer not null default 0,
   finished_at timestamptz
 );

@@ -1,32 +1,32 @@
--- Recoveries: what a webhook did not get is delivered again, page by page, by one workflow each.
+-- Recoveries: the events that a webhook lost are redelivered, page by page, by one workflow each.
 create table recoveries (
   id uuid primary key,
   eshop_id integer not null references eshops (id),
   webhook_id integer not null references webhooks (id),
   since timestamptz not null,
   until timestamptz not null,
-  -- As it was asked for; null: until then.
+  -- The requested end; null: until the request.
   asked_until timestamptz,
   include text[] not null,
   state text not null default 'running' check (state in ('running', 'paused', 'completed', 'canceled')),
   -- Who paused or canceled it, and the operator's words.
   by text check (by in ('user', 'operator', 'deletion')),
   words text,
-  -- What it found when it was asked for.
+  -- The number of lost events found at the request.
   found integer not null,
   first_at timestamptz,
   last_at timestamptz,
-  -- The keyset: events up to this one have been looked at; null at its beginning.
+  -- The cursor: events up to this one have been checked; null at the start.
   looked_at_id uuid,
-  -- All events have been looked at: no further delivery is created.
+  -- All events have been checked: no further delivery is created.
   exhausted boolean not null default false,
   created integer not null default 0,
-  -- Its pace: what had ended at the last step, what had been superseded, and how many end per second but for those.
+  -- Its pace: deliveries ended and superseded at the last step, and the number that ends per second, without superseded ones.
   ended integer not null default 0,
   superseded integer not null default 0,
   rate double precision,
   stepped_at timestamptz,
-  -- What its workflow has to be told of, and what it has been told of.
+  -- The latest version of its state, and the version that its workflow was told of.
   version integer not null default 1,
   told_version integer not null default 0,
   claimed_until timestamptz,
@@ -34,7 +34,7 @@ create table recoveries (
   created_at timestamptz not null default now(),
   finished_at timestamptz
 );
--- Two that look for what is lost at the same time would both find it.
+-- Two that look for lost events at the same time would both find them.
 create unique index recoveries_looking on recoveries (webhook_id) where state in ('running', 'paused') and not exhausted;
 create index recoveries_of_webhook on recoveries (webhook_id, id);
 create index recoveries_open on recoveries (id) where state in ('running', 'paused');

@@ -1,6 +1,6 @@
 /**
- * The deliveries of an e-shop across its webhooks: each webhook's newest are found by an index and merged, so that a
- * page costs the same whatever is stored, and inactive or deleted ones are known first.
+ * The deliveries of an e-shop across its webhooks. The newest of each webhook are read from an index and merged, so a page costs the
+ * same however many are stored. Inactive and deleted webhooks are known before any delivery is read.
  */
 import type postgres from 'postgres';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
@@ -19,19 +19,19 @@ import { counted, type Sql } from '../pool.ts';
 import { leastOf, madeWith } from './deliveries-of-events.ts';
 import { type DeliveryLogRow, selectDeliveries } from './delivery-log.ts';
 
-/** Which deliveries of an e-shop; the times are those of the events. */
+/** Selects deliveries of an e-shop; `since` and `until` are times of their events. */
 export interface AllDeliveriesFilter extends Times {
   readonly state?: DeliveryState | undefined;
   readonly entityId?: string | undefined;
-  /** When the deliveries themselves were made. */
+  /** When the deliveries themselves were created. */
   readonly made?: Times | undefined;
   readonly webhookId?: number | undefined;
-  /** Of these webhooks only, whatever else is asked for. */
+  /** Only of these webhooks, in addition to the other conditions. */
   readonly among?: readonly number[] | undefined;
   readonly webhookType?: string | undefined;
 }
 
-/** The webhooks whose deliveries may be among those wanted, as SQL. */
+/** The webhooks that may have matching deliveries, as SQL. */
 function webhooks(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
   const { webhookId, among, webhookType, state } = filter;
   const open = state === 'pending' || state === 'retrying';
@@ -50,7 +50,7 @@ function webhooks(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
       }`;
 }
 
-/** Literally, so that the planner sees which partial index has them. */
+/** Literals instead of parameters, so that the planner sees which partial index applies. */
 function inState(sql: Sql, state: Exclude<DeliveryState, 'held'>) {
   const conditions: Record<typeof state, () => postgres.Fragment> = {
     pending: () => sql`d.state = 'pending' and d.operator_stop is distinct from 'hold'`,
@@ -64,7 +64,7 @@ function inState(sql: Sql, state: Exclude<DeliveryState, 'held'>) {
   return conditions[state]();
 }
 
-/** Where the wanted deliveries are found, in the order of the slice and as many as it reaches, as SQL. */
+/** The query for the matching deliveries, in the order of the slice and up to its end, as SQL. */
 function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slice: Slice) {
   const { state } = filter;
   if (state !== 'held') {
@@ -83,12 +83,12 @@ function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slice: Sl
     (${foundAmong(sql, eshopId, filter, slice, byOperators)})`;
 }
 
-/** More than a transaction takes to make its deliveries, in milliseconds: each of its statements is ended after ten seconds. */
+/** Longer than a transaction takes to create its deliveries, in milliseconds: each statement times out after ten seconds. */
 const MAX_CREATION_MS = 5 * 60_000;
 
 /**
- * The condition that a delivery `d` was made within these times, as SQL. The time in its id is that of its
- * transaction, so that the index by id leaves out most others.
+ * The condition that a delivery `d` was created within these times, as SQL. The time in its id is that of its transaction, so the index
+ * by id excludes most others.
  */
 function madeWithin(sql: Sql, { since, until }: Times = {}) {
   const latest = until === undefined ? undefined : new Date(until.getTime() + MAX_CREATION_MS);
@@ -125,10 +125,10 @@ function foundAmong(
       order by d.id ${order} limit ${most}) x
     ${onlyIf}`;
   const byWebhooks = (alike: postgres.Fragment, onlyIf: postgres.Fragment) => {
-    // An event before `until` may have been delivered again later.
+    // An event before `until` may have been redelivered later.
     if (until === undefined) return ofWebhooks(alike, onlyIf);
     const end = sql`${idAt(until)}::uuid`;
-    // Each is looked up: a join would read all deliveries behind a cursor up to the first of them.
+    // Looked up one by one: a join would read all deliveries from a cursor to the first redelivery.
     const again = sql`
       select x.id from ${webhooks} w cross join lateral (
         select d.id from redeliveries r cross join lateral (
@@ -140,7 +140,7 @@ function foundAmong(
     return sql`(${ofWebhooks(sql`d.id < ${end} and ${alike}`, onlyIf)}) union all (${again})`;
   };
   if (entityId === undefined) return byWebhooks(sql`true`, sql``);
-  // Written so that the planner cannot make a join of it, which would look for each event at each webhook, or read all deliveries.
+  // Written so that the planner cannot use a join, which would look up each event at each webhook, or read all deliveries.
   const oneOf = (webhook: postgres.Fragment) => sql`(${webhook} in (select id from ${webhooks} w)) is true`;
   const byEvents = (onlyIf: postgres.Fragment) => sql`
     (select x.id from events e cross join lateral (
@@ -161,14 +161,14 @@ function foundAmong(
     (${byWebhooks(sql`d.entity_id = ${entityId}`, sql`where ${few}`)})`;
 }
 
-/** A record with no more events than this is asked for its deliveries event by event, whatever else is asked for. */
+/** For a record with at most this many events, deliveries are looked up event by event, whatever the other conditions. */
 const MAX_EVENTS_ONE_BY_ONE = 1_000;
-/** Its events are counted up to this. */
+/** A record's events are counted up to this number. */
 const MAX_WEIGHED = 50_000;
-/** Looking up the deliveries of an event costs so many times what reading one delivery costs. */
+/** The cost of looking up the deliveries of an event, relative to reading one delivery. */
 const EVENT_WEIGHT = 2;
 
-/** Whether the filter leaves a part of the deliveries that an index knows, whatever record they are of. */
+/** Whether the filter, apart from the record, selects a part of the deliveries that has an index. */
 function isNarrow({ state, webhookId, webhookType }: AllDeliveriesFilter): boolean {
   return isRare(state) || webhookId !== undefined || webhookType !== undefined;
 }
@@ -177,7 +177,7 @@ function isRare(state: DeliveryState | undefined): state is Exclude<DeliveryStat
   return state !== undefined && state !== 'delivered';
 }
 
-/** Whether that part is smaller than the events of the record are many, as a table `weighed` in SQL. */
+/** Whether reading that part is cheaper than looking up each event of the record, as a table `weighed` in SQL. */
 function weighed(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
   const { entityId, state, since, until } = filter;
   if (entityId === undefined || !isNarrow(filter)) return sql``;
@@ -195,19 +195,19 @@ function weighed(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
           limit ${MAX_WEIGHED}) counted) events)`;
 }
 
-/** Whether an index has a delivery `d` among those of a rare state. */
+/** The condition that a delivery `d` is in the part that is read for a rare state, as SQL. */
 function inPartOf(sql: Sql, state: Exclude<DeliveryState, 'delivered'>) {
   return state === 'failed' || state === 'expired' || state === 'canceled'
     ? sql`and ${inState(sql, state)}`
     : sql`and d.state in ('pending', 'retrying')`;
 }
 
-/** Whether an event `e` tells of a record, as SQL. */
+/** The condition that an event `e` is one of a record, as SQL. */
 function ofRecord(sql: Sql, eshopId: number, entityId: string, times: Times) {
   return sql`e.eshop_id = ${eshopId} and e.entity_id = ${entityId} ${within(sql, sql`e.id`, times)}`;
 }
 
-/** A slice of the deliveries of an e-shop. Those of deleted webhooks do not exist here. */
+/** A slice of the deliveries of an e-shop, without those of deleted webhooks. */
 export function listAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slice: Slice) {
   return sql<DeliveryLogRow[]>`
     with wanted as materialized (${webhooks(sql, eshopId, filter)})${weighed(sql, eshopId, filter)},
@@ -217,7 +217,7 @@ export function listAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveri
     where d.id in (select id from found) order by d.id ${directionOf(sql, slice)}`;
 }
 
-/** How many there are, up to {@link MAX_COUNTED_ROWS}. */
+/** The number of matching deliveries, up to {@link MAX_COUNTED_ROWS}. */
 export async function countAllDeliveries(
   sql: Sql,
   eshopId: number,

@@ -1,15 +1,15 @@
-/** Webhooks of all e-shops, as the operator sees them. Deleted ones do not exist here. */
+/** Webhooks of all e-shops, as operators see them. Deleted ones are left out. */
 import type { Pool, Sql } from '../pool.ts';
 import { selectWebhooks, setActive, type WebhookRow } from './webhooks.ts';
 
 interface AllWebhooksFilter {
   readonly id?: number | undefined;
   readonly eshopId?: number | undefined;
-  /** Of these e-shops only, whatever else is asked for. */
+  /** Only of these e-shops, in addition to the other conditions. */
   readonly among?: readonly number[] | undefined;
   readonly webhookType?: string | undefined;
   readonly active?: boolean | undefined;
-  /** A host that they call, with its port or, for any port, without. */
+  /** The host that they call, with its port, or without one for any port. */
   readonly receiver?: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface OperatorsWebhook extends WebhookRow {
   readonly eshopId: number;
   readonly pending: number;
   readonly retrying: number;
-  /** Of these, held by operators although it is active. */
+  /** Those of `pending` and `retrying` that operators hold while the webhook is active. */
   readonly heldByOperators: number;
 }
 
@@ -49,17 +49,17 @@ export async function listAllWebhooks(
     order by x.id`;
 }
 
-/** The condition that a webhook `w` calls a host, with its port or, for any port, without, as SQL. */
+/** The condition that a webhook `w` calls a host, given with its port, or without one for any port, as SQL. */
 const callsHost = (sql: Sql, host: string) => sql`(w.host = ${host} or starts_with(w.host, ${`${host}:`}))`;
 
-/** Whose webhook it is; null where there is none. */
+/** The e-shop of a webhook; null if there is no such webhook. */
 export async function eshopOfWebhook(sql: Sql, id: number): Promise<number | null> {
   const [row] = await sql<{ eshopId: number }[]>`
     select eshop_id from webhooks where id = ${id} and deleted_at is null`;
   return row?.eshopId ?? null;
 }
 
-/** Switched by an operator. @returns whether that changed anything; null where there is no such webhook */
+/** Activates or deactivates for an operator. @returns whether that changed anything; null if there is no such webhook */
 export async function switchWebhook(sql: Pool, id: number, active: boolean): Promise<boolean | null> {
   const eshopId = await eshopOfWebhook(sql, id);
   const switched = eshopId === null ? null : await setActive(sql, eshopId, id, active);

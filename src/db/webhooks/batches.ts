@@ -19,7 +19,7 @@ export interface BatchedDelivery extends Destination {
 }
 
 /**
- * The open deliveries of a batch by turns: every e-shop's first before any e-shop's second, and within an e-shop
+ * The open deliveries of a batch in round-robin order: every e-shop's first before any e-shop's second, and within an e-shop
  * every webhook's oldest before any second.
  */
 export async function openInBatch(sql: Sql, batchId: string): Promise<BatchedDelivery[]> {
@@ -35,7 +35,7 @@ export async function openInBatch(sql: Sql, batchId: string): Promise<BatchedDel
 /** How long an ended batch is kept. */
 const KEPT = '1 hour';
 
-/** Takes a batch for one execution: no other may begin attempts of it any more. Also forgets batches that ended long ago. */
+/** Takes a batch for one execution: from now on no other may begin its attempts. Also deletes batches that ended long ago. */
 export async function takeBatch(sql: Sql, id: string): Promise<BatchRun> {
   const run = uuidv7();
   await sql`

@@ -3,16 +3,16 @@ import postgres from 'postgres';
 import { formFields, type WebhookSettings, webhookFields } from '../../domain/webhook.ts';
 import type { Sql } from '../pool.ts';
 
-/** The table or alias that columns are qualified with, where they must be. */
+/** The alias that qualifies columns where needed. */
 type Alias = 'w' | 'f' | 'x';
 
 const named = (fields: readonly string[], alias?: Alias) =>
   fields.map((field) => `${alias === undefined ? '' : `${alias}.`}"${postgres.fromCamel(field)}"`).join(', ');
 
-/** What an e-shop writes of a webhook. */
+/** The columns that an e-shop writes. */
 export const settingsColumns = (sql: Sql, alias?: Alias) => sql.unsafe(named(webhookFields, alias));
 
-/** What a receiver sees of it. */
+/** The columns that a receiver sees. */
 export const formColumns = (sql: Sql, alias?: Alias) => sql.unsafe(named(formFields, alias));
 
 /** A body as a row of `webhooks`, to select from; all other columns are null. */

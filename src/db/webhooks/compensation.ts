@@ -1,4 +1,4 @@
-/** What follows when the retries of a delivery are spent. */
+/** The compensation after the exhausted retries of a delivery. */
 import { isOpen, type StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
@@ -6,12 +6,12 @@ import { settleOrder } from '../outbox/keep-order.ts';
 import type { Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 
-/** What this run changed; a repeated one changes nothing. */
+/** The changes made by this run; a repeated run makes none. */
 interface CompensationNews {
   readonly eventType: EventType;
   readonly eshopId: number;
   readonly webhookId: number;
-  /** Why the webhook was deactivated; null where it was not. */
+  /** Why the webhook was deactivated; null if it was not. */
   readonly deactivated: 'retriesExhausted' | 'gone' | null;
 }
 
@@ -31,9 +31,9 @@ interface LastTry
 }
 
 /**
- * The compensation's one transaction (docs/interface.md, D7): delivery → failed and, if the last attempt's generation
+ * The compensation's only transaction (docs/interface.md, D7): delivery → failed and, if the last attempt's generation
  * is still current, webhook → inactive with its deactivation and a change for the other deliveries. A repeated run
- * returns the same.
+ * returns the same, without `news`.
  */
 export async function compensate(sql: Pool, deliveryId: string): Promise<Compensation> {
   const compensation = await transaction(sql, async (tx): Promise<Compensation> => {
@@ -72,7 +72,7 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
       news: { eventType, eshopId, webhookId, deactivated: deactivated === undefined ? null : reason },
     };
   });
-  // What waits behind it goes on with the next.
+  // The next delivery in its ordering group goes on.
   await settleOrder(sql, { records: [deliveryId] });
   return compensation;
 }

@@ -24,7 +24,7 @@ export async function readDeactivation(
   return row;
 }
 
-/** Others of the e-shop that were put off, the oldest first, up to `limit`. */
+/** Other deactivations of the e-shop whose mails were put off, oldest first, up to `limit`. */
 export async function otherDeactivationsPutOff(
   sql: Sql,
   { eshopId, webhookId, generation }: DeactivationNotice,

@@ -1,4 +1,4 @@
-/** Deliveries of several e-shops, found with the queries that each e-shop reads its own with. */
+/** Deliveries of several e-shops, found with the queries that list an e-shop's own deliveries. */
 import { eachLimited } from '../../lib/each-limited.ts';
 import type { Pool } from '../pool.ts';
 import { type AllDeliveriesFilter, listAllDeliveries } from './all-deliveries.ts';
@@ -7,7 +7,7 @@ import type { DeliveryLogRow } from './delivery-log.ts';
 
 interface OperatorsFilter extends Omit<AllDeliveriesFilter, 'among'> {
   readonly eshopId?: number | undefined;
-  /** Of these e-shops only, whatever else is asked for. */
+  /** Only of these e-shops, in addition to the other conditions. */
   readonly among?: readonly number[] | undefined;
   /** The host that their webhooks call now. */
   readonly receiver?: string | undefined;
@@ -22,13 +22,13 @@ interface Scope {
   readonly webhookIds?: readonly number[];
 }
 
-/** Webhooks to one receiver: more than anybody has. */
+/** The maximum number of webhooks of one receiver: more than anybody has. */
 const MAX_WEBHOOKS_LISTED = 10_000;
 
-/** E-shops that are asked about at the same time: the connections are for others, too. */
+/** E-shops queried at the same time: others need connections too. */
 const CONCURRENCY = 3;
 
-/** Those that may have what is wanted, so that nothing is asked of the others. */
+/** The e-shops that may have matching deliveries; the others are not queried. */
 async function scopesOf(sql: Pool, filter: OperatorsFilter): Promise<Scope[]> {
   const { eshopId, among, webhookId, receiver, state } = filter;
   if (webhookId !== undefined || receiver !== undefined) {
@@ -56,7 +56,7 @@ async function scopesOf(sql: Pool, filter: OperatorsFilter): Promise<Scope[]> {
     order by e.id`;
 }
 
-/** Up to `limit` deliveries, the newest first. Those of deleted webhooks do not exist here. */
+/** Up to `limit` deliveries, newest first, without those of deleted webhooks. */
 export async function findDeliveries(
   sql: Pool,
   filter: OperatorsFilter,

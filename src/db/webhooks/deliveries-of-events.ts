@@ -1,7 +1,4 @@
-/**
- * Which deliveries an event has: one made with it has an id that begins as the event's does; later ones have a table
- * of their own.
- */
+/** The deliveries of an event. The id of one created with it begins like the event's; later ones are listed in `redeliveries`. */
 import type { Sql } from '../pool.ts';
 
 /** The deliveries of an event, as SQL. @param columns of deliveries `d` */
@@ -12,13 +9,13 @@ export function deliveriesOfEvent(sql: Sql, event: ReturnType<Sql>, columns: Ret
     select ${columns} from redeliveries r join deliveries d on d.id = r.delivery_id where r.event_id = ${event}`;
 }
 
-/** Whether a delivery `d` was made with an event, as SQL. */
+/** The condition that a delivery `d` was created with an event, as SQL. */
 export function madeWith(sql: Sql, event: ReturnType<Sql>) {
   return sql`
     d.id >= ${leastOf(sql, event)} and d.id <= (left(${event}::text, 26) || 'ffffffffff')::uuid and d.event_id = ${event}`;
 }
 
-/** The least id that a delivery made with an event can have, as SQL. */
+/** The lowest id that a delivery created with an event can have, as SQL. */
 export function leastOf(sql: Sql, event: ReturnType<Sql>) {
   return sql`(left(${event}::text, 26) || '0000000000')::uuid`;
 }

@@ -1,4 +1,4 @@
-/** A delivery's life beside its attempts. Each function that records is one durable step and may be repeated. */
+/** Changes to a delivery other than its attempts. Each function that records is one durable step and may be repeated. */
 
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
@@ -6,7 +6,7 @@ import { settleOrder } from '../outbox/keep-order.ts';
 import type { Pool, Sql } from '../pool.ts';
 
 /**
- * Records that no attempt follows; where outages took time of the window, they are the reason.
+ * Records that no attempt follows; if outages made attempts late, they are the reason.
  * @param attemptsMade as read: an attempt recorded meanwhile keeps its own plan
  */
 export async function spendRetries(sql: Sql, deliveryId: string, attemptsMade: number): Promise<void> {
@@ -16,8 +16,8 @@ export async function spendRetries(sql: Sql, deliveryId: string, attemptsMade: n
 }
 
 /**
- * Of a delivery `d` whose first attempt was begun and given up: its window begins with the one that is. What an
- * inactive webhook has begun goes on.
+ * For a delivery `d` whose first attempt was begun and given up: its window will begin with the attempt that is made. A window that
+ * began in another way, such as by `startWindow`, stays.
  */
 export const windowNotBegun = (sql: Sql) => sql`
     window_started_at = case when d.window_started_at is not null and not exists (
@@ -25,7 +25,7 @@ export const windowNotBegun = (sql: Sql) => sql`
       then d.window_started_at end`;
 
 /**
- * Plans an attempt anew that cannot be made now, without making it late.
+ * Reschedules an attempt that cannot be made now, without making it late.
  * @param attemptsMade as read: an attempt recorded meanwhile keeps its own plan
  */
 export async function deferAttempt(
@@ -49,9 +49,8 @@ export async function startWindow(sql: Sql, deliveryId: string): Promise<void> {
 export type CanceledBy = 'operator' | 'user' | 'deletion';
 
 /**
- * Open → expired or canceled, and out of the queue where a start was not noted; a cancellation without the webhook's
- * deletion was an operator's, unless a user of the e-shop gave it up.
- * What waits behind it in its record goes on.
+ * Open → expired or canceled, and out of the queue if no dispatch was recorded. Without a deletion of the webhook, a cancellation is an
+ * operator's, unless a user of the e-shop gave the delivery up. The next delivery in its ordering group goes on.
  * @param error replaces the last failure
  * @returns the state afterwards and the event type if this call ended it
  */
@@ -67,7 +66,7 @@ export async function closeDelivery(
   return { state: row?.state ?? 'canceled', closed: closed?.eventType ?? null };
 }
 
-/** The statement of `closeDelivery`. @returns undefined where it was not open */
+/** The statement of `closeDelivery`. @returns undefined if it was not open */
 export async function closeOpen(
   sql: Sql,
   deliveryId: string,

@@ -1,4 +1,4 @@
-/** What an e-shop may see of its deliveries. Those of a deleted webhook do not exist here. */
+/** The part of deliveries and attempts that an e-shop may see, without those of deleted webhooks. */
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
@@ -7,23 +7,23 @@ import type { ClaimedDelivery } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 import type { CanceledBy } from './deliveries.ts';
 
-/** What a delivery waits for; times as Postgres writes them in JSON. */
+/** The reason why a delivery waits; times as Postgres writes them in JSON. */
 export interface WaitsFor {
   readonly reason: 'order' | 'limit' | 'pause';
-  /** The one before it. */
+  /** The delivery ahead of it. */
   readonly deliveryId?: string;
   readonly since: string;
   readonly nextAttemptAt?: string | null;
 }
 
-/** A delivery as shown: `held` is derived from its webhook and from what operators asked. */
+/** A delivery as shown: `held` is derived from its webhook and from operator actions. */
 export interface DeliveryLogRow {
   readonly id: string;
   readonly webhookId: number;
   readonly eventId: string;
   readonly eventType: EventType;
   readonly entityId: string;
-  /** The place of its event among those of the record, from 1. */
+  /** The position of its event among those of the record, from 1. */
   readonly sequence: number;
   readonly state: DeliveryState;
   readonly attemptsMade: number;
@@ -31,16 +31,16 @@ export interface DeliveryLogRow {
   readonly lastAttemptAt: Date | null;
   readonly lastStatus: number | null;
   readonly lastError: string | null;
-  /** Null while nothing is planned: held, being attempted, or over. */
+  /** Null while nothing is planned: held, being attempted, or ended. */
   readonly nextAttemptAt: Date | null;
   readonly finishedAt: Date | null;
   /** Null unless it was canceled. */
   readonly canceledBy: CanceledBy | null;
   /** The delivery of a newer event; null unless it was superseded. */
   readonly supersededBy: string | null;
-  /** Why its first attempt is not made yet; null where nothing stands in its way. */
+  /** Why its first attempt has not been made yet; null if nothing delays it. */
   readonly waitsFor: WaitsFor | null;
-  /** What operators asked of it, the oldest first; null where none did. What stops it now is the last of its kind. */
+  /** The order that stops it now, and all operator actions, oldest first: the last one of that kind is in effect. Null if there is none. */
   readonly operatorStop: OperatorStop | null;
   readonly operatorActions: readonly OperatorAction[] | null;
 }
@@ -56,7 +56,7 @@ export interface AttemptLogRow {
   readonly nextAttemptAt: Date | null;
 }
 
-/** The state as shown of a delivery `d` of a webhook `w`, as SQL. */
+/** The state to show for a delivery `d` of a webhook `w`, as SQL. */
 export function shownState(sql: Sql) {
   return sql`case when d.state in ('pending', 'retrying') and (not w.active or d.operator_stop = 'hold') then 'held' else d.state end`;
 }
@@ -72,9 +72,9 @@ export function selectDeliveries(sql: Sql) {
     from deliveries d join webhooks w on w.id = d.webhook_id`;
 }
 
-/** Whose a delivery is, and which workflow it belongs to. */
+/** The e-shop of a delivery, and the workflow that it belongs to. */
 interface DeliveryTarget extends Omit<ClaimedDelivery, 'receiverHost'> {
-  /** The batch whose workflow it is; null: its own. */
+  /** The batch that holds it; null: it has a workflow of its own. */
   readonly batchId: string | null;
 }
 
@@ -85,7 +85,7 @@ export async function deliveryTarget(sql: Sql, id: string): Promise<DeliveryTarg
   return row ?? null;
 }
 
-/** A delivery with its attempts in their order, or null. */
+/** A delivery with its attempts in order, or null. */
 export async function findDelivery(
   sql: Sql,
   eshopId: number,

@@ -1,18 +1,18 @@
-/** When each webhook's receiver was examined lately (docs/interface.md, W17): one at a time, and so many an hour. */
+/** Recent examinations of each webhook's receiver (docs/interface.md, W17): one at a time, and a limited number per hour. */
 import type { Sql } from '../pool.ts';
 
-/** For how long one may be under way whose process died, in seconds. */
+/** How long an examination counts as under way after its process died, in seconds. */
 const LEASE_S = 130;
-/** By how much a time may lie ahead, in seconds: whoever waited for the row has read the clock before. More is past. */
+/** How far ahead a time may be, in seconds: a statement that waited for the row read the clock earlier. Later times are ignored. */
 const AHEAD_S = 60;
 
-/** @property until names it for {@link endExamination} @property waitMs until one more may begin */
+/** @property until identifies it for {@link endExamination} @property waitMs until another may begin */
 type BegunExamination =
   | { readonly kind: 'begun'; readonly until: Date }
   | { readonly kind: 'busy' }
   | { readonly kind: 'spent'; readonly waitMs: number };
 
-/** @param perHour how many may begin within an hour */
+/** @param perHour the maximum number that may begin within an hour */
 export async function beginExamination(
   sql: Sql,
   webhookId: number,
@@ -40,7 +40,7 @@ export async function beginExamination(
   return { kind: 'spent', waitMs: row.waitMs };
 }
 
-/** @param until of the one that began: another may have begun since its time was over */
+/** @param until as returned when it began: after that time another may have begun */
 export async function endExamination(sql: Sql, webhookId: number, until: Date): Promise<void> {
   await sql`
     update examinations set busy_until = null

@@ -1,11 +1,11 @@
-/** How webhooks are called, and were before they were replaced: what a delivery has been sent stays known. */
+/** The present and former request settings (forms) of webhooks: the request of each delivery stays known. */
 import type { SentEvent } from '../../domain/payload.ts';
 import type { WebhookSettings } from '../../domain/webhook.ts';
 import type { Sql } from '../pool.ts';
 import { formColumns, rowOf } from './columns.ts';
 
 /**
- * Keeps the form of a webhook that gets another one.
+ * Keeps the form of a webhook before it is replaced by a different one.
  * @param tx holds the lock on its row, and has not replaced it yet
  */
 export async function keepForm(tx: Sql, webhookId: number, next: WebhookSettings): Promise<void> {
@@ -16,9 +16,9 @@ export async function keepForm(tx: Sql, webhookId: number, next: WebhookSettings
 }
 
 /**
- * The event of a delivery and the form it is or was sent in: the webhook's present one while open, else that of the
+ * The event of a delivery and the form in which it is or was sent: the webhook's present one while open, else that of the
  * last attempt.
- * @returns null where this e-shop has no such delivery
+ * @returns null if this e-shop has no such delivery
  */
 export async function findSentForm(sql: Sql, eshopId: number, id: string): Promise<SentEvent | null> {
   const [row] = await sql<SentEvent[]>`

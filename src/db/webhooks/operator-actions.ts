@@ -1,7 +1,4 @@
-/**
- * What operators ask of deliveries, recorded with what follows. The database decides: a workflow may remember
- * something older.
- */
+/** Operator actions on deliveries, recorded with their effects. The database decides: a workflow may remember an older state. */
 import {
   type ActionName,
   type ActionTarget,
@@ -32,13 +29,13 @@ interface ActionTargetRow
   readonly operatorActions: readonly OperatorAction[] | null;
 }
 
-/** Of what was asked so many are kept, the latest. */
+/** How many of the latest actions are kept. */
 const KEPT = 50;
 
 /**
- * Does what an operator asks, and records it; a refusal records nothing. May be repeated under the same id.
+ * Carries out an operator action and records it; a refused one is not recorded. May be repeated under the same id.
  * @param policy the delivery's own
- * @returns null where there is no such delivery
+ * @returns null if there is no such delivery
  */
 export async function recordOperatorAction(
   sql: Pool,
@@ -47,7 +44,7 @@ export async function recordOperatorAction(
   policy: RetryPolicy,
 ): Promise<RecordedActionResult | null> {
   const result = await transaction(sql, async (tx) => {
-    // Locked by a statement of its own: the next one sees all that was done under the lock before.
+    // Locked by a statement of its own: the next one sees everything done under earlier locks.
     await tx`select from deliveries where id = ${deliveryId} for update`;
     const [row] = await targetRows(tx, [deliveryId]);
     if (row === undefined) return null;
@@ -62,9 +59,9 @@ export async function recordOperatorAction(
     if (!answer.accepted) return { ...answer, at };
     const { action } = asked;
     const actions = [...before, { ...asked, at } satisfies OperatorAction].slice(-KEPT);
-    // Back from a batch: the relay starts its workflow, which does what was asked.
+    // Requeued by a batch: the relay starts its workflow, which carries out the action.
     const requeued = tx`dispatched_at is null and queue in (${QUEUE.retry}, ${QUEUE.workflow})`;
-    // What is given up waits for nothing before it, nor for its recovery: it is claimed, and its workflow ends it.
+    // A delivery given up no longer waits for the one ahead or for its recovery: it is claimed, and its workflow ends it.
     const released = tx`${action} = 'giveUp' and dispatched_at is null and queue in (${QUEUE.inOrder}, ${QUEUE.recovered})`;
     await tx`
       update deliveries set operator_actions = ${JSON.stringify(actions)}::text::jsonb,
@@ -88,7 +85,7 @@ const STOP_AFTER: Readonly<Record<ActionName, OperatorStop | null>> = {
   giveUp: 'giveUp',
 };
 
-/** How deliveries are at this moment, by their ids. Those that do not exist are left out. */
+/** The current state of deliveries, by id. Unknown ids are left out. */
 export async function readActionTargets(
   sql: Sql,
   deliveryIds: readonly string[],

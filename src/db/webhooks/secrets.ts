@@ -4,7 +4,7 @@ import type { Pool } from '../pool.ts';
 import { writeSetting } from '../settings.ts';
 import { transaction } from '../transaction.ts';
 
-/** The sealed secrets of one webhook, deleted ones included until the retention has erased them. */
+/** The sealed secrets of one webhook; of a deleted one, until retention has erased them. */
 interface SealedSecrets {
   readonly id: number;
   readonly eshopId: number;
@@ -13,15 +13,15 @@ interface SealedSecrets {
   readonly headers: Buffer | null;
   /** Null once the overlap of a rotation of the webhook's own secret has ended: it no longer signs anything. */
   readonly previousSecret: Buffer | null;
-  /** It signs nothing any more. */
+  /** A deleted webhook signs nothing any more. */
   readonly deleted: boolean;
 }
 
 /**
  * Reseals the secrets of the next webhooks in one transaction.
- * @param after the last id of the batch before; 0 for the first
- * @param reseal what they become, or null to leave a webhook as it is
- * @returns the last id looked at, or null when there were none left
+ * @param after the last id of the previous batch; 0 for the first
+ * @param reseal returns the new values, or null to leave a webhook as it is
+ * @returns the last id read, or null if none were left
  */
 export async function resealBatch(
   sql: Pool,
@@ -45,22 +45,22 @@ export async function resealBatch(
   });
 }
 
-/** A webhook as it is looked at after the master key was lost. */
+/** A webhook as read after the loss of the master key. */
 export interface StoredSecrets extends Omit<SealedSecrets, 'deleted'> {
   readonly eshopName: string;
   readonly email: string;
   readonly headerNames: readonly string[] | null;
 }
 
-/** What becomes of it, and what of it is lost. */
+/** Its new values, and its losses. */
 interface ReplacedSecrets extends Pick<SealedSecrets, 'secret' | 'headers' | 'previousSecret'> {
-  /** True when its secret, or its static headers, could not be opened: its e-shop is mailed. */
+  /** True if its secret or its static headers could not be opened: its e-shop is mailed. */
   readonly lost: boolean;
-  /** The names of static headers that could not be opened: they are gone. */
+  /** The names of static headers that could not be opened: they are lost. */
   readonly lostHeaders: readonly string[];
 }
 
-/** What an e-shop has lost. */
+/** The losses of an e-shop. */
 export interface LostSecrets {
   readonly eshopId: number;
   readonly name: string;
@@ -70,11 +70,11 @@ export interface LostSecrets {
 }
 
 /**
- * Replaces what no key opens, in one transaction: secrets, the mails about them that are owed, one per e-shop, and settings.
+ * Replaces everything that no key opens, in one transaction: writes secrets, an owed mail per e-shop, and settings.
  * Deleted webhooks stay as they are: they sign nothing.
- * @param settings by name, written beside
- * @param dryRun only looks
- * @returns the e-shops with something lost
+ * @param settings by name, written in the same transaction
+ * @param dryRun changes nothing
+ * @returns the e-shops that lost something
  */
 export async function replaceSecrets(
   sql: Pool,

@@ -1,5 +1,5 @@
 /**
- * Webhooks. A change that matters to open deliveries (activation, deactivation, another URL, deletion) writes one
+ * Webhooks. A change that matters to open deliveries (activation, deactivation, another URL or ordering, deletion) writes one
  * outbox row in its transaction. Every change locks its row first.
  */
 
@@ -15,17 +15,17 @@ import { type Transaction, transaction } from '../transaction.ts';
 import { rowOf, settingsColumns } from './columns.ts';
 import { keepForm } from './forms.ts';
 
-/** How long a replaced secret goes on signing beside the new one, in hours. */
+/** How long a replaced secret still signs in addition to the new one, in hours. */
 const SECRET_OVERLAP_HOURS = 24;
 
 /** A webhook as stored, without its secrets, with its last deactivation and its incident. */
 export interface WebhookRow extends WebhookSettings, StoredIncident {
   readonly id: number;
-  /** Of its static headers; null without any. */
+  /** The names of its static headers; null without any. */
   readonly headerNames: readonly string[] | null;
   readonly registeredAt: Date;
   readonly unregisteredAt: Date | null;
-  /** Since when its present generation is there; null for the first. */
+  /** When its present generation began; null for the first. */
   readonly generationAt: Date | null;
   readonly deactivatedAt: Date | null;
   readonly deactivationReason: 'user' | 'retriesExhausted' | 'gone' | null;
@@ -46,7 +46,7 @@ export function selectWebhooks(sql: Sql) {
     ${joinIncident(sql)}`;
 }
 
-/** The webhook of this e-shop, or null when there is none or it is deleted. `id` may be any integer. */
+/** The webhook of this e-shop, or null if there is none or it is deleted. `id` may be any integer. */
 export async function findWebhook(sql: Sql, eshopId: number, id: number): Promise<WebhookRow | null> {
   const [row] = await sql<WebhookRow[]>`
     ${selectWebhooks(sql)}
@@ -77,7 +77,7 @@ export async function listWebhooks(
     ${page === null ? sql`` : sql`limit ${page.limit} offset ${page.offset}`}`;
 }
 
-/** The webhook of an e-shop that is called in the same way for the same events; null without any. */
+/** The webhook of an e-shop with the same URL, event type and method; null if there is none. */
 export async function findTwin(
   sql: Sql,
   eshopId: number,
@@ -90,17 +90,17 @@ export async function findTwin(
   return row?.id ?? null;
 }
 
-/** Whether a webhook has, or had, this number: the row of a deleted one stays. */
+/** Whether a webhook has, or had, this id: the row of a deleted one stays. */
 export async function isWebhookIdUsed(sql: Sql, id: number): Promise<boolean> {
   return (await sql`select 1 from webhooks where id = ${id}`).length > 0;
 }
 
-/** The advisory lock of the generator of their numbers: shared by whoever takes the next one. */
+/** The advisory lock of the sequence of webhook ids: transactions that take the next id share it. */
 const GENERATOR = 7_240_512;
 
 /**
- * The number of a new webhook. The generator is moved past one that is brought along while nobody takes the next.
- * @param wanted null for the next one, which it is too where the wanted one has been used
+ * The id of a new webhook. For a wanted id, the sequence is moved past it under the exclusive lock.
+ * @param wanted null for the next id, which is also taken if the wanted one has been used
  */
 async function numberFor(tx: Sql, wanted: number | null): Promise<number> {
   if (wanted !== null) {
@@ -119,8 +119,8 @@ async function numberFor(tx: Sql, wanted: number | null): Promise<number> {
 
 /**
  * Creates a webhook.
- * @param seal encrypts its secret and its static headers for the id that it gets
- * @returns null when `maxWebhooks` are there already
+ * @param seal encrypts its secret and its static headers for its new id
+ * @returns null if the e-shop already has `maxWebhooks`
  */
 export async function createWebhook(
   sql: Pool,
@@ -137,9 +137,9 @@ export async function createWebhook(
 }
 
 /**
- * Likewise, unless the e-shop has this webhook already.
- * @param wanted the number that it is to have, if that was never used
- * @returns the number of the one that is there, as `twin`
+ * As `createWebhook`, unless the e-shop already has this webhook.
+ * @param wanted the id to give it, if that was never used
+ * @returns the id of the existing one, as `twin`
  */
 export async function importWebhook(
   sql: Pool,
@@ -158,7 +158,7 @@ export async function importWebhook(
   });
 }
 
-/** Creations of one e-shop wait for each other: two must not take the last place together. */
+/** Makes creations of one e-shop wait for each other: two must not both take the last place. */
 async function lockCreations(tx: Sql, eshopId: number): Promise<void> {
   await tx`select 1 from eshops where id = ${eshopId} for no key update`;
 }
@@ -199,7 +199,7 @@ async function lock(tx: Sql, eshopId: number, id: number): Promise<Locked | null
   return row ?? null;
 }
 
-/** Writes what follows from another `active` or another URL: generation, times, deactivation, outbox row. */
+/** Writes the effects of another `active`, URL or ordering: generation, times, deactivation, outbox row. */
 async function applyChange(
   tx: Transaction,
   eshopId: number,
@@ -227,8 +227,8 @@ async function applyChange(
 }
 
 /**
- * Activates or deactivates; changes nothing where it is so already.
- * @returns the webhook, and whether it was otherwise before; null when there is no such webhook
+ * Activates or deactivates, if that changes anything.
+ * @returns the webhook, and whether it changed; null if there is no such webhook
  */
 export async function setActive(
   sql: Pool,
@@ -245,10 +245,10 @@ export async function setActive(
 }
 
 /**
- * Replaces all fields by the body's, but for an `ordering` that it leaves out.
- * @param headersAfter the static headers that follow from those before; undefined, or left out: they stay
- * @returns null when there is no such webhook
- * @throws Problem 400 where that ordering does not go with the body's type
+ * Replaces all fields by those of the body; an omitted `ordering` stays.
+ * @param headersAfter returns the new static headers; undefined, or omitted: they stay
+ * @returns null if there is no such webhook
+ * @throws Problem 400 if the ordering does not fit the body's type
  */
 export async function replaceWebhook(
   sql: Pool,
@@ -284,10 +284,9 @@ export async function replaceWebhook(
 }
 
 /**
- * Gives a webhook a new secret, valid at once; the one before signs beside it for 24 hours, the one before that is
- * over.
- * @param overlap false to end the one before at once
- * @returns null when there is no such webhook
+ * Gives a webhook a new secret, valid at once. The previous one also signs for 24 hours; the one before that ends.
+ * @param overlap false to end the previous one at once
+ * @returns null if there is no such webhook
  */
 export async function replaceSecret(
   sql: Pool,
@@ -309,7 +308,7 @@ export async function replaceSecret(
   });
 }
 
-/** Deletes a webhook; its row stays for the records of its deliveries. False when there is no such webhook. */
+/** Deletes a webhook; its row stays for the records of its deliveries. False if there is no such webhook. */
 export async function deleteWebhook(sql: Pool, eshopId: number, id: number): Promise<boolean> {
   return await transaction(sql, async (tx) => {
     const before = await lock(tx, eshopId, id);

