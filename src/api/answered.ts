@@ -1,13 +1,13 @@
-/** One log line and one metric for every answer. The line names the route's pattern, for a path may hold anything. */
+/** One log line and one metric for every response. The line names the route's pattern, as a path may contain anything. */
 import type { Context } from 'hono';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 
-/** What whoever watches the process asks for all the time: it would drown the rest. */
+/** Polled constantly by monitoring: these would drown the rest. */
 export const ASKED_BY_MACHINES = ['/healthz', '/readyz'];
-/** Methods of some path. Any other is whatever the client made up. */
+/** The methods that some path supports. Others are invented by clients. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** The method, if some path has it. */
+/** The method, if some path supports it. */
 export function knownMethod(method: string): string {
   return METHODS.includes(method) ? method : 'other';
 }
@@ -17,7 +17,7 @@ export function answered({ log, onAnswer }: ApiDeps, c: Context<ApiEnv>, ms: num
   const { route = null, session, requestId } = c.var;
   const method = knownMethod(c.req.method);
   const { status } = c.res;
-  // The console asks within the process, and tells of its own answers.
+  // The console makes its requests within the process, and logs its own responses.
   const within = c.env?.signedIn !== undefined;
   if (!within) onAnswer?.({ method, status, ms });
   const level = within || (route !== null && ASKED_BY_MACHINES.includes(route)) ? 'debug' : 'info';

@@ -1,5 +1,5 @@
 /**
- * The HTTP application: what every request passes through, and where each resource is mounted.
+ * The HTTP application: the middleware for every request, and the mounting of all resources.
  *
  * Module api, which imports concurrency, db, domain, lib, secrets, theme, traces. Begin: `createApp` mounts every resource;
  * `records/resource.ts` makes the routes of a kind of record.
@@ -43,7 +43,7 @@ import { needsLength, wholeBody } from './whole-body.ts';
 
 /** The largest body accepted, in bytes; the import of events is streamed and has no such limit. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** The largest body of a login: its sender has not authenticated yet. */
+/** The largest body of a login, whose sender is not authenticated yet. */
 const MAX_LOGIN_BYTES = 16 * 1024;
 
 /** @example serve({ fetch: createApp(deps).fetch, port: 8080 }); */
@@ -74,8 +74,8 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   // The login comes before the authentication; everything after it needs a token.
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, authenticate(deps), admit);
   app.use('/v21/warehouse/*', requireRole('warehouse'));
-  // An import may last an hour, so it takes no turn as a whole: its lines do. A test and an examination wait for a receiver, a recovery counts,
-  // an action waits for a worker.
+  // An import may last an hour, so only its lines take turns. Tests and examinations wait for a receiver, recoveries count events, actions
+  // wait for a worker: each takes turns only for its queries, or has a place of its own.
   const received = except(
     IMPORT_PATH,
     wholeBody(MAX_BODY_BYTES),

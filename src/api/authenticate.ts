@@ -1,4 +1,4 @@
-/** API key and token of every request, and the roles (docs/interface.md, A1, A4, A5 and A6). */
+/** API key and token of every request, and roles (docs/interface.md, A1, A4, A5 and A6). */
 import type { MiddlewareHandler } from 'hono';
 import { clockFrom } from '../db/clock.ts';
 import { mayUse } from '../db/users.ts';
@@ -16,8 +16,8 @@ function tokenOf(authorization: string): string {
 
 /**
  * Requires `x-api-key` and `authorization` of the same e-shop and sets `c.var.session`, `c.var.clock` and
- * `c.var.stillAllowed`. One query for every request, without a cache: a revocation works with the next request.
- * @throws Problem 401; one sentence for every wrong value, so that nothing can be found out by trying
+ * `c.var.stillAllowed`. One query per request, without a cache: a revocation takes effect with the next request.
+ * @throws Problem 401; the same sentence for every wrong value, so that trying reveals nothing
  */
 export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {

@@ -1,4 +1,4 @@
-/** Whose request this is, as far as the network can tell. */
+/** The client of a request, as far as the network shows it. */
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
 import ipaddr from 'ipaddr.js';
@@ -6,7 +6,7 @@ import type pino from 'pino';
 import type { ApiEnv } from './deps.ts';
 
 /**
- * Makes {@link clientAddress}, which reports once a proxy that is not configured.
+ * Makes {@link clientAddress}, and logs once if there seems to be a proxy that is not configured.
  * @param trustProxy see there
  */
 export function clientAddresses(
@@ -27,10 +27,10 @@ export function clientAddresses(
 }
 
 /**
- * The client's address in one written form; an IPv6 client counts as its /64, all of which it has.
- * @param trustProxy true to read the last entry of `X-Forwarded-For`, which our own proxy wrote; the ones before it
- * are claims
- * @returns "unknown" where there is no connection to ask
+ * The client's address in one canonical form; an IPv6 client counts as its whole /64.
+ * @param trustProxy true to read the last entry of `X-Forwarded-For`, which our own proxy wrote; earlier entries are
+ * mere claims
+ * @returns "unknown" if there is no connection to ask
  */
 function clientAddress<Env extends Pick<ApiEnv, 'Bindings'>>(c: Context<Env>, trustProxy: boolean): string {
   const forwarded = trustProxy ? c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
@@ -46,7 +46,7 @@ function clientAddress<Env extends Pick<ApiEnv, 'Bindings'>>(c: Context<Env>, tr
     : address.toString();
 }
 
-/** The address of what some proxies write: `[2001:db8::1]:4711`, `192.0.2.1:4711`, in quotes or not. */
+/** The address without a port, as some proxies add one: `[2001:db8::1]:4711`, `192.0.2.1:4711`, quoted or not. */
 function withoutPort(text: string): string {
   const [, v6, v4] = /^"?(?:\[([^\]]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)"?$/.exec(text) ?? [];
   return v6 ?? v4 ?? text;

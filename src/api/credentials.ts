@@ -6,15 +6,15 @@ import { hashPassword, isReplaced, verifyAmong } from '../secrets/passwords.ts';
 import type { ApiDeps } from './deps.ts';
 
 /**
- * Checks a password; one of a user who does not exist takes the same time.
- * @returns null where the name or the password is wrong
+ * Checks a password; for a user who does not exist it takes the same time.
+ * @returns null if the name or the password is wrong
  * @throws Problem 429 after too many failures
  */
 type CheckCredentials = (attempt: LoginAttempt, password: string) => Promise<UserRow | null>;
 
 /**
- * Passwords checked at the same time: each takes memory and a processor. One per address: eight of one made all other
- * requests ten times as slow on two cores.
+ * Passwords checked at the same time: each takes memory and a processor. One per address, as eight from one address made
+ * all other requests ten times as slow on two cores.
  */
 export const CONCURRENT_PASSWORD_CHECKS = { total: 4, perKey: 1 } as const;
 

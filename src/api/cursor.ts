@@ -1,6 +1,6 @@
 /**
- * Lists read in two ways: by pages, the newest first, or from a cursor on, the oldest first, so that a reader who
- * goes on where it stopped misses nothing (docs/interface.md, L7).
+ * Lists that can be read in two ways: by page, newest first, or from a cursor on, oldest first, so that a reader who
+ * continues from its cursor misses nothing (docs/interface.md, L7).
  */
 import * as v from 'valibot';
 import { MAX_COUNTED_ROWS, type Slice } from '../db/id-range.ts';
@@ -10,7 +10,7 @@ import { described, uuid } from '../domain/fields.ts';
 import { invalid } from '../domain/problem.ts';
 import { type Page, type Pagination, pageOf, pageQuery, paginationOf } from './pagination.ts';
 
-/** Before every identifier: a cursor from the beginning on. */
+/** Lower than every identifier: a cursor at the beginning. */
 const BEGINNING = '00000000-0000-0000-0000-000000000000';
 
 /** The query parameters of such a list, to be spread into the entries given to `query()`. */
@@ -32,7 +32,7 @@ export const cursorQuery = {
   ),
 };
 
-/** What stands beside `data` when a list is read from a cursor on. */
+/** The object beside `data` when a list is read from a cursor on. */
 export const Cursor = v.pipe(
   v.object({
     after: described(
@@ -45,10 +45,10 @@ export const Cursor = v.pipe(
   v.metadata({ ref: 'Cursor' }),
 );
 
-/** Where the pages of a list end, in Markdown. */
+/** The end of the pages of a list, in Markdown. */
 export const pagesEnd = `\`totalCount\` and the pages end at ${MAX_COUNTED_ROWS.toLocaleString('en-US')}`;
 
-/** How such a list is read, in Markdown. */
+/** How to read such a list, in Markdown. */
 export const readTwice = `The list can be read in two ways. By page, newest first: ${pagesEnd}. From a cursor, oldest first: \`after\` is the last identifier that you have read, and the response has \`cursor\` instead of \`pagination\`. Continue with \`cursor.after\` and you miss nothing: whatever is still being written, and everything after it, is listed once it is complete, usually within a second or two.`;
 
 interface Asked {
@@ -68,7 +68,7 @@ interface Read<Row> {
   readonly cursor?: v.InferOutput<typeof Cursor>;
 }
 
-/** @throws Problem 400 for a page behind the last that is counted, and for a page together with a cursor */
+/** @throws Problem 400 for a page beyond the counted rows, and for a page together with a cursor */
 export async function readList<Row extends { readonly id: string }>(
   sql: Sql,
   asked: Asked,
@@ -87,8 +87,8 @@ export async function readList<Row extends { readonly id: string }>(
 }
 
 /**
- * @param instead what to use for what lies beyond
- * @throws Problem 400 for a page behind the last that is counted
+ * @param instead the parameters that reach the rows beyond
+ * @throws Problem 400 for a page beyond the counted rows
  */
 export async function readPage<Row>(
   page: Page,

@@ -1,4 +1,4 @@
-/** What the API is given when it is made, and what each request carries. */
+/** The dependencies of the API, and the variables of each request. */
 import type { HttpBindings } from '@hono/node-server';
 import type pino from 'pino';
 import type { Clock } from '../db/clock.ts';
@@ -14,7 +14,7 @@ import type { Traces } from '../traces/traces.ts';
 import type { Allowance, BudgetLimits } from './budget/allowance.ts';
 
 interface Answered {
-  /** One of those that some path has, else `other`. */
+  /** A method that some path supports, or `other`. */
   readonly method: string;
   readonly status: number;
   /** Until the head of the response, in milliseconds. */
@@ -30,33 +30,33 @@ export interface ApiDeps {
   /** For the body of `/readyz` only: the API serves whether Temporal is up or not. */
   readonly temporalState: () => 'up' | 'down' | 'unknown';
   readonly onAnswer?: (answer: Answered) => void;
-  /** Absent where traces are off. */
+  /** Absent if traces are off. */
   readonly traces?: Traces;
   /** `perAddress`: failed logins from one address per quarter of an hour (default 300). */
   readonly loginLimits: { readonly perAddress: number };
   /** True when a proxy in front of the API sets `X-Forwarded-For`; otherwise the header is ignored. */
   readonly trustProxy: boolean;
-  /** Why the URL of a webhook can never be called, as "must not lead to …"; null when it may be. */
+  /** Why the URL of a webhook can never be called, as "must not lead to …"; null if it may be. */
   readonly destinationProblem: (url: string) => string | null;
   readonly policy: RetryPolicy;
   /** Makes one request to a webhook, with a sample. */
   readonly sendTest: SendTest;
-  /** Makes a series of them, right and wrong ones. */
+  /** Makes a series of test requests, valid and invalid ones. */
   readonly examine: Examine;
-  /** Asks something of a delivery under way. Null where this process knows no Temporal server. */
+  /** Requests an action for an open delivery. Null if this process knows no Temporal server. */
   readonly requestAction: RequestAction | null;
   readonly budget: BudgetLimits;
-  /** How often an import asks whether it may go on, in milliseconds (default 2000). */
+  /** How often an import checks whether it may go on, in milliseconds (default 2000). */
   readonly importCheckMs?: number;
   readonly version: string;
-  /** Where e-shops reach us, without a slash at its end; null where nobody said. */
+  /** The address at which e-shops reach us, without a trailing slash; null if not configured. */
   readonly publicUrl: string | null;
   readonly shipperCatalogue: ShipperCatalogue;
   /** The values that an order's `marketplace` may have. */
   readonly marketplaces: readonly string[];
 }
 
-/** Who is asking: made by the authentication, read as `c.var.session`. */
+/** The user of a request: set by the authentication, read as `c.var.session`. */
 export interface Session {
   readonly eshopId: number;
   readonly userId: number;
@@ -64,7 +64,7 @@ export interface Session {
   readonly role: Role;
 }
 
-/** Whom the console has let in, by a session of its own. Only who calls the application directly can say so. */
+/** A user whom the console has let in, by its own session. Only a direct caller of the application can set this. */
 export interface SignedIn {
   readonly session: Session;
   /** By the database's clock. */
@@ -74,21 +74,21 @@ export interface SignedIn {
 
 /** The type parameter of every Hono instance here. */
 export interface ApiEnv {
-  /** From the HTTP server; absent where the application is called directly, as the console does. */
+  /** From the HTTP server; absent if the application is called directly, as by the console. */
   Bindings: Partial<HttpBindings> & { readonly signedIn?: SignedIn };
   Variables: {
-    /** Absent before the authentication. */
+    /** Absent before authentication. */
     session: Session;
-    /** Asks the database again, for a request that lasts: false once an operator has revoked the session's rights. */
+    /** Asks the database again, for a long request: false once an operator has revoked the session's rights. */
     stillAllowed: () => Promise<boolean>;
-    /** The database's, read by the authentication. */
+    /** The database's clock, read by the authentication. */
     clock: Clock;
-    /** The body as it was received; absent where there is none, and of an import. */
+    /** The body as received; absent if there is none, and for an import. */
     body?: Uint8Array;
     requestId: string;
-    /** The route's pattern, as `/v21/orders/:id`; absent where no route has the path. */
+    /** The route's pattern, such as `/v21/orders/:id`; absent if the path has no route. */
     route?: string;
-    /** Absent where no e-shop has been admitted, as at the login. */
+    /** Absent if no e-shop has been admitted, as at the login. */
     allowance?: Allowance;
   };
 }

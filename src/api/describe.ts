@@ -1,4 +1,4 @@
-/** What the OpenAPI document says about one operation; `openapi.ts` adds the statuses that all share. */
+/** The description of an operation in the OpenAPI document; `openapi.ts` adds the statuses that all share. */
 import type { MiddlewareHandler } from 'hono';
 import { describeRoute } from 'hono-openapi';
 import type * as v from 'valibot';
@@ -7,25 +7,25 @@ import { reasonPhrase } from './errors.ts';
 import { describeSchema, refTo, resolved } from './json-schema.ts';
 
 interface Operation {
-  /** Its name, which generators of clients give to the function that calls it: `createWebhook`. */
+  /** Its name, which generated clients use for the function that calls it: `createWebhook`. */
   readonly id: string;
   /** One line. */
   readonly summary: string;
-  /** The rules that the schemas cannot say, in Markdown. */
+  /** Rules beyond the schemas, in Markdown. */
   readonly description?: string;
-  /** The group it is shown under, such as `Orders`. */
+  /** Its group in the documentation, such as `Orders`. */
   readonly tag: string;
-  /** The schema of `data` in the envelope. For a paged list: of one item, with `list: true`. */
+  /** The schema of `data` in the envelope; of one item, for a list with `list: true`. */
   readonly data: v.GenericSchema;
-  /** True for an array of `data` with `pagination` beside it; 'optional' where that is only there when asked for. */
+  /** True for an array of `data` with `pagination` beside it; 'optional' if that is only there on request. */
   readonly list?: boolean | 'optional';
-  /** What stands beside `data` in the envelope, by name; what is optional may be missing. */
+  /** Further members of the envelope, by name; optional ones may be missing. */
   readonly beside?: Readonly<Record<string, v.GenericSchema>>;
   /** Headers of the response on success, by name. */
   readonly headers?: Readonly<Record<string, v.GenericSchema>>;
   /** A sentence on success, such as "Order created."; also the example of `message`. */
   readonly message: string;
-  /** Further statuses and when they are returned. 400, 401, 403, 413, 415, 500 and 503 are added by themselves. */
+  /** Further statuses and when they are returned. 400, 401, 403, 413, 415, 500 and 503 are added automatically. */
   readonly errors?: Readonly<Partial<Record<400 | 401 | 403 | 404 | 409 | 411 | 429, string>>>;
   /** False for an operation without `authorization` (the login). */
   readonly token?: boolean;
@@ -50,7 +50,7 @@ export function describeOperation(operation: Operation): MiddlewareHandler {
   }));
   const required = beside.filter(({ isOptional }) => !isOptional).map(({ name }) => name);
   const headers = Object.entries(operation.headers ?? {}).map(([name, each]) => {
-    // A copy through JSON: hono-openapi's and valibot's types of a JSON Schema differ in name only.
+    // A copy through JSON, as the JSON Schema types of hono-openapi and valibot differ, but only in name.
     const schema = JSON.parse(JSON.stringify(describeSchema(each, 'output').schema));
     return [name, { required: true, schema }] as const;
   });
@@ -96,7 +96,7 @@ export function describeOperation(operation: Operation): MiddlewareHandler {
   });
 }
 
-/** The id of an operation that both versions have: `getOrder` and `getOrderV2`. */
+/** The id of an operation in one of both versions: `getOrder` and `getOrderV2`. */
 export function inVersion(id: string, version: PayloadVersion): string {
   return version === 'v21' ? id : `${id}V2`;
 }

@@ -5,7 +5,7 @@ import type { ApiEnv } from './deps.ts';
 /**
  * Answers 200 with the envelope.
  * @param message a short sentence, such as "Webhook created."
- * @param beside what stands beside the data; what is undefined is left out
+ * @param beside members beside the data; undefined ones are left out
  */
 export function ok(
   c: Context<ApiEnv>,
@@ -16,7 +16,7 @@ export function ok(
   return answer(c, JSON.stringify({ statusCode: 200, message, data, ...beside }));
 }
 
-/** The same for data that is JSON already: it leaves byte for byte as it is. */
+/** The same for data that is already JSON text: sent byte for byte. */
 export function okText(
   c: Context<ApiEnv>,
   message: string,
@@ -28,7 +28,7 @@ export function okText(
 }
 
 function answer(c: Context<ApiEnv>, text: string): Response {
-  // Bytes, roughly: counting them exactly would take another pass over the text.
+  // Bytes, roughly: an exact count would take another pass over the text.
   c.var.allowance?.spend(text.length);
   return c.body(text, 200, { 'content-type': 'application/json' });
 }

@@ -6,10 +6,10 @@ import postgres from 'postgres';
 import { Problem } from '../domain/problem.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 
-/** Headers of every response: no browser guesses its type, and nothing caches it. */
+/** Headers of every response: browsers must not guess its type, and nothing may cache it. */
 export const everyAnswer = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
 
-/** The reason phrase of a status, as RFC 9110 has it. Node still calls 413 by its former name. */
+/** The reason phrase of a status by RFC 9110. Node still has the former name of 413. */
 export function reasonPhrase(status: number): string {
   if (status === 413) return 'Content Too Large';
   return STATUS_CODES[status] ?? 'Error';
@@ -23,7 +23,7 @@ function answer(status: number, message: string, headers: Readonly<Record<string
   return Response.json(errorBody(status, message), { status, headers: { ...everyAnswer, ...headers } });
 }
 
-/** Failures of the database that pass by themselves: no connection, shutting down, takes no writes, deadlock, time-out. */
+/** Transient failures of the database: no connection, shutting down, read-only, deadlock, time-out. */
 const TRANSIENT =
   /^(?:08|25006|53|57P|40001|40P01|57014|55P03|CONNECT|CONNECTION_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_)/;
 
@@ -39,13 +39,13 @@ interface Failure {
   readonly status: number;
   readonly message: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** True for an internal failure, which belongs in the log. */
+  /** True for an internal failure, which is logged. */
   readonly internal: boolean;
 }
 
 /**
- * What a consumer learns of an error: a `Problem` speaks for itself, an unreachable database is 503, all else 500.
- * The last two name the request, under which the log has the rest.
+ * The response to an error: that of a `Problem`, 503 for an unreachable database, 500 for all else. The last two name the
+ * request, whose details are in the log.
  */
 export function failureOf(error: unknown, requestId: string): Failure {
   if (error instanceof Problem) {

@@ -1,4 +1,4 @@
-/** The e-shop itself, and which notifications it wants (docs/interface.md, N1 and N2). */
+/** The e-shop itself, and its choice of notifications (docs/interface.md, N1 and N2). */
 import { Hono } from 'hono';
 import { changeNotifications, readEshop } from '../db/eshops.ts';
 import { eshopPatchSchema, eshopRecordSchema, eshopResponseOnly } from '../domain/eshop.ts';

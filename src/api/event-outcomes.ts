@@ -1,4 +1,4 @@
-/** What became of events at every webhook, and why something did not. */
+/** The outcomes of events at every webhook, with reasons. */
 import type * as v from 'valibot';
 import {
   type DeliveryOfEvent,
@@ -78,7 +78,7 @@ function delivered(delivery: DeliveryOfEvent) {
   return { webhookId, deliveryId: id, state, attemptsMade, lastError, cause: null, reason: putOff(delivery) };
 }
 
-/** Why its receiver does not get it yet, or at all, where that is its order's doing (docs/interface.md, D16, D17). */
+/** Why an ordered delivery is delayed or will not be sent (docs/interface.md, D16, D17). */
 function putOff({ supersededBy, waitsFor }: DeliveryOfEvent): string | null {
   if (supersededBy !== null) return `It was superseded by delivery ${supersededBy}, of a newer event.`;
   if (waitsFor?.reason !== 'order') return null;
@@ -99,8 +99,8 @@ function kindsOf(type: EventType | undefined) {
 }
 
 /**
- * Why there may be no event where one was expected; undefined unless one record was asked for.
- * @param found how many there are on the first page
+ * Why there may be no event where one was expected; undefined unless the request names a record.
+ * @param found the number of events on the first page
  */
 export async function missingEvents(
   sql: Sql,

@@ -4,7 +4,7 @@ import { eventTypeNames } from '../domain/event-types.ts';
 import { described, recordNumber, time, uuid, wholeNumber } from '../domain/fields.ts';
 import { sequence, state } from './deliveries/record.ts';
 
-/** The names of causes; what each of them says is for the documentation. */
+/** The names of causes; their texts are for the documentation. */
 function cause<const Causes extends Readonly<Record<string, string>>>(causes: Causes) {
   const names = Object.keys(causes) as [keyof Causes & string, ...(keyof Causes & string)[]];
   const listed = names.map((name) => `- \`${name}\`: ${causes[name]}`).join('\n');

@@ -1,4 +1,4 @@
-/** The events of an e-shop, what became of them at every webhook, and why (docs/interface.md, L8 and L9). */
+/** The events of an e-shop, and their outcomes at every webhook with reasons (docs/interface.md, L8 and L9). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { countEvents, findEvent, listEvents } from '../db/event-log.ts';

@@ -1,6 +1,5 @@
 /**
- * Bodies in JSON that have rules beside their schema, whose findings are told in one answer; `validate.ts` has the
- * others.
+ * JSON bodies with rules besides their schema, reported together in one response; `validate.ts` has the others.
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import type * as v from 'valibot';
@@ -13,15 +12,15 @@ import { type Described, describeSchema, documents, refTo } from './json-schema.
 import { hasWideObject, MAX_FIELDS } from './wide-objects.ts';
 
 export interface BodyOptions {
-  /** Fields of the record that a request may carry and that are ignored, so that a record can be sent back as it was read. */
+  /** Response-only fields: ignored in a request, so that a record can be sent back as read. */
   readonly responseOnly?: readonly string[];
-  /** The identifier that the path names: left out here, or the same. */
+  /** The name of the identifier in the path: left out in the body, or the same. */
   readonly inPath?: string;
-  /** True where every field may be left out and then stays as it is. */
+  /** True if every field may be left out and then stays as it is. */
   readonly partial?: boolean;
-  /** What the documentation calls it, where its schema has no name. */
+  /** Its name in the documentation, if its schema has none. */
   readonly name?: string;
-  /** A request without a body is one whose fields are all left out. */
+  /** A request without a body is treated as one with all fields left out. */
   readonly mayBeAbsent?: boolean;
 }
 
@@ -41,8 +40,7 @@ export function jsonBody(schema: v.GenericSchema<unknown, object>, options: Body
 }
 
 /**
- * @throws Problem 415 when it is not declared as JSON, 400 when it is not well-formed or has values that nobody may
- * send
+ * @throws Problem 415 if it is not declared as JSON, 400 if it is malformed or has values that are never allowed
  */
 export function readJson(c: Context<ApiEnv>): unknown {
   const type = c.req.header('content-type') ?? '';
@@ -55,8 +53,8 @@ export function readJson(c: Context<ApiEnv>): unknown {
 }
 
 /**
- * @param what to call it, such as "body"
- * @throws Problem 400 when it is not well-formed, or has values that nobody may send or an object of too many fields
+ * @param what its name in messages, such as "body"
+ * @throws Problem 400 if it is malformed, or has values that are never allowed or an object with too many fields
  */
 export function parseJson(bytes: Uint8Array, what: string): unknown {
   if (hasWideObject(bytes)) throw badRequest(`An object in the ${what} has more than ${MAX_FIELDS} fields.`);
@@ -91,7 +89,7 @@ function amended(
       return [name, { ...property, readOnly: true, description }];
     }
     const { default: _, ...others } = property;
-    // A generated client would send the defaults of what it leaves out.
+    // A generated client would send the defaults of fields left out.
     return [name, partial ? others : property];
   });
   const ignored = responseOnly

@@ -1,7 +1,7 @@
 /**
  * valibot schemas → the JSON Schema of the OpenAPI document. In `v.metadata`, `ref` names a schema that is written
- * once under `components/schemas` (keep it last in the pipe), `jsonSchema` replaces what would be generated, and
- * `narrowed` stands beside the reference, where a field allows less than its component.
+ * once under `components/schemas` (keep it last in the pipe), `jsonSchema` replaces the generated schema, and
+ * `narrowed` goes beside the reference if a field allows less than its component.
  */
 import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import type { MiddlewareHandler } from 'hono';
@@ -10,7 +10,7 @@ import type * as v from 'valibot';
 import { isObject } from '../domain/validation.ts';
 import type { ApiEnv } from './deps.ts';
 
-/** Which side of a transformation is described: what a request sends or what an answer holds. */
+/** The side of a transformation: the request, or the response. */
 type Side = 'input' | 'output';
 
 export interface Described {
@@ -18,7 +18,7 @@ export interface Described {
   readonly components: Readonly<Record<string, JsonSchema>>;
 }
 
-/** Keys of `v.metadata` that are no part of the description. */
+/** Keys of `v.metadata` that are not part of the description. */
 const OWN_MARKS: ReadonlySet<string> = new Set(['ref', 'timestamp', 'decimal']);
 
 function typeName(constant: unknown): 'string' | 'number' | 'boolean' {
@@ -29,13 +29,13 @@ export function refTo(name: string): { $ref: string } {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Of schemas that have been described: every app of a process has the same ones. */
+/** Descriptions by schema: every app of a process has the same ones. */
 const known: Record<Side, WeakMap<v.GenericSchema, Described>> = {
   input: new WeakMap(),
   output: new WeakMap(),
 };
 
-/** Describes one schema. Checks that JSON Schema cannot say are left to the descriptions. */
+/** Describes one schema. Checks that JSON Schema cannot express are left to the descriptions. */
 export function describeSchema(schema: v.GenericSchema, side: Side): Described {
   const described = known[side].get(schema) ?? describedAnew(schema, side);
   known[side].set(schema, described);
@@ -48,7 +48,7 @@ function describedAnew(schema: v.GenericSchema, side: Side): Described {
     target: 'draft-2020-12',
     typeMode: side,
     errorMode: 'ignore',
-    // Some generators of clients read no constant without its type.
+    // Some client generators ignore a constant without a type.
     overrideSchema: ({ valibotSchema, jsonSchema }) =>
       valibotSchema.type === 'literal' ? { type: typeName(jsonSchema.const), ...jsonSchema } : undefined,
     overrideAction({ valibotAction, jsonSchema }) {
@@ -67,7 +67,7 @@ function describedAnew(schema: v.GenericSchema, side: Side): Described {
 }
 
 export function resolved({ schema, components }: Described): ReturnType<typeof resolver> {
-  // A copy through JSON: hono-openapi's and valibot's types of a JSON Schema differ in name only.
+  // A copy through JSON, as the JSON Schema types of hono-openapi and valibot differ, but only in name.
   const copy = () => JSON.parse(JSON.stringify({ schema, components: { schemas: components } }));
   return {
     vendor: 'valibot',
@@ -77,7 +77,7 @@ export function resolved({ schema, components }: Described): ReturnType<typeof r
   };
 }
 
-/** A middleware that is documented: the OpenAPI document has the description of what it checks. */
+/** Attaches to a middleware the description of what it checks, for the OpenAPI document. */
 export function documents<Handler extends MiddlewareHandler<ApiEnv>>(
   handler: Handler,
   target: 'json' | 'query' | 'param',

@@ -1,6 +1,5 @@
 /**
- * 404 for an unknown path, 405 with `Allow` for an unknown method: decided before authentication, the same for
- * everyone.
+ * 404 for an unknown path, 405 with `Allow` for an unknown method: before authentication, the same for everyone.
  */
 import type { Hono, MiddlewareHandler } from 'hono';
 import { notFound, Problem } from '../domain/problem.ts';
@@ -31,7 +30,7 @@ function collect(app: Hono<ApiEnv>): KnownPath[] {
   return [...paths.values()];
 }
 
-/** To be the first middleware; routes are read at the first request, when all are mounted. */
+/** Mount it before all routes; these are read at the first request, when all are mounted. */
 export function knownPaths(app: Hono<ApiEnv>): MiddlewareHandler<ApiEnv> {
   let known: KnownPath[] | undefined;
   return async (c, next) => {

@@ -35,13 +35,12 @@ const Login = v.pipe(
   v.metadata({ ref: 'Login' }),
 );
 
-/** For how long one waits for its turn, in milliseconds. */
+/** How long a login waits for its turn, in milliseconds. */
 const LOGIN_QUEUE_TIMEOUT_MS = 10_000;
 
 /**
- * The login, mounted before the authentication. Logins take turns by address: one that sends many makes only itself
- * wait.
- * @param turn of requests without a login
+ * The login, mounted before the authentication. Logins take turns by address: a busy address delays only itself.
+ * @param turn for requests without a login
  */
 export function loginRoutes(deps: ApiDeps, turn: Turns['run']): Hono<ApiEnv> {
   const { sql, keys, trustProxy, log } = deps;

@@ -29,7 +29,7 @@ function numberText(max: number, jsonSchema: Record<string, unknown>) {
   );
 }
 
-/** The highest page: keeps `offset` within what Postgres counts with. */
+/** The highest page number: keeps `offset` within the range of Postgres. */
 const MAX_PAGE = 10_000_000;
 
 /**
@@ -47,7 +47,7 @@ export const pageQuery = {
   ),
 };
 
-/** The rows to read for the two parameters, with the defaults filled in. */
+/** The rows for the two parameters, with the defaults filled in. */
 export function pageOf(query: {
   readonly page?: number | undefined;
   readonly items?: number | undefined;

@@ -10,7 +10,7 @@ export function systemRoutes({
   version,
   hasReachedTemporal = () => true,
 }: Pick<ApiDeps, 'healthSql' | 'temporalState' | 'version'> & {
-  /** False of a worker that never has: a roll-out must not replace those that have by it. Default: true. */
+  /** False for a worker that never has: a roll-out must not replace working ones with it. Default: true. */
   readonly hasReachedTemporal?: () => boolean;
 }): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { roles } from '../domain/role.ts';
 import type { Session } from './deps.ts';
 
-/** How long a token is good for, in seconds. */
+/** The lifetime of a token, in seconds. */
 export const TOKEN_LIFETIME_SECONDS = 3600;
 
 const ISSUER = 'waybill';
@@ -23,7 +23,7 @@ type VerifiedClaims = v.InferOutput<typeof Claims>;
 
 interface TokenContent {
   readonly session: Session;
-  /** As in the user's row when the password was verified: a token ends with its password. */
+  /** As in the user's row when the password was verified: a token expires with its password. */
   readonly passwordVersion: number;
 }
 
@@ -62,13 +62,13 @@ async function claimsOf(key: Uint8Array, token: string): Promise<VerifiedClaims 
   }
 }
 
-/** Of the tokens whose signatures were verified lately, so many are remembered. */
+/** The maximum number of recently verified tokens that are remembered. */
 const MAX_CACHED_TOKENS = 1_000;
 
-/** Verified tokens with their claims, by the keys they were verified with; the oldest first. */
+/** Verified tokens with their claims, by the keys they were verified with; oldest first. */
 const verified = new WeakMap<readonly Uint8Array[], Map<string, VerifiedClaims>>();
 
-/** The claims of a token that one of these keys signed, or null; whether it is over is not asked. */
+/** The claims of a token that one of these keys signed, or null; expiry is not checked. */
 async function verifiedClaims(keys: readonly Uint8Array[], token: string): Promise<VerifiedClaims | null> {
   const known = verified.get(keys) ?? new Map<string, VerifiedClaims>();
   verified.set(keys, known);
@@ -86,12 +86,12 @@ async function verifiedClaims(keys: readonly Uint8Array[], token: string): Promi
 }
 
 /**
- * What a token says, or null when it is not one of ours, changed, or over. Whether its user is still there, only the
- * database knows.
+ * The content of a token; null if it is not ours, altered, or expired. Whether its user still exists, only the database
+ * knows.
  */
 export async function verifyToken(keys: readonly Uint8Array[], token: string): Promise<TokenContent | null> {
   const claims = await verifiedClaims(keys, token);
-  // A signature stays good; the time does not.
+  // The signature stays valid; the time does not.
   if (claims === null || claims.exp <= Math.floor(Date.now() / 1000)) return null;
   const { sub, eshop, name, role, pv } = claims;
   return { session: { userId: sub, eshopId: eshop, username: name, role }, passwordVersion: pv };

@@ -1,4 +1,4 @@
-/** A span for each request, named by the route's pattern, for a path may hold anything. */
+/** A span for each request, named by the route's pattern, as a path may contain anything. */
 import type { MiddlewareHandler } from 'hono';
 import { recordedBy, type Traces } from '../traces/traces.ts';
 import { ASKED_BY_MACHINES, knownMethod } from './answered.ts';
@@ -7,7 +7,7 @@ import type { ApiEnv } from './deps.ts';
 export function tracedRequests(traces: Traces): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const within = c.env?.signedIn !== undefined;
-    // The console's pages ask again and again; what somebody does there is worth a trace.
+    // The console's pages poll; only what a user does there is worth a trace.
     const asking = c.req.method === 'GET' || c.req.method === 'HEAD';
     if (ASKED_BY_MACHINES.includes(c.req.path) || (within && asking)) return await next();
 

@@ -1,5 +1,5 @@
 /**
- * Checks of body, path and query: one 400 with every problem and its field. The schemas document the request, too.
+ * Checks body, path and query: one 400 with every problem and its field. The schemas also document the request.
  */
 import type { MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
@@ -17,7 +17,7 @@ type Validated<Target extends string, Schema extends v.GenericSchema> = Middlewa
   { in: { [K in Target]: v.InferInput<Schema> }; out: { [K in Target]: v.InferOutput<Schema> } }
 >;
 
-/** The JSON body, as `c.req.valid('json')`. Use `v.strictObject`, so that a typing error cannot pass silently. */
+/** The JSON body, as `c.req.valid('json')`. Use `v.strictObject`, so that typing errors are refused. */
 export function body<Schema extends v.GenericSchema<unknown, object>>(
   schema: Schema,
   options: BodyOptions = {},
@@ -51,7 +51,7 @@ export function query<const Entries extends v.ObjectEntries>(
 ): Validated<'query', v.StrictObjectSchema<Entries, undefined>> {
   const schema = v.strictObject(entries);
   const handler: Validated<'query', v.StrictObjectSchema<Entries, undefined>> = async (c, next) => {
-    // By the URL itself: a look-up of a parameter by name finds what every object inherits, and none without a name.
+    // From the URL itself: a look-up by name would find inherited members, and misses a parameter without a name.
     const unknown = [...new URL(c.req.url).searchParams.keys()].filter(
       (name) => name === '' || isInherited(name),
     );

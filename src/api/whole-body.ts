@@ -1,4 +1,4 @@
-/** Bodies are received whole, within a limit, before anything else is done for their request. */
+/** Receives the whole body, up to a limit, before anything else is done for the request. */
 import type { IncomingMessage } from 'node:http';
 import type { MiddlewareHandler } from 'hono';
 import { badRequest, Problem } from '../domain/problem.ts';
@@ -6,14 +6,14 @@ import type { ApiEnv } from './deps.ts';
 
 /** This many chunks are harmless, however small. */
 const FREE_PIECES = 64;
-/** Beyond them, bytes per chunk on average: a chunk costs the same whether it has one byte or thousands. */
+/** Beyond them, bytes per chunk on average: a chunk costs the same with one byte or thousands. */
 const PIECE_BYTES = 64;
 
-/** The rest of a refused body is not waited for. */
+/** Sent with a refusal, so that the rest of the body is not awaited. */
 const closing = { connection: 'close' };
 
 /**
- * Refuses a body of unknown length unread: each of its chunks, perhaps of one byte, costs work.
+ * Refuses a body of unknown length unread: each chunk, perhaps of one byte, costs work.
  * @throws Problem 411
  */
 export const needsLength: MiddlewareHandler<ApiEnv> = async (c, next) => {
@@ -40,12 +40,12 @@ function createPieces(maxBytes: number, tooLarge: () => Problem) {
 type Pieces = ReturnType<typeof createPieces>;
 
 /**
- * @returns undefined where there is no body
- * @throws Error when the client goes away, and what the pieces throw
+ * @returns undefined if there is no body
+ * @throws Error if the client goes away, and the errors of `pieces`
  */
 async function fromRequest({ body }: Request, pieces: Pieces): Promise<Uint8Array | undefined> {
   if (body === null) return undefined;
-  // Not cancelled when it is refused: that would close the connection before the response.
+  // Not cancelled on refusal: that would close the connection before the response.
   const reader = body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
@@ -54,7 +54,7 @@ async function fromRequest({ body }: Request, pieces: Pieces): Promise<Uint8Arra
   }
 }
 
-/** From the HTTP server's own request: a web stream around it would cost as much as the rest of a small request. */
+/** From the HTTP server's own request: wrapping it in a web stream would cost as much as the rest of a small request. */
 async function fromServer(incoming: IncomingMessage, pieces: Pieces): Promise<Uint8Array | undefined> {
   const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers;
   if ((length ?? '0') === '0' && encoding === undefined) return undefined;
@@ -83,7 +83,7 @@ async function fromServer(incoming: IncomingMessage, pieces: Pieces): Promise<Ui
 /**
  * Receives the body, as `c.var.body`.
  * @param maxBytes a whole number of KiB
- * @throws Problem 413, or 400 for too many tiny chunks and when the client went away, which is not our failure
+ * @throws Problem 413, or 400 for too many tiny chunks and if the client goes away, which is not our failure
  */
 export function wholeBody(maxBytes: number): MiddlewareHandler<ApiEnv> {
   const shown = maxBytes < 1024 * 1024 ? `${maxBytes / 1024} KiB` : `${maxBytes / 1024 / 1024} MiB`;

@@ -1,6 +1,6 @@
-/** Objects with more fields than any record has, found in the text: parsed, they cost a hundred times as much to refuse. */
+/** Finds objects with more fields than any record has in the JSON text: refusing them after parsing costs a hundred times as much. */
 
-/** No object here has as many fields. */
+/** No valid object has this many fields. */
 export const MAX_FIELDS = 250;
 
 const QUOTE = 0x22;
@@ -11,9 +11,9 @@ const OPEN = 0x5b;
 const CLOSE = 0x5d;
 const BRACES = 0x20;
 
-/** Whether an object in a text of JSON has more than {@link MAX_FIELDS} fields, repeated ones counted. */
+/** Whether an object in a JSON text has more than {@link MAX_FIELDS} fields, counting repeated ones. */
 export function hasWideObject(json: Uint8Array): boolean {
-  /** Of the objects that are open, from the outermost. */
+  /** The fields counted in the open objects, outermost first. */
   const fields: number[] = [];
   let here = 0;
   for (let at = 0; at < json.length; at += 1) {

@@ -1,5 +1,5 @@
 /**
- * Why an event has no delivery to a webhook (docs/interface.md, L9): found by what the webhook was when it happened.
+ * Why an event has no delivery to a webhook (docs/interface.md, L9), derived from the webhook's state at that time.
  */
 import type { EventType } from './event-types.ts';
 import { counted } from './words.ts';
@@ -8,7 +8,7 @@ export interface WebhookVersion {
   readonly webhookId: number;
   readonly at: Date;
   readonly webhookType: EventType;
-  /** Null where it is not known. */
+  /** Null if not known. */
   readonly active: boolean | null;
   readonly deleted: boolean;
   /** Why it is inactive, if it was deactivated with this version. */
@@ -17,7 +17,7 @@ export interface WebhookVersion {
   readonly lastError: string | null;
 }
 
-/** Why there is no delivery: to one webhook. */
+/** Why there is no delivery to one webhook. */
 export const webhookCauses = {
   createdLater: 'the webhook was created after the event',
   createdInactive: 'it was created inactive and had not been activated yet',
@@ -33,7 +33,7 @@ export const webhookCauses = {
 } as const;
 type WebhookCause = keyof typeof webhookCauses;
 
-/** Why there is no delivery: to none at all. */
+/** Why there is no delivery to any webhook. */
 export const eventCauses = {
   noWebhook: 'there has never been a webhook of this type',
   noActiveWebhook: 'no webhook of this type was active',
@@ -48,7 +48,7 @@ interface Absence<Cause extends string> {
 
 export interface WebhookAbsence extends Absence<WebhookCause> {
   readonly webhookId: number;
-  /** It has been deleted since, or before. */
+  /** Deleted, before the event or since. */
   readonly deleted: boolean;
 }
 
@@ -57,12 +57,12 @@ interface AbsentEvent {
   readonly at: Date;
 }
 
-/** Changes within a statement's time of an event may be seen by it or not, in milliseconds. */
+/** An event may or may not have seen a change of a webhook within this time of it, in milliseconds. */
 export const MEANWHILE_MS = 10_000;
 
 /**
- * @param versions of one webhook without a delivery, in the order of their times
- * @returns null where nobody would expect one: the webhook was not there yet, or is no longer
+ * @param versions of one webhook without a delivery, oldest first
+ * @returns null if no delivery is to be expected: the webhook was created later and has been deleted
  */
 export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[]): WebhookAbsence | null {
   const [first] = versions;
@@ -92,7 +92,7 @@ export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[
   return absence('notKept', 'was active; its delivery is no longer kept.');
 }
 
-/** @param versions up to the one that is inactive */
+/** @param versions up to the inactive one */
 function inactive(
   absence: (cause: WebhookCause, text: string) => WebhookAbsence,
   versions: readonly WebhookVersion[],
@@ -121,7 +121,7 @@ function inactive(
   return absence('inactive', 'was inactive; since when and why is not known.');
 }
 
-/** @param absences at the webhooks of its type */
+/** @param absences of the webhooks of its type */
 export function absenceOf(
   { type, at }: AbsentEvent,
   absences: readonly WebhookAbsence[],
@@ -134,7 +134,7 @@ export function absenceOf(
   return { cause: 'noActiveWebhook', reason: [none, ...named(absences)].join(' ') };
 }
 
-/** Those that are there speak for themselves; deleted ones are counted, but for the only one. */
+/** The reasons of existing webhooks; deleted ones are only counted, unless there is just one webhook, deleted. */
 function named(absences: readonly WebhookAbsence[]): string[] {
   const existing = absences.filter(({ deleted }) => !deleted).map(({ reason }) => reason);
   if (existing.length === 0 && absences.length === 1) return absences.map(({ reason }) => reason);
@@ -150,7 +150,7 @@ function named(absences: readonly WebhookAbsence[]): string[] {
   ];
 }
 
-/** Sentences in one reason. */
+/** The maximum number of webhooks named in one reason. */
 const MAX_NAMED = 3;
 
 function iso(at: Date): string {

@@ -1,5 +1,5 @@
 /**
- * Lines that an e-shop announces and the warehouse counts, of receivings and returns. A line is known by its SKU and
+ * Lines of receivings and returns, which an e-shop announces and the warehouse counts. A line is identified by its SKU and
  * lot; one that an update leaves out stays, marked D (docs/interface.md, R2).
  */
 import * as v from 'valibot';
@@ -12,13 +12,13 @@ import { isObject, without } from './validation.ts';
 /** E: enabled. D: disabled, left out by an update. */
 const lineStates = ['E', 'D'] as const;
 
-/** What every such line has. */
+/** The fields of every such line. */
 export interface AnnouncedLine {
   sku: string;
-  /** What was announced; a decimal string. */
+  /** Units announced; a decimal string. */
   quantity: string;
   lot: string | null;
-  /** What the warehouse counted; null where it has not. */
+  /** Units counted by the warehouse; null if not counted. */
   received: string | null;
   lineState: (typeof lineStates)[number];
 }
@@ -27,20 +27,20 @@ type LineKey = Pick<AnnouncedLine, 'sku' | 'lot'>;
 
 const sameLine = (a: LineKey, b: LineKey) => a.sku === b.sku && a.lot === b.lot;
 
-/** What every such line of a record says of its announcement and its count. */
+/** The fields of the announcement and of the count in every such line of a record. */
 export const lineEntries = {
   quantity: described(count(), 'Units announced; 0 for a lot that was found on arrival.'),
   received: described(optional(count()), 'Units counted by the warehouse; null before that.'),
   lineState: described(oneOf(lineStates), 'E: enabled. D: disabled, because an update left the line out.'),
 };
 
-/** Allowed in the warehouse's count and ignored, so that lines can be sent back as they were read. */
+/** Allowed in the warehouse's count and ignored, so that lines can be sent back as read. */
 export const ignoredEntry = described(
   v.optional(v.unknown()),
   'Ignored, so that lines can be sent back as they were read.',
 );
 
-/** What every entry of the warehouse's count has. */
+/** The fields of every entry of the warehouse's count. */
 export const countEntries = {
   sku: described(identifier(), 'A product that was announced.'),
   lot: described(optional(text(64)), 'The lot that arrived. If left out, the lot of the line.'),
@@ -52,7 +52,7 @@ export const countEntries = {
   ),
 };
 
-/** The lines that count. */
+/** The lines that are not disabled. */
 export function enabled<Line extends AnnouncedLine>(lines: readonly Line[]): Line[] {
   return lines.filter(({ lineState }) => lineState === 'E');
 }
@@ -61,15 +61,15 @@ export function unitsOf(lines: readonly AnnouncedLine[]): string {
   return sumDecimals(enabled(lines).map(({ quantity }) => quantity));
 }
 
-/** What has arrived: as counted, or as announced where nothing was counted. */
+/** The units that have arrived: as counted, or as announced if not counted. */
 export function arrivedUnits({ received, quantity }: AnnouncedLine): string {
   return received ?? quantity;
 }
 
 /**
- * The lines as an e-shop writes them: without the warehouse's fields and without those marked D, so that a record can
- * be put back.
- * @param lines anything but a list of objects stays as it is
+ * The lines as an e-shop writes them, without the warehouse's fields and without lines marked D, so that a record can
+ * be sent back as read.
+ * @param lines anything but a list of objects is returned unchanged
  * @param responseOnly the warehouse's fields of a line
  */
 export function writableLines(lines: unknown, responseOnly: readonly string[]): unknown {
@@ -80,7 +80,7 @@ export function writableLines(lines: unknown, responseOnly: readonly string[]): 
     .map((line) => without(line, responseOnly));
 }
 
-/** What is wrong with the lines of an announcement. */
+/** The problems of the lines of an announcement. */
 export function lineProblems(
   path: string,
   lines: readonly (LineKey & { readonly quantity: string })[],
@@ -111,8 +111,8 @@ export function lineProblems(
 }
 
 /**
- * The lines after an e-shop's update, in the order in which they were first sent; those it left out are marked D.
- * @param fresh makes a line that was not there before
+ * The lines after an e-shop's update, in the order in which they were first sent; lines left out are marked D.
+ * @param fresh makes a new line
  */
 export function announce<Line extends AnnouncedLine, Sent extends LineKey>(
   before: readonly Line[],
@@ -128,12 +128,12 @@ export function announce<Line extends AnnouncedLine, Sent extends LineKey>(
 }
 
 /**
- * The lines after the warehouse has counted. An entry belongs to the enabled line of its SKU and lot; else, where one
- * of the two names no lot, to the next line of its SKU, which then has the lot that is known. A further lot of an announced product becomes a line of its
- * own, of which nothing was announced. Lines without an entry stay as they are.
+ * The lines after the warehouse has counted. An entry belongs to the enabled line of its SKU and lot. If there is none, and either has
+ * no lot, it belongs to the next line of its SKU, and the line takes the known lot. Another lot of an announced product becomes a new
+ * line with nothing announced. Lines without an entry stay as they are.
  * @param path of the entries in the body
- * @param furtherLot what a line of another lot has in common with the line that was announced
- * @throws Problem 400 when a product was not announced, or a line is named twice
+ * @param furtherLot makes a line for another lot from the announced one
+ * @throws Problem 400 if a product was not announced, or a line is named twice
  */
 export function enterCounts<Line extends AnnouncedLine, Entry extends LineKey>(
   before: readonly Line[],

@@ -1,10 +1,10 @@
-/** The outcome of a batch so far. */
+/** The result of a batch so far. */
 export interface BatchResult {
   readonly delivered: number;
-  /** Waiting for their next attempt in the queue, or for workflows of their own. */
+  /** In the queue, for their next attempt or for their own workflow. */
   readonly requeued: number;
-  /** In the queue again under the same number: their receivers had as much under way as they take. */
+  /** In the queue again under the same number: they got no permit. */
   readonly deferred: number;
-  /** Not attempted yet, or without a result. */
+  /** Not attempted yet, or result not known. */
   readonly left: number;
 }

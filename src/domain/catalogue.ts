@@ -33,21 +33,21 @@ import {
 
 export interface CatalogueEntry {
   readonly kind: EntityKind;
-  /** Its name in sentences, with a small letter. */
+  /** Its name in sentences, in lower case. */
   readonly noun: string;
   /** Its resource below `/v21` and `/v2`. */
   readonly path: string;
-  /** The field that identifies it; its value is what GET webhooks get. */
+  /** The field that identifies it; GET webhooks receive its value. */
   readonly idField: string;
-  /** Fields of the record that the e-shop's requests may not write. */
+  /** Fields of the record that an e-shop's requests may not write. */
   readonly responseOnly: readonly string[];
-  /** Those of them that the warehouse writes: a change of one is an update. A change of the others alone fires nothing. */
+  /** Those of them that the warehouse writes: a change of one is an update. A change of only the others fires nothing. */
   readonly warehouseFields?: readonly string[];
   /** The record's schema in a payload of this version. */
   readonly recordSchema: (version: PayloadVersion) => v.GenericSchema;
-  /** A record in its v2 form, with everything in it. */
+  /** A complete record in its v2 form. */
   readonly sample: object;
-  /** What differs from it in one that was just created. */
+  /** The fields that differ in a record that was just created. */
   readonly created?: object;
 }
 
@@ -117,12 +117,12 @@ export function entryOf(type: EventType): CatalogueEntry {
   return catalogue[eventTypes[type].entity];
 }
 
-/** The identifier of a record, which GET webhooks get appended to their URL. */
+/** The identifier of a record, appended to the URL of GET webhooks. */
 export function idOf({ idField }: CatalogueEntry, record: object): string {
   return String(Reflect.get(record, idField));
 }
 
-/** A record as a delivery of this type carries it, in its v2 form. */
+/** A record as in deliveries of this type, in its v2 form. */
 export function sampleOf(type: EventType): object {
   const movement = movementOf(type);
   if (movement !== null) return sampleMovementOf(movement);

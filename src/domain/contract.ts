@@ -1,11 +1,11 @@
-/** The contract of an e-shop, set by the operator: what it forbids is answered with 400 (docs/interface.md, W11). */
+/** The contract of an e-shop, set by the operator. A request that it forbids is refused with 400 (docs/interface.md, W11). */
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
 import { eventTypeNames } from './event-types.ts';
 import type { FieldProblem } from './problem.ts';
 import type { WebhookInput } from './webhook.ts';
 
-/** A contract; what is left out is allowed. */
+/** A contract; a field left out allows everything. */
 export const contractSchema = v.strictObject({
   /** Null: all. */
   webhookTypes: v.optional(v.nullable(v.array(v.picklist(eventTypeNames))), null),
@@ -17,12 +17,12 @@ export const contractSchema = v.strictObject({
 });
 export type Contract = v.InferOutput<typeof contractSchema>;
 
-/** @throws ValiError when the operator's value is not one */
+/** @throws ValiError if the stored value is no contract */
 export function contractOf(stored: unknown): Contract {
   return v.parse(contractSchema, stored ?? {});
 }
 
-/** What the contract forbids of a webhook to be created or replaced; empty when nothing. */
+/** The problems of a new or replaced webhook under the contract; empty if none. */
 export function contractProblems(contract: Contract, webhook: WebhookInput): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const { webhookTypes, payloadVersions: versions } = contract;

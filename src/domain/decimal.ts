@@ -4,11 +4,11 @@
  */
 import * as v from 'valibot';
 
-/** The form in which a payload is written: `v2` decimal strings, `v21` JSON numbers. */
+/** The forms of a payload: `v2` has decimal strings, `v21` JSON numbers. */
 export const payloadVersions = ['v2', 'v21'] as const;
 export type PayloadVersion = (typeof payloadVersions)[number];
 
-/** The most digits a decimal may have: every such decimal survives the way through a JSON number. */
+/** The most digits of a decimal: up to here a JSON number is exact. */
 const MAX_DIGITS = 15;
 /** The most decimals of an amount of money. */
 const MONEY_DECIMALS = 4;
@@ -25,7 +25,7 @@ interface Parts {
   readonly fraction: string;
 }
 
-/** Takes a plain decimal apart; null for anything else, exponents included. */
+/** Splits a plain decimal; null for anything else, exponents included. */
 function parse(text: string): Parts | null {
   const match = PLAIN.exec(text);
   if (match === null) return null;
@@ -35,12 +35,12 @@ function parse(text: string): Parts | null {
   return { sign: zero ? '' : (match[1] ?? ''), whole, fraction };
 }
 
-/** What is wrong with a value as a decimal of at most this many decimals, as a clause; null when nothing is. */
+/** The problem of a value as a decimal of at most this many decimals, as a clause; null if none. */
 function problemOf(value: number | string, decimals: number): string | null {
   if (typeof value === 'string' && value.length > 64)
     return `has more than ${MAX_DIGITS} digits: send a shorter value`;
   const text = String(value);
-  // A number in exponent notation is either huge or tiny; a string in it is not a decimal string.
+  // A number in exponent notation is either huge or tiny; a string in exponent notation is not a decimal string.
   if (typeof value === 'number' && /e-/.test(text))
     return `has more than ${decimals} decimals: send a shorter value`;
   if (typeof value === 'number' && /e\+/.test(text))
@@ -53,7 +53,7 @@ function problemOf(value: number | string, decimals: number): string | null {
   return null;
 }
 
-/** @throws RangeError when the text is not a plain decimal; callers have checked it before. */
+/** @throws RangeError if the text is not a plain decimal; callers have checked it before. */
 function partsOf(value: number | string): Parts {
   const parts = parse(String(value));
   if (parts === null) throw new RangeError(`"${value}" is not a decimal.`);
@@ -62,7 +62,7 @@ function partsOf(value: number | string): Parts {
 
 /**
  * The canonical text of an amount of money: two to four decimals ("1249.90", "0.1234").
- * @throws RangeError when the value is not a plain decimal
+ * @throws RangeError if the value is not a plain decimal
  */
 export function canonicalMoney(value: number | string): string {
   const { sign, whole, fraction } = partsOf(value);
@@ -71,7 +71,7 @@ export function canonicalMoney(value: number | string): string {
 
 /**
  * The canonical text of a count: no trailing zeros ("2", "0.5").
- * @throws RangeError when the value is not a plain decimal
+ * @throws RangeError if the value is not a plain decimal
  */
 export function canonicalCount(value: number | string): string {
   const { sign, whole, fraction } = partsOf(value);
@@ -80,7 +80,7 @@ export function canonicalCount(value: number | string): string {
 
 /**
  * Compares two decimals exactly.
- * @throws RangeError when one of them is not a plain decimal
+ * @throws RangeError if one of them is not a plain decimal
  */
 export function compareDecimals(a: string, b: string): number {
   const left = partsOf(a);
@@ -94,7 +94,7 @@ export function compareDecimals(a: string, b: string): number {
 
 /**
  * The exact sum of decimals as a canonical count; "0" for none.
- * @throws RangeError when one of them is not a plain decimal
+ * @throws RangeError if one of them is not a plain decimal
  */
 export function sumDecimals(values: readonly string[]): string {
   const parts = values.map(partsOf);
@@ -110,11 +110,11 @@ export function sumDecimals(values: readonly string[]): string {
   );
 }
 
-/** What a decimal field allows: `refused` says what is wrong with one, the rest says the same in the documentation. */
+/** The values that a decimal field allows: `refused` returns the problem of a value, the rest documents the same. */
 interface Range {
   readonly refused: (text: string) => string | null;
   readonly numbers: object;
-  /** Of a decimal string. */
+  /** For decimal strings. */
   readonly pattern: string;
 }
 
@@ -128,7 +128,7 @@ const ranges = {
     ...positive,
     refused: (text) => (compareDecimals(text, '0') > 0 ? null : 'must be greater than 0'),
   },
-  /** Documented as positive; rules refuse zero, except in lines that are sent back as they were read. */
+  /** Documented as positive; rules refuse zero, except in lines sent back as read. */
   announced: { ...positive, refused: negative },
   notZero: {
     refused: (text) => (compareDecimals(text, '0') === 0 ? 'must not be 0' : null),
@@ -145,13 +145,13 @@ const ranges = {
 /** Marks decimal schemas, so that the record's forms and the documentation can be derived from the input schema. */
 interface DecimalMetadata {
   readonly decimal: 'money' | 'count';
-  /** The component of the documentation, and what this field allows of it. */
+  /** The component of the documentation, and the limits of this field within it. */
   readonly ref: 'Decimal';
   readonly jsonSchema: object;
   readonly narrowed: object;
 }
 
-/** Plain decimals of at most so many digits, as the body of a pattern: the more decimals, the fewer digits before them. */
+/** The pattern of plain decimals of at most so many decimals, and at most `MAX_DIGITS` digits in all. */
 function digits(decimals: number): string {
   const wholes = Array.from({ length: decimals }, (_, less) => {
     const left = decimals - less;
@@ -177,7 +177,7 @@ function decimal(
   const canonical = kind === 'money' ? canonicalMoney : canonicalCount;
   return v.pipe(
     v.union([v.number(), v.string()], 'must be a number or a decimal string such as "12.5"'),
-    // Before the transformation: what follows it is no longer the request's side.
+    // Placed before the transformation: after it, a pipe describes the output instead of the request.
     v.metadata({
       decimal: kind,
       ref: 'Decimal',

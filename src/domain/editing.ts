@@ -1,6 +1,6 @@
 /**
- * How e-shops write records, the same for all kinds: fields are checked by schema and rules; a PUT takes every field
- * from the body, a PATCH only those that are sent.
+ * How e-shops write records, the same for all kinds: fields are checked by schema and rules; a PUT takes all fields
+ * from the body, a PATCH only those sent.
  */
 import * as v from 'valibot';
 import type { CatalogueEntry } from './catalogue.ts';
@@ -11,35 +11,35 @@ import { fieldsOf, isObject, type Rule, validate, without } from './validation.t
 
 interface Editing<Rec extends object, Input extends object, Context> {
   readonly entry: CatalogueEntry;
-  /** The field that holds its lines, and what of them an e-shop writes, so that a record can be sent back as it was read. */
+  /** The field of its lines, and the part of them that an e-shop writes, so that a record can be sent back as read. */
   readonly lines?: { readonly field: string; writable(lines: unknown): unknown };
   readonly schema: v.GenericSchema<unknown, Input>;
-  /** Of an update, where that is another. */
+  /** Of an update, if different. */
   readonly updateSchema?: v.GenericSchema<unknown, Input>;
   readonly rules: readonly Rule<Context>[];
-  /** What stands in an update whatever its body says. */
+  /** Fields that have these values in an update, whatever its body says. */
   fixed?(record: Rec, sent: object): object;
-  /** The only fields that can still be changed; null where all of them can. */
+  /** The only fields that can still be changed; null if all can. */
   changeable?(record: Rec): readonly string[] | null;
-  /** The record that an input makes; `before` is null on creation. */
+  /** The record made from an input; `before` is null on creation. */
   apply(input: Input, before: Rec | null, context: Context): Rec;
 }
 
-/** Pure functions from the record before to the record after; `body` is the request's as it came. */
+/** Pure functions from the record before to the record after; `body` is the unchecked body of the request. */
 export interface Edits<Rec, Context> {
   /** @throws Problem 400 naming everything that is wrong */
   make(body: unknown, context: Context): Rec;
   /**
-   * PUT: what is left out becomes null or its default.
-   * @throws Problem 400, or 409 when it is too late for the change
+   * PUT: a field left out becomes null or its default.
+   * @throws Problem 400, or 409 if it is too late for the change
    */
   replace(record: Rec, body: unknown, context: Context): Rec;
   /**
    * PATCH: only the fields sent are changed, lists as a whole.
-   * @throws Problem 400, or 409 when it is too late for the change
+   * @throws Problem 400, or 409 if it is too late for the change
    */
   patch(record: Rec, body: unknown, context: Context): Rec;
-  /** The SKUs of the lines in a body, whatever that is: to be looked up before the rules are applied. */
+  /** The SKUs of the lines in an unchecked body, to be looked up before the rules are applied. */
   skusIn(body: unknown): string[];
 }
 
@@ -51,7 +51,7 @@ export function editsOf<Rec extends object, Input extends object, Context>(
   const { lines, schema, updateSchema = schema, rules } = kind;
   const { noun, idField, responseOnly } = kind.entry;
 
-  /** A body or a record without what a request does not write. */
+  /** A body or a record without the fields that a request may not write. */
   function writable(body: unknown): unknown {
     const sent = without(body, responseOnly);
     if (lines === undefined || !isObject(sent) || !(lines.field in sent)) return sent;

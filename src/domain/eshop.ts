@@ -21,7 +21,7 @@ export const eshopRecordSchema = v.pipe(
 );
 export type EshopRecord = v.InferOutput<typeof eshopRecordSchema>;
 
-/** The body of a change: what is left out stays. */
+/** The body of a change: fields left out stay. */
 export const eshopPatchSchema = v.pipe(
   v.strictObject({
     notifications: v.optional(v.strictObject({ warning: v.optional(warning) })),
@@ -31,5 +31,5 @@ export const eshopPatchSchema = v.pipe(
 /** A checked change. */
 export type EshopPatch = v.InferOutput<typeof eshopPatchSchema>;
 
-/** Fields that only the record has: ignored in a request, so that a record can be sent back as it was read. */
+/** Fields of the record alone: ignored in a request, so that a record can be sent back as read. */
 export const eshopResponseOnly = ['id', 'name', 'email'] as const;

@@ -1,17 +1,17 @@
 /**
- * All event kinds (docs/interface.md, E1). The enum of `webhookType`, what a write fires, the types of stock
+ * All event types (docs/interface.md, E1). The enum of `webhookType`, the events of a write, the types of stock
  * movement, the OpenAPI text and the tables of the tests are derived from here.
  */
 
 export type EntityKind = 'order' | 'product' | 'receiving' | 'return' | 'stockMovement';
 
-/** What a write may be; `fired-events.ts` says when it is. */
+/** What a write did to a record; defined in `fired-events.ts`. */
 export type Occasion = 'created' | 'updated' | 'statusChanged';
 
 interface EventTypeEntry {
   readonly entity: EntityKind;
   readonly on: Occasion;
-  /** The type of a stock movement, where each has an event of its own (`completition` is spelled as given). */
+  /** The type of a stock movement, as each has its own event (`completition` is spelled as given). */
   readonly movement?: string;
   /** When it fires, as a clause for documentation. */
   readonly firesWhen: string;
@@ -30,7 +30,7 @@ function movementEvent<const Type extends string>(movement: Type, what = `of typ
   return { ...event('stockMovement', 'created', `a stock movement ${what} is created`), movement };
 }
 
-/** Every event kind, in the order of the interface. */
+/** Every event type, in the order of the interface. */
 export const eventTypes = {
   CREATE_ORDER: event('order', 'created', 'an order is created'),
   UPDATE_ORDER: event('order', 'updated', 'an order is updated'),
@@ -57,10 +57,10 @@ export type EventType = keyof typeof eventTypes;
 /** All `webhookType` values, in the order of the interface. */
 export const eventTypeNames = Object.keys(eventTypes) as [EventType, ...EventType[]];
 
-/** The types that `parameters.withPackingLists` is allowed for (docs/interface.md, W3). */
+/** The types for which `parameters.withPackingLists` is allowed (docs/interface.md, W3). */
 export const packingListEventTypes: readonly EventType[] = ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS'];
 
-/** @returns null where there is none: products have no status, and stock movements have an event per type */
+/** @returns null if there is none: products have no status, and stock movements have an event per type */
 export function eventOn(entity: EntityKind, on: Occasion): EventType | null {
   const fits = (entry: EventTypeEntry) =>
     entry.entity === entity && entry.on === on && entry.movement === undefined;
@@ -79,7 +79,7 @@ export function eventOfMovement(type: StockMovementType): EventType {
   return fired;
 }
 
-/** The type of movement that an event speaks of; null for other records. */
+/** The type of movement that an event is about; null for other records. */
 export function movementOf(type: EventType): StockMovementType | null {
   const entry = eventTypes[type];
   return 'movement' in entry ? entry.movement : null;

@@ -1,4 +1,4 @@
-/** An examination of a webhook's receiver (docs/interface.md, W17): test requests, of which some have to be refused. */
+/** An examination of a webhook's receiver (docs/interface.md, W17): test requests, some of which it must refuse. */
 import * as v from 'valibot';
 import { described, wholeNumber } from './fields.ts';
 import type { WebhookWithSecrets } from './test-delivery.ts';
@@ -42,10 +42,10 @@ export const examinationSchema = v.pipe(
 );
 export type Examination = v.InferOutput<typeof examinationSchema>;
 
-/** A series begins at most so often an hour for each webhook. */
+/** The most examinations of a webhook that may begin in an hour. */
 export const EXAMINATIONS_PER_HOUR = 10;
 
-/** Why none begins: one is under way, or there were too many. */
+/** Why an examination does not begin: one is under way, or there were too many. */
 export const examinationRefusals = {
   busy: (webhookId: number) => `Webhook ${webhookId} is being examined. Wait for the result.`,
   spent: (webhookId: number) =>
@@ -53,9 +53,9 @@ export const examinationRefusals = {
 } as const;
 
 /**
- * Examines the receiver of a webhook. Touches no state, incident or limit.
- * @param signal ends it
- * @throws Problem (503) where the service itself failed, which says nothing about the receiver
- * @throws Error where a secret cannot be opened; the reason of `signal`
+ * Examines the receiver of a webhook. Changes no state, incident or limit.
+ * @param signal ends it early
+ * @throws Problem (503) if the service itself failed, which says nothing about the receiver
+ * @throws Error if a secret cannot be opened; the reason of `signal`
  */
 export type Examine = (webhook: WebhookWithSecrets, signal?: AbortSignal) => Promise<Examination>;

@@ -11,7 +11,7 @@ export function isLonger(text: string, max: number): boolean {
   return text.length > max && (text.length > 2 * max || [...text].length > max);
 }
 
-/** At most so many characters; documented as `maxLength`. valibot's own action counts UTF-16 units. */
+/** At most this many characters; documented as `maxLength`. valibot's own action counts UTF-16 units. */
 export function atMost(max: number, message: string) {
   const plain = v.maxLength<string, number, string>(max, message);
   const counting: typeof plain = {
@@ -22,7 +22,7 @@ export function atMost(max: number, message: string) {
   return counting;
 }
 
-/** Text of at most this many characters, with at least `min`. What cannot be stored is refused as it is read. */
+/** Text of at most `max` characters and at least `min`. Characters that cannot be stored are refused earlier (`refused-values.ts`). */
 export function text(max: number, min = 0) {
   return v.pipe(
     v.string('must be a string'),
@@ -35,7 +35,7 @@ export function text(max: number, min = 0) {
 export function identifier() {
   return v.pipe(
     text(64, 1),
-    // URL parsers fold these two even when they are percent-encoded.
+    // URL parsers resolve these two even if percent-encoded.
     v.check(
       (value) => value !== '.' && value !== '..',
       'must not be "." or "..", which cannot be used in a path',
@@ -64,7 +64,7 @@ export function oneOf<const T extends readonly [string, ...string[]]>(values: T)
 export function integerOf<const T extends readonly [number, ...number[]]>(values: T, message: string) {
   return v.pipe(
     v.picklist(values, message),
-    // The generated schema would say "number".
+    // Without it the generated schema would say "number".
     v.metadata({ jsonSchema: { type: 'integer', enum: values } }),
   );
 }
@@ -75,7 +75,7 @@ export function integer(min: number, max: number) {
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
 }
 
-// Values as answers show them.
+// Values in responses.
 
 export function wholeNumber() {
   return v.pipe(v.number(), v.integer());
@@ -89,16 +89,16 @@ export function uuid() {
   return v.pipe(v.string(), v.uuid());
 }
 
-/** The number by which this service knows a record, as its answers show it. */
+/** The number of a record in this service, in responses. */
 export function recordNumber() {
   return v.pipe(
     wholeNumber(),
-    // Generators would take fewer bits.
+    // Client generators would choose a smaller type.
     v.metadata({ jsonSchema: { type: 'integer', format: 'int64' } }),
   );
 }
 
-/** The same in a path or a query, where it is text. Any integer will do: one that was never given is not found. */
+/** The same as text, in a path or a query. Any integer is valid: an unknown one is not found. */
 export function recordNumberText(jsonSchema: object = {}) {
   return v.pipe(
     v.string(),

@@ -1,12 +1,12 @@
 /**
- * Which write fires what (docs/interface.md, E1 and E2): compares the record before and after, so that a write that
- * changes nothing fires nothing, whatever path it took.
+ * The events of a write (docs/interface.md, E1 and E2): the record is compared before and after, so a write that changes
+ * nothing fires nothing, on any path.
  */
 import type { CatalogueEntry } from './catalogue.ts';
 import { type EventType, eventOn, type Occasion } from './event-types.ts';
 import { unchanged } from './unchanged.ts';
 
-/** True when two records differ in a field that requests may write, the warehouse's included, `status` aside. */
+/** True if two records differ in a field that requests of the e-shop or the warehouse may write, except `status`. */
 function differs(
   { responseOnly, warehouseFields = [] }: CatalogueEntry,
   before: object,
@@ -32,7 +32,7 @@ interface Write {
   readonly after: object;
 }
 
-/** Whether a write is one of these, in the order in which their events fire. */
+/** The occasions, in the order in which their events fire. */
 const occasions = {
   created: ({ before }) => before === null,
   updated: ({ entry, before, after }) => before !== null && differs(entry, before, after),
@@ -40,7 +40,7 @@ const occasions = {
 } satisfies Record<Occasion, (write: Write) => boolean>;
 
 /**
- * The event types a write fires, the update before the change of status.
+ * The event types that a write fires: the update before the change of status.
  * @param before null on creation
  */
 export function eventsOf(entry: CatalogueEntry, before: object | null, after: object): EventType[] {

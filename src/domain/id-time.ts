@@ -1,7 +1,7 @@
-/** The time in a UUIDv7: identifiers of events and deliveries begin with the millisecond they were made in. */
+/** The time in a UUIDv7: identifiers of events and deliveries begin with the millisecond in which they were made. */
 
 /**
- * The least identifier of a time; before 1970 the least of all.
+ * The lowest identifier of a time; before 1970 the lowest of all.
  * @example idAt(new Date('2026-11-23')) // '01a205b3-d000-0000-0000-000000000000'
  */
 export function idAt(time: Date): string {

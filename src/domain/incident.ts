@@ -26,14 +26,14 @@ type Incident = v.InferOutput<typeof incidentSchema>;
 /** A delivery that is being retried. Times in milliseconds since 1970. */
 export interface Retried {
   readonly attemptsMade: number;
-  /** Null where none is planned: its last attempt is under way, or was made. */
+  /** Null if none is planned: the last attempt is under way, or was made. */
   readonly nextAttemptAt: number | null;
   readonly windowStartedAt: number;
   readonly lastAttemptAt: number;
 }
 
 /**
- * The earliest time at which the retries of a delivery will be spent, if all that are left fail at once.
+ * The earliest time at which the retries of a delivery can be exhausted: if all remaining attempts fail at once.
  * @returns milliseconds since 1970
  */
 export function spentAt(policy: RetryPolicy, delivery: Retried): number {
@@ -43,12 +43,12 @@ export function spentAt(policy: RetryPolicy, delivery: Retried): number {
   return nextAttemptAt + waitsThatFit(policy, attemptsMade + 1, left);
 }
 
-/** An incident as it is stored with its webhook: all null where there is none. */
+/** An incident as stored with its webhook: all null if there is none. */
 export interface StoredIncident {
   readonly incidentSince: Date | null;
   readonly incidentFailures: number | null;
   readonly incidentError: string | null;
-  /** Its oldest deliveries that are being retried. */
+  /** The oldest of its deliveries that are being retried. */
   readonly incidentRetries: readonly Retried[] | null;
 }
 
@@ -63,7 +63,7 @@ export function incidentOf(policy: RetryPolicy, stored: StoredIncident): Inciden
   };
 }
 
-/** When the retries of the first of its deliveries will be spent; null while none is retried. */
+/** The earliest time at which one of its deliveries can be exhausted; null while none is retried. */
 export function deactivationAt(
   policy: RetryPolicy,
   { incidentRetries }: Pick<StoredIncident, 'incidentRetries'>,
@@ -73,22 +73,21 @@ export function deactivationAt(
 }
 
 export interface WarningTimes {
-  /** So long before the retries of a delivery are spent. */
+  /** How long before a delivery can be exhausted. */
   readonly leadMs: number;
-  /** After so long without an attempt that was accepted. */
+  /** How long without an accepted attempt. */
   readonly patienceMs: number;
 }
 
 const HOUR_MS = 3_600_000;
-/** In milliseconds. */
+/** How long all retries take, in milliseconds. */
 const lasts = (policy: RetryPolicy) => waitsThatFit(policy, 1, policy.windowMs);
-/** Nobody could do anything in less than this, in milliseconds. */
+/** Too short for anyone to act, in milliseconds. */
 const MIN_WARNED_SPAN_MS = 60_000;
 
 /**
- * A day before, and after six hours; proportionally less for a policy whose retries are spent sooner than the
- * default's.
- * @returns null where all retries are spent within a minute: then there is no warning
+ * A day before, and after six hours; proportionally less for a policy whose retries take less time than the default's.
+ * @returns null if all retries fit into a minute: then there is no warning
  */
 export function warningTimes(policy: RetryPolicy): WarningTimes | null {
   const span = lasts(policy);

@@ -1,4 +1,4 @@
-/** Lists in requests: each has a maximum length, and no item is looked at when there are too many. */
+/** Lists in requests: each has a maximum length; of a longer one no item is checked. */
 import * as v from 'valibot';
 import { ENOUGH_PROBLEMS } from './problem.ts';
 
@@ -6,9 +6,9 @@ import { ENOUGH_PROBLEMS } from './problem.ts';
 export const MAX_LINES = 1000;
 
 /**
- * A list of at most this many items. valibot's own array looks at every item before its length: a body of a megabyte
- * would cost seconds. This one stops at once, or when there are problems enough.
- * @param of what it is a list of, in the plural, for the messages
+ * A list of at most this many items. valibot's own array checks every item before the length, which takes seconds for
+ * a body of a megabyte. This one stops at once, or after enough problems.
+ * @param of the plural noun of the items, for the messages
  */
 export function list<const S extends v.GenericSchema>(item: S, max: number, of = 'items') {
   const tooLong = `must have at most ${max} ${of}`;
@@ -23,7 +23,7 @@ export function list<const S extends v.GenericSchema>(item: S, max: number, of =
       const issues: v.InferIssue<typeof plain>[] = [];
       let typed = true;
       for (const [index, sent] of input.entries()) {
-        // One at a time through valibot's own array, which knows the types; it calls each of them item 0.
+        // Each item alone through valibot's own array, which knows the types; there each is item 0.
         const one = plain['~run']({ value: [sent] }, config);
         for (const issue of one.issues ?? []) {
           if (issue.path !== undefined) Object.assign(issue.path[0], { key: index, input });
@@ -48,10 +48,10 @@ export function lines<const S extends v.GenericSchema>(line: S) {
   return v.pipe(list(line, MAX_LINES, 'products'), v.minLength(1, 'must have at least one product'));
 }
 
-/** Lines that are ignored (those marked D) may come in addition to the {@link MAX_LINES}; longer lists are not looked at. */
+/** Ignored lines (marked D) may be sent on top of the {@link MAX_LINES}; longer lists are refused unread. */
 const MAX_LINES_SENT = 10 * MAX_LINES;
 
-/** The lines in a body before it is checked; none where they are no list, or so many that the check refuses them. */
+/** The lines in a body before it is checked; none if they are no list, or so many that the check refuses them. */
 export function itemsOf(sent: unknown): readonly unknown[] {
   return Array.isArray(sent) && sent.length <= MAX_LINES_SENT ? sent : [];
 }

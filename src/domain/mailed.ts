@@ -1,4 +1,4 @@
-/** What e-shops are told of by mail. */
+/** The subjects of mails to e-shops. */
 import type { EventType } from './event-types.ts';
 
 /** A deactivation of a webhook. */
@@ -6,27 +6,27 @@ export interface Deactivation {
   readonly webhookId: number;
   readonly webhookType: EventType;
   readonly url: string;
-  /** Which activation of the webhook ended. */
+  /** The generation of the webhook that ended. */
   readonly generation: number;
   /** `gone`: the receiver responded with 410. */
   readonly reason: 'retriesExhausted' | 'gone';
   readonly at: Date;
-  /** The delivery that was the last straw. */
+  /** The delivery that caused it. */
   readonly deliveryId: string;
-  /** How many attempts it had. */
+  /** The number of its attempts. */
   readonly attemptsMade: number;
   /** A sentence such as "HTTP 503 from shop.example after 212 ms". */
   readonly lastError: string | null;
   readonly eshopName: string;
-  /** Whom it goes to: the e-shop's address. */
+  /** The e-shop's address. */
   readonly email: string;
 }
 
-/** A webhook whose secret, or whose static headers, no key opened. */
+/** A webhook whose secret, or whose static headers, no key could open. */
 export interface LostWebhook {
   readonly id: number;
   readonly webhookType: EventType;
   readonly url: string;
-  /** The names of its static headers, whose values are lost and no longer sent; empty without any. */
+  /** The names of its static headers, whose values are lost and no longer sent; empty if it has none. */
   readonly headers: readonly string[];
 }

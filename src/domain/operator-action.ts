@@ -1,5 +1,5 @@
 /**
- * What an operator may ask of a delivery under way, and what follows (docs/decisions/0090-operator-actions.md). Pure.
+ * The actions that an operator may request for an open delivery, and their effects (docs/decisions/0090-operator-actions.md). Pure.
  */
 
 import { type DeliveryState, isOpen, type StoredState } from './delivery-state.ts';
@@ -8,27 +8,27 @@ import type { Role } from './role.ts';
 export const actionNames = ['tryNow', 'hold', 'resume', 'giveUp'] as const;
 export type ActionName = (typeof actionNames)[number];
 
-/** What stops the attempts of a delivery: until it is resumed, or for good. */
+/** A stop to the attempts of a delivery: until it is resumed, or for good. */
 export type OperatorStop = 'hold' | 'giveUp';
 
-/** What was asked of a delivery, as it is recorded. */
+/** An operator action as it is recorded. */
 export interface OperatorAction {
-  /** The same when it is recorded again: by a step that was interrupted, or a workflow that was reset. */
+  /** Stays the same if it is recorded again, by an interrupted step or a reset workflow. */
   readonly id: string;
   readonly action: ActionName;
   readonly by: string;
-  /** Empty where none was given. */
+  /** Empty if none was given. */
   readonly reason: string;
   /** ISO 8601 in UTC. */
   readonly at: string;
-  /** A user of the e-shop asked for it, not an operator of the warehouse. */
+  /** Requested by a user of the e-shop, not by an operator of the warehouse. */
   readonly user?: true;
 }
 
-/** What is asked of a delivery: `at` is the database's. */
+/** A requested action: `at` is set by the database. */
 export type AskedAction = Omit<OperatorAction, 'at'>;
 
-/** Who asks where nobody is named. */
+/** The operator's name if none is given. */
 export const UNNAMED_OPERATOR = 'an operator';
 
 /**
@@ -38,12 +38,12 @@ export const UNNAMED_OPERATOR = 'an operator';
 export const MAX_REASON_CHARS = 500;
 export const MAX_NAME_CHARS = 100;
 
-/** Who stopped a delivery, and why; null where nobody did. */
+/** Who stopped a delivery, and why; null if nobody did. */
 export interface OperatorHold extends Omit<OperatorAction, 'id' | 'action' | 'user'> {
   readonly stop: OperatorStop;
 }
 
-/** @param actions all that was asked, the oldest first */
+/** @param actions all of them, oldest first */
 export function operatorHoldOf(
   stop: OperatorStop | null,
   actions: readonly OperatorAction[] | null,
@@ -58,7 +58,7 @@ export function attribution({ by, reason, at }: Pick<OperatorAction, 'by' | 'rea
   return `${by}${at === '' ? '' : ` at ${at}`}${reason === '' ? '' : `: ${reason}`}`;
 }
 
-/** The operator who holds a delivery, as shown; null where none does. */
+/** The operator hold of a delivery, as shown; null if there is none. */
 export function heldBy(delivery: {
   readonly state: DeliveryState;
   readonly operatorStop: OperatorStop | null;
@@ -75,51 +75,51 @@ export interface ActionTarget {
   readonly webhookId: number;
   readonly webhook: 'active' | 'inactive' | 'deleted';
   readonly attemptsMade: number;
-  /** All that the policy allows, the first included. */
+  /** The maximum that the policy allows, the first included. */
   readonly mostAttempts: number;
-  /** The number of the attempt whose request is out at this moment. */
+  /** The number of the attempt under way. */
   readonly underWay: number | null;
-  /** It waits in the queue, and has no workflow of its own yet. */
+  /** It waits in the queue and has no workflow yet. */
   readonly queued: boolean;
-  /** It waits for its turn in the order of its record; it may have taken over the count of failures of an older one. */
+  /** It waits for its turn in its ordering group; it may have taken over the failure count of an older one. */
   readonly inOrder: boolean;
-  /** The delivery that goes first, where that is known; otherwise null. */
+  /** The delivery that goes first; null if there is none or it is not known. */
   readonly behind: string | null;
   readonly nextAttemptAt: Date | null;
-  /** From now on where the window has not begun. */
+  /** Counted from now if the window has not begun. */
   readonly windowEndsAt: Date;
   readonly hold: OperatorHold | null;
   readonly now: Date;
 }
 
-/** What is said to it: refused, nothing changes. */
+/** The answer to an action; a refused one changes nothing. */
 interface ActionResult {
   readonly accepted: boolean;
   readonly sentence: string;
 }
 
-/** What was answered, and when. */
+/** The answer, and when it was given. */
 export interface RecordedActionResult extends ActionResult {
   /** ISO 8601 in UTC. */
   readonly at: string;
 }
 
-/** Who asks, and why. */
+/** Who requests an action, and why. */
 export type ActionOrder = Pick<OperatorAction, 'by' | 'reason' | 'user'>;
 
-/** Who asks, as it is recorded: a user of the e-shop is no operator. */
+/** Who requests an action, as recorded: a user of the e-shop is not an operator. */
 export function askedBy(role: Role, username: string): Omit<ActionOrder, 'reason'> {
   if (role === 'warehouse') return { by: username.slice(0, MAX_NAME_CHARS) };
   return { by: `${username} (e-shop)`.slice(0, MAX_NAME_CHARS), user: true };
 }
 
-/** What is said to who asks from outside the workflow. */
+/** The answer to a caller outside the workflow. */
 interface RequestedResult extends ActionResult {
-  /** Nobody answered in time: what was asked may still be done. */
+  /** There was no answer in time: the action may still be carried out. */
   readonly unanswered?: true;
 }
 
-/** Asks something of a delivery under way; what is refused is a sentence too. */
+/** Requests an action for an open delivery; a refusal is a sentence too. */
 export type RequestAction = (
   action: ActionName,
   deliveryId: string,
@@ -132,12 +132,12 @@ export function answerTo(action: ActionName, delivery: ActionTarget): ActionResu
   return { accepted: true, sentence: whatFollows(action, delivery) };
 }
 
-/** What would be accepted now, in the order of {@link actionNames}: what a page offers cannot differ from what is then answered. */
+/** The actions that would be accepted now, in the order of {@link actionNames}: a page offers exactly these. */
 export function acceptedActions(delivery: ActionTarget): readonly ActionName[] {
   return actionNames.filter((action) => refusalOf(action, delivery) === null);
 }
 
-/** What follows from it, where it is not refused. */
+/** The effect of an action that is not refused. */
 export function whatFollows(action: ActionName, delivery: ActionTarget): string {
   return FOLLOWS[action](delivery);
 }
@@ -150,7 +150,7 @@ function refusalOf(action: ActionName, delivery: ActionTarget): string | null {
   return REFUSALS[action](delivery);
 }
 
-/** Nothing is left to be attempted: its end is being recorded. What waits for its turn has no time planned either. */
+/** No attempt is left: its end is being recorded. A delivery that waits for its turn has no next attempt planned either. */
 function isExhausted({ attemptsMade, nextAttemptAt, mostAttempts, inOrder }: ActionTarget): boolean {
   return attemptsMade >= mostAttempts || (attemptsMade > 0 && nextAttemptAt === null && !inOrder);
 }

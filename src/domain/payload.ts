@@ -1,4 +1,4 @@
-/** What a webhook gets of an event (docs/interface.md, D1–D3). */
+/** The payload of an event for a webhook (docs/interface.md, D1–D3). */
 import { type EventType, packingListEventTypes } from './event-types.ts';
 import { type RenderOptions, render } from './render.ts';
 import { requestTarget } from './request-target.ts';
@@ -13,7 +13,7 @@ export function payloadOptions({
   return { version: payloadVersion, withPackingLists };
 }
 
-/** An event as a webhook of this form gets it. */
+/** An event with the form of the webhook that gets it. */
 interface EventForWebhook extends WebhookForm {
   readonly eventType: EventType;
   readonly entityId: string;
@@ -21,17 +21,17 @@ interface EventForWebhook extends WebhookForm {
   readonly snapshot: string | object;
 }
 
-/** An event of a delivery, with all that its headers say of it. */
+/** The event of a delivery, with everything for its headers. */
 export interface SentEvent extends EventForWebhook {
   readonly eventId: string;
-  /** The place of the event among those of its record, from 1. */
+  /** The position of the event among those of its record, from 1. */
   readonly sequence: number;
   readonly happenedAt: Date;
-  /** Triggered by an operator: there is no such record. */
+  /** Triggered by an operator: the record does not exist. */
   readonly test: boolean;
 }
 
-/** What is said, without headers: the whole URL, and the body, which is null on GET. */
+/** The request without headers: the whole URL, and the body, which is null on GET. */
 interface Payload {
   readonly method: 'POST' | 'GET';
   readonly url: string;
@@ -39,7 +39,7 @@ interface Payload {
   readonly body: string | null;
 }
 
-/** @throws TypeError when the URL is not absolute */
+/** @throws TypeError if the URL is not absolute */
 export function payloadOf(event: EventForWebhook): Payload {
   const { method, url, entityId, snapshot } = event;
   const { origin, path } = requestTarget(url, method === 'GET' ? entityId : null);

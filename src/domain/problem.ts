@@ -1,12 +1,12 @@
 /**
- * What a request can be refused for: thrown anywhere below the API, answered in one place (docs/interface.md, C3).
+ * Refusals of requests: thrown anywhere below the API, turned into responses in one place (docs/interface.md, C3).
  */
 
 import { capital } from './words.ts';
 
 export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 411 | 413 | 415 | 429 | 503;
 
-/** A refusal: the HTTP status and a sentence for the consumer. Never carries inner detail. */
+/** A refusal: the HTTP status and a sentence for the client. Never carries internal details. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: ProblemStatus;
@@ -20,23 +20,23 @@ export class Problem extends Error {
   }
 }
 
-/** 400: failed validation, or something that the contract of the e-shop does not allow. */
+/** 400: failed validation, or something that the contract of the e-shop forbids. */
 export function badRequest(message: string): Problem {
   return new Problem(400, message);
 }
 
-/** One thing wrong with a body, path or query. */
+/** One problem of a body, path or query. */
 export interface FieldProblem {
   /** Dotted path of the field, such as `orderProducts.0.sku`; empty for the whole. */
   readonly path: string;
   readonly message: string;
 }
 
-/** How many problems are told in one answer. */
+/** The maximum number of problems in one response. */
 export const MAX_PROBLEMS = 50;
-/** A list with this many problems is not looked at any further. */
+/** A list with this many problems is not checked further. */
 export const ENOUGH_PROBLEMS = 2 * MAX_PROBLEMS;
-/** A field's name can be as long as the body. In UTF-16 units. */
+/** The maximum length of a path, in UTF-16 units: a field's name can be as long as the body. */
 const MAX_PATH = 200;
 
 function told({ path, message }: FieldProblem): string {
@@ -55,12 +55,12 @@ export function invalid(problems: readonly FieldProblem[]): Problem {
   return badRequest([...problems.slice(0, MAX_PROBLEMS).map(told), ...more].join('; '));
 }
 
-/** 401: with the challenge that RFC 9110 asks for. */
+/** 401, with the challenge that RFC 9110 requires. */
 export function unauthorized(message: string): Problem {
   return new Problem(401, message, { 'www-authenticate': 'Bearer' });
 }
 
-/** 403: the role of the user does not reach this far. */
+/** 403: the user's role does not allow this. */
 export function forbidden(message: string): Problem {
   return new Problem(403, message);
 }
@@ -79,22 +79,22 @@ export function recordNotFound(noun: string, id: string | number): Problem {
 }
 
 /**
- * What was asked for.
- * @throws Problem 404 where there is none
+ * The record, if there is one.
+ * @throws Problem 404 if there is none
  */
 export function existing<T>(noun: string, id: string | number, found: T | null): T {
   if (found === null) throw recordNotFound(noun, id);
   return found;
 }
 
-/** 409: exists already, or a transition that the table of states does not have. */
+/** 409: it exists already, or the table of states has no such transition. */
 export function conflict(message: string): Problem {
   return new Problem(409, message);
 }
 
 /**
  * 429 with `Retry-After`.
- * @param retryAfterMs in milliseconds; answered in whole seconds, rounded up
+ * @param retryAfterMs in milliseconds; sent in whole seconds, rounded up
  */
 export function tooManyRequests(message: string, retryAfterMs: number): Problem {
   return new Problem(429, message, { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) });

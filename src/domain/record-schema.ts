@@ -1,13 +1,13 @@
 /**
- * From the schema of a request to that of the record in a payload version: optional fields become `null` or their
- * default, decimals take the version's form, timestamps UTC. One source documents requests, answers and payloads.
+ * Derives the schema of a record in a payload version from that of a request: optional fields become `null` or their
+ * default, decimals take the version's form, timestamps UTC. One source documents requests, responses and payloads.
  */
 import * as v from 'valibot';
 import { type PayloadVersion, writtenDecimal } from './decimal.ts';
 
 type AnySchema = v.GenericSchema;
 
-/** A timestamp as records carry it. */
+/** A timestamp as in records. */
 export function writtenTimestamp() {
   return v.pipe(
     v.string(),
@@ -21,7 +21,7 @@ function isSchema(value: unknown): value is AnySchema {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'schema';
 }
 
-/** @param schema as `fields.ts`, `decimal.ts` and `timestamp.ts` make them */
+/** @param schema made by `fields.ts`, `decimal.ts` and `timestamp.ts` */
 export function recordForm(schema: AnySchema, version: PayloadVersion): AnySchema {
   const described = v.getDescription(schema);
   const plain = bare(schema, version);
@@ -48,7 +48,7 @@ function bare(schema: AnySchema, version: PayloadVersion): AnySchema {
 
 /**
  * The request's fields in their order, then the record's own.
- * @param own in their record form; one of the same name takes the request's place
+ * @param own in their record form; one of the same name replaces the request's
  */
 export function recordObject(
   entries: object,
@@ -63,7 +63,7 @@ export function recordObject(
 }
 
 /**
- * Gives a record's schema its name in the documentation, the v2 form one of its own.
+ * Names a record's schema in the documentation; the v2 form has a name of its own.
  * @param name such as "Order"
  */
 export function named<S extends AnySchema>(schema: S, name: string, version: PayloadVersion) {
@@ -74,7 +74,7 @@ export type FieldKind = 'timestamp' | 'decimal' | 'json' | 'plain';
 
 /**
  * @param record the schema of its v2 form
- * @param list the items of this field instead
+ * @param list the field whose items are taken instead
  */
 export function fieldKinds(record: AnySchema, list?: string): Map<string, FieldKind> {
   const fields = new Map(Object.entries(entriesOf(record)));

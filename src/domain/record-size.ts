@@ -1,12 +1,12 @@
 /**
- * How large a record may become: every event carries a whole one to every webhook, so a small request must not cause
+ * The maximum size of a record: each event carries a whole one to each webhook, so a small request must not cause
  * megabytes.
  */
 import { badRequest } from './problem.ts';
 
 /** The maximum size of a record, as the JSON of its v2 form, in bytes. */
 export const MAX_RECORD_BYTES = 256 * 1024;
-/** What other writes leave free, in bytes, so that the status of a full record can still be changed. */
+/** The bytes that other writes leave free, so that the status of a full record can still be changed. */
 export const HISTORY_BYTES = 8 * 1024;
 
 /**
@@ -28,7 +28,7 @@ export function assertRecordSize(noun: string, record: object | string, movesSta
  * hundred of the largest at once took a process from 340 to 890 MB.
  */
 export const MAX_LIST_BYTES = 8 * 1024 * 1024;
-/** So many of the largest records fit. */
+/** This many records fit, however large. */
 export const ITEMS_THAT_FIT = 30;
 
 /**

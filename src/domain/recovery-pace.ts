@@ -1,40 +1,40 @@
 /**
- * The pace of a recovery: it creates deliveries as its receiver takes them, so that the backlog is bounded and
+ * The pace of a recovery: it creates deliveries as fast as its receiver takes them, so that the backlog is bounded and
  * failures are noticed early. Pure.
  */
 
-/** How far a recovery has come. */
+/** The progress of a recovery. */
 export interface RecoveryCounts {
   readonly created: number;
   /** Not attempted yet. */
   readonly pending: number;
-  /** Of the pending ones: behind an older one of their record (docs/interface.md, D16). */
+  /** Pending ones behind an older one of their record (docs/interface.md, D16). */
   readonly inOrder: number;
-  /** Attempted without success, and to be attempted again. */
+  /** Attempted without success, with another attempt to come. */
   readonly retrying: number;
   /** Failed, expired or canceled. */
   readonly failed: number;
-  /** Not sent any more, since a newer event of the record is (docs/interface.md, D17). */
+  /** Not sent any more, as a newer event of the record replaced it (docs/interface.md, D17). */
   readonly superseded: number;
 }
 
 export interface RecoveryPace {
-  /** Deliveries that had ended, but for those superseded: of these the receiver knows nothing. */
+  /** Ended deliveries, except superseded ones: these say nothing about the receiver. */
   readonly ended: number;
   readonly superseded: number;
-  /** How many end per second, but for those superseded: a moving mean; null before any was measured. */
+  /** How many end per second, except superseded ones: a moving mean; null before any was measured. */
   readonly rate: number | null;
 }
 
-/** Deliveries that may wait for their first attempt: at the beginning and at least, and at most. */
+/** How many deliveries may wait for their first attempt: the minimum, also at the start, and the maximum. */
 const MIN_WAITING = 20;
 const MAX_WAITING = 500;
 /**
- * Deliveries that may wait behind older ones of their records. A record has dozens of events, so these are of about a hundred that are
- * refused; each step counts them, which takes milliseconds.
+ * Deliveries that may wait behind older ones of their records. A record has dozens of events, so about a hundred refused records fit.
+ * Each step counts these deliveries, which takes milliseconds.
  */
 const MAX_IN_ORDER = 5_000;
-/** A step that comes after longer than this says nothing about the receiver, in seconds. */
+/** If the last step was longer ago than this, in seconds, a step says nothing about the receiver. */
 const MAX_STEP_S = 30;
 
 export function endedOf({ created, pending, retrying, superseded }: RecoveryCounts): number {
@@ -42,13 +42,13 @@ export function endedOf({ created, pending, retrying, superseded }: RecoveryCoun
 }
 
 export interface StepTiming {
-  /** Since the last step; null where this is the first, or the recovery was paused in between. */
+  /** Since the last step; null if this is the first, or the recovery was paused in between. */
   readonly elapsedS: number | null;
-  /** Since the recovery was asked for. */
+  /** Since the request for the recovery. */
   readonly ageS: number;
 }
 
-/** The mean looks back over half of the recovery's age: beside a lasting burst its turn comes every 15 seconds only. */
+/** The mean looks back over half of the recovery's age: during a lasting burst it has a turn only every 15 seconds. */
 export function nextPace(
   pace: RecoveryPace,
   counts: RecoveryCounts,
@@ -65,9 +65,9 @@ export function nextPace(
 }
 
 /**
- * How many deliveries may be created now: twice what was taken since the last step may wait. What was superseded beside it counts as
- * well, since it has made room. What waits for its order says nothing about the receiver, so that a refused record holds up no other.
- * Where many failed and none succeeds, one per step tries whether that has changed.
+ * How many deliveries may be created now. Twice as many may wait as have ended since the last step. If any did, superseded ones count
+ * too, since they made room. Deliveries waiting for their order say nothing about the receiver and do not count, so a refused record
+ * does not hold up others. If many are being retried and none ends, one per step tests whether that has changed.
  * @param before the pace before this step
  */
 export function allowanceFor(counts: RecoveryCounts, before: RecoveryPace): number {

@@ -1,4 +1,4 @@
-/** How far a recovery has come, from what is stored of it. Pure. */
+/** The progress of a recovery, computed from what is stored of it. Pure. */
 import {
   isUnderWay,
   type RecoveryStanding,
@@ -9,13 +9,13 @@ import {
 import { endedOf, type RecoveryCounts } from './recovery-pace.ts';
 
 export interface StoredRecovery extends RecoveryStanding, RecoveryCounts {
-  /** Events found when it was asked for. */
+  /** Events found when it was requested. */
   readonly found: number;
-  /** All events were looked at. */
+  /** All events have been processed. */
   readonly exhausted: boolean;
-  /** When the last of its deliveries that are being retried is attempted again; null where none is planned. */
+  /** The next attempt of its retried deliveries that is planned last; null if none is planned. */
   readonly lastRetryAt: Date | null;
-  /** Deliveries that ended per second, lately, but for those superseded. */
+  /** Deliveries that ended per second, recently, except superseded ones. */
   readonly rate: number | null;
   readonly now: Date;
 }
@@ -24,19 +24,19 @@ export interface Progress {
   readonly state: RecoveryState;
   /** Why it is paused or was canceled, as a sentence. */
   readonly reason: string | null;
-  /** Deliveries created so far, and what became of them: delivered; failed, expired or canceled; superseded; the others are open. */
+  /** Deliveries created so far, by result: done (delivered), failed (also expired or canceled), superseded; the others are open. */
   readonly created: number;
   readonly done: number;
   readonly failed: number;
   readonly superseded: number;
   readonly open: number;
-  /** Not ended: the open ones, and those still to be created. */
+  /** Deliveries that have not ended: the open ones, and those still to be created. */
   readonly left: number;
-  /** Deliveries that ended per second, lately, but for those superseded; null before any was measured. */
+  /** Deliveries that ended per second, recently, except superseded ones; null before any was measured. */
   readonly rate: number | null;
-  /** null where it is not known: paused, over, or nothing measured yet. */
+  /** Null if not known: paused, ended, or nothing measured yet. */
   readonly estimatedEndAt: Date | null;
-  /** Nothing is left to be created. */
+  /** No deliveries are left to be created. */
   readonly exhausted: boolean;
 }
 
@@ -70,8 +70,8 @@ export function recoveryProgress(recovery: StoredRecovery): Progress {
 }
 
 /**
- * By the pace measured, as if the same share went on being superseded; what alone is left to be attempted again ends with its last
- * planned attempt, or later.
+ * Computed from the measured rate, assuming that the share of superseded deliveries stays the same. If only retries are left, the end is
+ * the last planned attempt, or later.
  */
 function estimatedEnd(recovery: StoredRecovery, left: number): Date | null {
   const { exhausted, pending, retrying, superseded, rate, lastRetryAt, now } = recovery;

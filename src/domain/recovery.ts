@@ -1,22 +1,22 @@
-/** Recoveries: what a webhook did not get, delivered again (docs/interface.md, L10). */
+/** Recoveries: redelivery of what a webhook lost (docs/interface.md, L10). */
 
-/** What became of an event at a webhook, that it is recovered for. `missed`: it never became a delivery. */
+/** The outcomes of an event at a webhook for which it can be recovered. `missed`: there never was a delivery. */
 export const recoverable = ['failed', 'expired', 'canceled', 'missed'] as const;
 export type Recoverable = (typeof recoverable)[number];
 
-/** What is recovered unless something else is asked for. */
+/** The outcomes recovered by default. */
 export const usuallyRecovered: readonly Recoverable[] = ['failed', 'expired'];
 
-/** What of a recovery was asked for; the rest follows from the webhook. */
+/** The part of a recovery that a request chooses; the rest follows from the webhook. */
 export interface AskedOfRecovery {
   readonly since?: Date | undefined;
   readonly include?: readonly Recoverable[] | undefined;
 }
 
 /**
- * Since when and what is recovered, where that is not said: of a webhook that was deactivated, from then on, and what it missed too.
- * What happened before it existed has to be asked for, by naming `missed`.
- * @returns null where nobody knows since when
+ * The start and the outcomes of a recovery, with defaults: for a deactivated webhook, from the deactivation on, and including what it
+ * missed. Events from before the webhook existed are recovered only if the request names `missed`.
+ * @returns null if the start is not known
  */
 export function recoveryOfWebhook(
   { since, include }: AskedOfRecovery,
@@ -46,18 +46,18 @@ export type RecoveryActor = 'user' | 'operator' | 'deletion';
 export interface RecoveryStanding {
   readonly state: RecoveryState;
   readonly by: RecoveryActor | null;
-  /** The operator's. */
+  /** The operator's words. */
   readonly words: string | null;
-  /** The webhook takes no deliveries at present. */
+  /** The webhook accepts no deliveries at present. */
   readonly webhookInactive: boolean;
 }
 
-/** True while a recovery may still create deliveries, or waits for theirs to end. */
+/** True while a recovery may still create deliveries, or waits for its deliveries to end. */
 export function isUnderWay(state: RecoveryState): boolean {
   return state === 'running' || state === 'paused';
 }
 
-/** The state as it is shown: like the deliveries of an inactive webhook, its recovery waits. */
+/** The state as shown: a recovery waits while its webhook is inactive, as its deliveries do. */
 export function shownRecoveryState({ state, webhookInactive }: RecoveryStanding): RecoveryState {
   return state === 'running' && webhookInactive ? 'paused' : state;
 }
@@ -79,24 +79,24 @@ export function recoveryReason(standing: RecoveryStanding): string | null {
   return `${verb} ${ACTORS[by]}${words === null || words === '' ? '.' : `: ${words}`}`;
 }
 
-/** What is known of the pace of a recovery, or of the receiver that it is for. */
+/** The measured pace of a recovery, or of its receiver. */
 export interface MeasuredPace {
-  /** Deliveries of recoveries that ended per second, lately; null where none was measured. */
+  /** Deliveries of recoveries that ended per second, recently; null if none was measured. */
   readonly rate: number | null;
-  /** How long the receiver took for the attempts that it accepted lately, in milliseconds; null where there was none. */
+  /** The mean duration of recently accepted attempts, in milliseconds; null if there was none. */
   readonly meanMs: number | null;
 }
 
-/** The fastest that a recovery creates deliveries, per second: `MAX_WAITING` in one step. */
+/** The maximum rate at which a recovery creates deliveries, per second: `MAX_WAITING` in one step. */
 const MAX_RATE_PER_SECOND = 250;
-/** Attempts that a recovery has under way at one receiver, roughly. */
+/** The rough number of attempts that a recovery has under way at one receiver. */
 const AT_ONCE = 10;
-/** A receiver about which nothing is known, in milliseconds. */
+/** The assumed mean for a receiver about which nothing is known, in milliseconds. */
 const UNKNOWN_MEAN_MS = 200;
-/** What passes before the first and after the last delivery, in milliseconds. */
+/** The time before the first and after the last delivery, in milliseconds. */
 const FIXED_OVERHEAD_MS = 2_000;
 
-/** How long so many deliveries will take, in milliseconds, from what was measured of the receiver. */
+/** How long this many deliveries will take, in milliseconds, from the measurements of the receiver. */
 export function estimatedDurationMs(deliveries: number, { rate, meanMs }: MeasuredPace): number {
   if (deliveries === 0) return 0;
   const supposed = Math.min(MAX_RATE_PER_SECOND, (AT_ONCE * 1_000) / Math.max(1, meanMs ?? UNKNOWN_MEAN_MS));

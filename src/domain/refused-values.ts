@@ -1,7 +1,7 @@
-/** What no body may contain, whatever its schema: checked before the schema is. */
+/** Values that no body may contain, whatever its schema: checked before the schema. */
 import type { FieldProblem } from './problem.ts';
 
-/** No body here is nested deeper; one that is would only exhaust the stack. */
+/** No valid body is nested deeper; a deeper one would only exhaust the stack. */
 const MAX_DEPTH = 32;
 
 /** Postgres cannot store NUL, and an unpaired surrogate would be replaced silently. */
@@ -9,14 +9,14 @@ const UNSTORABLE = /[\0\p{Surrogate}]/u;
 const unstorable = 'must not contain NUL or an unpaired surrogate';
 
 /**
- * True for names that objects have from their prototype, such as `__proto__`: valibot's `record` leaves some out
- * without a word, and a look-up by name finds them in every object.
+ * True for names that objects inherit from their prototype, such as `__proto__`: valibot's `record` silently drops some,
+ * and a look-up by name finds them in every object.
  */
 export function isInherited(name: string): boolean {
   return name in Object.prototype || name === 'prototype';
 }
 
-/** The first thing in a value that is refused everywhere, or null. */
+/** The first refused value within a value, or null. */
 export function findRefused(value: unknown, path: (string | number)[] = []): FieldProblem | null {
   if (typeof value === 'string') {
     return UNSTORABLE.test(value) ? { path: path.join('.'), message: unstorable } : null;
@@ -25,7 +25,7 @@ export function findRefused(value: unknown, path: (string | number)[] = []): Fie
   if (path.length >= MAX_DEPTH) {
     return { path: '', message: `must not be nested deeper than ${MAX_DEPTH} levels` };
   }
-  // One path for the whole walk: copies of it would cost more than the walk.
+  // One shared path for the whole walk: copying it would cost more than the walk.
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
       path.push(index);

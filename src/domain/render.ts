@@ -1,11 +1,11 @@
 /**
- * The JSON text of an entity for read endpoints and deliveries alike: a POST payload is the read endpoint's `data`,
- * byte for byte (docs/interface.md, D1). A record is the v2 form with everything in it; v21 turns decimals into
- * numbers, and packing lists are left out unless wanted.
+ * Renders the JSON text of an entity for read endpoints and deliveries alike: a POST payload is the read endpoint's
+ * `data`, byte for byte (docs/interface.md, D1). The input is the complete v2 record; v21 turns decimals into numbers,
+ * and packing lists are left out unless requested.
  */
 import type { PayloadVersion } from './decimal.ts';
 
-/** Fields that hold a decimal wherever they stand in a record. One list for all entities. */
+/** Fields that hold a decimal wherever they occur. One list for all entities. */
 export const decimalFields: ReadonlySet<string> = new Set([
   'quantity',
   'received',
@@ -17,9 +17,9 @@ export const decimalFields: ReadonlySet<string> = new Set([
   'cashOnDelivery',
   'vatRate',
 ]);
-/** Fields whose object holds nothing but decimals. */
+/** Fields whose object holds only decimals. */
 export const decimalObjects: ReadonlySet<string> = new Set(['stock']);
-/** The field of an order product that is left out unless asked for (docs/interface.md, D3). */
+/** The field of an order product that is left out unless requested (docs/interface.md, D3). */
 export const PACKING_LISTS = 'packingLists';
 
 export interface RenderOptions {
@@ -30,7 +30,7 @@ export interface RenderOptions {
 
 /**
  * @param snapshot the v2 record, as an object or as its JSON text
- * @throws SyntaxError when a text is not JSON
+ * @throws SyntaxError if a text is not JSON
  */
 export function renderValue(snapshot: string | object, options: RenderOptions): unknown {
   const record: unknown = typeof snapshot === 'string' ? JSON.parse(snapshot) : snapshot;
@@ -39,13 +39,13 @@ export function renderValue(snapshot: string | object, options: RenderOptions): 
 
 /**
  * The same as JSON text: the body of a POST delivery.
- * @throws SyntaxError when a text is not JSON
+ * @throws SyntaxError if a text is not JSON
  */
 export function render(snapshot: string | object, options: RenderOptions): string {
   return JSON.stringify(renderValue(snapshot, options));
 }
 
-/** @param inDecimals true inside an object that holds nothing but decimals */
+/** @param inDecimals true inside an object that holds only decimals */
 function convert(value: unknown, options: RenderOptions, inDecimals: boolean): unknown {
   if (Array.isArray(value)) return value.map((item) => convert(item, options, inDecimals));
   if (typeof value !== 'object' || value === null) return value;
@@ -53,7 +53,7 @@ function convert(value: unknown, options: RenderOptions, inDecimals: boolean): u
   for (const [key, item] of Object.entries(value)) {
     if (key === PACKING_LISTS && !options.withPackingLists) continue;
     const isDecimal = typeof item === 'string' && (inDecimals || decimalFields.has(key));
-    // At most 15 digits: the JSON number is exactly the decimal.
+    // Exact, as a decimal has at most 15 digits.
     if (isDecimal) rendered.push([key, options.version === 'v21' ? Number(item) : item]);
     else rendered.push([key, convert(item, options, decimalObjects.has(key))]);
   }

@@ -1,25 +1,25 @@
-/** What a run of the retention did. */
+/** The result of a run of the retention. */
 export interface Retained {
-  /** Weeks that have partitions now, by their first days. */
+  /** Weeks that now have partitions, by their first days. */
   readonly made: readonly string[];
   readonly dropped: readonly { readonly partition: string; readonly rows: number }[];
-  /** Partitions that stay although they are past their time: deliveries need them that are open, or not yet mailed. */
+  /** Partitions past their time that stay: needed by deliveries that are open or whose mail is owed. */
   readonly kept: readonly { readonly partition: string; readonly neededBy: number }[];
-  /** Rows removed from partitions that stay. */
+  /** Rows removed from partitions that remain. */
   readonly removed: { readonly deliveries: number; readonly events: number };
-  /** What was kept beside deliveries and events, and is not needed any more. */
+  /** Other rows removed because nothing needs them any more. */
   readonly forgotten: {
     /** Keys of imported lines. */
     readonly importKeys: number;
-    /** Rows of batches, redeliveries and recoveries, and of what webhooks once were. */
+    /** Rows of batches, redeliveries and recoveries, and of former versions of webhooks. */
     readonly rows: number;
-    /** Secrets of webhooks that were deleted; each webhook counts once. */
+    /** Deleted webhooks whose secrets were erased; each webhook counts once. */
     readonly erased: number;
-    /** Webhooks that were deleted, and that nothing refers to any more. */
+    /** Deleted webhooks to which nothing refers any more. */
     readonly webhooks: number;
   };
-  /** Rows of an id that belongs to no week there is: a clock is, or was, far off. */
+  /** Rows out of range: a clock is, or was, far off. */
   readonly astray: number;
-  /** What was left to the next run, since the tables were in use. */
+  /** Tables in use, left to the next run. */
   readonly postponed: readonly string[];
 }

@@ -1,6 +1,6 @@
 /** The retry policy: one value, recorded in each delivery workflow's input (docs/interface.md, D6). */
 
-/** How a delivery is tried. All times in milliseconds. */
+/** How a delivery is retried. All times in milliseconds. */
 export interface RetryPolicy {
   /** The wait before the first retry. */
   readonly initialIntervalMs: number;
@@ -8,13 +8,13 @@ export interface RetryPolicy {
   readonly coefficient: number;
   /** Retries after the first attempt: 20 means at most 21 attempts. */
   readonly maxRetries: number;
-  /** From the first attempt (or the first holding) on; no attempt starts after its end. */
+  /** From the first attempt (or the first hold) on; no attempt begins after its end. */
   readonly windowMs: number;
-  /** For the whole of one attempt. */
+  /** Of one attempt as a whole. */
   readonly attemptTimeoutMs: number;
 }
 
-/** The policy when nothing is configured: 20 waits of 25 s, 37.5 s, 56 s … 15.4 h, 46.2 h in all. */
+/** The default policy: 20 waits of 25 s, 37.5 s, 56 s … 15.4 h, 46.2 h in all. */
 export const defaultRetryPolicy: RetryPolicy = {
   initialIntervalMs: 25_000,
   coefficient: 1.5,
@@ -35,24 +35,24 @@ export function waitAfterAttempt(policy: RetryPolicy, attempt: number): number {
   );
 }
 
-/** All waits in their order, in milliseconds: one per retry. */
+/** All waits in order, in milliseconds: one per retry. */
 export function waits(policy: RetryPolicy): number[] {
   return Array.from({ length: policy.maxRetries }, (_, index) => waitAfterAttempt(policy, index + 1));
 }
 
-/** When the window of a delivery ends that began then. */
+/** The end of the window of a delivery that began at this time. */
 export function windowEnd({ windowMs }: RetryPolicy, windowStartedAt: Date): Date {
   return new Date(windowStartedAt.getTime() + windowMs);
 }
 
-/** What the next wait depends on besides the policy. Times in milliseconds since 1970. */
+/** The input for the next wait besides the policy. Times in milliseconds since 1970. */
 interface FailedAttemptTimes {
   readonly number: number;
   readonly now: number;
   readonly windowEndsAt: number;
-  /** What the receiver asked for with `Retry-After`, in milliseconds from now. */
+  /** The receiver's `Retry-After`, in milliseconds from now. */
   readonly retryAfterMs: number | null;
-  /** How much later than due the attempts so far began because of outages, in milliseconds. */
+  /** How late the attempts so far began in total because of outages, in milliseconds. */
   readonly lateMs: number;
 }
 
@@ -60,13 +60,13 @@ interface FailedAttemptTimes {
 export type NextAttempt =
   /** In milliseconds since 1970. */
   | { readonly at: number }
-  /** `internal`: it is our outages that left no room in the window, so the receiver is not to blame for fewer attempts. */
+  /** `internal`: outages of ours left no room in the window; the receiver is not to blame for fewer attempts. */
   | { readonly at: null; readonly internal: boolean };
 
 /**
  * When the attempt after a failed one is due. A `Retry-After` lengthens the wait, but never past the window. Time
- * lost to outages is taken from the waits, not from the number of attempts: they shrink in proportion to what is
- * left of the window, though never below the policy's first wait.
+ * lost to outages is taken from the waits, not from the number of attempts: the waits shrink in proportion to the rest
+ * of the window, but never below the policy's first wait.
  */
 export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes): NextAttempt {
   const { number, now, windowEndsAt, retryAfterMs, lateMs } = failed;
@@ -81,7 +81,7 @@ export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes): Ne
   return now + wait > windowEndsAt ? { at: null, internal: true } : { at: now + wait };
 }
 
-/** The sum of the waits from this attempt's on that fit a time, in milliseconds; 0 when not even the first does. */
+/** The sum of the waits from this attempt on that fit into a time, in milliseconds; 0 if not even the first does. */
 export function waitsThatFit(policy: RetryPolicy, attempt: number, timeMs: number): number {
   let sum = 0;
   for (let next = attempt; next < maxAttempts(policy); next += 1) {
@@ -92,7 +92,7 @@ export function waitsThatFit(policy: RetryPolicy, attempt: number, timeMs: numbe
   return sum;
 }
 
-/** A wait in the proportion in which all waits due have to shrink. The last attempt keeps some room before the end. */
+/** A wait, shrunk in the same proportion as all waits due. Some room before the end is kept for the last attempt. */
 function shortened(policy: RetryPolicy, wait: number, dueMs: number, leftMs: number): number {
   const room = leftMs - Math.min(policy.attemptTimeoutMs, policy.windowMs / 20);
   if (dueMs <= room) return wait;

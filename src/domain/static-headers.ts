@@ -1,24 +1,24 @@
-/** Headers that an e-shop adds to every attempt, for a gateway before its receiver (docs/interface.md, W16). Their values are secrets. */
+/** Headers that an e-shop adds to every attempt, for a gateway in front of its receiver (docs/interface.md, W16). Values are secrets. */
 import * as v from 'valibot';
 import { described } from './fields.ts';
 import { invalid } from './problem.ts';
 
-/** Names with their values, as the e-shop writes them. Names are compared without case. */
+/** Names and values, as the e-shop writes them. Names are compared without case. */
 export type StaticHeaders = Readonly<Record<string, string>>;
 
-/** What stands for a value wherever it is shown; in a PUT, for the value that is stored. */
+/** Replaces a value wherever it is shown; in a PUT, keeps the stored value. */
 export const MASK = '•••';
 
 const MAX_HEADERS = 16;
-/** Of all names and values together. */
+/** For all names and values together. */
 const MAX_BYTES = 4096;
 
 /** RFC 9110, 5.6.2. */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** RFC 9110, 5.5, without `obs-text`: nobody agrees on which characters its bytes are. Spaces and tabs at an end are no part of a value. */
+/** RFC 9110, 5.5, without `obs-text`, whose encoding is undefined. Leading and trailing spaces and tabs are not part of a value. */
 const VALUE = /^(?:[!-~](?:[\t -~]*[!-~])?)?$/;
 
-/** Set for each connection or each message, by whoever sends it: those of RFC 9110, 7.6.1, and their predecessors. */
+/** Set by each sender, for each connection or message: those of RFC 9110, 7.6.1, and their predecessors. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'expect',
@@ -34,7 +34,7 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** What Waybill says itself. */
+/** Headers that Waybill sets. */
 const OURS = /^(?:content-|user-agent$|webhook-|x-service-)/;
 
 function nameProblem(name: string): string | null {
@@ -58,12 +58,12 @@ function sizeProblem(headers: StaticHeaders): string | null {
   return bytes > MAX_BYTES ? `must be at most ${MAX_BYTES} bytes long, names and values together` : null;
 }
 
-/** @param masks whether a mask may stand for a value: only where one may be stored */
+/** @param masks whether a mask is allowed: only if a value may be stored */
 function staticHeaders(masks: boolean) {
   return v.pipe(
-    // A list is a record of numbers for valibot.
+    // For valibot a list is a record with numbers as keys.
     v.custom<StaticHeaders>((input) => !Array.isArray(input), 'must be an object'),
-    // A request is described by what stands before the next schema.
+    // The request is described by the metadata before the next schema.
     v.metadata({
       jsonSchema: {
         type: 'object',
@@ -104,13 +104,13 @@ function staticHeaders(masks: boolean) {
   );
 }
 
-/** Those of a new webhook, as a request says them: null or empty for none. A mask is refused: nothing is stored that it could stand for. */
+/** The static headers of a new webhook, in a request: null or empty for none. A mask is refused, as no value is stored. */
 export const newHeadersField = v.optional(v.nullable(staticHeaders(false)));
 
-/** Those of a webhook that is replaced, as a request says them: undefined where it leaves them out. */
+/** The static headers of a replaced webhook, in a request: undefined if left out. */
 export const replacedHeadersField = v.optional(v.nullable(staticHeaders(true)));
 
-/** As the record shows them. */
+/** As shown in the record. */
 export const maskedHeadersField = v.nullable(
   described(
     v.record(v.string(), v.literal(MASK)),
@@ -118,26 +118,26 @@ export const maskedHeadersField = v.nullable(
   ),
 );
 
-/** The same names, each with a mask. */
+/** These names, each with a mask. */
 export function masked(names: readonly string[]): Record<string, typeof MASK> {
   return Object.fromEntries(names.map((name) => [name, MASK]));
 }
 
-/** Null in place of none. */
+/** Null instead of an empty object. */
 export function headersOrNull(sent: StaticHeaders | null | undefined): StaticHeaders | null {
   return sent === null || sent === undefined || Object.keys(sent).length === 0 ? null : sent;
 }
 
-/** What a webhook has, and where it leads. */
+/** The stored headers of a webhook, and its URL. */
 interface Stored {
   readonly url: string;
-  /** Opens its static headers; null where it has none. */
+  /** Opens its static headers; null if it has none. */
   readonly open: (() => StaticHeaders) | null;
 }
 
 /**
- * The static headers of a webhook that is replaced.
- * @returns undefined where they stay as they are
+ * The static headers of a replaced webhook.
+ * @returns undefined if they stay as they are
  * @throws Problem 400
  */
 export function replacedHeaders(
@@ -166,7 +166,7 @@ export function replacedHeaders(
   });
 }
 
-/** @param kept what a mask stands for, or why it stands for nothing */
+/** @param kept returns the stored value for a mask, or why there is none */
 function keptOrSent(
   sent: StaticHeaders,
   kept: (name: string) => { readonly value: string } | string,

@@ -3,7 +3,7 @@ import { conflict } from './problem.ts';
 
 type Transitions<Status extends string> = Readonly<Record<Status, readonly Status[]>>;
 
-/** True when the table has this transition. Staying in a state is not one. */
+/** True if the table has this transition. Staying in a state is not a transition. */
 export function canMove<Status extends string>(
   table: Transitions<Status>,
   from: Status,
@@ -13,8 +13,8 @@ export function canMove<Status extends string>(
 }
 
 /**
- * @param noun what moves, such as "order"
- * @throws Problem 409 that names the possible ones
+ * @param noun the thing that moves, such as "order"
+ * @throws Problem 409 that names the possible transitions
  */
 export function assertMove<Status extends string>(
   table: Transitions<Status>,

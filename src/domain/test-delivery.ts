@@ -1,4 +1,4 @@
-/** One request with a sample, to see whether a receiver works (docs/interface.md, W13). */
+/** One request with a sample, to test a receiver (docs/interface.md, W13). */
 import * as v from 'valibot';
 import type { EventType } from './event-types.ts';
 import { described, wholeNumber } from './fields.ts';
@@ -8,9 +8,9 @@ export interface WebhookWithSecrets extends WebhookForm {
   readonly eshopId: number;
   readonly webhookId: number;
   readonly webhookType: EventType;
-  /** Static ones, sealed; null without any. */
+  /** The static headers, sealed; null if it has none. */
   readonly headers: Buffer | null;
-  /** Sealed, as its previous one, which signs too until its time has come. */
+  /** Sealed, like the previous one, which also signs until its time is over. */
   readonly secret: Buffer;
   readonly previousSecret: Buffer | null;
   readonly previousSecretUntil: Date | null;
@@ -72,5 +72,5 @@ export const testResultSchema = v.pipe(
 );
 export type TestDeliveryResult = v.InferOutput<typeof testResultSchema>;
 
-/** Makes one request to a webhook. Records nothing. @throws Error where its secret cannot be opened */
+/** Makes one request to a webhook. Records nothing. @throws Error if its secret cannot be opened */
 export type SendTest = (webhook: WebhookWithSecrets) => Promise<TestDeliveryResult>;

@@ -1,8 +1,8 @@
-/** Events that an operator triggers as a test, of records that do not exist (docs/interface.md, E5). */
+/** Events that an operator triggers as a test, for records that do not exist (docs/interface.md, E5). */
 import { entryOf, idOf, sampleOf } from './catalogue.ts';
 import type { EventType } from './event-types.ts';
 
-/** Stock movements are numbered from 1. */
+/** The number of no stock movement: they are numbered from 1. */
 const NO_MOVEMENT = 0;
 
 /** @example testRecordOf('CREATE_ORDER', new Date()).entityId; // 'TEST-MIBCPQ4C' */

@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 /**
  * Reads an ISO 8601 date-time with an offset, extended or basic; digits past the millisecond are cut off, 24:00 is
  * the end of the day.
- * @returns null for anything else, and a day or an hour that does not exist
+ * @returns null for anything else, and for a day or an hour that does not exist
  */
 export function parseTimestamp(text: string): Date | null {
   const match = ISO.exec(text);
@@ -27,15 +27,15 @@ export function parseTimestamp(text: string): Date | null {
   const offset = (number(9) * HOUR_MS + number(10) * MINUTE_MS) * (match[8] === '-' ? -1 : 1);
   const local = date.getTime() + hour * HOUR_MS + minute * MINUTE_MS + second * 1000 + milliseconds;
   const result = new Date(local - offset);
-  // Outside of these years the written form would no longer have four digits.
+  // Outside these years the written form would not have four digits.
   return result.getUTCFullYear() >= 1 && result.getUTCFullYear() <= 9999 ? result : null;
 }
 
-/** A timestamp in a request; becomes the text in which records carry it. */
+/** A timestamp in a request; becomes the text used in records. */
 export function timestamp(description = 'Any ISO 8601 date-time with an offset.') {
   return v.pipe(
     v.string('must be an ISO 8601 date-time with an offset'),
-    // Before the transformation: what follows it is no longer the request's side.
+    // Placed before the transformation: after it, a pipe describes the output instead of the request.
     v.metadata({
       timestamp: true,
       jsonSchema: {

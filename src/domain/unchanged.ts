@@ -1,9 +1,9 @@
-/** True when two values are the same JSON; what is the very same object is not looked into. */
+/** True if two values are the same JSON; identical objects are not compared any deeper. */
 export function unchanged(before: unknown, after: unknown): boolean {
   return before === after || JSON.stringify(before) === JSON.stringify(after);
 }
 
-/** True when a pure change left a record as it was: the same fields in the same order. */
+/** True if a pure change left a record as it was: the same fields in the same order. */
 export function unchangedRecord(before: object, after: object): boolean {
   const [had, has] = [Object.entries(before), Object.entries(after)];
   return (

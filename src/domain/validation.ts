@@ -1,12 +1,12 @@
 /**
- * Schema and rules together: every problem of a body at once, with the path of its field. A rule is asked only when
- * the schema accepts its fields and, on an update, one of them changed: what was accepted once is not refused later
- * because the world moved on.
+ * Schema and rules together report all problems of a body at once, each with the path of its field. A rule is applied
+ * only if the schema accepts its fields and, on an update, one of them changed: a value accepted once is not refused
+ * later because circumstances changed.
  */
 import * as v from 'valibot';
 import { ENOUGH_PROBLEMS, type FieldProblem, invalid } from './problem.ts';
 
-/** What a rule knows beside its fields. */
+/** The context of a rule besides its fields. */
 interface Asked<Context> {
   /** Top-level fields that the schema refused. */
   readonly refused: ReadonlySet<string>;
@@ -22,7 +22,7 @@ function fieldOf(value: object, name: string): unknown {
   return Object.entries(value).find(([key]) => key === name)?.[1];
 }
 
-/** The schema's output has these fields in their type: it found nothing wrong with them. */
+/** Narrows the schema's output to these fields, as the schema found nothing wrong with them. */
 function hasTyped<Input extends object, K extends keyof Input & string>(
   value: unknown,
   fields: readonly K[],
@@ -62,12 +62,12 @@ export function problemsOf(issues: readonly v.BaseIssue<unknown>[], schema: v.Ge
   });
 }
 
-/** A field too many in a strict object. */
+/** An unknown field in a strict object. */
 function isSurplus(issue: v.BaseIssue<unknown>): boolean {
   return issue.type === 'strict_object' && issue.expected === 'never';
 }
 
-/** All fields too many of one object, where valibot tells of the first alone; of very many only as many as are enough. */
+/** All unknown fields of one object, up to `ENOUGH_PROBLEMS`; valibot reports only the first. */
 function surplusOf(issue: v.BaseIssue<unknown>, schema: v.GenericSchema): FieldProblem[] {
   const path = issue.path ?? [];
   const above = path.slice(0, -1).map(({ key }) => key);
@@ -82,21 +82,21 @@ function surplusOf(issue: v.BaseIssue<unknown>, schema: v.GenericSchema): FieldP
     .map((name) => ({ path: [...above, name].join('.'), message: 'unknown field' }));
 }
 
-/** The schema of a field of an object, or of an item of a list; undefined where the schema has none. */
+/** The schema of a field of an object, or of an item of a list; undefined if the schema has none. */
 function partOf(schema: unknown, key: unknown): unknown {
   if (isObject(schema) && 'item' in schema) return schema.item;
   if (isObject(schema) && 'wrapped' in schema) return partOf(schema.wrapped, key);
   return entriesOf(schema)?.[String(key)];
 }
 
-/** The fields that the schema of an object has. */
+/** The fields of an object's schema. */
 function entriesOf(schema: unknown): Record<string, unknown> | undefined {
   if (!isObject(schema)) return undefined;
   if ('wrapped' in schema) return entriesOf(schema.wrapped);
   return isObject(schema.entries) ? schema.entries : undefined;
 }
 
-/** Schemas of objects. Their own message is asked for only where the value is none. */
+/** Schemas of objects. Apart from missing and unknown fields, an issue of one means that the value is no object. */
 const OBJECTS: ReadonlySet<string> = new Set(['object', 'strict_object', 'loose_object']);
 
 function messageOf({ kind, type, received, message }: v.BaseIssue<unknown>): string {
@@ -121,7 +121,7 @@ export function validate<Schema extends v.GenericSchema, Context>(
   const result = v.safeParse(schema, value);
   const problems = result.success ? strayLists(value, result.output) : problemsOf(result.issues, schema);
   const refused = new Set(problems.map(({ path }) => path.split('.')[0] ?? ''));
-  // A problem of the whole body leaves no field to ask about.
+  // If the whole body is refused, no field is left to check.
   if (asked !== undefined && !refused.has('')) {
     for (const rule of asked.rules) problems.push(...rule(result.output, { refused, ...asked }));
   }
@@ -129,7 +129,7 @@ export function validate<Schema extends v.GenericSchema, Context>(
   return result.output;
 }
 
-/** Lists sent where an object belongs: valibot accepts one for an object whose fields are all optional. */
+/** Lists sent in place of objects: valibot accepts a list for an object whose fields are all optional. */
 export function strayLists(input: unknown, output: unknown, path: readonly string[] = []): FieldProblem[] {
   if (typeof input !== 'object' || input === null || typeof output !== 'object' || output === null) return [];
   if (Array.isArray(input) && !Array.isArray(output)) {
@@ -147,13 +147,13 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The body without the fields a request may carry but not write; anything but an object stays as it is. */
+/** The body without the fields a request may carry but not write; anything but an object is returned unchanged. */
 export function without(body: unknown, names: readonly string[]): unknown {
   if (!isObject(body)) return body;
   return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
 }
 
-/** @throws Problem 400 when it is no object */
+/** @throws Problem 400 if it is no object */
 export function fieldsOf(body: unknown): Record<string, unknown> {
   if (isObject(body)) return body;
   throw invalid([{ path: '', message: 'The body must be a JSON object.' }]);

@@ -1,4 +1,4 @@
-/** The secret of a webhook that an e-shop brings along (docs/interface.md, W4). */
+/** The secret of a webhook, chosen by its e-shop (docs/interface.md, W4). */
 import * as v from 'valibot';
 import { described } from './fields.ts';
 
@@ -6,10 +6,10 @@ const MIN_LENGTH = 24;
 const MAX_LENGTH = 256;
 /** Before the base64 part of a secret whose bytes are the key of `webhook-signature`. */
 const PREFIX = 'whsec_';
-/** Bytes that the base64 part stands for. */
+/** The length of the bytes that the base64 part encodes. */
 const KEY_BYTES = { min: 24, max: 64 } as const;
 
-/** What is wrong with a secret, without repeating it, or null. */
+/** The problem of a secret, without repeating the secret, or null. */
 export function secretProblem(secret: string): string | null {
   if (!/^[\x20-\x7e]*$/.test(secret)) return 'must consist of printable ASCII characters';
   if (secret.length < MIN_LENGTH || secret.length > MAX_LENGTH)
@@ -17,7 +17,7 @@ export function secretProblem(secret: string): string | null {
   return secret.startsWith(PREFIX) ? encodedProblem(secret.slice(PREFIX.length)) : null;
 }
 
-/** What cannot be decoded in one way alone would be another key at the receiver. */
+/** Only one encoding of the bytes is accepted: a receiver might decode another one to a different key. */
 function encodedProblem(encoded: string): string | null {
   const bytes = Buffer.from(encoded, 'base64');
   if (bytes.toString('base64') !== encoded || bytes.length < KEY_BYTES.min || bytes.length > KEY_BYTES.max)
@@ -44,10 +44,10 @@ const ownSecret = v.pipe(
   }),
 );
 
-/** As a request says it: null where it leaves it out, and one is to be generated. */
+/** In a request: null if left out, and a secret is to be generated. */
 export const ownSecretField = v.nullish(ownSecret, null);
 
-/** As creation and regeneration answer it. */
+/** In the responses to creation and regeneration. */
 export const answeredSecret = described(
   v.string(),
   'What signatures are made with: your own, or `whsec_` followed by 32 random bytes in base64. Never returned again.',

@@ -1,4 +1,4 @@
-/** What a webhook is (docs/interface.md, W1): the body that creates or replaces it and the record. */
+/** The schemas of a webhook (docs/interface.md, W1): the body that creates or replaces it, and the record. */
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
 import { eventTypeNames, eventTypes, movementOf, packingListEventTypes } from './event-types.ts';
@@ -13,10 +13,10 @@ const MAX_DESCRIPTION_LENGTH = 1000;
 /** The methods of a delivery. */
 export const webhookMethods = ['POST', 'GET'] as const;
 
-/** What is wrong with an address to be called, or null. */
+/** The problem of a URL to be called, or null. */
 export function urlProblem(url: string): string | null {
   if (isLonger(url, MAX_URL_LENGTH)) return `must be at most ${MAX_URL_LENGTH} characters long`;
-  // The parser is lenient (it trims, drops line ends and corrects slashes), but what is stored is used as it is.
+  // The parser is lenient (it trims, drops line ends and corrects slashes), but the stored URL is used unchanged.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
   if (/[\s\\\u0000-\u001f\u007f]/u.test(url))
     return 'must not contain spaces, control characters or backslashes';
@@ -25,7 +25,7 @@ export function urlProblem(url: string): string | null {
   if (authority.includes('@')) return 'must not contain a user name or password';
   if (url.includes('#')) return 'must not contain a fragment';
   if (new URL(url).port === '0') return 'must not have the port 0';
-  // What is shown would not be what is called, or not the same to every server.
+  // The URL shown would differ from the one called, or be understood differently by different servers.
   if (/\/(?:\.|%2e){1,2}(?:[/?]|$)/i.test(url.replace(/\?.*/s, '')))
     return 'must not contain . or .. as a part of its path';
   if (/%(?![\da-f]{2})/i.test(url)) return 'must not contain a % without two hexadecimal digits behind it';
@@ -87,11 +87,11 @@ const payloadVersion = described(
   'The form of the POST payload: `v2` writes money and counts as decimal strings, `v21` as JSON numbers.',
 );
 
-/** In which order the deliveries of one record go (docs/interface.md, D16). */
+/** The order of the deliveries of one record (docs/interface.md, D16). */
 const orderings = ['none', 'record', 'latest'] as const;
 export type Ordering = (typeof orderings)[number];
 
-/** Each movement is a record of its own: none has a newer event. */
+/** Each movement is its own record: none has a newer event. */
 export const NO_LATEST = 'latest is not for stock movements: each is a record of its own';
 
 const ordering = described(
@@ -120,13 +120,13 @@ const inputEntries = {
   ordering: v.optional(ordering),
 };
 
-/** What an e-shop writes of a webhook, its secrets aside: each field is a column of `webhooks`, named alike in snake case. */
+/** The fields that an e-shop writes, except its secrets: each is a column of `webhooks` of the same name in snake case. */
 export const webhookFields = v.keyof(v.object(inputEntries)).options;
 
-/** What a receiver sees of it: columns of `webhook_forms` too, where former values stay. */
+/** The fields that a receiver sees: also columns of `webhook_forms`, which keeps former values. */
 export const formFields = ['url', 'method', 'payloadVersion', 'parameters'] as const;
 
-/** `withPackingLists` is only there where the type has packing lists. */
+/** `withPackingLists` is only allowed if the type has packing lists. */
 const packingLists = {
   fields: [['webhookType'], ['parameters']],
   allowed: (input: {
@@ -153,10 +153,10 @@ export const webhookInputSchema = v.pipe(
   v.forward(v.partialCheck(packingLists.fields, packingLists.allowed, packingLists.message), packingLists.at),
   v.forward(v.partialCheck(noLatest.fields, noLatest.allowed, noLatest.message), noLatest.at),
 );
-/** A checked body with its defaults filled in; `ordering` has none, since a replacement without it keeps what there was. */
+/** A checked body with its defaults filled in, except `ordering`: a replacement without it keeps the former value. */
 export type WebhookInput = v.InferOutput<typeof webhookInputSchema>;
 
-/** The body of a creation, which may bring a secret along. */
+/** The body of a creation, which may contain a secret. */
 export const webhookCreationSchema = v.pipe(
   v.strictObject({ ...inputEntries, headers: newHeadersField, secret: ownSecretField }),
   v.metadata({ ref: 'WebhookCreation' }),
@@ -170,7 +170,7 @@ export const newSecretSchema = v.pipe(
   v.metadata({ ref: 'NewSecret' }),
 );
 
-/** Fields that only the record has: ignored in a request, so that a record can be sent back as it was read. */
+/** Fields of the record alone: ignored in a request, so that a record can be sent back as read. */
 export const webhookResponseOnly = [
   'id',
   'registeredAt',
@@ -220,10 +220,10 @@ const recordEntries = {
 
 export const webhookRecordSchema = v.pipe(v.object(recordEntries), v.metadata({ ref: 'Webhook' }));
 export type WebhookRecord = v.InferOutput<typeof webhookRecordSchema>;
-/** What an e-shop writes of it, with the defaults filled in. */
+/** The fields that an e-shop writes, with the defaults filled in. */
 export type WebhookSettings = Pick<WebhookRecord, (typeof webhookFields)[number]>;
 
-/** The same as a body says it: without an `ordering` a new webhook has none, and another keeps its own. */
+/** The same as in a body: without `ordering` a new webhook has none, and a replaced one keeps its own. */
 export type GivenSettings = Omit<WebhookSettings, 'ordering'> & { readonly ordering?: Ordering | undefined };
 export type WebhookForm = Pick<WebhookRecord, (typeof formFields)[number]>;
 
@@ -231,7 +231,7 @@ export function settingsOf(webhook: WebhookSettings): WebhookSettings {
   return Object.assign({}, ...webhookFields.map((field) => ({ [field]: webhook[field] })));
 }
 
-/** The record with its secret, as creation and regeneration answer it, and nothing else ever. */
+/** The record with its secret: only in the responses to creation and regeneration. */
 export const webhookWithSecretSchema = v.pipe(
   v.object({
     ...recordEntries,

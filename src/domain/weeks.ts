@@ -17,7 +17,7 @@ export function weeksBetween(from: Date, until: Date): Date[] {
   return weeks;
 }
 
-/** A week in the name of a table. @example weekName(new Date('2026-11-23')) // '20261123' */
+/** A week as in the name of a table. @example weekName(new Date('2026-11-23')) // '20261123' */
 export function weekName(week: Date): string {
   return week.toISOString().slice(0, 10).replaceAll('-', '');
 }

@@ -1,17 +1,17 @@
-/** Words in sentences. */
+/** Helpers for words in sentences. */
 
 /** Control characters, line and paragraph separators, and marks that turn the direction of what follows. */
 const NOT_IN_A_LINE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
 
-/** Text of others as part of one line: line breaks, terminal escapes and other control characters become spaces. */
+/** Foreign text as part of one line: line breaks, terminal escapes and other control characters become spaces. */
 export function oneLine(text: string): string {
   return text.replaceAll(NOT_IN_A_LINE, ' ');
 }
 
-/** What acts on a terminal or turns the direction of a text, but for tabs and line breaks. */
+/** Characters that act on a terminal or change the direction of text, except tabs and line breaks. */
 const UNSEEN = /[^\P{Cc}\t\n\r]|[\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Text of others on several lines: what {@link oneLine} takes away is shown as `shown` says. */
+/** Foreign text on several lines: the characters that {@link oneLine} removes are replaced by `shown`. */
 export function withoutUnseen(text: string, shown: (character: string) => string = () => '\ufffd'): string {
   return text.replaceAll(UNSEEN, shown);
 }

@@ -1,6 +1,5 @@
 /**
- * The API's HTTP server: refuses malformed requests, bounds how long one may take to arrive, and how many connections
- * there are.
+ * The API's HTTP server: refuses malformed requests, and limits the time until a request has arrived and the number of connections.
  *
  * Module http, which imports api, lib, theme. Begin: this file.
  */
@@ -18,36 +17,36 @@ import { createPipelines } from './pipelines.ts';
 export interface HttpServer {
   /** `http://host:port` */
   readonly url: string;
-  /** Takes no more requests; those under way are answered. */
+  /** Accepts no more requests; those under way are answered. */
   close(): Promise<void>;
 }
 
-/** The port belongs to somebody else. */
+/** The port is in use. */
 export class PortInUse extends UserError {
   override readonly name = 'PortInUse';
 }
 
 export interface HttpServerOptions {
-  /** What the port is configured with (default `PORT`). */
+  /** The variable that sets the port (default `PORT`). */
   readonly variable?: string;
-  /** Of all paths, as a proxy in front may pass it on. */
+  /** The prefix of all paths, in case a proxy in front passes it on. */
   readonly prefix?: string;
-  /** Connections at the same time; one more is closed at once. */
+  /** The maximum number of connections; one more is closed at once. */
   readonly maxConnections?: number;
-  /** How long a request may take to arrive whole, an import aside, in milliseconds: a megabyte on a slow line. */
+  /** How long a request may take to arrive completely, except an import, in milliseconds: a megabyte on a slow line. */
   readonly uploadMs?: number;
   /** How long the head of a request may take, in milliseconds. */
   readonly headMs?: number;
-  /** How long a client may read nothing of an answer, in milliseconds; then its connection is closed. */
+  /** How long a client may read nothing of a response, in milliseconds; then its connection is closed. */
   readonly unreadMs?: number;
 }
 
-/** How long requests under way may take once the server is being stopped, in milliseconds. */
+/** How long requests under way may take during a shutdown, in milliseconds. */
 const DRAIN_MS = 10_000;
 /** How long an import may take to arrive, in milliseconds. */
 const IMPORT_MS = 60 * 60 * 1000;
 
-/** What Node's parser complains of → the status; anything else is 400. */
+/** Errors of Node's parser → the status; any other is 400. */
 const STATUS_OF_PARSER_ERROR: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
@@ -73,7 +72,7 @@ function refusal(status: number) {
   return { headers, body };
 }
 
-/** Answers on the bare connection, where there is no response to write to, and ends it. */
+/** Answers on the bare connection, if there is no response to write to, and ends it. */
 function refuse(socket: Duplex, status: number): void {
   if (!socket.writable) {
     socket.destroy();
@@ -89,7 +88,7 @@ function answerRefusal(outgoing: ServerResponse, status: number): void {
   outgoing.writeHead(status, reasonPhrase(status), headers).end(body);
 }
 
-/** Ends a request whose body has not arrived in time. Node's own time-out knows no exception for the import. */
+/** Ends a request whose body has not arrived in time. Node's own time-out has no exception for the import. */
 function endLateUpload(incoming: IncomingMessage, outgoing: ServerResponse, uploadMs: number): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers;
   if ((length === undefined && encoding === undefined) || incoming.url?.split('?')[0] === IMPORT_PATH) return;
@@ -97,15 +96,15 @@ function endLateUpload(incoming: IncomingMessage, outgoing: ServerResponse, uplo
     if (incoming.complete) return;
     if (outgoing.headersSent) incoming.destroy();
     else refuse(incoming.socket, 408);
-    // What was to be answered was the end of it: nobody waits for the rest.
+    // The response was the end of it: the rest is not awaited.
     setTimeout(() => incoming.destroy(), 1_000).unref();
   }, uploadMs);
   outgoing.once('close', () => clearTimeout(timer));
 }
 
-/** Closes the connection of an answer that nobody reads. One that is not ready, or has said all so far, may wait. */
+/** Closes the connection of an unread response. One that is not ready, or has sent everything so far, may wait. */
 function endUnread({ socket }: IncomingMessage, outgoing: ServerResponse, unreadMs: number): void {
-  // Node's time-out starts again with all that is read or written, and asks the system about a long write.
+  // Node's time-out restarts with every read or write, and asks the system about a long write.
   outgoing.setTimeout(unreadMs, () => {
     if (socket.writableLength > 0) socket.destroy();
     else socket.setTimeout(unreadMs);
@@ -113,8 +112,8 @@ function endUnread({ socket }: IncomingMessage, outgoing: ServerResponse, unread
 }
 
 /**
- * Checks the host before anything else is started.
- * @throws UserError when it is no address of this machine
+ * Checks the host before anything else starts.
+ * @throws UserError if it is not an address of this machine
  */
 export async function requireHost(host: string): Promise<void> {
   const probe = createTcpServer();
@@ -129,7 +128,7 @@ export async function requireHost(host: string): Promise<void> {
   probe.close();
 }
 
-/** @throws PortInUse when the port is taken */
+/** @throws PortInUse if the port is taken */
 export async function listen(
   app: { fetch(request: Request, env: HttpBindings): Response | Promise<Response> },
   host: string,
@@ -144,7 +143,7 @@ export async function listen(
   }: HttpServerOptions = {},
 ): Promise<HttpServer> {
   const answer = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
-    // HTTP/1.0 needs no host, and Node looks after the rest below.
+    // HTTP/1.0 needs no host, and the server below checks the rest.
     hostname: 'localhost',
     errorHandler: () =>
       Response.json(errorBody(400, 'The request target is not a valid URL.'), {
@@ -156,7 +155,7 @@ export async function listen(
     requestTimeout: IMPORT_MS,
     headersTimeout: headMs,
     connectionsCheckingInterval: Math.min(5_000, headMs),
-    // Node would answer without a body.
+    // Node would respond without a body.
     requireHostHeader: false,
   };
   const answers = new WeakMap<Duplex, ServerResponse>();
@@ -175,16 +174,16 @@ export async function listen(
     });
   });
   if (maxConnections !== undefined) server.maxConnections = maxConnections;
-  // Each of many requests sent at once, one behind the other, waits for the end of the connection.
+  // Each of many pipelined requests listens for the end of the connection.
   server.on('connection', (socket) => socket.setMaxListeners(0));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const answer = answers.get(socket);
-    // In the middle of an answer nothing else can be said.
+    // Within a response nothing else can be sent.
     const begun = answer?.headersSent === true && !answer.writableFinished;
     if (error.code === 'ECONNRESET' || begun) socket.destroy();
     else refuse(socket, STATUS_OF_PARSER_ERROR[error.code ?? ''] ?? 400);
   });
-  // Node would close the connection without a word, and answer without a body.
+  // By default Node closes the connection silently on CONNECT, and responds to an expectation without a body.
   server.on('connect', (_incoming, socket) => refuse(socket, 501));
   server.on('checkExpectation', (_incoming, outgoing) => answerRefusal(outgoing, 417));
   await new Promise<void>((resolve, reject) => {

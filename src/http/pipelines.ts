@@ -1,16 +1,16 @@
 /**
- * Requests that a client pipelines on one connection. Node would begin all at once, and make their responses before
- * the first is read.
+ * Requests that a client pipelines on one connection. Node would begin all at once, and make their responses before the
+ * first is read.
  */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Requests of one connection in progress at the same time; the next ones wait for one of them to end. */
+/** Requests of one connection in progress at the same time; others wait for one of them to end. */
 export const MAX_IN_PROGRESS = 32;
-/** Requests of one connection that wait. A connection that sends more is closed: no client pipelines so many. */
+/** Waiting requests of one connection. A connection that sends more is closed: no client pipelines so many. */
 export const MAX_QUEUED_REQUESTS = 1_000;
 
-/** Begins the request of a response at once, or once those before it have made room. */
+/** Begins the request of a response at once, or when those before it have made room. */
 type Enter = (socket: Duplex, outgoing: ServerResponse, begin: () => void) => void;
 
 interface Pipeline {

@@ -1,17 +1,17 @@
 /**
- * Everything derived from the master key, and the secrets that the service makes.
+ * Keys derived from the master key, and the secrets that the service makes.
  *
  * Module secrets, which imports nothing. Begin: this file.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-/** Whose secret it is. Sealed with it: a secret that is copied to another row does not open there. */
+/** The owner of a secret. Sealed with it: a secret copied to another row cannot be opened there. */
 export interface SecretOwner {
   readonly eshopId: number;
   readonly webhookId: number;
 }
 
-/** What the 32 bytes of `SECRET_KEY`, and those of the keys before or after it, are used for. */
+/** The uses of the 32 bytes of `SECRET_KEY`, and of the keys before and after it. */
 export interface Keys {
   /**
    * AES-256-GCM with the owner as additional data: `WBS1`, id of the key (8 bytes), nonce (12), tag (16), sealed
@@ -19,17 +19,17 @@ export interface Keys {
    */
   encryptSecret(plain: string, owner: SecretOwner): Buffer;
   /**
-   * Opens what any of the keys has sealed, also in the form before key ids: nonce, tag, sealed text, no owner.
-   * @throws Error when the bytes were changed, or sealed under another key or for another webhook
+   * Opens secrets sealed by any of the keys, also in the form before key ids: nonce, tag, sealed text, no owner.
+   * @throws Error if the bytes were changed, or sealed under another key or for another webhook
    */
   decryptSecret(sealed: Buffer, owner: SecretOwner): string;
-  /** True when this was sealed by the present key, in the present form. */
+  /** True if sealed by the present key, in the present form. */
   isCurrent(sealed: Buffer): boolean;
   /** Signs the tokens of logins (HS256). */
   readonly tokenKey: Uint8Array;
-  /** Any of these may have signed a token: the present one first. */
+  /** Any of these may have signed a token; the present one is first. */
   readonly tokenKeys: readonly Uint8Array[];
-  /** Kept in the database: tells whether a process was started with the same master key. Reveals nothing of it. */
+  /** Kept in the database: shows whether a process was started with the same master key. Reveals nothing about it. */
   readonly checkValue: string;
   /** The check values of the other keys. */
   readonly otherCheckValues: readonly string[];
@@ -41,7 +41,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEADER_BYTES = MAGIC.length + KEY_ID_BYTES;
 
-/** One key per purpose (HKDF-SHA256), so that no key is ever used for two things. */
+/** One key per purpose (HKDF-SHA256), so that no key has two uses. */
 function derived(secretKey: Buffer) {
   if (secretKey.length !== 32) throw new RangeError('A master key must be 32 bytes long.');
   const derive = (purpose: string) =>
@@ -54,7 +54,7 @@ function derived(secretKey: Buffer) {
   };
 }
 
-/** Opens nonce, tag and sealed text. @throws Error when they do not belong together */
+/** Opens nonce, tag and sealed text. @throws Error if they do not belong together */
 function open(key: Buffer, sealed: Buffer, additional: Buffer): string {
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), {
     authTagLength: TAG_BYTES,
@@ -65,7 +65,7 @@ function open(key: Buffer, sealed: Buffer, additional: Buffer): string {
   return Buffer.concat([text, decipher.final()]).toString('utf8');
 }
 
-/** What the first key that fits opens. @throws what the first one threw, when none does */
+/** Opens with the first key that fits. @throws the error of the first key if none does */
 function openWithAny(keys: readonly Buffer[], sealed: Buffer): string {
   const errors: unknown[] = [];
   for (const key of keys) {
@@ -83,7 +83,7 @@ const ownerBytes = ({ eshopId, webhookId }: SecretOwner) =>
 
 /**
  * @param secretKey 32 bytes: seals and signs
- * @param others the keys before it, or the one that is to follow: they only open and verify
+ * @param others the keys before it, or the next one: they only open and verify
  * @throws RangeError for another length
  */
 export function createKeys(secretKey: Buffer, others: readonly Buffer[] = []): Keys {
@@ -133,7 +133,7 @@ export function newApiKey(): string {
   return `wb_${randomBytes(32).toString('base64url')}`;
 }
 
-/** What is stored of an API key. A fast hash is enough for 256 random bits. */
+/** The stored form of an API key. A fast hash is enough for 256 random bits. */
 export function hashApiKey(apiKey: string): Buffer {
   return createHash('sha256').update(apiKey, 'utf8').digest();
 }

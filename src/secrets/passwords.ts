@@ -1,13 +1,13 @@
 /**
- * Passwords: argon2id with the parameters that OWASP recommends (19 MiB, two passes, one lane). Users of another system
- * come with hashes of its own, argon2id with other parameters or bcrypt (docs/interface.md, A8).
+ * Passwords: argon2id with the parameters recommended by OWASP (19 MiB, two passes, one lane). Users from another system
+ * have its hashes: argon2id with other parameters, or bcrypt (docs/interface.md, A8).
  */
 import { randomBytes } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 
 const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-/** What our own hashes begin with. */
+/** The beginning of our own hashes. */
 const OWN_KIND = '$argon2id$v=19$m=19456,t=2,p=1';
 
 /** Hashes a password into a PHC string (argon2id is the library's default). */
@@ -15,19 +15,19 @@ export function hashPassword(password: string): Promise<string> {
   return hash(password, OPTIONS);
 }
 
-/** What bcrypt takes of a password, in bytes; it looks at nothing behind them. */
+/** The bytes of a password that bcrypt uses; it ignores the rest. */
 const BCRYPT_BYTES = 72;
 
 /**
- * Whether the hash of a password that was right is to be replaced by one of ours. Not where bcrypt has seen its beginning alone:
- * another one that begins alike would become the password.
+ * Whether the hash of a correct password is replaced by one of ours. Not if bcrypt has checked only the beginning of it: a wrong
+ * password with the same beginning would become the password.
  */
 export const isReplaced = (passwordHash: string, password: string) =>
   isBcrypt(passwordHash) && Buffer.byteLength(password) <= BCRYPT_BYTES;
 
 const isBcrypt = (passwordHash: string) => passwordHash.startsWith('$2');
 
-/** True when the password is the one that was hashed; false for anything else, a damaged hash included. */
+/** True if the password matches the hash; false for anything else, including a damaged hash. */
 export async function verifyPassword(passwordHash: string, password: string): Promise<boolean> {
   try {
     return await (isBcrypt(passwordHash)
@@ -39,9 +39,9 @@ export async function verifyPassword(passwordHash: string, password: string): Pr
 }
 
 /**
- * As `verifyPassword`, in a time that tells nothing about the user: a hash of each kind is checked, whoever it is.
- * @param kinds all that users have, each the beginning of a hash
- * @param own the user's hash and its kind; null where there is no such user
+ * Like `verifyPassword`, in a time that reveals nothing about the user: a hash of each kind is checked for everyone.
+ * @param kinds the kinds of all users' hashes, each the beginning of a hash
+ * @param own the user's hash and its kind; null if there is no such user
  */
 export async function verifyAmong(
   kinds: readonly string[],
@@ -57,15 +57,15 @@ export async function verifyAmong(
   return right;
 }
 
-/** A hash that costs as much, and is of no password: salt and hash are zeros. */
+/** A hash of the same cost that matches no password: salt and hash are zeros. */
 const decoyOf = (kind: string) =>
   isBcrypt(kind) ? `${kind}$${'.'.repeat(53)}` : `${kind}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-/** The most that a check of a hash may cost which comes from elsewhere: about a second, or 128 MiB. */
+/** The maximum cost of checking a foreign hash: about a second, or 128 MiB. */
 const MAX_BCRYPT_COST = 14;
 const MAX_ARGON2 = { m: 131_072, t: 10, p: 16 } as const;
 
-/** What is wrong with a hash from elsewhere; null for one that can be taken over. The hash is not repeated. */
+/** The problem of a foreign hash; null if it can be imported. The hash is not repeated. */
 export function foreignHashProblem(passwordHash: string): string | null {
   const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(passwordHash);
   if (bcrypt !== null) {
@@ -86,7 +86,7 @@ export function foreignHashProblem(passwordHash: string): string | null {
     : `argon2id: m must be from 8 × p to ${MAX_ARGON2.m}, t 1 to ${MAX_ARGON2.t}, p 1 to ${MAX_ARGON2.p}`;
 }
 
-/** A password for a person to copy once: 18 random bytes as base64url, 144 bits. */
+/** A password for a person to copy once: 18 random bytes in base64url, 144 bits. */
 export function newPassword(): string {
   return randomBytes(18).toString('base64url');
 }

@@ -1,20 +1,20 @@
-/** The static headers of a webhook as they are stored: sealed as its secret is, with their names, which are shown, beside them. */
+/** The static headers of a webhook as stored: sealed like its secret, together with their names, which are shown. */
 import type { Keys, SecretOwner } from './keys.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
 export interface SealedHeaders {
-  /** Null without any. */
+  /** Null if there are none. */
   readonly headers: Buffer | null;
   readonly headerNames: readonly string[] | null;
 }
 
-/** What of a webhook is stored sealed. */
+/** The sealed parts of a webhook. */
 export interface SealedWebhook extends SealedHeaders {
   readonly secret: Buffer;
 }
 
-/** Seals what a new webhook has, for the id that it gets. */
+/** Seals the secrets of a new webhook, once it has an id. */
 export function sealing(
   keys: Pick<Keys, 'encryptSecret'>,
   eshopId: number,
@@ -38,7 +38,7 @@ export function sealHeaders(
   };
 }
 
-/** @throws Error when they were changed, or sealed under another key or for another webhook */
+/** @throws Error if they were changed, or sealed under another key or for another webhook */
 export function openHeaders(keys: Pick<Keys, 'decryptSecret'>, sealed: Buffer, owner: SecretOwner): Headers {
   const headers: Headers = JSON.parse(keys.decryptSecret(sealed, owner));
   return headers;

@@ -43,7 +43,7 @@ beforeAll(async () => {
     query({ ...pageQuery, state: v.optional(v.picklist(['a', 'b'])) }),
     (c) => {
       const page = pageOf(c.req.valid('query'));
-      return ok(c, 'Listed.', [{ count: 1.5 }], paginationOf(page, 61));
+      return ok(c, 'Listed.', [{ count: 1.5 }], { pagination: paginationOf(page, 61) });
     },
   );
   api.app.get('/v21/broken', () => {

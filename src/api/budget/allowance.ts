@@ -16,14 +16,14 @@ export interface BudgetLimits {
 export interface Allowance {
   /** Counts bytes received or sent. An e-shop that has spent too many is refused at its next request. */
   spend(bytes: number): void;
-  /** Counts milliseconds for which a request kept the process from everything else, as bytes; few are nothing. */
+  /** Counts milliseconds for which a request blocked the process, as bytes; a few are free. */
   held(ms: number): void;
   /** Resolves once the e-shop's bytes are within its budget and it has read enough of its responses. */
   paced(): Promise<void>;
   /**
-   * Keeps the request in flight after its answer has begun, where no connection says when it has left.
-   * @param waiting what has not been handed to the connection yet
-   * @returns ends that; may be called repeatedly
+   * Keeps the request in flight after its response has begun, for use when no connection reports the end.
+   * @param waiting reports the bytes not yet handed to the connection
+   * @returns ends the hold; may be called repeatedly
    */
   hold(waiting: Leaving): () => void;
 }

@@ -1,6 +1,6 @@
 /**
- * What one e-shop may use of a process: requests in flight, database connections, bytes per second, and memory for
- * unread responses. An ordinary client reaches no limit; one that runs wild slows down only itself.
+ * The share of a process that one e-shop may use: requests in flight, database connections, bytes per second, and memory
+ * for unread responses. An ordinary client reaches no limit; a runaway client slows down only itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
@@ -17,25 +17,25 @@ import { createUnread, type Leaving } from './unread.ts';
 /** Bytes are averaged over this many seconds, so that short bursts do no harm. */
 const WINDOW_SECONDS = 10;
 
-/** In milliseconds of each second: whoever keeps the process from everything else for longer uses up all its bytes. */
+/** Milliseconds per second: an e-shop that blocks the process for longer uses up all its bytes. */
 const HELD_MS_PER_SECOND = 250;
-/** What an ordinary request takes at a time, in milliseconds. */
+/** The time that an ordinary request blocks at once, in milliseconds: not counted. */
 const FREE_HELD_MS = 5;
 
-/** What an e-shop may receive in so many seconds is the most that waits in memory until it has read it. */
+/** Unread responses may take as much memory as an e-shop may receive in this many seconds. */
 const UNREAD_SECONDS = 2;
 
-/** How often a paused import looks whether the e-shop has read its responses, in milliseconds. */
+/** How often a paused import checks whether the e-shop has read its responses, in milliseconds. */
 const READ_CHECK_MS = 200;
 
-/** Until whoever has not read its responses is asked to come again, in milliseconds. */
+/** `Retry-After` for an e-shop with too many unread responses, in milliseconds. */
 const RETRY_AFTER_MS = 1_000;
 
 /** The key of requests without a login. E-shops are numbered from 1. */
 export const ANYBODY = 0;
 
 interface Budget {
-  /** Counts what the deliveries of an e-shop will send, in bytes: a request that is small may cause many large ones. */
+  /** Counts the bytes that an e-shop's deliveries will send: a small request may cause many large ones. */
   readonly sends: (eshopId: number, bytes: number) => void;
   /** Admits a request of the session's e-shop, or refuses it with 429; sets `c.var.allowance`. */
   readonly admit: MiddlewareHandler<ApiEnv>;
@@ -45,13 +45,13 @@ interface Budget {
   readonly turn: Turns['run'];
 }
 
-/** Calls back once the answer has left or its connection is closed; perhaps more than once. */
+/** Calls back once the response has been sent or its connection is closed; perhaps more than once. */
 function onceGone({ incoming: { socket }, outgoing }: HttpBindings, leave: () => void): void {
   if (socket.destroyed || outgoing.closed) {
     leave();
     return;
   }
-  // A response queued behind another one on its connection is not told when the connection closes.
+  // A response queued behind another on its connection is not notified when the connection closes.
   socket.once('close', leave);
   outgoing.once('close', () => {
     socket.off('close', leave);
@@ -67,7 +67,7 @@ export function createBudget(limits: BudgetLimits): Budget {
   const bytesPerHeldMs = limits.bytesPerSecond / HELD_MS_PER_SECOND;
   const mostUnread = limits.bytesPerSecond * UNREAD_SECONDS;
   const bytes = new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
-  // As in draft-ietf-httpapi-ratelimit-headers: a list of policies, each with its quota and the unit of it.
+  // As in draft-ietf-httpapi-ratelimit-headers: a list of policies, each with its quota and unit.
   const policy = `"requests";q=${limits.requests};qu="concurrent-requests", "bytes";q=${points};qu="content-bytes";w=${WINDOW_SECONDS}`;
 
   function enter(eshopId: number, response: Leaving | undefined): () => void {
@@ -85,7 +85,7 @@ export function createBudget(limits: BudgetLimits): Budget {
   const isUnread = (eshopId: number) => unread.of(eshopId) > mostUnread;
   const unreadMessage = `The e-shop has more than ${Math.floor(mostUnread / 1024 / 1024)} MiB of responses that it has not read.`;
 
-  /** What is left of the e-shop's bytes, and in how many milliseconds it has all of them again. */
+  /** The bytes that the e-shop has left, and in how many milliseconds it has all of them again. */
   async function bytesLeft(eshopId: number): Promise<{ left: number; resetMs: number }> {
     const spent = await bytes.get(String(eshopId));
     return { left: points - (spent?.consumedPoints ?? 0), resetMs: spent?.msBeforeNext ?? 0 };
@@ -152,14 +152,14 @@ export function createBudget(limits: BudgetLimits): Budget {
       try {
         await next();
       } finally {
-        // A response that nobody reads takes up memory, so its request counts beyond the end of its handler.
+        // An unread response takes up memory, so its request counts beyond the end of its handler.
         if (connection !== null) onceGone(connection, leave);
         else if (!held) leave();
       }
     },
     inTurn: (c, next) =>
       turns.run(c.var.session.eshopId, async () => {
-        // Many may have been admitted before the first of them had a response.
+        // Many requests may have been admitted before the first response.
         if (isUnread(c.var.session.eshopId)) throw tooManyRequests(unreadMessage, RETRY_AFTER_MS);
         await next();
       }),

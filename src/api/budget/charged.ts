@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { ApiEnv } from '../deps.ts';
 
-/** Does what takes the longer the larger a body is, and charges the e-shop's budget with how long it took. */
+/** Does work that takes longer for a larger body, and charges the time to the e-shop's budget. */
 export function charged<T>(c: Context<ApiEnv>, work: () => T): T {
   const began = performance.now();
   try {

@@ -1,23 +1,23 @@
-/** Places for work that waits for others: taken by turns, and not waited for without end. */
+/** Places for work that waits for others: taken in turn, with a limit on the wait for a place. */
 
 import { createCounts } from '../../concurrency/counts.ts';
 import { createTurns, type TurnKey, type TurnLimits } from '../../concurrency/turns.ts';
 import { tooManyRequests } from '../../domain/problem.ts';
 
-/** Until whoever got no place is asked to come again, in milliseconds. */
+/** `Retry-After` for work that got no place, in milliseconds. */
 const RETRY_AFTER_MS = 1_000;
-/** Work that waits takes memory: so much of one key and of all together, and any more is refused at once. */
+/** Waiting work takes memory: the maximum per key and in all; any more is refused at once. */
 const MAX_QUEUED_PER_KEY = 100;
 const MAX_QUEUED = 1_000;
 
 interface Places {
-  /** @throws Problem 429 where there was none in time, or too much waits already */
+  /** @throws Problem 429 if there was none in time, or too much is waiting already */
   run<T>(key: TurnKey, work: () => Promise<T>): Promise<T>;
 }
 
 /**
  * @param timeoutMs how long to wait for one
- * @param message what is said after waiting in vain
+ * @param message the refusal after waiting too long
  */
 export function createPlaces(limits: TurnLimits, timeoutMs: number, message: string): Places {
   const turns = createTurns(limits);
@@ -34,7 +34,7 @@ export function createPlaces(limits: TurnLimits, timeoutMs: number, message: str
           refuse();
         }, timeoutMs);
         void turns.run(key, async () => {
-          // What is late waits until here: only its turn takes it out of the queue.
+          // Work refused as late also counts as waiting until here: only its turn takes it out of the queue.
           waiting.change(key, -1);
           clearTimeout(patience);
           if (!late) await work().then(resolve, reject);

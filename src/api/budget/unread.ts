@@ -1,15 +1,14 @@
 /**
- * Bytes of responses that clients have not taken yet, by e-shop: they take memory of the process until they have
- * left.
+ * Bytes of responses that clients have not read yet, by e-shop: they take up memory of the process until sent.
  */
 
-/** What knows how much of a response has not left yet. Node's `ServerResponse` does, pipelined ones included. */
+/** Reports how many bytes of a response have not been sent. Node's `ServerResponse` does, pipelined ones included. */
 export interface Leaving {
   readonly writableLength: number;
 }
 
 interface Unread {
-  /** Counts what of this response has not left. @returns ends that; may be called repeatedly */
+  /** Counts the unsent bytes of this response. @returns ends the count; may be called repeatedly */
   watch(eshopId: number, response: Leaving): () => void;
   /** In bytes. */
   of(eshopId: number): number;

@@ -1,4 +1,4 @@
-/** What an e-shop may ask of its own delivery under way (docs/interface.md, L13). */
+/** The actions that an e-shop may request for its own open delivery (docs/interface.md, L13). */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Hono } from 'hono';
 import type { Turns } from '../../concurrency/turns.ts';
@@ -38,16 +38,16 @@ const actions = [
   },
 ] as const;
 
-/** Where it is asked for: such a request waits for a worker, and takes no turn meanwhile. */
+/** The paths of the actions: such a request waits for a worker, and takes no turn meanwhile. */
 export const DELIVERY_ACTION_PATHS = actions.map(({ path }) => `/v21${path}`);
 
 const AT_ONCE = { total: 50, perKey: 8 };
 const QUEUE_TIMEOUT_MS = 15_000;
-/** For so long the response waits for the end of what was given up, in milliseconds; a busy worker may take longer. */
+/** How long the response waits for the end of a delivery that was given up, in milliseconds; a busy worker may take longer. */
 const END_MS = 2_000;
 const LOOK_AGAIN_MS = 50;
 
-/** @param turn of the budget: for what uses the database */
+/** @param turn of the budget: for database access */
 export function deliveryActionRoutes(
   { sql, requestAction }: Pick<ApiDeps, 'sql' | 'requestAction'>,
   turn: Turns['run'],

@@ -1,4 +1,4 @@
-/** What one delivery carries, and sending it once more (docs/interface.md, L5 and L6). */
+/** The payload of a delivery, and redelivery (docs/interface.md, L5 and L6). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { redeliver } from '../../db/outbox/redeliver.ts';
@@ -121,7 +121,7 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       if (made.kind === 'forgotten') {
         throw conflict(`The event of delivery ${id} is no longer kept; there is nothing left to send.`);
       }
-      // None where its webhook was deleted just now.
+      // There is none if its webhook was deleted just now.
       const found = existing('delivery', id, await findDelivery(sql, eshopId, made.id));
       return ok(c, 'Delivery created.', fullRecordOf(found));
     },

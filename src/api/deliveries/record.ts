@@ -1,4 +1,4 @@
-/** A delivery as the API names it and shows it. */
+/** A delivery, as it is named and shown in the API. */
 import * as v from 'valibot';
 import type { AttemptLogRow, DeliveryLogRow } from '../../db/webhooks/delivery-log.ts';
 import { deliveryStates } from '../../domain/delivery-state.ts';
@@ -17,7 +17,7 @@ export const state = described(
     '`failed`: all retries failed. `expired`: its 48 hours ended without the receiver being at fault. `canceled`: the webhook was deleted, or an operator or a user of the e-shop ended the delivery. `superseded`: a newer event of the record is sent in its place (`ordering` `latest`).',
 );
 
-/** The place of an event among those of its record, as shown in events, deliveries and headers. */
+/** The position of an event among those of its record, as in events, deliveries and headers. */
 export const sequence = v.pipe(
   v.number(),
   v.integer(),
@@ -93,10 +93,10 @@ const deliveryEntries = {
   ),
 };
 
-/** A delivery as lists show it. */
+/** A delivery, as shown in lists. */
 export const Delivery = v.pipe(v.object(deliveryEntries), v.metadata({ ref: 'Delivery' }));
 
-/** A delivery by itself. */
+/** A single delivery. */
 export const DeliveryWithAttempts = v.pipe(
   v.object({
     ...deliveryEntries,

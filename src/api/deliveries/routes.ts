@@ -27,7 +27,7 @@ import {
   tag,
 } from './record.ts';
 
-/** Filters by what events are about, and when they happened. */
+/** Filters by type, record and time of events. */
 export const eventFilter = {
   webhookType: v.optional(described(oneOf(eventTypeNames), 'The type of the event.')),
   entityId: v.optional(
@@ -104,7 +104,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
 
 /**
  * The deliveries of an e-shop across its webhooks (docs/interface.md, L7).
- * @param version under which they are mounted; the answers are alike
+ * @param version under which they are mounted; the responses are the same
  */
 export function allDeliveriesRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();

@@ -1,7 +1,7 @@
 import { DOCS } from './assets.ts';
 import { anchor } from './markdown.ts';
 
-/** The last part of an operation's address, and its anchor on the first page. @param method in any case */
+/** The last part of the address of an operation, also its anchor on the first page. @param method in any case */
 export function operationAnchor(method: string, path: string): string {
   return anchor(`${method} ${path}`);
 }

@@ -1,11 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** Code on a page: coloured, with a button that copies it, and in several languages behind one choice. */
+/** Code on a page: highlighted, with a copy button, and in several languages to choose from. */
 import { highlighted } from './highlight.ts';
 
 export interface Snippet {
-  /** What it is called where there are several: a language or a file. */
+  /** Its name if there are several: a language or a file. */
   readonly label: string;
-  /** Of the code, as `highlight.ts` knows it. */
+  /** The language of the code, as known to `highlight.ts`. */
   readonly language: string;
   readonly text: string;
 }
@@ -21,9 +21,9 @@ export function CodeBlock({ language, text }: { language: string; text: string }
 }
 
 /**
- * Works without script; with it, the choice holds for all pages.
+ * Works without scripts; with them, the choice holds for all pages.
  * @param id unique on the page
- * @param named what is chosen
+ * @param named the kind of choice
  */
 export function Snippets({
   id,

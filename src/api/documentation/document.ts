@@ -1,4 +1,4 @@
-/** The OpenAPI document, as our own pages read it. */
+/** The OpenAPI document, as read by our own pages. */
 
 /** The parts of the document that our own code reads. */
 export interface OpenApiDocument {
@@ -37,7 +37,7 @@ export interface DocumentedSchema {
 export interface DocumentedMedia {
   readonly schema?: DocumentedSchema | undefined;
   readonly example?: unknown;
-  /** By name, where there are several. */
+  /** By name, if there are several. */
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 }
 

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The catalogue of events, and each with what a receiver gets in both versions. */
+/** The catalogue of events, and the page of each, with its payload in both versions. */
 import { eventPath, operationPath } from './addresses.ts';
 import { CodeBlock, Snippets } from './code-view.tsx';
 import type { DocumentedOperation, OpenApiDocument } from './document.ts';

@@ -1,6 +1,5 @@
 /**
- * The records of the examples, by the names of their schemas: the samples of the catalogue, and what speaks of
- * deliveries.
+ * The records of the examples, by the names of their schemas: the samples of the catalogue, and records about deliveries.
  */
 import { catalogue, sampleOf } from '../../domain/catalogue.ts';
 import { payloadVersions } from '../../domain/decimal.ts';
@@ -8,7 +7,7 @@ import { shippedCatalogue } from '../../domain/order/shipper-services.ts';
 import { render, renderValue } from '../../domain/render.ts';
 import { capital } from '../../domain/words.ts';
 
-/** Identifiers that belong together in all examples. */
+/** The same identifiers in all examples. */
 export const ids = {
   webhook: 7,
   event: '019e9f34-8b1e-7c30-9c1b-3f0a2d6c5e01',

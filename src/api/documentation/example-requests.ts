@@ -1,5 +1,5 @@
 /**
- * Examples of what is sent, by operation, made of the samples of the catalogue so that they name the same records.
+ * Example requests by operation, made from the samples of the catalogue so that they name the same records.
  */
 import {
   type CatalogueEntry,
@@ -11,7 +11,7 @@ import {
 import { PACKING_LISTS, renderValue } from '../../domain/render.ts';
 import { ids, SECRET, webhook } from './example-records.ts';
 
-/** As somebody writes it: without what only responses have, without what is null, or what the warehouse enters. */
+/** A record as a client writes it: without response-only fields, nulls, and fields that the warehouse enters. */
 function written({ responseOnly, sample }: CatalogueEntry, dropped: readonly string[] = []): object {
   const names = [...responseOnly, ...dropped];
   const fields = Object.entries(sample).filter(([name, value]) => value !== null && !names.includes(name));
@@ -29,7 +29,7 @@ function withoutEntered(line: unknown): unknown {
   );
 }
 
-/** Of a PUT: the identifier is in the path. */
+/** For a PUT: the identifier is in the path. */
 function rewritten(entry: CatalogueEntry, changes: object, dropped: readonly string[] = []): object {
   return { ...written(entry, [entry.idField, ...dropped]), ...changes };
 }
@@ -126,7 +126,7 @@ const queries: Readonly<Record<string, Readonly<Record<string, string | number |
   '/stock-movements': { sku: ids.product },
 };
 
-/** The body of an operation's example; undefined where it has none. @param key such as `POST /v21/orders` */
+/** The example body of an operation; undefined if it has none. @param key such as `POST /v21/orders` */
 export function exampleBody(key: string): unknown {
   const body = bodies[key];
   if (typeof body !== 'object' || body === null) return undefined;
@@ -135,7 +135,7 @@ export function exampleBody(key: string): unknown {
 
 export const operationsWithBody: readonly string[] = Object.keys(bodies);
 
-/** The value of a parameter in an operation's example; undefined where it is left out. */
+/** The value of a parameter in the example of an operation; undefined if left out. */
 export function exampleParameter(
   method: string,
   path: string,

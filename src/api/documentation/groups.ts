@@ -7,7 +7,7 @@ export interface Group {
   readonly operations: readonly LocatedOperation[];
 }
 
-/** All groups: the described ones in their order, then whatever else the operations name. */
+/** All groups: the described ones in order, then any others that operations name. */
 export function groupsOf({ paths, tags }: OpenApiDocument): Group[] {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),

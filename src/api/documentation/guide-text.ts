@@ -18,11 +18,11 @@ export interface GuideText {
   readonly summary: string;
   readonly headings: readonly Heading[];
   readonly html: HtmlEscapedString;
-  /** The sections as text, for the search: the one before the first heading has none. */
+  /** The sections as text, for the search: the one before the first heading has no heading. */
   readonly sections: readonly { readonly heading: Heading | null; readonly text: string }[];
 }
 
-/** The anchor of a heading, as GitHub makes it, so that links work in both places. */
+/** The anchor of a heading, as on GitHub, so that links work in both places. */
 function guideAnchor(title: string): string {
   return title
     .toLowerCase()
@@ -32,7 +32,7 @@ function guideAnchor(title: string): string {
 
 const parser = new MarkdownIt({ html: false });
 
-/** The code that stands together, by the token that shows it. */
+/** Adjacent snippets, by the token that shows them. */
 const together = new WeakMap<Token, Snippet[]>();
 
 function textOf(token: Token | undefined): string {
@@ -40,7 +40,7 @@ function textOf(token: Token | undefined): string {
   return parts.map(({ type, content }) => (/break$/.test(type) ? ' ' : content)).join('');
 }
 
-/** `js`, or `js Node.js`, where the second word is how the code is called beside others. */
+/** The info string is `js`, or `js Node.js`, where the second word is the label in a choice of snippets. */
 function snippetOf({ info, content }: Token): Snippet {
   const [language = '', ...label] = info.trim().split(/\s+/);
   return { language, label: label.join(' '), text: content };
@@ -50,12 +50,12 @@ function isLabelled(token: Token | undefined): boolean {
   return token?.type === 'fence' && snippetOf(token).label !== '';
 }
 
-/** A link to another guide's file leads to its page. */
+/** Turns a link to another guide's file into one to its page. */
 function hrefOf(href: string): string {
   return href.replace(/^(?:\.\/)?([\w-]+)\.md(?=$|#)/, '/docs/guides/$1');
 }
 
-/** Marks links and headings, and lets the code of neighbours with labels stand together. */
+/** Marks links and headings, and groups adjacent labelled code. */
 function prepared(tokens: readonly Token[]): { tokens: Token[]; headings: Heading[]; title: string } {
   const kept: Token[] = [];
   const headings: Heading[] = [];
@@ -103,7 +103,7 @@ parser.renderer.rules.fence = (tokens, index) => {
 };
 parser.renderer.rules.table_open = () => '<div class="scroll" tabindex="0"><table>';
 parser.renderer.rules.table_close = () => '</table></div>';
-/** A column that is aligned to the right holds numbers. The parser says so by a style, which the page's security policy ignores. */
+/** A right-aligned column holds numbers. The parser marks it by a style, which the page's security policy ignores. */
 const cell: typeof parser.renderer.renderToken = (tokens, index, options) => {
   const token = tokens[index];
   if (token !== undefined && token.attrGet('style') !== null) {
@@ -139,7 +139,7 @@ function sectionsOf(tokens: readonly Token[], headings: readonly Heading[]): Gui
   return sections.filter(({ heading, text }) => heading !== null || text !== '');
 }
 
-/** Reads a guide. Its first heading is its title, which the page shows by itself. */
+/** Reads a guide. Its first heading is its title, which the page shows separately. */
 export function readGuide(markdown: string): GuideText {
   const { tokens, headings, title } = prepared(parser.parse(markdown, {}));
   const first = tokens.findIndex(({ type }) => type === 'paragraph_open');

@@ -1,4 +1,4 @@
-/** The guides: `docs/guides/*.md`, which also come with the built program. */
+/** The guides: `docs/guides/*.md`, also part of the built program. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { type GuideText, readGuide } from './guide-text.ts';
 
@@ -6,7 +6,7 @@ interface Guide extends GuideText {
   readonly name: string;
 }
 
-/** Their names in the order in which they are read. What is not here comes last. */
+/** Their names in reading order. Guides not listed here come last. */
 export const guideOrder: readonly string[] = [
   'quickstart',
   'receiving',

@@ -1,10 +1,10 @@
-/** Code marked up for a style sheet, on the server: pages load no highlighter. */
+/** Highlights code on the server: pages load no highlighter. */
 import { createRequire } from 'node:module';
 import { raw } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import MarkdownIt from 'markdown-it';
 
-/** What of the package is used. Its own types bring those of browsers, which would then count as there everywhere. */
+/** The part of the package that is used. Its own types would declare browser globals everywhere. */
 interface Highlighter {
   registerLanguage(name: string, language: () => object): void;
   getLanguage(name: string): object | undefined;

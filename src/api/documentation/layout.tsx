@@ -4,12 +4,12 @@ import type { Child } from 'hono/jsx';
 import { asset, DOCS } from './assets.ts';
 import { Method } from './method.tsx';
 
-/** A page, as the contents and the neighbours name it. */
+/** A page, as named in the contents and in its neighbours' links. */
 export interface NavEntry {
   readonly path: string;
   readonly title: string;
   readonly method?: string;
-  /** A word behind the title, where two pages have the same. */
+  /** A word after the title, if two pages have the same title. */
   readonly mark?: string;
 }
 
@@ -33,13 +33,13 @@ interface PageProps {
   readonly children: Child;
 }
 
-/** A name that may be broken behind its underscores, and nowhere else. */
+/** A name that may wrap only after its underscores. */
 export function Breakable({ name }: { name: string }) {
   const parts = name.split('_');
   return <>{parts.map((part, index) => (index < parts.length - 1 ? [`${part}_`, <wbr />] : part))}</>;
 }
 
-/** The heading of a part of a page, which links to itself. */
+/** The heading of a section, which links to itself. */
 export function SectionHeading({ id, title }: Section) {
   return (
     <h2 id={id}>

@@ -10,7 +10,7 @@ renderer.renderer.rules.heading_open = (tokens, index) => {
   return `<${tokens[index]?.tag} id="${anchor(title)}">`;
 };
 
-/** An anchor for a heading: letters and digits in any script, and hyphens; nothing that HTML would have to escape. */
+/** An anchor for a heading: letters and digits of any script, and hyphens; nothing that needs escaping in HTML. */
 export function anchor(text: string): string {
   return text
     .toLowerCase()

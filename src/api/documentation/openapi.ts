@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document: the operations as their routes describe them, and what all of them share. */
+/** The OpenAPI 3.1 document: the operations as described by their routes, and the parts that all share. */
 import type { Hono } from 'hono';
 import { generateSpecs } from 'hono-openapi';
 import type { ApiEnv } from '../deps.ts';
@@ -140,7 +140,7 @@ export async function makeOpenApi(
       security: [{ apiKey: [], token: [] }],
     },
   });
-  // A copy through JSON: from here on it is what a consumer reads, not what the generator's types say.
+  // A copy through JSON: from here on the document as clients read it, not the generator's types.
   const document: OpenApiDocument = JSON.parse(JSON.stringify(generated));
   const paths = Object.entries(document.paths).map(([path, operations]) => {
     const completed = Object.entries(operations).map(([method, operation]) => [

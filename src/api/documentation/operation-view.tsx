@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** An operation's page: what it does, takes and answers, and an example of both. */
+/** The page of an operation: its description, parameters and responses, with an example. */
 import { CodeBlock, Snippets } from './code-view.tsx';
 import type { DocumentedOperation, DocumentedSchema, OpenApiDocument } from './document.ts';
 import { type Section, SectionHeading } from './layout.tsx';

@@ -1,4 +1,4 @@
-/** The code that the documentation shows a receiver's author. The tests run it against real signatures. */
+/** The code in the documentation for authors of receivers. The tests run it against real signatures. */
 
 /** A receiver with the kit (`receiver/examples/server.ts`). */
 export const receiverWithKit = `/** A receiver with nothing but Node.js. Port and secret come from the environment. */

@@ -32,7 +32,7 @@ export function documentationRoutes(
     return made;
   };
   let written: Promise<Uint8Array<ArrayBuffer>> | undefined;
-  /** Written once: it is large, and anybody may ask for it. */
+  /** Serialized once: it is large, and anyone may request it. */
   const text = () => {
     written ??= document().then((all) => new TextEncoder().encode(JSON.stringify(all)));
     return written;
@@ -54,7 +54,7 @@ export function documentationRoutes(
       const { page, missing } = await site();
       const found = page(c.req.path);
       if (found !== null) return c.html(found);
-      // A person sees a page, and a program what it gets everywhere else.
+      // A browser gets a page, a program the usual error.
       if (c.req.header('accept')?.includes('text/html') === true) return c.html(missing(), 404);
       throw notFound('There is no such page. See /docs.');
     });

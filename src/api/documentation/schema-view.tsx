@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** Schemas as types in a few words, and as tables of fields. */
+/** Schemas as short type names, and as tables of fields. */
 import type { Child } from 'hono/jsx';
 import { schemaPath } from './addresses.ts';
 import type { DocumentedSchema } from './document.ts';
@@ -37,11 +37,11 @@ function shortestOf(minLength: number): string {
   return minLength === 1 ? 'Not empty.' : `At least ${minLength} characters.`;
 }
 
-/** What a value may be, in sentences of Markdown. */
+/** The limits of a value, as sentences of Markdown. */
 export function limitsOf(schema: DocumentedSchema): string {
   const limits = [
     schema.enum === undefined ? '' : `One of ${schema.enum.map((value) => `\`${value}\``).join(', ')}.`,
-    // That an optional field is null where it is left out goes without saying.
+    // It goes without saying that an optional field that is left out is null.
     schema.default === undefined || schema.default === null
       ? ''
       : `Default \`${JSON.stringify(schema.default)}\`.`,
@@ -61,7 +61,7 @@ function innerObject(schema: DocumentedSchema | undefined): DocumentedSchema | u
   return (schema.anyOf ?? schema.oneOf)?.map(innerObject).find((inner) => inner !== undefined);
 }
 
-/** The description of a schema or, where it has none, of one inside: what is said of a field may stand in either. */
+/** The description of a schema or else of one inside: the description of a field may be in either. */
 function descriptionOf(schema: DocumentedSchema): string | undefined {
   if (schema.description !== undefined) return schema.description;
   const parts = [
@@ -71,7 +71,7 @@ function descriptionOf(schema: DocumentedSchema): string | undefined {
   return parts.map(descriptionOf).find((found) => found !== undefined);
 }
 
-/** Fields of this many levels are shown in the table of an object; the last ones have their type alone. */
+/** The depth of fields in the table of an object; the deepest ones show only their type. */
 const LEVELS = 6;
 
 function Field({
@@ -108,7 +108,7 @@ function Field({
   );
 }
 
-/** Only answers have it: what a request sends of it has no type. */
+/** A response-only field: as part of a request it has no type. */
 function isIgnored({ readOnly, type }: DocumentedSchema): boolean {
   return readOnly === true && type === undefined;
 }

@@ -1,18 +1,18 @@
 /**
- * What can be searched: every page, guides by their sections. The browser has the same list and library; without
- * script there is a page of results.
+ * The search index: every page, guides by section. The browser has the same list and library; without scripts there is
+ * a results page.
  */
 import MiniSearch from 'minisearch';
 
 export interface Findable {
   readonly id: string;
   readonly title: string;
-  /** Where it belongs. */
+  /** The part of the documentation that it belongs to. */
   readonly part: string;
   readonly text: string;
 }
 
-/** How is searched, in both places. */
+/** The search options, the same in both places. */
 export const searchOptions = {
   fields: ['title', 'part', 'text'],
   storeFields: ['title', 'part', 'text'],
@@ -34,14 +34,14 @@ export function wordsOf(text: string): string {
   return beginningOf(words, MAX_TEXT_CHARS);
 }
 
-/** The beginning of a text, up to a whole word. @param longest in characters, without the ellipsis */
+/** The beginning of a text, ending at a whole word. @param longest in characters, without the ellipsis */
 export function beginningOf(text: string, longest: number): string {
   if (text.length <= longest) return text;
   const end = text.lastIndexOf(' ', longest);
   return `${text.slice(0, end === -1 ? longest : end)}…`;
 }
 
-/** The most words that are searched for. Each is looked for among all that begin with it, or nearly: hundreds take long. */
+/** The maximum number of words in a search. Each is matched by prefix and fuzzily: hundreds take long. */
 const MAX_QUERY_WORDS = 12;
 /** Between words, as in the library. */
 const BETWEEN = /[\n\r\p{Z}\p{P}]+/u;

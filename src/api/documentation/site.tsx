@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The pages of the documentation, in their order, with their contents. */
+/** The pages of the documentation, in order, and their contents. */
 import type { Child } from 'hono/jsx';
 import { eventPath, operationPath, rulesPath, schemaPath } from './addresses.ts';
 import { DOCS } from './assets.ts';
@@ -15,7 +15,7 @@ import { FieldTable } from './schema-view.tsx';
 import { beginningOf, type Findable, searchOver, wordsOf } from './search-index.ts';
 import { Start } from './start-view.tsx';
 
-/** A page, what the search finds of it, and how it is made. */
+/** A page, its entries in the search, and how it is made. */
 interface SitePage {
   readonly place: NavEntry;
   readonly description: string;
@@ -25,9 +25,9 @@ interface SitePage {
 }
 
 export interface Site {
-  /** Of a path; null where there is none. */
+  /** The page of a path; null if there is none. */
   page(path: string): string | null;
-  /** What a browser is shown where there is no page. */
+  /** Shown to a browser if there is no page. */
   missing(): string;
   results(query: string): string;
   readonly paths: readonly string[];
@@ -169,7 +169,7 @@ function Results({ query, found }: { query: string; found: readonly Findable[] }
   );
 }
 
-/** Makes the documentation; each page once, when it is asked for. */
+/** Makes the documentation; each page is made once, on its first request. */
 export function makeSite(document: OpenApiDocument): Site {
   const all = sitePages(document);
   const parts: NavGroup[] = all.map(({ title, pages }) => ({

@@ -1,4 +1,4 @@
-/** A request in four languages, as it is pasted: address, key and token come from the environment. */
+/** A request in four languages, ready to paste: address, key and token come from the environment. */
 import type { Snippet } from './code-view.tsx';
 import type { DocumentedOperation } from './document.ts';
 

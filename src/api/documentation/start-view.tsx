@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
- * The first page of the documentation: where to begin, and an index. Anchors of texts that used to stand here lead to
- * their pages.
+ * The first page of the documentation: where to begin, and an index. Anchors of texts that used to be here lead to their
+ * new pages.
  */
 import type { Child } from 'hono/jsx';
 import { eventPath, operationAnchor, operationPath, rulesPath, schemaPath } from './addresses.ts';
@@ -17,7 +17,7 @@ interface NamedGuide {
   readonly summary: string;
 }
 
-/** An entry that leads to its own page; with script, whoever comes for its anchor goes there at once. */
+/** An entry that links to its own page; with scripts, visitors of its anchor are sent there at once. */
 function Moved({ id, href, children }: { id: string; href: string; children: Child }) {
   return (
     <li id={id} data-moved={href}>
@@ -26,7 +26,7 @@ function Moved({ id, href, children }: { id: string; href: string; children: Chi
   );
 }
 
-/** Anchors of earlier texts on this page, and where these are now. */
+/** Anchors of texts once on this page, and their new places. */
 const earlier = [
   ['receive', 'what-a-receiver-gets'],
   ['verify-x-service-signature', 'how-to-verify-a-signature'],

@@ -1,4 +1,4 @@
-/** The rules that no single schema or operation can say, in Markdown: the introduction of the OpenAPI document. */
+/** Rules beyond single schemas and operations, in Markdown: the introduction of the OpenAPI document. */
 import { MAX_PROBLEMS } from '../../domain/problem.ts';
 import { HISTORY_BYTES, MAX_RECORD_BYTES } from '../../domain/record-size.ts';
 import { defaultRetryPolicy, maxAttempts } from '../../domain/retry-policy.ts';

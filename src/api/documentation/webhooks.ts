@@ -1,4 +1,4 @@
-/** The `webhooks` section of the OpenAPI document: each event type as receivers meet it, from the catalogue. */
+/** The `webhooks` section of the OpenAPI document: each event type as receivers get it, from the catalogue. */
 import { type CatalogueEntry, entryOf, sampleOf } from '../../domain/catalogue.ts';
 import { payloadVersions } from '../../domain/decimal.ts';
 import {

@@ -1,4 +1,4 @@
-/** Adds to every operation an example of what is sent and of what comes back. */
+/** Adds an example request and response to every operation. */
 import { STATUS_CODES } from 'node:http';
 import { errorBody } from '../errors.ts';
 import type { DocumentedOperation, DocumentedSchema } from './document.ts';
@@ -8,7 +8,7 @@ import { exampleBody, exampleParameter } from './example-requests.ts';
 type Responses = NonNullable<DocumentedOperation['responses']>;
 type Response = Responses[string];
 
-/** What went wrong, where a request of this kind got that status. */
+/** An example problem for each status. */
 const refusals: Readonly<Record<number, string>> = {
   400: 'url: must be an absolute http: or https: URL.',
   401: 'The token is missing, invalid or has expired.',

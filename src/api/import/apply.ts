@@ -74,14 +74,14 @@ function prepare({ operation: name, id, body }: ParsedLine): Prepared {
   return operation.prepare(id ?? '', body);
 }
 
-/** Applies lines; the outcome is that of one after the other, in the order of the calls. Never throws. */
+/** Applies lines, with the same outcome as one after the other in the order of the calls. Never throws. */
 export type ApplyLine = (line: Line) => Promise<LineResult>;
 
 /**
  * @param requestId names the request in the log and in the message of an internal failure
- * @param permit asked before lines are written
+ * @param permit checked before lines are written
  * @param turns shared by all imports: how many write at the same time, each e-shop in turn
- * @param breathe asked before each line
+ * @param breathe called before each line, may wait
  */
 export function createApplyLine(
   deps: ApiDeps,

@@ -1,4 +1,4 @@
-/** Lines of one import, written several to a transaction, whose cost they share. */
+/** Writes the lines of an import, several to a transaction, to share its cost. */
 import postgres from 'postgres';
 import type { Turns } from '../../concurrency/turns.ts';
 import { importKeysOf, type KeyedLine } from '../../db/import-keys.ts';
@@ -10,24 +10,24 @@ import { isTransient } from '../errors.ts';
 import { type Applied, type Prepared, readFor } from './operations.ts';
 import type { Permit } from './still-allowed.ts';
 
-/** The most lines of a transaction, whose locks then last some milliseconds. */
+/** The maximum number of lines in a transaction: its locks last for milliseconds. */
 export const BATCH_LINES = 50;
-/** The lines of the first transaction: how large their records are is not known yet. */
+/** The lines of the first transaction: the size of their records is not known yet. */
 const FIRST_LINES = 10;
-/** The most bytes of lines in a transaction, unless one has more, and the most that their events may have. */
+/** The maximum number of bytes of the lines in a transaction, unless a single line has more, and of their events. */
 const BATCH_BYTES = 256 * 1024;
-/** After this time, in milliseconds, a transaction takes no more of its lines: somebody may wait for its locks. */
+/** After this time, in milliseconds, a transaction takes no more lines: others may wait for its locks. */
 const TRANSACTION_TARGET_MS = 50;
 
 interface BatchLine {
   readonly prepared: Prepared;
-  /** The identifier of the record, where the line names one. */
+  /** The identifier of the record, if the line names one. */
   readonly id: string | undefined;
   readonly keyed: KeyedLine | undefined;
   readonly bytes: number;
 }
 
-/** What became of a line: what it gave, or why nothing of it was done. */
+/** The outcome of a line: its result, or why nothing of it was done. */
 type Outcome = { readonly applied: Applied } | { readonly error: unknown };
 
 interface Waiting {
@@ -39,10 +39,10 @@ const appliedBefore: Applied = { message: 'Already applied.', repeated: true };
 
 /**
  * Writes the lines of an import in the order of the calls.
- * @param permit asked before each transaction
+ * @param permit checked before each transaction
  * @param turns one for each transaction
- * @param breathe asked before each line
- * @returns rejects with what the line failed for
+ * @param breathe called before each line, may wait
+ * @returns rejects with the error of the line
  */
 export function createBatches(
   sql: Pool,
@@ -53,19 +53,19 @@ export function createBatches(
 ): (line: BatchLine) => Promise<Applied> {
   const waiting: Waiting[] = [];
   let writing = false;
-  /** So many of the next lines are written alone: the database has refused something of them. */
+  /** This many of the next lines are written alone: the database has refused one of them. */
   let alone = 0;
-  /** How many lines come into one transaction: more after each that took all of its own, fewer after one that did not. */
+  /** The lines of the next transaction: more after one that took all of its lines, fewer after one that did not. */
   let most = FIRST_LINES;
 
   async function writeWaiting(): Promise<void> {
     writing = true;
-    // What has been read already comes with the first line.
+    // Lines already read join the first one.
     await new Promise((round) => setImmediate(round));
     while (waiting.length > 0) {
       await turns.run(eshopId, async () => {
         const batch = waiting.slice(0, alone > 0 ? 1 : sizeOf(waiting, most));
-        // A line now and then is delivered as any change. Of large ones few make a batch, and more wait.
+        // An occasional line is delivered like any change. Large lines make small batches, with more lines waiting.
         const much = batch.length >= FIRST_LINES || (alone === 0 && batch.length < waiting.length);
         const outcomes = await outcomesOf(
           batch.map(({ line }) => line),
@@ -81,13 +81,13 @@ export function createBatches(
     writing = false;
   }
 
-  /** Of the first of these lines; none where they must be written alone. */
+  /** The outcomes of the first of these lines; none if they must be written alone. */
   async function outcomesOf(lines: readonly BatchLine[], queue: Queue): Promise<Outcome[]> {
     try {
       await permit.check();
       return await retryOnDeadlock(() => together(lines, queue));
     } catch (error) {
-      // Whatever the database refused, refusing one line, has undone all of them: it is found out which one it was.
+      // By refusing one line the database has undone all: writing them alone shows which one it was.
       if (lines.length > 1 && isUndone(error)) {
         alone = lines.length;
         return [];
@@ -132,7 +132,7 @@ export function createBatches(
   };
 }
 
-/** How many of those that wait come into one transaction. */
+/** How many of the waiting lines go into one transaction. */
 function sizeOf(waiting: readonly Waiting[], most: number): number {
   let bytes = 0;
   const end = waiting.findIndex(({ line }, index) => {

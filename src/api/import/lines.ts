@@ -1,12 +1,12 @@
 /** Bytes → the lines of an NDJSON body. */
 
-/** The longest line, in bytes: as long as the body of a request of its own may be. */
+/** The longest line, in bytes: the same as the largest body of an ordinary request. */
 const MAX_LINE_BYTES = 1024 * 1024;
 
 export interface Line {
   /** From 1; empty lines are counted. */
   readonly number: number;
-  /** Without its end; null when it is longer than {@link MAX_LINE_BYTES}. */
+  /** Without its line end; null if longer than {@link MAX_LINE_BYTES}. */
   readonly bytes: Buffer | null;
 }
 
@@ -14,8 +14,8 @@ const LF = 0x0a;
 const isBlank = (bytes: Buffer) => bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 
 /**
- * Splits at LF or CRLF and keeps no more than one line in memory.
- * @param breathe asked before each line: a chunk may hold tens of thousands
+ * Splits at LF or CRLF and holds at most one line in memory.
+ * @param breathe called before each line, may wait: a chunk may hold tens of thousands
  */
 export function splitLines(breathe: () => Promise<void> | undefined): TransformStream<Uint8Array, Line> {
   let number = 0;

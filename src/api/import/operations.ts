@@ -1,6 +1,5 @@
 /**
- * What a line of an import can do: each operation of the warehouse by name, with the body and the function of its
- * endpoint.
+ * The operations of an import's lines: each operation of the warehouse by name, with the body and function of its endpoint.
  */
 import type * as v from 'valibot';
 import type { EntityMapping } from '../../db/records/entity-mapping.ts';
@@ -17,7 +16,7 @@ import type { Resource } from '../records/resource.ts';
 import { returnResource } from '../records/returns.ts';
 
 export interface Applied {
-  /** As its own endpoint says it. */
+  /** As in the response of its own endpoint. */
   readonly message: string;
   /** The identifier of the record. */
   readonly id?: string | number;
@@ -25,13 +24,13 @@ export interface Applied {
   readonly repeated?: boolean;
 }
 
-/** What lines of a kind read, many of them at once; without it each line would read for itself. */
+/** Reads for many lines of a kind at once, which otherwise would each read on their own. */
 interface Reads {
   /** Kinds are locked in the order of their names. */
   readonly name: string;
   /** Locks and reads records. */
   records(work: UnitOfWork, ids: readonly string[]): Promise<void>;
-  /** @returns the SKUs whose stock changes of these records will ask for */
+  /** @returns the SKUs whose stock is needed for changes of these records */
   skus(work: UnitOfWork, ids: readonly string[]): Promise<readonly string[]>;
 }
 
@@ -39,28 +38,28 @@ export interface Prepared {
   readonly reads: Reads;
   /** The record, or the product, that it changes. */
   readonly id: string;
-  /** True when it may find any product short, or make it so. */
+  /** True if it may find any product short, or make it so. */
   readonly movesStock: boolean;
   /**
    * Stages it.
-   * @returns what it gave, to be asked once the unit of work is written
+   * @returns its result, to be called once the unit of work is written
    */
   apply(work: UnitOfWork): Promise<() => Applied>;
 }
 
 export interface ImportOperation {
-  /** The name a line gives it. */
+  /** Its name in a line. */
   readonly name: string;
   /** For the documentation: the endpoint that does the same. */
   readonly endpoint: string;
-  /** True when a line names the record by `id`. */
+  /** True if a line names the record by `id`. */
   readonly named: boolean;
   readonly body: v.GenericSchema;
   /** @throws Problem 400 for a body that is wrong in itself */
   prepare(id: string, body: unknown): Prepared;
 }
 
-/** Movements read nothing but the stock of their products. */
+/** Movements read only the stock of their products. */
 const stockReads: Reads = { name: 'products', records: async () => {}, skus: async (_work, skus) => skus };
 
 const stockMovement: ImportOperation = {
@@ -91,7 +90,7 @@ const readsOf = <Rec extends object>(mapping: EntityMapping<Rec>): Reads => ({
   },
 });
 
-/** What the warehouse does to a kind of record: "packing-lists" of an order is `orderPackingLists`. */
+/** The warehouse's operations on a kind of record: "packing-lists" of an order is `orderPackingLists`. */
 function operationsOn<Rec extends object>({
   mapping,
   operations,
@@ -119,8 +118,8 @@ function operationsOn<Rec extends object>({
 }
 
 /**
- * Reads at once what lines will ask for. Everybody locks in this order: kinds by name, each by identifiers, then
- * products by SKU.
+ * Reads in advance all that the lines need. Every transaction locks in this order: kinds by name, each by identifier,
+ * then products by SKU.
  */
 export async function readFor(work: UnitOfWork, lines: readonly Prepared[]): Promise<void> {
   const kinds = [...new Set(lines.map(({ reads }) => reads))].sort((a, b) => (a.name < b.name ? -1 : 1));

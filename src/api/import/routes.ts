@@ -21,20 +21,20 @@ import { CHECK_MS, createPermit } from './still-allowed.ts';
 const CONTENT_TYPE = 'application/x-ndjson';
 const ACCEPTED = /^application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines)\s*(?:;|$)/i;
 
-/** Lines that have been read and have no result yet: while one batch is written, the next one is read. */
+/** Lines read without a result yet: while one batch is written, the next is read. */
 const WINDOW = 2 * BATCH_LINES;
 /** The same in bytes. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
-/** Imports that write at the same time, of each e-shop in turn: the pool has connections left for everybody else. */
+/** Imports that write at the same time, each e-shop in turn: the pool keeps connections for everything else. */
 const CONNECTIONS = 4;
-/** Results that wait for a client who does not read them yet, in bytes; then reading the body pauses. */
+/** Results not yet read by the client, in bytes; beyond this, reading the body pauses. */
 const UNREAD_BYTES = 8 * 1024 * 1024;
 
 /**
  * Lines → the text of their results, in the order of the lines.
- * @param breathe asked before each line
- * @param over true when no further line will be applied: the results end once those read so far are answered
- * @param sent called with the size of every result in bytes
+ * @param breathe called before each line, may wait
+ * @param over true once no further line will be applied: the results end with those of the lines read so far
+ * @param sent called with the size of each result in bytes
  */
 function applyLines(
   apply: ApplyLine,
@@ -65,7 +65,7 @@ function applyLines(
           bytesOpen -= line.bytes?.length ?? 0;
           if (over() && unanswered === 0) controller.terminate();
         })();
-        // If the client has gone, nobody is left to handle its rejection.
+        // If the client has gone, nothing handles its rejection.
         last.catch(() => {});
         open.push(last);
         while (open.length >= WINDOW || (bytesOpen >= WINDOW_BYTES && open.length > 0)) await open.shift();
@@ -77,10 +77,10 @@ function applyLines(
   );
 }
 
-/** What a chunk of the body costs at least, in bytes: a small one is as much work as a larger one. */
+/** The least that a chunk of the body counts, in bytes: a small one is as much work as a larger one. */
 const CHUNK_BYTES = 1024;
 
-/** Counts what arrives, and lets no more in while the e-shop has spent its bytes. */
+/** Counts received bytes, and lets no more in while the e-shop's are used up. */
 function metered(allowance: Allowance | undefined): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     async transform(chunk, controller) {
@@ -91,7 +91,7 @@ function metered(allowance: Allowance | undefined): TransformStream<Uint8Array, 
   });
 }
 
-/** The results that the client has not taken yet, and the response, until the end of which the request counts as in progress. */
+/** Results that the client has not read yet, and the response: the request counts as in progress until its end. */
 function underWay(allowance: Allowance | undefined) {
   const waiting = { writableLength: 0 };
   return {
@@ -169,7 +169,7 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
         .pipeThrough(metered(allowance))
         .pipeThrough(splitLines(breathe))
         .pipeThrough(applyLines(apply, breathe, permit.refused, answer.sent), {
-          // Cancelling the body would close the connection before the last results have left.
+          // Cancelling the body would close the connection before the last results are sent.
           preventCancel: true,
         });
       return c.body(answer.response(results), 200, { 'content-type': CONTENT_TYPE });

@@ -1,22 +1,22 @@
 /**
- * Work in slices, so that an import never blocks the process: everything else gets its turn after a few milliseconds,
- * and then the waiting imports of each e-shop.
+ * Work in slices, so that an import never blocks the process: after a few milliseconds everything else has its turn, then
+ * the waiting imports, by e-shop.
  */
 import { createTurns } from '../../concurrency/turns.ts';
 
-/** How long work continues before something else may run, in milliseconds. */
+/** How long work continues before other work may run, in milliseconds. */
 export const SLICE_MS = 10;
 
 interface Slices {
   /**
-   * To be asked before each small piece of work.
-   * @param key whose work it is
-   * @returns undefined while the slice lasts; else a promise of a later one
+   * Call before each small piece of work.
+   * @param key of the owner of the work
+   * @returns undefined while the slice lasts; else a promise of the next one
    */
   next(key: number): Promise<void> | undefined;
 }
 
-/** @param now milliseconds of a clock that never goes back */
+/** @param now in milliseconds, on a clock that never goes back */
 export function createSlices(now: () => number = () => performance.now()): Slices {
   const turns = createTurns({ total: 1 });
   let began = Number.NEGATIVE_INFINITY;
@@ -24,7 +24,7 @@ export function createSlices(now: () => number = () => performance.now()): Slice
     next(key) {
       if (now() - began < SLICE_MS) return undefined;
       return new Promise((resolve) => {
-        // One per round of the event loop: what is resolved here runs before the next one gets its turn.
+        // One per round of the event loop: the resolved work runs before the next one has its turn.
         void turns.run(key, async () => {
           await new Promise((round) => setImmediate(round));
           began = now();

@@ -1,19 +1,19 @@
-/** Whether an import may go on: it may last much longer than its authentication. */
+/** Whether an import may go on: it may outlast its authentication by far. */
 import { unauthorized } from '../../domain/problem.ts';
 import { REFUSED } from '../authenticate.ts';
 
 export const CHECK_MS = 2_000;
 
 export interface Permit {
-  /** @throws Problem 401 once it was refused, for good; an error of the database stands for this question alone */
+  /** @throws Problem 401 once refused, for good; an error of the database applies to this call alone */
   check(): Promise<void>;
-  /** True once it was refused. */
+  /** True once refused. */
   refused(): boolean;
 }
 
 /**
- * @param ask the question of the authentication, just answered with yes
- * @param everyMs how long an answer stands, in milliseconds
+ * @param ask the check of the authentication, which has just succeeded
+ * @param everyMs how long its result is valid, in milliseconds
  */
 export function createPermit(ask: () => Promise<boolean>, everyMs = CHECK_MS): Permit {
   let askedAt = performance.now();

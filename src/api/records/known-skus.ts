@@ -1,4 +1,4 @@
-/** The SKUs of a body, which the database nearly always knows: asked about only when a write was refused. */
+/** Checks the SKUs of a body. They are nearly always known, so the database is only asked after a refused write. */
 import postgres from 'postgres';
 import type { Pool } from '../../db/pool.ts';
 import { knownSkus } from '../../db/records/products.ts';
@@ -7,7 +7,7 @@ import { Problem } from '../../domain/problem.ts';
 /** SQLSTATE: a line names a product that does not exist. */
 const NO_SUCH_PRODUCT = '23503';
 
-/** Writes as if all these SKUs were products of the e-shop. A refusal names the unknown ones, too. */
+/** Writes as if all these SKUs were products of the e-shop; once refused, again with the known ones, to name the others too. */
 export async function withKnownSkus<T>(
   sql: Pool,
   eshopId: number,
@@ -20,7 +20,7 @@ export async function withKnownSkus<T>(
     const unknown = error instanceof postgres.PostgresError && error.code === NO_SUCH_PRODUCT;
     if (skus.length === 0 || !(unknown || (error instanceof Problem && error.status !== 404))) throw error;
     const known = await knownSkus(sql, eshopId, skus);
-    // A product that was missing may have been created in the meantime.
+    // A missing product may have been created in the meantime.
     if (known.size === skus.length && !unknown) throw error;
     return write(known);
   }

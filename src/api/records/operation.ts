@@ -1,6 +1,6 @@
 /**
- * What can be done to a record beside replacing its fields: by the e-shop without a body, by the warehouse with one.
- * The import does the warehouse's line by line (`import/operations.ts`).
+ * Operations on a record besides changing its fields: by the e-shop without a body, by the warehouse with one. The
+ * import offers the warehouse's, one per line (`import/operations.ts`).
  */
 import type * as v from 'valibot';
 import type { Change } from '../../db/records/write.ts';
@@ -30,7 +30,7 @@ export interface Action<Rec> extends Described {
 /** `PUT /warehouse/<resource>/{id}/<name>`, for the role `warehouse`. */
 export interface Operation<Rec> extends Described {
   readonly body: v.GenericSchema<unknown, object>;
-  /** Whether the answer has the packing lists. */
+  /** Whether the response has the packing lists. */
   readonly withPackingLists: boolean;
   /** @throws Problem 400 for a body that is wrong in itself */
   prepare(body: unknown): PreparedOperation<Rec>;
@@ -38,7 +38,7 @@ export interface Operation<Rec> extends Described {
 
 interface PreparedOperation<Rec> {
   readonly change: Change<Rec>;
-  /** True when it may find any product short, or make it so. */
+  /** True if it may find any product short, or make it so. */
   readonly movesStock: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Orders: `/orders`, key `eshopOrderId`, and what the warehouse does to them. */
+/** Orders: `/orders`, key `eshopOrderId`, and the warehouse's operations on them. */
 import * as v from 'valibot';
 import { orders } from '../../db/records/orders.ts';
 import { described, oneOf, optional, text } from '../../domain/fields.ts';
@@ -66,7 +66,7 @@ export const orderOperations: readonly Operation<OrderRecord>[] = [
   }),
 ];
 
-/** @param marketplaces those that are known, for the documentation */
+/** @param marketplaces the known ones, for the documentation */
 export function orderResource(marketplaces: readonly string[]): Resource<OrderRecord> {
   const entries = documentedEntries(marketplaces);
   return {

@@ -21,13 +21,13 @@ export interface ListedResource {
   readonly mapping: EntityMapping<object>;
   /** Its group in the documentation, such as "Receivings". */
   readonly tag: string;
-  /** What is to be said of the list, in Markdown. */
+  /** The rest of the description of the list, in Markdown. */
   readonly listed: string;
   /** The query parameters that filter the list (see `ListFilter`). */
   readonly filter: v.ObjectEntries;
-  /** The path parameter, where it is not an identifier that the e-shop has given. */
+  /** The path parameter, if it is not an identifier chosen by the e-shop. */
   readonly id?: v.GenericSchema<string, string | number>;
-  /** What `withPackingLists` adds to the detail, in Markdown; left out where there are none. */
+  /** The effect of `withPackingLists` on the detail, in Markdown; left out if there are no packing lists. */
   readonly packingLists?: string;
   recordSchema(version: PayloadVersion): v.GenericSchema;
 }
@@ -42,7 +42,7 @@ export function idParams({ noun, idField }: CatalogueEntry) {
   return { id: described(identifier(), `The \`${idField}\` of the ${noun}.`) };
 }
 
-/** The JSON texts of records; a hundred large ones would hold up the process for as long as it takes. */
+/** The JSON texts of records, in slices: a hundred large records at once would block the process. */
 async function rendered(records: readonly object[], options: RenderOptions): Promise<string[]> {
   const texts: string[] = [];
   const pause = yieldToEventLoop();

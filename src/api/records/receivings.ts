@@ -1,4 +1,4 @@
-/** Receivings: `/receivings`, key `eshopReceivingId`, and what the warehouse does to them. */
+/** Receivings: `/receivings`, key `eshopReceivingId`, and the warehouse's operations on them. */
 import * as v from 'valibot';
 import { receivings } from '../../db/records/receivings.ts';
 import { oneOf } from '../../domain/fields.ts';

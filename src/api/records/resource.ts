@@ -27,14 +27,14 @@ import { idParams, type ListedResource, recordReads } from './reads.ts';
 export interface Resource<Rec extends object> extends ListedResource, Edits<Rec, OrderContext> {
   readonly mapping: EntityMapping<Rec>;
   readonly inputSchema: v.GenericSchema<unknown, object>;
-  /** How the creation is called. */
+  /** The verb of the creation. */
   readonly creates: 'Create' | 'Announce';
-  /** Said of the creation alone. */
+  /** For the description of the creation alone. */
   readonly onCreation?: string;
-  /** What can no longer be changed later on, and when; with `tooLate`, which says so of the 409. */
+  /** The fields that can no longer be changed later, and when; with `tooLate`, the text for the 409. */
   readonly late?: string;
   readonly tooLate?: string;
-  /** Rules of the body that the schema cannot say. */
+  /** Rules of the body beyond the schema. */
   readonly rules?: string;
   readonly actions: readonly Action<Rec>[];
   readonly operations: readonly Operation<Rec>[];
@@ -47,7 +47,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
   const { kind, noun, path, idField, responseOnly } = entry;
   const one = `${path}/:id`;
   const named = article(noun);
-  /** @param conflict when it is refused with 409 */
+  /** @param conflict the reason for a 409 */
   const errors = (conflict: string | undefined) => ({
     404: `the ${noun} does not exist.`,
     ...(conflict === undefined ? {} : { 409: conflict }),
@@ -61,7 +61,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
   const app = new Hono<ApiEnv>();
   app.route('/', recordReads(deps, 'v21', resource));
 
-  /** What the rules of a body know beside it; writes with that. */
+  /** Writes with the context of the rules. */
   const writing = <T>(
     eshopId: number,
     clock: Clock,
@@ -75,7 +75,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
   };
   const shown = (record: Rec, withPackingLists = false) =>
     renderValue(record, { version: 'v21', withPackingLists });
-  /** Changes it; `message` is what is said of it, unless nothing was changed. */
+  /** Changes a record; `message` is that of the response, unless nothing was changed. */
   const change = async (eshopId: number, id: string, message: string, by: Change<Rec>) => {
     let before: Rec | undefined;
     const after = await transaction(deps.sql, (tx) =>

@@ -1,6 +1,6 @@
-/** Sentences that the documentation of several kinds of record has. */
+/** Sentences shared by the documentation of several kinds of record. */
 
-/** What can be changed of something announced that has arrived, as a sentence for the documentation. */
+/** The fields of an announcement that can be changed after arrival, as a sentence for the documentation. */
 export function lateOnArrival(changeable: readonly string[]): string {
   const fields = changeable.map((field) => `\`${field}\``).join(', ');
   return ` Once it has arrived, only ${fields} can be changed; anything else returns 409.`;
@@ -8,7 +8,7 @@ export function lateOnArrival(changeable: readonly string[]): string {
 
 /**
  * Rules of the lines of an announcement, as items of a Markdown list.
- * @param entered what the warehouse enters, as the beginning of a sentence
+ * @param entered the warehouse's entries, as the beginning of a sentence
  */
 export function lineRules(field: string, entered: string): string {
   return `

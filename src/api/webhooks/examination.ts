@@ -1,4 +1,4 @@
-/** The examination of a webhook's receiver, answered as a table (docs/interface.md, W17). */
+/** The examination of a webhook's receiver, with the results as a table (docs/interface.md, W17). */
 import { Hono } from 'hono';
 import type { Turns } from '../../concurrency/turns.ts';
 import { beginExamination, endExamination } from '../../db/webhooks/examinations.ts';
@@ -12,15 +12,15 @@ import { ok } from '../envelope.ts';
 import { params } from '../validate.ts';
 import { noSuchWebhook, tag, webhookId } from './record.ts';
 
-/** Where an examination is asked for: it waits for a receiver, many times, and takes no turn meanwhile. */
+/** The path of examinations: one waits for a receiver many times, and takes no turn meanwhile. */
 export const EXAMINE_PATH = '/v21/webhooks/:id/examine';
 
 /** Examinations under way at once. */
 const AT_ONCE = { total: 20, perKey: 4 };
-/** With the time that one may take, within the two minutes that are promised. */
+/** With the time of an examination, within the promised two minutes. */
 const QUEUE_TIMEOUT_MS = 15_000;
 
-/** @param turn of the budget: for what uses the database */
+/** @param turn of the budget: for database access */
 export function examinationRoutes(
   { sql, examine }: Pick<ApiDeps, 'sql' | 'examine'>,
   turn: Turns['run'],

@@ -1,4 +1,4 @@
-/** What a webhook missed while it was inactive, told when it is activated (docs/interface.md, W18). */
+/** The events that a webhook missed while inactive, reported on activation (docs/interface.md, W18). */
 import * as v from 'valibot';
 import type { Pool } from '../../db/pool.ts';
 import { countLostEvents } from '../../db/recoveries/lost-events.ts';
@@ -6,7 +6,7 @@ import type { WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { described, time, wholeNumber } from '../../domain/fields.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
 
-/** So many are counted, as in lists. */
+/** The maximum count, as in lists. */
 const MOST_COUNTED = 10_000;
 
 const missed = v.pipe(
@@ -29,7 +29,7 @@ export const activatedWebhookSchema = v.pipe(
   v.metadata({ ref: 'ActivatedWebhook' }),
 );
 
-/** @param webhook as it is since its activation */
+/** @param webhook as it is after the activation */
 export async function missedBy(
   sql: Pool,
   eshopId: number,

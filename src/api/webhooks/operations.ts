@@ -1,4 +1,4 @@
-/** A webhook is switched on and off, and gets a new secret (docs/interface.md, W5 and W8). */
+/** Activating and deactivating a webhook, and regenerating its secret (docs/interface.md, W5 and W8). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { replaceSecret, setActive } from '../../db/webhooks/webhooks.ts';

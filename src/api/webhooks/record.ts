@@ -1,4 +1,4 @@
-/** A webhook as the API names it and shows it. */
+/** A webhook, as it is named and shown in the API. */
 import type { WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { recordNumberText } from '../../domain/fields.ts';
 import { incidentOf } from '../../domain/incident.ts';
@@ -12,7 +12,7 @@ export const noSuchWebhook = 'the webhook does not exist, was deleted, or belong
 /** In a path or a query. */
 export const webhookId = recordNumberText({ description: 'Identifier of the webhook.', examples: [7] });
 
-/** @param policy by which its incident ends in a deactivation */
+/** @param policy determines when its incident ends in a deactivation */
 export function recordOf(policy: RetryPolicy, row: WebhookRow): WebhookRecord {
   const { deactivatedAt: at, deactivationReason: reason } = row;
   return {

@@ -1,4 +1,4 @@
-/** Recoveries of a webhook: asked for, read, paused, resumed and canceled (docs/interface.md, L10–L12). */
+/** Recoveries of a webhook: requested, read, paused, resumed and canceled (docs/interface.md, L10–L12). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import type { LostEventCount } from '../../db/recoveries/lost-events.ts';
@@ -66,11 +66,11 @@ function inactive(id: number): Problem {
   return badRequest(`Webhook ${id} is inactive. Activate it first.`);
 }
 
-/** Begins or counts a recovery: it may look at very many events, so it takes no turn of the budget but a place of its own. */
+/** Begins or counts a recovery: it may read very many events, so it takes no turn of the budget but a place of its own. */
 export const RECOVER_PATH = '/v21/webhooks/:id/recover';
-/** An e-shop’s one by one, so that a few with very many events leave the database to all others. */
+/** One at a time per e-shop, so that a few with very many events leave the database to the others. */
 const COUNTED_AT_ONCE = { total: 4, perKey: 1 } as const;
-/** For how long one waits for another, in milliseconds. */
+/** How long a count waits for its place, in milliseconds. */
 const COUNT_QUEUE_TIMEOUT_MS = 10_000;
 
 export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {

@@ -1,4 +1,4 @@
-/** A recovery as the API is asked for it and shows it (docs/interface.md, L10–L12). */
+/** The request for a recovery, and a recovery as shown in the API (docs/interface.md, L10–L12). */
 import * as v from 'valibot';
 import type { RecoveryRow } from '../../db/recoveries/recoveries.ts';
 import { described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';

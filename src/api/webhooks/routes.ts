@@ -1,4 +1,4 @@
-/** Webhooks as records: listed, created, read, replaced and deleted (docs/interface.md, W1). */
+/** Webhooks as records: list, create, read, replace and delete (docs/interface.md, W1). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { readContract } from '../../db/eshops.ts';
@@ -33,7 +33,7 @@ import { body, params, query } from '../validate.ts';
 import { noSuchWebhook, recordOf, tag, webhookId } from './record.ts';
 
 const responseOnly = { responseOnly: webhookResponseOnly };
-/** A secret is replaced by regeneration alone. */
+/** Only regeneration replaces a secret. */
 const ignoredInPut = { responseOnly: [...webhookResponseOnly, 'secret'] };
 
 export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
@@ -45,7 +45,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     return contractOf(await readContract(sql, eshopId));
   }
 
-  /** What the schema cannot know: the e-shop's contract, and where webhooks may lead at all. */
+  /** Checks beyond the schema: the e-shop's contract, and where webhooks may lead. */
   async function checkInput(eshopId: number, input: GivenSettings): Promise<Contract> {
     const found = await contract(eshopId);
     const destination = deps.destinationProblem(input.url);

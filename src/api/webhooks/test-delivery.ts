@@ -1,4 +1,4 @@
-/** A test delivery: one request with a sample, answered with what came back (docs/interface.md, W13). */
+/** A test delivery: one request with a sample, answered with the receiver's response (docs/interface.md, W13). */
 import { Hono } from 'hono';
 import type { Turns } from '../../concurrency/turns.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
@@ -11,14 +11,14 @@ import { ok } from '../envelope.ts';
 import { params } from '../validate.ts';
 import { noSuchWebhook, tag, webhookId } from './record.ts';
 
-/** Where test deliveries are asked for: such a request waits for a receiver, and takes no turn meanwhile. */
+/** The path of test deliveries: such a request waits for a receiver, and takes no turn meanwhile. */
 export const TEST_PATH = '/v21/webhooks/:id/test';
 
 /** Tests under way at once: each may wait for its receiver for as long as an attempt may last. */
 const TESTS_AT_ONCE = { total: 50, perKey: 8 };
 const TEST_QUEUE_TIMEOUT_MS = 15_000;
 
-/** @param turn of the budget: for what uses the database */
+/** @param turn of the budget: for database access */
 export function webhookTestRoutes(
   { sql, sendTest }: Pick<ApiDeps, 'sql' | 'sendTest'>,
   turn: Turns['run'],

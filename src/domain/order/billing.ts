@@ -1,4 +1,4 @@
-/** Billing may be left out: then it is the recipient. */
+/** Billing may be left out; then it is the recipient. */
 import type { OrderInput } from './schema.ts';
 
 const pairs = {
@@ -23,7 +23,7 @@ export function billsRecipient(order: Party): boolean {
   return Object.entries(pairs).every(([billing, field]) => values.get(billing) === values.get(field));
 }
 
-/** The order with the recipient as billing where every billing field is left out. */
+/** The order, billed to the recipient if every billing field is left out. */
 export function withBilling<Order extends Party>(order: Order): Order {
   const values = new Map<string, unknown>(Object.entries(order));
   if (billingFields.some((field) => values.get(field) !== null)) return order;

@@ -1,6 +1,6 @@
 /**
- * What can be done to an order: pure functions from the record before to the record after. Stock, timers and events
- * are the database's side.
+ * The changes of an order: pure functions from the record before to the record after. Stock, timers and events are
+ * handled in the database.
  */
 import * as v from 'valibot';
 import { orderEntry } from '../catalogue.ts';
@@ -21,7 +21,7 @@ import {
 } from './schema.ts';
 import { type OrderStatus, orderStatuses, orderTransitions } from './status.ts';
 
-/** From here on the warehouse has the order in hand, and the e-shop may change only a few fields. */
+/** In these states the warehouse has the order in hand, and the e-shop may change only a few fields. */
 const inHand: ReadonlySet<OrderStatus> = new Set([
   'processing',
   'packed',
@@ -35,12 +35,12 @@ const inHand: ReadonlySet<OrderStatus> = new Set([
   'canceled',
 ]);
 
-/** What the e-shop may still change from `processing` on. */
+/** The fields that the e-shop may still change from `processing` on. */
 export const changeableInHand: readonly string[] = ['note', 'trackingNumbers', 'orderFiles', 'paid'];
 
 const noBilling = Object.fromEntries(billingFields.map((field) => [field, null]));
 
-/** The lines with the packing lists of the lines they take the place of (same SKU and lot, in their order). */
+/** The lines with the packing lists of the lines they replace (same SKU and lot, in their order). */
 function keepPackingLists(
   lines: readonly OrderProductInput[],
   before: readonly OrderProduct[],
@@ -53,7 +53,7 @@ function keepPackingLists(
   });
 }
 
-/** What an e-shop writes of an order; its `status` is not changed by an update. */
+/** The changes of an order by its e-shop; an update does not change its `status`. */
 export const orderEdits = editsOf<OrderRecord, RuledOrder, OrderContext>({
   entry: orderEntry,
   lines: {
@@ -62,14 +62,14 @@ export const orderEdits = editsOf<OrderRecord, RuledOrder, OrderContext>({
       itemsOf(lines).length === 0 ? lines : itemsOf(lines).map((line) => without(line, ['packingLists'])),
   },
   schema: v.pipe(orderInputSchema, v.transform(withBilling)),
-  // The status is the record's and not a request's.
+  // The status is that of the record, not of the request.
   updateSchema: v.pipe(
     v.strictObject({ ...orderEntries, status: oneOf(orderStatuses) }),
     v.transform(withBilling),
   ),
   rules: orderRules,
   fixed(record, sent) {
-    // A bill that goes to the recipient follows the recipient, unless the request says where it goes.
+    // If the order is billed to the recipient, billing follows the recipient unless the request has a billing field.
     const follows = billsRecipient(record) && !billingFields.some((field) => field in sent);
     return { ...(follows ? noBilling : {}), status: record.status };
   },
@@ -84,8 +84,8 @@ export const orderEdits = editsOf<OrderRecord, RuledOrder, OrderContext>({
   },
 });
 /**
- * @param note of the warehouse, kept in the history
- * @throws Problem 409 when the table has no such transition
+ * @param note by the warehouse, kept in the history
+ * @throws Problem 409 if the table has no such transition
  */
 export function moveOrder(record: OrderRecord, to: OrderStatus, note: string | null, now: Date): OrderRecord {
   assertMove<OrderStatus>(orderTransitions, 'order', record.status, to);
@@ -101,7 +101,7 @@ export function moveOrder(record: OrderRecord, to: OrderStatus, note: string | n
 
 /**
  * Releases a pre-order.
- * @throws Problem 409 when it is none
+ * @throws Problem 409 if it is not a pre-order
  */
 export function releaseOrder(record: OrderRecord, now: Date): OrderRecord {
   if (record.status !== 'preOrder')

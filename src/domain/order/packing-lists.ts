@@ -1,11 +1,11 @@
-/** Packing lists: which units of an order went into which package (docs/interface.md, O1). */
+/** Packing lists: the units of an order in each package (docs/interface.md, O1). */
 import * as v from 'valibot';
 import { described, identifier, optional, text } from '../fields.ts';
 import { list, MAX_LINES } from '../list.ts';
 import { type FieldProblem, invalid } from '../problem.ts';
 import { type OrderRecord, type PackingList, packingListSchema } from './schema.ts';
 
-/** The body that replaces all packing lists of an order: the products named, in the form of the record. */
+/** The body that replaces all packing lists of an order: the products it names, in the form of the record. */
 export const packingListsSchema = v.pipe(
   v.strictObject({
     orderProducts: described(
@@ -25,7 +25,7 @@ export const packingListsSchema = v.pipe(
 );
 type PackingListsInput = v.InferOutput<typeof packingListsSchema>;
 
-/** @throws Problem 400 when a product is not (so often) on the order */
+/** @throws Problem 400 if a product is named more often than the order has lines of it */
 export function packOrder(record: OrderRecord, input: PackingListsInput): OrderRecord {
   const packed = new Map<number, PackingList[]>();
   const problems: FieldProblem[] = [];

@@ -1,13 +1,13 @@
-/** What of an order says who the customer is (docs/interface.md, O14). */
+/** The fields of an order that identify the customer (docs/interface.md, O14). */
 import { billingFields, recipientFields } from './billing.ts';
 import type { OrderRecord } from './schema.ts';
 
 const others: readonly (keyof OrderRecord)[] = ['pickupPoint', 'note'];
 
-/** Null once they are erased. */
+/** Null once erased. */
 export const personalOrderFields: readonly string[] = [...recipientFields, ...billingFields, ...others];
 
-/** An order without them; without its files, such as invoices, and the notes of its status changes too. */
+/** An order without them, and without its files, such as invoices, and the notes of its status changes. */
 export function withoutCustomer(order: OrderRecord): OrderRecord {
   return {
     ...order,

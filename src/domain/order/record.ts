@@ -5,7 +5,7 @@ import { named, recordForm, recordObject, writtenTimestamp } from '../record-sch
 import { type OrderRecord, orderEntries, packingListSchema } from './schema.ts';
 import { orderStatuses } from './status.ts';
 
-/** The schema of an order in a payload of this version. `packingLists` are there when asked for. */
+/** The schema of an order in a payload of this version. `packingLists` are there if requested. */
 export function orderRecordSchema(version: PayloadVersion, entries = orderEntries) {
   const status = oneOf(orderStatuses);
   const record = recordObject(entries, version, {
@@ -33,7 +33,7 @@ export function orderRecordSchema(version: PayloadVersion, entries = orderEntrie
   return named(record, 'Order', version);
 }
 
-/** An order as a consumer may meet it: the example of the documentation and of test deliveries. */
+/** A realistic order: the example in the documentation and in test deliveries. */
 export const sampleOrder: OrderRecord = {
   eshopOrderId: '2026-10001',
   status: 'packed',
@@ -111,7 +111,7 @@ export const sampleOrder: OrderRecord = {
   ],
 };
 
-/** What differs of the sample in an order that was just created. */
+/** The fields of the sample that differ in an order that was just created. */
 export const createdOrder = {
   status: 'preReceived',
   trackingNumbers: [],

@@ -9,11 +9,11 @@ export interface OrderContext {
   readonly now: Date;
   readonly shipperCatalogue: ShipperCatalogue;
   readonly marketplaces: readonly string[];
-  /** The SKUs of the body that are products of the e-shop. */
+  /** The SKUs in the body that are products of the e-shop. */
   readonly knownSkus: ReadonlySet<string>;
 }
 
-/** An order as the rules see it: on an update the status is the present one. */
+/** An order as the rules see it: on an update with its present status. */
 export interface RuledOrder extends Omit<OrderInput, 'status'> {
   readonly status: OrderStatus;
 }
@@ -29,7 +29,7 @@ function serviceOf(
     ?.services.find(({ value }) => value === order.shipperService);
 }
 
-/** In the order in which problems are told. */
+/** In the order in which problems are reported. */
 export const orderRules: readonly Rule<OrderContext>[] = [
   rule(['eshopOrderId'], (_order, _context, before) =>
     problemIf(before !== null, 'eshopOrderId', 'must be the identifier in the path: it cannot be changed'),
@@ -82,7 +82,7 @@ export const orderRules: readonly Rule<OrderContext>[] = [
   }),
   rule(['shipper', 'shipperService', 'pickupPoint'], (order, { shipperCatalogue }) => {
     const service = serviceOf(order, shipperCatalogue);
-    // A service that does not exist is told by the rule above.
+    // The rule above reports a service that does not exist.
     if (service === undefined && order.shipperService !== null) return [];
     return [
       ...problemIf(

@@ -63,7 +63,7 @@ const fileSchema = v.pipe(
   v.metadata({ ref: 'OrderFileInput' }),
 );
 
-/** Which marketplaces are known is a rule (`rules.ts`): an order keeps its own when the warehouse's list changes. */
+/** The known marketplaces are checked by a rule (`rules.ts`): an order keeps its own if the warehouse's list changes. */
 function marketplace(known: readonly string[]) {
   return described(
     optional(v.pipe(text(64, 1), v.metadata({ jsonSchema: { type: 'string', enum: [...known] } }))),
@@ -71,7 +71,7 @@ function marketplace(known: readonly string[]) {
   );
 }
 
-/** What an e-shop may write. `status` is read on creation only. */
+/** The fields that an e-shop may write. `status` is read on creation only. */
 export const orderEntries = {
   eshopOrderId: described(identifier(), 'Chosen by the e-shop, unique among its orders.'),
   status: described(
@@ -147,14 +147,14 @@ export const orderEntries = {
 
 export const orderInputSchema = v.strictObject(orderEntries);
 
-/** The fields as the documentation shows them, with the marketplaces that are loaded. */
+/** The fields for the documentation, with the loaded marketplaces. */
 export function documentedEntries(marketplaces: readonly string[]): typeof orderEntries {
   return { ...orderEntries, marketplace: marketplace(marketplaces) };
 }
 export type OrderInput = v.InferOutput<typeof orderInputSchema>;
 export type OrderProductInput = v.InferOutput<typeof productSchema>;
 
-/** Ignored in a request, so that a record can be sent back as it was read. */
+/** Ignored in a request, so that a record can be sent back as read. */
 export const orderResponseOnly = [
   'createdAt',
   'updatedAt',
@@ -163,7 +163,7 @@ export const orderResponseOnly = [
   'statusHistory',
 ] as const;
 
-/** A line of the record: packing lists are in it always, and left out when rendering. */
+/** A line of the record. It always has packing lists; rendering leaves them out unless requested. */
 export interface OrderProduct extends OrderProductInput {
   packingLists: PackingList[];
 }

@@ -19,7 +19,7 @@ const serviceSchema = v.strictObject({
 });
 export type ShipperService = v.InferOutput<typeof serviceSchema>;
 
-/** A carrier as `GET /v2/shipper-service-codes` answers it. */
+/** A carrier in the response of `GET /v2/shipper-service-codes`. */
 export const shipperSchema = v.strictObject({
   shipper: described(text(64, 1), "The value of an order's `shipper`."),
   name: text(255, 1),
@@ -28,7 +28,7 @@ export const shipperSchema = v.strictObject({
 type Shipper = v.InferOutput<typeof shipperSchema>;
 export type ShipperCatalogue = readonly Shipper[];
 
-/** @throws Problem 400 naming every field that is wrong */
+/** @throws Problem 400 naming every wrong field */
 export function parseShipperCatalogue(json: unknown): ShipperCatalogue {
   return validate(v.array(shipperSchema), json);
 }

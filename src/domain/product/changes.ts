@@ -1,4 +1,4 @@
-/** What an e-shop can do to a product. Stock is moved by stock movements and orders alone. */
+/** The changes of a product by its e-shop. Only stock movements and orders change its stock. */
 import { productEntry } from '../catalogue.ts';
 import { editsOf } from '../editing.ts';
 import { problemIf, rulesOf } from '../validation.ts';

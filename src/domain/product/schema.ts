@@ -6,10 +6,10 @@ import { named, recordObject, writtenTimestamp } from '../record-schema.ts';
 
 const GRAMS = 'Grams.';
 const MILLIMETRES = 'Millimetres.';
-/** The longest a measure may be: fits the database's integer with room to spare. */
+/** The maximum of a measure: well within the database's integer. */
 const MAX_MEASURE = 1_000_000_000;
 
-/** What an e-shop may write. Only `sku` and `name` are required. */
+/** The fields that an e-shop may write. Only `sku` and `name` are required. */
 export const productEntries = {
   sku: identifier(),
   name: text(255, 1),
@@ -45,15 +45,15 @@ export type ProductInput = v.InferOutput<typeof productInputSchema>;
 /** Ignored in a request. */
 export const productResponseOnly = ['stock', 'createdAt', 'updatedAt'] as const;
 
-/** Units of a product, as decimal strings (see `stock.ts` for how movements change them). */
+/** Units of a product, as decimal strings (see `stock/arithmetic.ts` for how movements change them). */
 export interface Stock {
-  /** What may still be reserved. */
+  /** Units that can still be reserved. */
   available: string;
-  /** What orders have reserved and not yet taken away. */
+  /** Units reserved by orders and not yet taken. */
   reserved: string;
-  /** What lies on quality hold. */
+  /** Units on quality hold. */
   onHold: string;
-  /** What open receivings have announced. */
+  /** Units announced in open receivings. */
   awaiting: string;
 }
 

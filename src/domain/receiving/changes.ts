@@ -1,6 +1,6 @@
 /**
- * What can be done to a receiving: pure functions from the record before to the record after. Stock and events are
- * the database's side.
+ * The changes of a receiving: pure functions from the record before to the record after. Stock and events are handled
+ * in the database.
  */
 import { announce, enterCounts, lineProblems, unitsOf, writableLines } from '../announced-lines.ts';
 import { receivingEntry } from '../catalogue.ts';
@@ -22,7 +22,7 @@ export interface ReceivingContext {
   readonly knownSkus: ReadonlySet<string>;
 }
 
-/** What the e-shop may still change once the goods have arrived. */
+/** The fields that the e-shop may still change once the goods have arrived. */
 export const changeableOnArrival: readonly string[] = [
   'carrierInfo',
   'deliveryNoteNumber',
@@ -66,7 +66,7 @@ export const receivingEdits = editsOf<ReceivingRecord, ReceivingInput, Receiving
     return { ...fields, products, status, supplier, trackingNumber, unitsAmount: unitsOf(products), urgent };
   },
 });
-/** @throws Problem 409 when the table has no such transition */
+/** @throws Problem 409 if the table has no such transition */
 export function moveReceiving(record: ReceivingRecord, to: ReceivingStatus): ReceivingRecord {
   assertMove<ReceivingStatus>(receivingTransitions, 'receiving', record.status, to);
   return { ...record, status: to };
@@ -74,7 +74,7 @@ export function moveReceiving(record: ReceivingRecord, to: ReceivingStatus): Rec
 
 /**
  * The warehouse enters its counts.
- * @throws Problem 400 for a product that was not announced, 409 unless the goods are there and not stocked
+ * @throws Problem 400 for a product that was not announced, 409 unless the goods are here and not stocked
  */
 export function countReceiving(record: ReceivingRecord, { products }: ReceivingLinesInput): ReceivingRecord {
   if (record.status !== 'arrived' && record.status !== 'received') {

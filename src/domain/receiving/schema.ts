@@ -31,7 +31,7 @@ const lineSchema = v.pipe(
   v.metadata({ ref: 'ReceivingProductInput' }),
 );
 
-/** What an e-shop may write. */
+/** The fields that an e-shop may write. */
 const receivingEntries = {
   eshopReceivingId: described(identifier(), 'Chosen by the e-shop, unique among its receivings.'),
   carrierInfo: described(optional(text(1000)), 'The carrier that brings the goods.'),
@@ -100,7 +100,7 @@ export function receivingRecordSchema(version: PayloadVersion) {
   return named(recordObject(entries, version), 'Receiving', version);
 }
 
-/** What the warehouse enters when it counts. */
+/** The warehouse's count. */
 export const receivingLinesSchema = v.pipe(
   v.strictObject({
     products: list(
@@ -148,7 +148,7 @@ export const sampleReceiving: ReceivingRecord = {
   urgent: null,
 };
 
-/** What differs of the sample in a receiving that was just announced. */
+/** The fields of the sample that differ in a receiving that was just announced. */
 export const createdReceiving = {
   status: 'awaiting',
   products: sampleReceiving.products.map((line) => ({ ...line, received: null })),

@@ -1,6 +1,6 @@
 /**
- * What can be done to a return: pure functions from the record before to the record after. Stock and events are the
- * database's side.
+ * The changes of a return: pure functions from the record before to the record after. Stock and events are handled in
+ * the database.
  */
 import { announce, enterCounts, lineProblems, writableLines } from '../announced-lines.ts';
 import { returnEntry } from '../catalogue.ts';
@@ -23,7 +23,7 @@ export interface ReturnContext {
   readonly knownSkus: ReadonlySet<string>;
 }
 
-/** What the e-shop may still change once the goods have arrived. */
+/** The fields that the e-shop may still change once the goods have arrived. */
 export const returnChangeableOnArrival: readonly string[] = ['description', 'eshopNote', 'rma'];
 
 const rule = rulesOf<ReturnInput, ReturnContext>();
@@ -68,8 +68,8 @@ export const returnEdits = editsOf<ReturnRecord, ReturnInput, ReturnContext>({
   },
 });
 /**
- * @param note of the warehouse, in place of the one before; null keeps that
- * @throws Problem 409 when the table has no such transition
+ * @param note by the warehouse, replaces the one before; null keeps that
+ * @throws Problem 409 if the table has no such transition
  */
 export function moveReturn(
   record: ReturnRecord,
@@ -91,7 +91,7 @@ export function moveReturn(
 
 /**
  * The warehouse enters its counts and resolutions.
- * @throws Problem 400 for a product that was not announced, 409 unless the goods are there and not done with
+ * @throws Problem 400 for a product that was not announced, 409 unless the goods are here and not yet dealt with
  */
 export function countReturn(record: ReturnRecord, { returnedOrderProducts }: ReturnLinesInput): ReturnRecord {
   if (record.status !== 'arrived' && record.status !== 'processing') {

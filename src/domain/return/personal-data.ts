@@ -1,4 +1,4 @@
-/** What of a return may say who the customer is (docs/interface.md, O14): texts that anybody may have written a name into. */
+/** The fields of a return that may identify the customer (docs/interface.md, O14): free texts that may contain a name. */
 import type { ReturnRecord } from './schema.ts';
 
 /** A return without them. */

@@ -32,7 +32,7 @@ const lineSchema = v.pipe(
   v.metadata({ ref: 'ReturnProductInput' }),
 );
 
-/** What an e-shop may write. */
+/** The fields that an e-shop may write. */
 const returnEntries = {
   eshopReturnId: described(identifier(), 'Chosen by the e-shop, unique among its returns.'),
   eshopOrderId: described(
@@ -70,14 +70,14 @@ export const returnResponseOnly = [
 export const returnLineResponseOnly = ['received', 'resolution', 'lineState'] as const;
 
 export interface ReturnLine extends AnnouncedLine, LineInput {
-  /** What becomes of the units; null: they go back into the stock. */
+  /** What happens to the units; null: they go back into stock. */
   resolution: Resolution | null;
 }
 
 /** The whole record in its v2 form. */
 export interface ReturnRecord extends Omit<ReturnInput, 'returnedOrderProducts'> {
   returnedOrderProducts: ReturnLine[];
-  /** The warehouse's. */
+  /** By the warehouse. */
   note: string | null;
   status: ReturnStatus;
   createdAt: string;
@@ -122,7 +122,7 @@ export function returnRecordSchema(version: PayloadVersion) {
   return named(record, 'Return', version);
 }
 
-/** What the warehouse enters when it has looked at what came. */
+/** The warehouse's entries after inspecting the goods. */
 export const returnLinesSchema = v.pipe(
   v.strictObject({
     returnedOrderProducts: list(
@@ -169,7 +169,7 @@ export const sampleReturn: ReturnRecord = {
   canceledAt: null,
 };
 
-/** What differs of the sample in a return that was just announced. */
+/** The fields of the sample that differ in a return that was just announced. */
 export const createdReturn = {
   status: 'awaiting',
   note: null,

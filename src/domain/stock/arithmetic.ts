@@ -1,20 +1,20 @@
 /**
- * The arithmetic of stock: what a movement and a reservation make of a product's units. Exact decimals, no I/O.
+ * The arithmetic of stock: how movements and reservations change a product's units. Exact decimals, no I/O.
  *
  * Units lie in one of three places, `available`, `reserved` or `onHold`, and none of them is ever below zero:
  * - a hold or release moves units between `available` and `onHold`: `onHold` is the sum of the holds less the releases;
  * - a reservation moves units between `available` and `reserved` and is no movement;
  * - every other movement brings or takes units: `available + reserved + onHold` is the sum of their counts.
  *
- * `awaiting` is beside that: units announced, not yet here.
+ * `awaiting` is separate: units announced, not yet here.
  */
 import { compareDecimals, sumDecimals } from '../decimal.ts';
 import type { StockMovementType } from '../event-types.ts';
 import type { Stock } from '../product/schema.ts';
 
 /**
- * Units of one product stay below this: no stock figure has more than the 15 digits of an exact JSON number, six of
- * them decimals.
+ * The units of one product stay below this, so that no stock figure has more than the 15 digits of an exact JSON number,
+ * six of them decimals.
  */
 export const UNITS_LIMIT = '1000000000';
 
@@ -36,9 +36,9 @@ export function changed(stock: Stock, change: StockChange): Stock {
 }
 
 /**
- * What a movement adds to each place.
+ * The change of each place by a movement.
  * @param count signed; positive for a hold or release
- * @param from where the units come from; the order's own movements take `reserved` ones
+ * @param from where the units come from; movements of the order itself take `reserved` ones
  */
 export function changeOf(
   type: StockMovementType,
@@ -50,7 +50,7 @@ export function changeOf(
   return { [from]: count };
 }
 
-/** What is wrong with a stock, as a clause; null when nothing is. */
+/** The problem of a stock; null if none. */
 export function shortOf(stock: Stock): 'available' | 'onHold' | 'tooMuch' | null {
   const { available, reserved, onHold, awaiting } = stock;
   if (compareDecimals(available, '0') < 0) return 'available';

@@ -7,7 +7,7 @@ import { named, recordObject, writtenTimestamp } from '../record-schema.ts';
 import { timestamp } from '../timestamp.ts';
 import { problemIf, rulesOf, validate, without } from '../validation.ts';
 
-/** What the warehouse may write. */
+/** The fields that the warehouse may write. */
 const stockMovementEntries = {
   type: described(oneOf(stockMovementTypes), 'What moved the units; determines which event is fired.'),
   sku: described(identifier(), 'A product of the e-shop.'),
@@ -28,7 +28,7 @@ export const stockMovementInputSchema = v.pipe(
   v.strictObject(stockMovementEntries),
   v.metadata({ ref: 'StockMovementInput' }),
 );
-/** A movement that is to be made, its count a canonical decimal string. */
+/** A movement to be made, its count a canonical decimal string. */
 export type NewMovement = v.InferOutput<typeof stockMovementInputSchema>;
 
 /** Ignored in a request. */
@@ -65,7 +65,7 @@ const movementRules = [
   ),
 ];
 
-/** @throws Problem 400 naming everything that is wrong */
+/** @throws Problem 400 naming every problem */
 export function newMovement(body: unknown): NewMovement {
   const sent = without(body, stockMovementResponseOnly);
   return validate(stockMovementInputSchema, sent, { rules: movementRules, before: null, context: null });

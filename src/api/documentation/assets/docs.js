@@ -1,10 +1,10 @@
 /**
- * The documentation's own script: searching while typing, and one choice of language for all pages. Without it every page can be read, every language chosen, and a search leads to a page of results.
+ * Search while typing, and one language choice for all pages. Without it pages and choices work, and searches get a results page.
  */
 (() => {
   const LANGUAGE = 'waybill-docs-language';
 
-  // Whoever comes for something that has a page of its own now.
+  // Redirects visitors of an anchor that has its own page now.
   const goWhereItIs = () => {
     const moved = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.dataset.moved;
     if (moved) location.replace(moved);
@@ -14,10 +14,10 @@
 
   const here = document.querySelector('#contents [aria-current]');
   const contents = document.getElementById('contents');
-  // Not by scrollIntoView(), which would move where the keyboard begins.
+  // Not by scrollIntoView(), which would move the starting point of the keyboard.
   if (here) contents.scrollTop = here.offsetTop - contents.clientHeight / 3;
 
-  // A browser that keeps nothing still shows what was chosen.
+  // A browser without storage still applies the choice to the page.
   const remembered = () => {
     try {
       return localStorage.getItem(LANGUAGE);
@@ -29,7 +29,7 @@
     try {
       localStorage.setItem(LANGUAGE, label);
     } catch {
-      // Then it holds for this page only.
+      // Then the choice holds for this page only.
     }
   };
   const choices = [...document.querySelectorAll('.snippets input')];
@@ -69,7 +69,7 @@
   };
   const engine = () => {
     loading ??= load().catch(() => {
-      // The next attempt loads again; until then Enter leads to the page of results.
+      // The next attempt loads again; until then Enter leads to the results page.
       loading = undefined;
       return null;
     });
