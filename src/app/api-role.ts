@@ -37,7 +37,7 @@ interface ApiOptions {
 }
 
 /**
- * @param shutdown receives what stops it
+ * @param shutdown gets the function that stops it
  * @throws UserError when the port is taken, or a data file cannot be used
  * @returns the address: `http://host:port`
  */

@@ -40,7 +40,7 @@ const CONNECT_MS = 2_000;
 
 /**
  * Starts the server.
- * @param shutdown receives what stops it
+ * @param shutdown gets the function that stops it
  * @throws UserError when the port is taken
  * @returns the address: `http://host:port`
  */

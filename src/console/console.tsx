@@ -2,7 +2,7 @@
 /**
  * The console's requests: their middleware, and the routes of the pages.
  *
- * Module console, which imports api, concurrency, db, domain, lib, theme. Begin: a page is a folder or file, and asks the API by
+ * Module console, which imports api, concurrency, db, domain, lib, theme. Begin: a page is a folder or file, and calls the API by
  * `api-client.ts`.
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
