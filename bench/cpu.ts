@@ -49,12 +49,12 @@ export function cpuMilliseconds(roots: Readonly<Record<string, number>>): Millis
   return Object.fromEntries(Object.entries(roots).map(([name, pid]) => [name, ticks(pid) * MS_PER_TICK]));
 }
 
-/** What each of so many took. */
+/** The time per item, for `count` items. */
 export function sharesOf(used: Milliseconds, count: number): Milliseconds {
   return Object.fromEntries(Object.entries(used).map(([name, ms]) => [name, ms / count]));
 }
 
-/** What was used between two measurements. */
+/** The time used between two measurements. */
 export function difference(after: Milliseconds, before: Milliseconds): Milliseconds {
   return Object.fromEntries(
     Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]),

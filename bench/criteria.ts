@@ -1,18 +1,18 @@
-/** What Waybill is to reach, as ratios of figures of one run, or as figures. */
+/** The targets of Waybill, as figures of one run or ratios of them. */
 import type { Column } from './sheet.ts';
 
-/** A line of the acceptance. */
+/** A line of the acceptance table. */
 export interface Criterion {
   readonly title: string;
   readonly bound: Bound;
-  /** Of one run of its section; NaN where a figure that it needs was not measured. */
+  /** Its value in one run of its section; NaN if a figure that it needs was not measured. */
   readonly value: (of: (name: string, column: Column) => number) => number;
 }
 
-/** At least, or at most, so much. */
+/** The least or the most that is accepted. */
 export type Bound = { readonly least: number } | { readonly most: number };
 
-/** A figure, of the default setting where no column is named: `auto` stands for it. */
+/** A figure; if no column is named, of the default setting: the column `auto`. */
 type Cell = string | readonly [name: string, column: Column];
 const cellOf = (cell: Cell) => (typeof cell === 'string' ? ([cell, 'auto'] as const) : cell);
 

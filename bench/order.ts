@@ -1,4 +1,4 @@
-/** What the orders of harnesses have in common: to whom they go, and how they are paid. */
+/** The common part of all orders of harnesses: recipient and payment. */
 export const ordinaryOrder = {
   recipientName: 'Jana Nováková',
   recipientStreet: 'Dlouhá 12',

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Does something at a fixed pace, whatever each takes.
- * @param more asked before each, with how many have begun
- * @returns what they came to, once all are done
+ * Runs an action at a fixed pace, however long each takes.
+ * @param more called before each, with the number begun so far: whether to go on
+ * @returns the results, once all are done
  */
 export async function atPace<T>(
   perSecond: number,
@@ -16,7 +16,7 @@ export async function atPace<T>(
   while (more(begun.length)) {
     await sleep(Math.max(0, start + (begun.length * 1000) / perSecond - performance.now()));
     const one = act();
-    // Looked at below; until then a failure has to wait.
+    // Awaited below; until then a failure must not count as unhandled.
     one.catch(() => {});
     begun.push(one);
   }

@@ -78,7 +78,7 @@ export async function feelReads({ shop }: Line, { perSecond, seconds }: Pace): P
     await shop.readOrders();
     return performance.now() - asked;
   };
-  // Between two orders.
+  // Halfway between two orders.
   await sleep(500 / perSecond);
   return await atPace(perSecond, (begun) => begun + 0.5 < perSecond * seconds, read);
 }

@@ -29,7 +29,7 @@ import {
 import { countsOf, missing, type Summary } from './summary.ts';
 import { type Patience, untilDelivered, whyMissing } from './waiting.ts';
 
-/** How long no delivery may arrive before it stops waiting for the rest. */
+/** How long nothing may arrive before it stops waiting for the rest. */
 const PATIENCE: Patience = { firstMs: 15_000, nextMs: 60_000 };
 /** How often deliveries are counted, in milliseconds: at our own receiver, and in the delivery log. */
 const LOOK_EVERY_MS = 100;

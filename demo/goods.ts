@@ -34,7 +34,7 @@ export const kit = {
   parts: ['MATCHA', 'WHISK', 'MUG-BLUE'],
 } as const satisfies Good & { readonly parts: readonly string[] };
 
-/** Where goods come from. */
+/** The suppliers of goods. */
 export const suppliers: readonly string[] = [
   'Uji Tea Trading',
   'Pottery Beroun',
@@ -42,7 +42,7 @@ export const suppliers: readonly string[] = [
   'Iron & Co.',
 ];
 
-/** Somebody who orders. */
+/** A customer. */
 export interface Person {
   readonly name: string;
   readonly street: string;
@@ -51,7 +51,7 @@ export interface Person {
   readonly country: string;
 }
 
-/** Customers of the e-shop. */
+/** The customers of the e-shop. */
 export const people: readonly Person[] = [
   { name: 'Jana Nováková', street: 'Dlouhá 1', city: 'Praha', postCode: '11000', country: 'CZ' },
   { name: 'Petr Svoboda', street: 'Veveří 12', city: 'Brno', postCode: '60200', country: 'CZ' },

@@ -10,7 +10,7 @@ import { nodeListener } from '../receiver/src/node.ts';
 import { eventTypeNames } from '../src/domain/event-types.ts';
 import type { Conduct } from './scenes.ts';
 
-/** Of a request, from 1. */
+/** The number of an attempt, from 1. */
 type Attempt = number;
 
 /** A receiver that listens. */

@@ -4,7 +4,7 @@ import type { Role } from '../src/domain/role.ts';
 
 /** A request, and the events that it fires when it succeeds. */
 export interface Call {
-  /** Whose user sends it. */
+  /** The role of the user who sends it. */
   readonly by: Role;
   readonly method: 'POST' | 'PUT' | 'PATCH';
   /** Below `/v21`. */

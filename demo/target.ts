@@ -9,7 +9,7 @@ import { option } from '../src/lib/command-line.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import type { DemoCredentials } from './client.ts';
 
-/** The options for it. */
+/** The options that select them. */
 export interface TargetOptions {
   readonly url?: string | undefined;
   readonly credentials?: string | undefined;
@@ -20,7 +20,7 @@ export interface TargetOptions {
   readonly warehousePassword?: string | undefined;
 }
 
-/** @param name of the option, for what is said of another value */
+/** @param name of the option, for the message about an invalid value */
 export const webAddress = (name: string) =>
   v.pipe(
     v.string(),
@@ -30,7 +30,7 @@ export const webAddress = (name: string) =>
     ),
   );
 
-/** Of a command that asks an instance: see {@link instanceUrl}. */
+/** For a command that calls an instance: see {@link instanceUrl}. */
 export const urlOption = option(
   '--url <url>',
   'URL of the instance; default: the one in DATA_DIR, else the one at HOST and PORT',

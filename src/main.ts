@@ -1,4 +1,4 @@
-/** `npm start`: reads the configuration, starts the roles asked for, stops them in order. */
+/** `npm start`: reads the configuration, starts the configured roles, and stops them in order. */
 import { startApi } from './app/api-role.ts';
 import { banner } from './app/banner.ts';
 import { demonstrationEshop } from './app/demonstration.ts';
@@ -38,7 +38,7 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Until the configuration is known, in milliseconds. */
+/** The time to stop until the configuration is known, in milliseconds. */
 const STARTUP_STOP_TIMEOUT_MS = 10_000;
 
 const shutdown = createShutdown(print);
@@ -48,7 +48,7 @@ const stop = () => shutdown.stop(config?.shutdownGraceMs ?? STARTUP_STOP_TIMEOUT
 async function main(): Promise<void> {
   config = loadConfig(process.env);
   const { settings } = config;
-  // What is wrong with these is said before databases are made.
+  // Problems with these are reported before databases are created.
   await requireHost(settings.HOST);
   if (settings.ROLE !== 'worker') await loadDataFiles(settings);
   const log = await createLog({
@@ -76,7 +76,7 @@ async function main(): Promise<void> {
   await shutdown.add(() => sql.end({ timeout: 5 }));
   const sessionSql = await sessionPool(sql, pooled, settings.DATABASE_DIRECT_URL);
   await shutdown.add(async () => sessionSql?.end({ timeout: 5 }));
-  // After weeks without a worker the present week may have no partitions; without them nothing is lost either.
+  // After weeks without a worker the current week may have no partitions; nothing is lost without them.
   await makeAhead(sql).catch((error: unknown) =>
     log.warn({ err: error }, 'partitions could not be made ahead'),
   );
@@ -105,7 +105,7 @@ async function main(): Promise<void> {
       directory,
       ...(settings.SMTP_URL === undefined ? {} : { smtpUrl: settings.SMTP_URL }),
     });
-    // With the embedded database it is a trial, and the banner shows the folder.
+    // With the embedded database this is a trial, and the banner shows the folder.
     const trial = settings.DATABASE_URL === undefined;
     const folder = settings.SMTP_URL === undefined ? directory : null;
     await noteMailFolder(sql, folder, trial);
@@ -174,13 +174,13 @@ async function main(): Promise<void> {
   );
 }
 
-/** Looks at the database, and brings it up to date. */
+/** Inspects the database, and migrates it. */
 async function prepareDatabase(url: string) {
   const { pooled } = await inspectServer(url);
   return { pooled, applied: await migrate(url, { say: print }) };
 }
 
-/** Sessions with the server itself; null: there are none, and work is looked for. */
+/** Direct sessions with the server; null if there are none: work is polled for. */
 async function sessionPool(sql: Pool, pooled: boolean, directUrl: string | undefined): Promise<Pool | null> {
   if (directUrl !== undefined) return await createSessionPool(sql, directUrl);
   if (!pooled) return sql;
@@ -190,16 +190,16 @@ async function sessionPool(sql: Pool, pooled: boolean, directUrl: string | undef
   return null;
 }
 
-/** Says what went wrong, stops what has been started, and ends. */
+/** Prints the error, stops all started parts, and exits. */
 async function fail(error: unknown): Promise<void> {
-  // Asked to stop while starting: what failed on the way is no news.
+  // Interrupted while starting: later errors do not matter.
   if (shutdown.signal.aborted) return;
   process.stderr.write(`${shownError(error)}\n`);
   await stop();
   process.exit(1);
 }
 
-/** Stops in order, and ends. */
+/** Stops in order, and exits. */
 function end(): void {
   if (shutdown.signal.aborted) return;
   print('Stopping: waiting for attempts in progress …');
@@ -209,11 +209,11 @@ function end(): void {
 onNpmGone(end);
 onInterruption((times) => {
   if (times === 1) end();
-  // Nothing is lost by hurrying but the order; embedded servers are still stopped.
+  // Hurrying loses nothing but the order; embedded servers are still stopped.
   if (times === 2) shutdown.hurry();
   if (times === 3) process.exit(INTERRUPTED);
 });
-// The terminal may be gone, or what reads our output: no reason to leave servers behind.
+// The terminal, or the reader of our output, may be gone: no reason to leave servers running.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 process.on('uncaughtException', (error) => void fail(error));
 

@@ -1,4 +1,4 @@
-/** Latency in a calm and the price of a workflow each, beside those of another checkout: both with everything of theirs, in turns. */
+/** Latency in a calm and the cost of single workflows, compared with another checkout: each with all its own parts, in turns. */
 import { ratio } from '../criteria.ts';
 import { startCpuClock } from '../measure.ts';
 import { type OneProcess, startInOneProcess } from '../one-process.ts';
@@ -74,7 +74,7 @@ async function startTrees(
   env: Readonly<Record<string, string>>,
 ): Promise<Tree[]> {
   const trees: Tree[] = [];
-  // One after the other: each looks for its own free ports.
+  // One after the other: each searches for its own free ports.
   for (const column of COLUMNS) {
     const cwd = column === 'before' ? folder : process.cwd();
     const tree = await startInOneProcess(stack, `${name}_${column}`, cwd, env);

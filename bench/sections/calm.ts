@@ -22,14 +22,14 @@ const PATIENCE_MS = 300_000;
 const WARM_UP = 50;
 const EASY_PER_SECOND = 10;
 
-/** What the table calls it. */
+/** Its name in the table. */
 const latencyName = (percent: number, share: number) =>
   `COMMIT to first byte at ${share} % of it, p${percent}, ms`;
-/** Of the engine alone: the start of a workflow that does nothing, to its activity. And of Waybill, at the same easy pace. */
+/** The latency of the engine alone, from the start of an empty workflow to its activity, and that of Waybill at the same easy pace. */
 const floorName = 'start of a workflow to its activity, p50, ms';
 const easyName = (percent: number) =>
   `request to first byte at ${EASY_PER_SECOND} orders per second, p${percent}, ms`;
-/** What the e-shop itself waits for at that pace: the least that a delivery can take. */
+/** The e-shop's own wait at that pace: the least that a delivery can take. */
 const answerName = `request to its answer at ${EASY_PER_SECOND} orders per second, p50, ms`;
 /** The same with everything in one process. */
 const wholeName = (percent: number) => `in one process: ${easyName(percent)}`;

@@ -9,7 +9,7 @@ const PATIENCE_MS = 3_600_000;
 
 const costName = (stored: string) => `CPU per delivery among ${stored} stored, ms`;
 const rateName = (stored: string) => `deliveries per second among ${stored} stored`;
-/** What the table calls a size: the most stored, whatever was asked for, is compared with none. */
+/** The table's names of sizes: the largest requested size is compared with none. */
 const none = 'none';
 const most = 'the most';
 

@@ -9,7 +9,7 @@ import type { Bench, Section } from './section.ts';
 
 const PATIENCE_MS = 7_200_000;
 
-/** What the table calls them. */
+/** Their names in the table. */
 const importNames = {
   alone: 'lines per second, alone',
   beside: 'lines per second, delivered at once',

@@ -35,7 +35,7 @@ const LATE_MS = 2_000;
 const RETRIES = troubles.find(({ name }) => name.includes('due again'));
 const lastRetryName = '  the last retry due at one time begins after, s';
 
-/** What is felt beside a trouble may be three times as much as without it, and is never called too long below 300 ms. */
+/** The latency beside a trouble may be three times that without it, and is always acceptable up to 300 ms. */
 const NEVER_TOO_LONG_MS = 300;
 const ofNeighbours = (trouble: Trouble): readonly Criterion[] => [
   {
@@ -92,7 +92,7 @@ export async function openTrial(
   await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
   const line = await openLine(stack);
   await firstDelivery(line);
-  // A first rush, of a third e-shop: a process takes longer for anything it does for the first time.
+  // A first rush, of a third e-shop: a process is slower at anything that it does for the first time.
   await flatOutRound(stack, await openLine(stack), {
     orders: WARM_UP,
     clients: WARM_UP_CLIENTS,

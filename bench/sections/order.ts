@@ -15,7 +15,7 @@ import { untilNone } from '../until-none.ts';
 import type { Bench, Section, Setting } from './section.ts';
 
 const ORDERINGS = ['none', 'record', 'latest'] as const;
-/** As many as four e-shops have in all. */
+/** As many as four e-shops have together. */
 const WEBHOOKS = 20;
 const EVENTS_OF_EACH = 20;
 const FAILING_PERCENT = 2;
@@ -25,7 +25,7 @@ const STEADY_PER_SECOND = 30;
 const CALM_PER_SECOND = 10;
 const PATIENCE_MS = 600_000;
 
-/** What the table calls it. */
+/** Its name in the table. */
 const rushName = (ordering: Ordering) => `${ordering}: events of a backlog ended per second`;
 const requestsName = (ordering: Ordering) => `  requests, ${ordering}`;
 const outOfOrderName = (ordering: Ordering) => `  out of order, ${ordering}`;

@@ -15,9 +15,9 @@ import type { Bench, Section, Setting } from './section.ts';
 
 /** Fresh events of the same e-shop, to the same webhook. */
 const PER_SECOND = 20;
-/** When its end is asked for, in per cent of what is recovered. */
+/** When the estimated end is read, in per cent of the events recovered. */
 const SHARES = [25, 50, 75] as const;
-/** Orders of the first rush: what a process does for the first time takes it longer. */
+/** Orders of the first rush: a process is slower at anything that it does for the first time. */
 const WARM_UP = { orders: 1_000, clients: 16 } as const;
 const ASK_EVERY_MS = 250;
 const SAY_EVERY_MS = 5_000;
@@ -25,7 +25,7 @@ const PATIENCE_MS = 120_000;
 const RECOVERY_MS = 3_600_000;
 const HOUR_MS = 3_600_000;
 
-/** What the table calls it. */
+/** Its name in the table. */
 const latencyName = (when: 'without' | 'beside it', percent: number) =>
   `fresh deliveries ${when}, p${percent}, ms`;
 const etaName = (share: number) => `estimated end at ${share} %, off by a share of what was left`;
@@ -78,7 +78,7 @@ async function trial(bench: Bench, setting: Setting): Promise<void> {
     () => !over.signal.aborted,
     () => shop.createOrder(),
   );
-  // Looked at below; until then a failure has to wait.
+  // Awaited below; until then a failure must not count as unhandled.
   fresh.catch(() => {});
   const { estimates, end } = await watched(bench, shop, { webhookId, recoveryId }).finally(() =>
     over.abort(),
@@ -175,7 +175,7 @@ function offBy(estimate: Estimate | undefined, end: number): number {
   return Math.abs(estimate.end - end) / (end - estimate.askedAt);
 }
 
-/** The arrivals that are not of a recovery. */
+/** The arrivals that do not belong to the recovery. */
 async function freshOf({ sql }: Pick<Stack, 'sql'>, first: readonly (readonly [id: string, at: number])[]) {
   const rows = await sql<{ id: string }[]>`
     select id from deliveries where id = any(${first.map(([id]) => id)}::uuid[]) and recovery_id is null`;

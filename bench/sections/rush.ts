@@ -1,5 +1,5 @@
 /**
- * A backlog that drains, beside its floors: Temporal with a workflow that does nothing, the same attempt code without Temporal, the
+ * A backlog that drains, compared with its floors: Temporal with an empty workflow, the same attempt code without Temporal, the
  * sender alone.
  */
 

@@ -38,7 +38,7 @@ export interface Section {
   readonly name: string;
   /** For the list of sections. */
   readonly about: string;
-  /** What is to be reached. */
+  /** The targets. */
   readonly criteria: readonly Criterion[];
   run(bench: Bench): Promise<void>;
 }

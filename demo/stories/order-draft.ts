@@ -36,7 +36,7 @@ function shipping({ random, shippers }: Day, country: string): object {
   };
 }
 
-/** Chooses everything about an order. */
+/** Chooses all data of an order. */
 export function draftOrder(day: Day, id: string, orderType: OrderDraft['orderType']): OrderDraft {
   const { random } = day;
   const isB2b = orderType === 'b2b';

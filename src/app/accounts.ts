@@ -1,4 +1,4 @@
-/** E-shops and users as an operator makes them: passwords are made here, stored as hashes, and shown once. */
+/** E-shops and users created by an operator: passwords are generated here, stored as hashes, and shown once. */
 import postgres from 'postgres';
 import * as v from 'valibot';
 import { createEshop, findImportedEshop, insertEshop, lockImports } from '../db/eshops.ts';
@@ -17,7 +17,7 @@ const demonstrationSchema = v.object({
   ...credentialsSchema.entries,
   warehouse: credentialsSchema,
 });
-/** What a person needs to log in: the form that `waybill eshop create --json` prints. */
+/** Everything needed to log in, as printed by `waybill eshop create --json`. */
 export type EshopCredentials = v.InferOutput<typeof demonstrationSchema>;
 
 export function parseCredentials(text: string | undefined): EshopCredentials | undefined {
@@ -32,7 +32,7 @@ export const noSuchUser = (eshopId: number, username: string) =>
     `E-shop ${eshopId} has no user "${username}"; waybill user list --eshop ${eshopId} shows them.`,
   );
 
-/** @returns everything that is shown once */
+/** @returns the credentials, shown once */
 export async function createEshopWithUsers(
   sql: Pool,
   eshop: { readonly name: string; readonly email: string },
@@ -58,7 +58,7 @@ export async function createEshopWithUsers(
   });
 }
 
-/** An e-shop of another system. Null where it brings none along: then one is made. */
+/** An e-shop of another system. A hash is null if it has none: then a key or password is generated. */
 interface ForeignEshop {
   readonly name: string;
   readonly email: string;
@@ -70,7 +70,7 @@ interface ForeignEshop {
     readonly passwordHash: string | null;
   }[];
 }
-/** What was made of it; keys and passwords are shown once. */
+/** The e-shop created; keys and passwords are shown once. */
 export interface ImportedEshop {
   readonly eshop: number;
   readonly apiKey?: string;
@@ -78,8 +78,8 @@ export interface ImportedEshop {
 }
 
 /**
- * Creates an e-shop with its users, unless it is there.
- * @returns what was made for it, which is shown once; the number of the one that is there, as `twin`
+ * Creates an e-shop with its users, unless it exists.
+ * @returns the e-shop with generated keys and passwords, shown once; or the number of the existing one, as `twin`
  */
 export async function importEshop(
   sql: Pool,
@@ -120,7 +120,7 @@ export async function createUser(
   }
 }
 
-/** What a foreign or a unique key refused. */
+/** The error for a violated foreign or unique key. */
 function refused(error: unknown, { eshopId, username }: { eshopId: number; username: string }): unknown {
   if (!(error instanceof postgres.PostgresError)) return error;
   if (error.code === '23503') return noSuchEshop(eshopId);

@@ -1,4 +1,4 @@
-/** The API role: the application on its own connections, behind a port. */
+/** The API role: the application with its own connections, on a port. */
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { createConsole, withConsole } from '../console/console.tsx';
@@ -19,7 +19,7 @@ import { createApplication } from './application.ts';
 interface ApiOptions {
   readonly config: Config;
   readonly databaseUrl: string;
-  /** It leads to the server itself, without a pooler. */
+  /** Whether `databaseUrl` leads to the server itself, without a pooler. */
   readonly session: boolean;
   readonly sql: Pool;
   readonly keys: Keys;
@@ -29,7 +29,7 @@ interface ApiOptions {
   readonly sender: Sender;
   readonly temporalState: () => 'up' | 'down' | 'unknown';
   readonly metrics: Metrics;
-  /** null: they are off. */
+  /** Null if they are off. */
   readonly traces: Traces | null;
   readonly requestAction: RequestAction | null;
   readonly temporal: TemporalLinks | null;
@@ -37,7 +37,7 @@ interface ApiOptions {
 }
 
 /**
- * @param shutdown receives what stops it
+ * @param shutdown gets the function that stops it
  * @throws UserError when the port is taken, or a data file cannot be used
  * @returns the address: `http://host:port`
  */

@@ -1,4 +1,4 @@
-/** What is printed once Waybill is ready. */
+/** The text printed once Waybill is ready. */
 
 import { variables } from '../config/variables.ts';
 import type { EshopCredentials } from './accounts.ts';
@@ -15,13 +15,13 @@ interface Ready {
   readonly dataDir: string;
 }
 
-/** The command finds the instance by its folder, so one other than the default has to be named. */
+/** The command finds the instance by its folder, which has to be named if it is not the default. */
 function demoCommand(dataDir: string): string {
   const prefix = dataDir === variables.entries.DATA_DIR.default ? '' : `DATA_DIR=${dataDir} `;
   return `${prefix}npx waybill demo --receive`;
 }
 
-/** For who starts it for the first time. */
+/** For a first start. */
 function whereToLook({ apiUrl, demonstration, dataDir }: Ready): string[] {
   if (apiUrl === null || demonstration === null) return [];
   const { eshopId, username } = demonstration;
@@ -32,7 +32,7 @@ function whereToLook({ apiUrl, demonstration, dataDir }: Ready): string[] {
   ];
 }
 
-/** The text, with a line break at its end. */
+/** The text, with a trailing line break. */
 export function banner(ready: Ready): string {
   const lines: [string, string][] = [];
   if (ready.apiUrl !== null) {

@@ -1,4 +1,4 @@
-/** The demonstration e-shop of an unconfigured start, its credentials kept in `DATA_DIR` with mode 0600. */
+/** The demonstration e-shop of an unconfigured start. Its credentials are kept in `DATA_DIR` with mode 0600. */
 
 import type { Pool } from '../db/pool.ts';
 import { products } from '../db/records/products.ts';
@@ -10,7 +10,7 @@ import { newMovement } from '../domain/stock/movement.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
 import { createEshopWithUsers, type EshopCredentials, parseCredentials } from './accounts.ts';
 
-/** Products that a first order can name, and how many units of each are there. */
+/** Products for a first order, and how many units of each are in stock. */
 const PRODUCTS = [
   { sku: 'TEA-GREEN-100', name: 'Green tea, 100 g', price: '349.90', currency: 'CZK' },
   { sku: 'MUG-BLUE', name: 'Blue mug', price: '249', currency: 'CZK' },

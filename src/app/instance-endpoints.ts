@@ -14,7 +14,7 @@ import { OPERATOR_CONSOLES, parseConsoles, portsOf } from '../embedded/operator-
 const POSTGRES_PORT = 5432;
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
-/** What the mail library takes where the URL names no port. */
+/** The mail library's ports if the URL has none. */
 const SMTP_PORTS: Readonly<Record<string, number>> = { 'smtp:': 587, 'smtps:': 465 };
 
 type EmbeddedAddresses = Pick<EmbeddedStack, 'databaseUrl' | 'temporalAddress' | 'temporalPorts'> & {
@@ -22,8 +22,8 @@ type EmbeddedAddresses = Pick<EmbeddedStack, 'databaseUrl' | 'temporalAddress' |
 };
 
 /**
- * The endpoints known from the configuration and from what was started here. An API in another process of this
- * machine is known by `PORT` or by `DATA_DIR`, which notes operators' consoles, too.
+ * The endpoints known from the configuration and from the servers started here. An API in another process of this machine is known
+ * from `PORT` or from `DATA_DIR`, which lists operators' consoles, too.
  */
 export function instanceEndpoints(
   { settings }: Pick<Config, 'settings'>,

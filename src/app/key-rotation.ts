@@ -1,6 +1,6 @@
 /**
- * A new master key for the stored secrets, resealed batch by batch while the instance runs. May be interrupted and
- * repeated: what the new key has sealed is left alone.
+ * A new master key for the stored secrets, resealed batch by batch while the instance runs. May be interrupted and repeated: secrets
+ * sealed under the new key are left alone.
  */
 import { randomBytes } from 'node:crypto';
 import type { Settings } from '../config/variables.ts';
@@ -18,19 +18,19 @@ import {
   wrongKey,
 } from './master-key.ts';
 
-/** Webhooks per transaction: their rows are held for a moment only. */
+/** Webhooks per transaction: their rows are locked for a moment only. */
 const BATCH = 200;
 
 export type Rotation =
-  /** A new key was made; Waybill has to be started with it before anything is sealed with it. */
+  /** A new key was made; Waybill has to be started with it before anything is sealed under it. */
   | { readonly state: 'restartNeeded' }
-  /** `unreadable`: webhooks whose secrets none of the keys opens; the rotation is not complete. */
+  /** `unreadable`: webhooks whose secrets no key opens; the rotation is not complete. */
   | { readonly state: 'incomplete'; readonly resealed: number; readonly unreadable: readonly number[] }
   | { readonly state: 'complete'; readonly resealed: number }
   /** The database has this key already, and nothing was sealed under another. */
   | { readonly state: 'nothingToDo' };
 
-/** Seals what was sealed for an owner under the present key; null for nothing, and for what no key opens. */
+/** Reseals a secret of an owner under the present key; null stays null, as does a secret that no key opens. */
 export function resealing(keys: Keys, owner: SecretOwner): (sealed: Buffer | null) => Buffer | null {
   return (sealed) => {
     try {
@@ -60,14 +60,14 @@ export async function resealAll(
         return null;
       }
       resealed += 1;
-      // A previous one that no key opens signs nothing any more.
+      // A previous secret that no key opens no longer signs.
       return { ...made, secret: made.secret };
     });
   }
   return { resealed, unreadable };
 }
 
-/** Makes a new key in the folder, unless one waits there already. True when it was made now. */
+/** Makes a new key in the folder, unless one is waiting there. @returns whether it was made now */
 async function prepareGeneratedKey(dataDir: DataDir): Promise<boolean> {
   const present = await dataDir.read(KEY_FILE);
   if (present === undefined || (await dataDir.read(PREVIOUS_KEY_FILE)) !== undefined) return false;
@@ -78,8 +78,8 @@ async function prepareGeneratedKey(dataDir: DataDir): Promise<boolean> {
 }
 
 /**
- * Brings the secrets under the present master key: the one in `SECRET_KEY`, with the old one in
- * `SECRET_KEY_PREVIOUS`; without these, a new one in the folder.
+ * Reseals the secrets under the present master key: the one in `SECRET_KEY`, with the old one in `SECRET_KEY_PREVIOUS`; without
+ * these, a new one in the folder.
  * @throws ConfigError when the database's key is none of them
  */
 export async function rotateMasterKey(sql: Pool, settings: Settings, dataDir: DataDir): Promise<Rotation> {
@@ -91,7 +91,7 @@ export async function rotateMasterKey(sql: Pool, settings: Settings, dataDir: Da
   if (!known && (sealedWith === null || !keys.otherCheckValues.includes(sealedWith))) {
     throw wrongKey(settings, dataDir);
   }
-  // A process that knows only the key before could open nothing of what is sealed from here on.
+  // A process that knows only the old key could not open secrets sealed from here on.
   if (!known && (await readSetting(sql, NEXT_CHECK_VALUE)) !== keys.checkValue) {
     return { state: 'restartNeeded' };
   }

@@ -1,4 +1,4 @@
-/** A master key that is lost: what was sealed under it is replaced (docs/interface.md, W20). */
+/** A lost master key: the secrets sealed under it are replaced (docs/interface.md, W20). */
 import type { Settings } from '../config/variables.ts';
 import type { Pool } from '../db/pool.ts';
 import { readSetting } from '../db/settings.ts';
@@ -9,11 +9,11 @@ import { resealing } from './key-rotation.ts';
 import { CHECK_VALUE, configuredKeys, PREVIOUS_KEY_FILE } from './master-key.ts';
 
 /**
- * Gives every webhook whose secret no configured key opens a new one, which nobody knows until its e-shop regenerates it, and
- * drops static headers that none opens. What one opens is resealed under the present key. The key becomes that of the database,
- * and one mail per e-shop is owed.
- * @param dryRun only looks
- * @returns null when the database has this key and nothing is lost
+ * Replaces secrets that no configured key opens by new ones, unknown to anybody until the e-shop regenerates them, and drops static
+ * headers that no key opens. All others are resealed under the present key. It becomes the key of the database, and one mail per
+ * e-shop is to be sent.
+ * @param dryRun changes nothing
+ * @returns null if the database has this key and nothing is lost
  */
 export async function replaceLostKey(
   sql: Pool,
@@ -32,7 +32,7 @@ export async function replaceLostKey(
     return {
       ...kept,
       secret: kept.secret ?? keys.encryptSecret(newWebhookSecret(), owner),
-      // A previous one that no key opens signs nothing any more.
+      // A previous secret that no key opens no longer signs.
       previousSecret: anew(previousSecret),
       lost: kept.secret === null || lostHeaders.length > 0,
       lostHeaders,

@@ -7,18 +7,18 @@ import { checkSetting, readSetting, writeSetting } from '../db/settings.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
 import { createKeys, type Keys } from '../secrets/keys.ts';
 
-/** The files in `DATA_DIR` with the generated key, and with the one before it while secrets are sealed anew. */
+/** The files in `DATA_DIR` with the generated key, and with the previous one while secrets are resealed. */
 export const KEY_FILE = 'secret-key';
 export const PREVIOUS_KEY_FILE = 'secret-key-previous';
 
 /** The setting with the check value of the key that seals all secrets. */
 export const CHECK_VALUE = 'masterKeyCheck';
-/** The setting with the check value of a newer key that a process has been started with. */
+/** The setting with the check value of a newer key with which a process has been started. */
 export const NEXT_CHECK_VALUE = 'masterKeyNext';
 
 /**
- * The keys that the settings name, or those in the folder; a missing one is made there.
- * @param dataDir where a generated key is kept; only looked at without `SECRET_KEY`
+ * The keys in the settings, or those in the folder; a missing one is made there.
+ * @param dataDir where a generated key is kept; used only without `SECRET_KEY`
  */
 export async function configuredKeys(settings: Settings, dataDir: DataDir): Promise<Keys> {
   if (settings.SECRET_KEY !== undefined) return createKeys(settings.SECRET_KEY, settings.SECRET_KEY_PREVIOUS);
@@ -30,7 +30,7 @@ export async function configuredKeys(settings: Settings, dataDir: DataDir): Prom
   );
 }
 
-/** What to say to somebody whose key does not fit the database. */
+/** The error if the key is not that of the database. */
 export function wrongKey(settings: Settings, dataDir: DataDir): ConfigError {
   return new ConfigError(
     settings.SECRET_KEY === undefined
@@ -40,8 +40,8 @@ export function wrongKey(settings: Settings, dataDir: DataDir): ConfigError {
 }
 
 /**
- * The keys of a process that serves. One that starts with a newer key than the database's leaves a note of it: from then on
- * `waybill keys rotate` may seal the secrets anew.
+ * The keys of a server process. If it starts with a newer key than the database's, it makes a note of that: from then on
+ * `waybill keys rotate` may reseal the secrets.
  * @throws ConfigError when the database was created with another key: its webhook secrets could not be read
  */
 export async function masterKeys(sql: Pool, settings: Settings, dataDir: DataDir): Promise<Keys> {
@@ -54,7 +54,7 @@ export async function masterKeys(sql: Pool, settings: Settings, dataDir: DataDir
 }
 
 /**
- * Checks the key that a command was given; without one, that of the folder. Where there is neither there is nothing to check.
+ * Checks the key given to a command, or else that in the folder. If there is neither, there is nothing to check.
  * @throws ConfigError when the database was created with another key: e-shops' secrets could not be read
  */
 export async function checkKey(sql: Pool, settings: Settings, dataDir: DataDir): Promise<void> {
@@ -63,7 +63,7 @@ export async function checkKey(sql: Pool, settings: Settings, dataDir: DataDir):
 }
 
 /**
- * The keys of a command that runs beside the processes that serve. It leaves no note: nothing is sealed anew for its sake.
+ * The keys of a command that runs beside the server processes. It makes no note: nothing is resealed for it.
  * @throws ConfigError when the database was created with another key
  */
 export async function commandKeys(sql: Pool, settings: Settings, dataDir: DataDir): Promise<Keys> {

@@ -14,33 +14,33 @@ import { readDatabaseMetrics } from '../metrics/database-metrics.ts';
 import { type Metrics, watchProcess } from '../metrics/metrics.ts';
 import { metricsPage } from '../metrics/page.ts';
 
-/** What is shown. */
+/** The sources of metrics and health. */
 interface MetricsServerOptions {
   readonly config: Config;
   readonly databaseUrl: string;
-  /** It leads to the server itself, without a pooler. */
+  /** Whether `databaseUrl` leads to the server itself, without a pooler. */
   readonly session: boolean;
-  /** Its connections are counted. */
+  /** The pool whose connections are counted. */
   readonly sql: Pool;
   readonly metrics: Metrics;
   readonly own: OwnEndpoints;
   readonly temporalState: () => 'up' | 'down' | 'unknown';
-  /** False of a worker that never has. */
+  /** False for a worker that never has. */
   readonly hasReachedTemporal: () => boolean;
-  /** Where Temporal's SDK shows its own metrics; null where it does not run. */
+  /** Where Temporal's SDK shows its own metrics; null if it does not run. */
   readonly sdkUrl: string | null;
   readonly log: Logger;
 }
 
-/** Where people look for the metrics of a Node program; taken when it is free and no other is configured. */
+/** The usual port for metrics of a Node program; used if it is free and no other is configured. */
 const USUAL_PORT = 9464;
-/** For a statement, and for a connection, in milliseconds: whoever asks does not wait for either. */
+/** The time limit of a statement and of connecting, in milliseconds: requests wait for neither. */
 const STATEMENT_MS = 1_000;
 const CONNECT_MS = 2_000;
 
 /**
- * Starts showing.
- * @param shutdown receives what stops it
+ * Starts the server.
+ * @param shutdown gets the function that stops it
  * @throws UserError when the port is taken
  * @returns the address: `http://host:port`
  */

@@ -1,4 +1,4 @@
-/** What goes out to receivers, and what may be a destination, as it is configured. */
+/** The sender of requests, and the check of destinations, as configured. */
 import type { Config } from '../config/config.ts';
 import { createAddressGuard } from '../delivery/address-guard.ts';
 import { destinationProblem } from '../delivery/destination.ts';
@@ -16,7 +16,7 @@ export function configuredSender(
   return createSender({ timeoutMs, allowCidrs: deliveryAllowCidrs, own, dnsServers, version });
 }
 
-/** @returns what says why a URL is no destination; null: it may be one */
+/** @returns a function that says why a URL is no destination; null if it may be one */
 export function configuredGuard(
   { deliveryAllowCidrs }: Config,
   own: OwnEndpoints,

@@ -1,6 +1,5 @@
 /**
- * The worker role: one session after the other. It starts while Temporal is away, and goes on by itself when Temporal
- * is back.
+ * The worker role: one session after the other. It starts even if Temporal is away, and goes on by itself when Temporal is back.
  *
  * Module app, which imports activities, api, attempt, concurrency, config, console, db, delivery, domain, embedded, http, lib, log, mail, metrics, reconciler, relay, secrets, temporal, theme, traces, workflows. Begin: `api-role.ts`, this file and
  * `../main.ts`, which starts both.
@@ -24,13 +23,13 @@ import { type Traces, untraced } from '../traces/traces.ts';
 import { aborted, runSession, type SessionDeps, type SessionOptions } from './worker-session.ts';
 
 interface WorkerOptions extends SessionOptions {
-  /** Where everything is counted; left out: nowhere that anybody sees. */
+  /** Where events are counted; left out: the counts are not shown. */
   readonly metrics?: Metrics;
-  /** Where Temporal's SDK shows its own, as `host:port`; left out: nowhere. */
+  /** Where Temporal's SDK shows its own metrics, as `host:port`; left out: nowhere. */
   readonly sdkMetricsAddress?: string;
   /** Left out: traces are off. */
   readonly traces?: Traces;
-  /** Numbers that decide what is attempted when, instead of the defaults; and other limits: for tests and the bench. */
+  /** Numbers of the scheduler instead of the defaults, and other limits: for tests and the bench. */
   readonly scheduler?: Partial<SchedulerOptions>;
   readonly limits?: Limits;
   /** Other workflows than this build's own. */
@@ -45,10 +44,10 @@ export interface RunningWorker {
   stop(): Promise<void>;
 }
 
-/** Waits between tries to reach Temporal, in milliseconds. */
+/** The waits between tries to reach Temporal, in milliseconds. */
 const FIRST_RECONNECT_MS = 250;
 const MAX_RECONNECT_DELAY_MS = 5_000;
-/** Between two renewals of the workers, in milliseconds: a connection that comes and goes must not cost more than itself. */
+/** The least time between two renewals of the workers, in milliseconds: an unstable connection must not cause many. */
 const RENEWAL_SPACING_MS = 30_000;
 
 /**
@@ -81,17 +80,17 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     onRound: countRounds(metrics),
     onTemporal(now) {
       state = now;
-      // A session says so once the SDK has asked for the namespace, by the worker's own connection.
+      // A session reports this once the SDK has asked for the namespace, over the worker's own connection.
       if (now === 'up') reached = true;
     },
   };
 
-  /** The last session that workers were renewed for, on a clock that does not jump. */
+  /** When the workers were last renewed, on a clock that does not jump. */
   let renewedAt = Number.NEGATIVE_INFINITY;
 
   async function keepRunning(onReady: () => void): Promise<void> {
     const backoff = createBackoff(FIRST_RECONNECT_MS, MAX_RECONNECT_DELAY_MS);
-    /** Sessions that another has taken over from, as long as their attempts last. */
+    /** Replaced sessions, as long as their attempts last. */
     const draining = new Set<Promise<void>>();
     while (!stopping.signal.aborted) {
       const renewal = new AbortController();

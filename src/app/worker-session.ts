@@ -1,6 +1,5 @@
 /**
- * One session of the worker role: relay, reconciler and Temporal workers on one connection, until it fails or is
- * ended.
+ * One session of the worker role: relay, reconciler and Temporal workers on one connection, until it fails or is ended.
  */
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
@@ -40,19 +39,19 @@ import { connectionOptions, type TemporalTarget } from '../temporal/target.ts';
 import { tracedBatches, tracedDispatcher } from '../temporal/traced-starts.ts';
 import type { Traces } from '../traces/traces.ts';
 
-/** Times that nobody configures. */
+/** Times that are not configurable. */
 export interface Timings extends MailTimes {
-  /** Between two looks of the reconciler at what is late or was ended in Temporal, in milliseconds; default 5 s. */
+  /** The time between two checks of the reconciler for late or ended workflows, in milliseconds; default 5 s. */
   readonly reconcileIntervalMs?: number;
-  /** How late a record may be before the reconciler looks after it, in milliseconds; default 5 s beyond an attempt. */
+  /** How late a record may be before the reconciler checks it, in milliseconds; default 5 s beyond an attempt. */
   readonly reconcileGraceMs?: number;
-  /** Between two looks at the namespace's search attributes, in milliseconds; default 15 s. */
+  /** The time between two checks of the namespace's search attributes, in milliseconds; default 15 s. */
   readonly searchAttributesMs?: number;
 }
 
 export interface SessionOptions {
   readonly sql: Pool;
-  /** As `RelayOptions` has it. */
+  /** As in `RelayOptions`. */
   readonly sessionSql?: Pool | null;
   readonly temporal: TemporalTarget;
   readonly policy: RetryPolicy;
@@ -60,13 +59,13 @@ export interface SessionOptions {
   readonly keys: Keys;
   readonly sender: Sender;
   readonly mailer: Mailer;
-  /** Where e-shops reach the API, for the links in mails; null: not known. */
+  /** Where e-shops reach the API, for the links in mails; null if unknown. */
   readonly publicUrl: string | null;
   readonly log: Logger;
   readonly retention: {
-    /** How long events and deliveries are kept at least, in milliseconds. */
+    /** The least time that events and deliveries are kept, in milliseconds. */
     readonly periodMs: number;
-    /** Whether it runs by itself. */
+    /** Whether it runs on a schedule. */
     readonly scheduled: boolean;
   };
   /** Tests shorten these. */
@@ -81,48 +80,48 @@ export interface SessionDeps extends SessionOptions {
   readonly underWay: AttemptDeps['underWay'];
   readonly load: Load;
   readonly watch: DeliveryWatch;
-  /** Told of each repair that the reconciler makes. */
+  /** Called with each repair of the reconciler. */
   readonly onRepair: (repair: Repair) => void;
   readonly onRound: RelayOptions['onRound'];
-  /** Told whether Temporal is there. */
+  /** Called with the state of Temporal. */
   readonly onTemporal: RelayOptions['onTemporal'];
 }
 
-/** How long a session lasts, and what is heard of it. */
+/** The end of a session, and its callbacks. */
 interface SessionTerms {
-  /** Its end: no new claims, attempts under way finish. */
+  /** Ends it: no new claims, attempts under way finish. */
   readonly until: AbortSignal;
   readonly onReady: () => void;
-  /** Told when Temporal may know less than the session's workers remember. */
+  /** Called when Temporal may know less than the session's workers remember. */
   readonly onSetBack: (why: string) => void;
 }
 
-/** Waybill's own steps under way at once: short, and more would only wait for a connection to the database. */
+/** Waybill's own steps under way at once: they are short, and more would only wait for a connection to the database. */
 const MAX_STEPS_AT_ONCE = 40;
 /**
- * A cached workflow takes 17 to 172 KiB, at most 0.3 MiB; one that is not costs a replay with every failed attempt.
- * All fit in a heap of 512 MB (docs/decisions/0021).
+ * A cached workflow takes 17 to 172 KiB, at most 0.3 MiB; one that is not cached costs a replay with every failed attempt. All fit
+ * in a heap of 512 MB (docs/decisions/0021).
  */
 const MAX_CACHED_WORKFLOWS = 1_000;
 /**
- * Workflow tasks under way at once, and questions for more of them, which take a place as well: of cached workflows, and of others. While
- * more tasks of cached workflows wait than are asked for, the SDK asks for others with one poller; under full load they wait for half
- * a minute then (docs/decisions/0021). More places: each task takes longer. Fewer questions than half of the places, so that a workflow
- * that is started here finds one.
+ * Workflow tasks under way at once, and pollers for more of them, which take a place as well: for cached workflows, and for others.
+ * While more tasks of cached workflows wait than are polled for, the SDK polls for others with one poller; under full load these then
+ * wait for half a minute (docs/decisions/0021). More places: each task takes longer. Pollers take fewer than half of the places, so
+ * that a workflow started here finds one.
  */
 const MAX_WORKFLOW_TASKS_AT_ONCE = 100;
 const MAX_WORKFLOW_POLLERS = 40;
 /**
- * How long a workflow waits for the worker that last had it, in milliseconds: the default of 10 s would delay an
- * activation by as much after a worker died; much less would cost replays under load.
+ * How long a workflow waits for its last worker, in milliseconds: the default of 10 s would delay an activation by as much after a
+ * worker died; much less would cost replays under load.
  */
 const STICKY_TIMEOUT_MS = 3_000;
 /**
- * Heartbeats leave at most this often, in milliseconds: three in the time after which a worker counts as dead. The
- * SDK's default, four fifths of it, would leave room for none to be late.
+ * Heartbeats are sent at most this often, in milliseconds: three in the time after which a worker counts as dead. With the SDK's
+ * default, four fifths of that time, none could be late.
  */
 const HEARTBEAT_THROTTLE_MS = 1_500;
-/** How the worker of deliveries is set. The benchmark's floor takes the same. */
+/** The settings of the worker of deliveries. The benchmark's floor uses the same. */
 export const deliveryWorkerTuning = {
   maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
   maxConcurrentWorkflowTaskExecutions: MAX_WORKFLOW_TASKS_AT_ONCE,
@@ -130,14 +129,14 @@ export const deliveryWorkerTuning = {
   stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
   maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
 } as const;
-/** Behind the attempt's own time-out, in milliseconds: time to record and report it. */
+/** Beyond the attempt's own time-out, in milliseconds: time to record and report it. */
 const SHUTDOWN_SLACK_MS = 5_000;
-/** Between two looks of the reconciler at what is late or was ended in Temporal, in milliseconds. */
+/** The time between two checks of the reconciler for late or ended workflows, in milliseconds. */
 const RECONCILE_INTERVAL_MS = 5_000;
-/** Behind the attempt's own time-out, in milliseconds: what is late by less is on its way. */
+/** Beyond the attempt's own time-out, in milliseconds: a record less late than this is still being worked on. */
 const RECONCILE_SLACK_MS = 5_000;
 
-/** Connects, works until told to stop or until the worker fails, and cleans up. */
+/** Connects, works until it is told to stop or the worker fails, and cleans up. */
 export async function runSession(
   deps: SessionDeps,
   { until, onReady, onSetBack }: SessionTerms,
@@ -247,7 +246,7 @@ export async function runSession(
       await Promise.all(running.map((part) => part.stop()));
     });
   } finally {
-    // Made and never run: they would keep the connection.
+    // Workers that were created but never run would keep the connection open.
     await runTogether(workers, async () => {});
     await reconciler?.stop();
     await relay?.stop();

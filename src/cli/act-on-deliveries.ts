@@ -1,4 +1,4 @@
-/** What an operator asks of single deliveries: each answers with a sentence that says what follows. */
+/** Operator actions on single deliveries: each answers with a sentence about its effect. */
 import { retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { type Redelivery, redeliver } from '../db/outbox/redeliver.ts';
@@ -20,7 +20,7 @@ export interface Answer {
   readonly deliveryId: string;
   readonly done: boolean;
   readonly sentence: string;
-  /** The new delivery, where one that had ended was to be tried. */
+  /** The new delivery, if an ended one was to be tried. */
   readonly redelivery: string | null;
 }
 
@@ -39,7 +39,7 @@ function refusalOf(made: Exclude<Redelivery, { kind: 'created' }>, id: string): 
   }
 }
 
-/** A new delivery of the event of one that has ended; null while it is open. */
+/** Redelivers the event of an ended delivery; null while it is open. */
 async function redelivered(sql: Pool, deliveryId: string): Promise<Answer | null> {
   const target = await deliveryTarget(sql, deliveryId);
   const found = target === null ? null : await findDelivery(sql, target.eshopId, deliveryId);
@@ -61,7 +61,7 @@ async function redelivered(sql: Pool, deliveryId: string): Promise<Answer | null
   return { deliveryId, done: true, sentence, redelivery: made.id };
 }
 
-/** Asks of each in turn; `answered` is told at once. */
+/** Acts on one after the other; `answered` is called with each answer at once. */
 export async function actOnDeliveries(
   settings: Settings,
   { action, ids, by, reason }: Request,
@@ -75,7 +75,7 @@ export async function actOnDeliveries(
       else answered(answer);
     }
     if (open.length === 0) return;
-    // Loading the client takes longer than the rest.
+    // Loading the client takes longer than everything else.
     const [{ withTemporal }, { createOperatorActions }] = await Promise.all([
       import('./open-temporal.ts'),
       import('../temporal/operator-actions.ts'),

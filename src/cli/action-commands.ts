@@ -1,4 +1,4 @@
-/** `waybill deliveries retry|hold|resume|give-up`: of single deliveries, or of all that options name. */
+/** `waybill deliveries retry|hold|resume|give-up`: for single deliveries, or for all that match options. */
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
@@ -52,7 +52,7 @@ const options = v.object({
   ...bulkOptions.entries,
 });
 
-/** When something was asked for that could not be done. */
+/** Exit code if an action was not possible. */
 const REFUSED = 2;
 
 const HELP = `

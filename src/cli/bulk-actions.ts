@@ -1,4 +1,4 @@
-/** Batch operations on deliveries: begun, watched, canceled. They run in Temporal, and need nobody who watches. */
+/** Bulk actions on deliveries: started, watched, canceled. They run in Temporal, unwatched, too. */
 import { randomUUID } from 'node:crypto';
 import { createProgress } from '../../demo/progress.ts';
 import type { Settings } from '../config/variables.ts';
@@ -26,15 +26,15 @@ interface BulkRequest {
   readonly dryRun: boolean;
 }
 
-/** To one receiver: more than a query may name. */
+/** The most webhooks of one receiver: more than a query may name. */
 const MAX_WEBHOOKS_PER_QUERY = 1_000;
-/** Between two looks, in milliseconds. */
+/** The polling interval, in milliseconds. */
 const JOB_POLL_INTERVAL_MS = 500;
-/** A job that was begun is not described at once, in milliseconds. */
+/** How long a new job may not be visible yet, in milliseconds. */
 const JOB_VISIBLE_TIMEOUT_MS = 10_000;
 const INCOMPLETE = 2;
 const IDENTITY = 'waybill';
-/** So that they are told from other batch operations of the namespace. */
+/** Distinguishes our jobs from other batch operations in the namespace. */
 const PREFIX = 'waybill-';
 
 const deliveries = (count: number) => counted(count, 'delivery', 'deliveries');
@@ -47,7 +47,7 @@ function line({ state, total, done, failed }: BulkStatus): string {
 
 async function queryOf(settings: Settings, taskQueue: string, filter: BulkOptions): Promise<string> {
   const { eshop, webhook, receiver, type, order, ...rest } = filter;
-  // By their webhooks: deliveries do not name the host where the server did not know the attribute.
+  // By their webhooks: deliveries do not name the host if the server did not know the attribute.
   const calling =
     receiver === undefined
       ? undefined
@@ -120,7 +120,7 @@ export async function showJob(settings: Settings, jobId: string, output: Output)
   });
 }
 
-/** Cancels a job: nothing further is asked; what was asked stays so. */
+/** Cancels a job: no further deliveries are acted on; earlier actions stay. */
 export async function cancelJob(
   settings: Settings,
   jobId: string,

@@ -1,4 +1,4 @@
-/** Options that name open deliveries for a batch operation. */
+/** Options that select open deliveries for a bulk action. */
 import * as v from 'valibot';
 import { flag, option } from '../lib/command-line.ts';
 import { SEARCHABLE } from '../temporal/operator-questions.ts';

@@ -1,6 +1,6 @@
 /**
- * The operators' command `waybill`. Each command is loaded when it is asked for: what one needs (Temporal's client,
- * the demonstration) costs the others no time.
+ * The operators' command `waybill`. Each command is loaded on demand: the dependencies of one (Temporal's client, the demonstration)
+ * cost the others no time.
  *
  * Module cli, which imports demo, receiver, app, attempt, config, console, db, delivery, domain, embedded, http, lib,
  * log, reconciler, replay, retention, secrets, temporal. Begin: a command is a file of its own.
@@ -11,7 +11,7 @@ import { version } from '../lib/version.ts';
 
 interface LazyCommand {
   readonly description: string;
-  /** Answers what gives it its options and what it does. */
+  /** Loads the function that defines its options and action. */
   readonly load: () => Promise<(command: Command, context: CommandContext) => void>;
 }
 
@@ -128,8 +128,8 @@ const commands: Readonly<Record<string, LazyCommand>> = {
 };
 
 /**
- * Runs `waybill`, of which only the part is loaded that the arguments ask for: the others have a name and a description.
- * @throws UserError, which is meant for the person at the command line
+ * Runs `waybill`. Only the requested command is loaded: the others have only a name and a description.
+ * @throws UserError, meant for the person at the command line
  * @example await waybill(['eshop', 'list'], { env: process.env, print: console.log });
  */
 export async function waybill(args: readonly string[], context: CommandContext): Promise<void> {

@@ -1,4 +1,4 @@
-/** `waybill policy` and `waybill variables`: what is configured. */
+/** `waybill policy` and `waybill variables`: the configuration. */
 import type { Command } from 'commander';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import { variables } from '../config/variables.ts';
@@ -18,7 +18,7 @@ function meaningOf(pipe: readonly { readonly type: string; readonly description?
   return typeof found === 'string' ? found : '';
 }
 
-/** One line per variable in Markdown, as docs/handbook/configure.md shows it. */
+/** One line per variable in Markdown, for docs/handbook/configure.md. */
 export function configurationTable(): string {
   const lines = Object.entries(variables.entries).map(([name, schema]) => {
     const fallback = schema.default === undefined || schema.default === '' ? '' : `\`${schema.default}\``;

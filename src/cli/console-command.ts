@@ -1,4 +1,4 @@
-/** `waybill console --operator`: the operators' pages, for whoever has the keys of the installation. */
+/** `waybill console --operator`: the operators' console, for people with the keys of the installation. */
 import { type Command, Option } from 'commander';
 import * as v from 'valibot';
 import { MAX_NAME_CHARS, UNNAMED_OPERATOR } from '../domain/operator-action.ts';
@@ -38,7 +38,7 @@ export function consoleCommand(command: Command, { env, print }: CommandContext)
     )
     .action(async (given: unknown) => {
       const { port, by = account() } = checked(optionsSchema, given);
-      // The API and the client of Temporal take longer to load than the rest.
+      // The API and Temporal's client take longer to load than everything else.
       const { serveOperatorConsole } = await import('./operator-console.ts');
       await untilInterrupted('Stopped.', (signal) =>
         serveOperatorConsole(env, { port, by: by === '' ? UNNAMED_OPERATOR : by }, print, signal),

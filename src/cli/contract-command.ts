@@ -1,4 +1,4 @@
-/** `waybill contract`: what the contract of an e-shop allows (docs/interface.md, W11). */
+/** `waybill contract`: the contract of an e-shop (docs/interface.md, W11). */
 
 import type { Command } from 'commander';
 import * as v from 'valibot';
@@ -17,7 +17,7 @@ import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { eshopOption, oneEshop, yesOrNo } from './options.ts';
 
-/** The most webhooks that an e-shop can be allowed. */
+/** The most webhooks that a contract can allow. */
 const MAX_ESHOP_WEBHOOKS = 10_000;
 /** `all`, `none`, or names separated by commas. */
 function names<const Names extends readonly string[]>(option: string, known: Names) {
@@ -60,7 +60,7 @@ const changeOptions = v.object({
 });
 type Change = Omit<v.InferOutput<typeof changeOptions>, 'eshop'>;
 
-/** What is given, by the names of the contract. @throws UserError where nothing is */
+/** The given options, by the names of the contract. @throws UserError if there are none */
 function changeOf({ types, payloadVersions, packingLists, maxWebhooks, deleteWebhooks }: Change) {
   const change: Partial<Contract> = {
     ...(types === undefined ? {} : { webhookTypes: types }),
@@ -75,7 +75,7 @@ function changeOf({ types, payloadVersions, packingLists, maxWebhooks, deleteWeb
   );
 }
 
-/** A contract, and how many webhooks there are that it would not allow any more. */
+/** A contract, and the number of existing webhooks that it would no longer allow. */
 interface StoredContract {
   readonly contract: Contract;
   readonly beyond: number;

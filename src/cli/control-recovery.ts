@@ -1,4 +1,4 @@
-/** Recoveries as the command line controls and watches them; none needs anybody who watches. */
+/** Controls and watches recoveries from the command line; they run unwatched, too. */
 import { createProgress } from '../../demo/progress.ts';
 import type { Settings } from '../config/variables.ts';
 import type { Pool } from '../db/pool.ts';
@@ -13,14 +13,14 @@ import { minute } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { recoveryLine, recoveryRecord, recoveryStatus } from './recovery-record.ts';
 
-/** Between two looks, in milliseconds. */
+/** The polling interval, in milliseconds. */
 const RECOVERY_POLL_INTERVAL_MS = 1_000;
-/** When not everything was delivered. */
+/** Exit code if not everything was delivered. */
 const INCOMPLETE = 2;
 
 export const noSuchRecovery = (id: string) => new UserError(`There is no recovery ${id}.`);
 
-/** Shows a look: a bar on a terminal, else a line for each change; for a program one as JSON. */
+/** Shows progress: a bar on a terminal, otherwise a line for each change, as JSON for programs. */
 function createView(print: CommandContext['print'], json: boolean) {
   const terminal = process.stderr.isTTY && !json;
   const progress = createProgress(!terminal);
@@ -78,8 +78,8 @@ export async function watchRecovery(
 }
 
 /**
- * @param words why, for its e-shop to read
- * @throws UserError where there is no such recovery, or it cannot be done
+ * @param words the reason, shown to the e-shop
+ * @throws UserError if there is no such recovery, or the action is not possible
  */
 export async function control(
   sql: Pool,

@@ -33,8 +33,8 @@ const deleteOptions = v.object({
 });
 
 /**
- * How what is under way is looked at, and for how long none of it may end before somebody has to look. Shorter: a worker that is
- * being restarted looks like none. Longer: people wait for one that is not there.
+ * How often deliveries, recoveries and changes under way are counted, and how long none may end before it gives up. Shorter: a
+ * restarting worker looks like none. Longer: people wait for one that is not there.
  */
 const LOOKS = { everyMs: 500, patienceMs: 60_000 };
 
@@ -96,7 +96,7 @@ function listed(holdings: EshopHoldings): string {
   ].join(', ');
 }
 
-/** Ends what is under way, and waits until it has ended. */
+/** Ends everything under way, and waits until it has ended. */
 async function ended(sql: Pool, eshopId: number, silent: boolean): Promise<void> {
   await setDisabled(sql, eshopId, true);
   await endWork(sql, eshopId);
@@ -124,9 +124,9 @@ async function ended(sql: Pool, eshopId: number, silent: boolean): Promise<void>
 }
 
 /**
- * Writes all that is kept of an e-shop into a new file that nobody else can read.
+ * Writes all data of an e-shop into a new file that nobody else can read.
  * @returns how many lines
- * @throws UserError when the file exists, or cannot be written
+ * @throws UserError if the file exists, or cannot be written
  */
 async function exportTo(sql: Pool, eshopId: number, path: string): Promise<number> {
   const file = await open(path, 'wx', 0o600).catch((error: unknown) => {

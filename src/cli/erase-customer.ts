@@ -37,7 +37,7 @@ const eraseOptions = v.object({
   ...sureOptions,
 });
 
-/** How open deliveries are looked at, and for how long none may end before somebody has to look, as in `delete-eshop.ts`. */
+/** How often open deliveries are counted, and how long none may end before it gives up, as in `delete-eshop.ts`. */
 const LOOKS = { everyMs: 250, patienceMs: 60_000 };
 
 const HELP = `
@@ -107,7 +107,7 @@ function requireEnded({ orders }: CustomerRecords): void {
   );
 }
 
-/** Gives up what is open, waits until it has ended, and erases. */
+/** Gives up open deliveries, waits until they have ended, and erases. */
 async function erase(
   sql: Pool,
   settings: Settings,
@@ -118,7 +118,7 @@ async function erase(
     const asked = new Set<string>();
     let open: readonly string[] = [];
     let least = Number.POSITIVE_INFINITY;
-    /** What was erased, or how many are open. */
+    /** The result of erasing, or the number of open deliveries. */
     async function look(): Promise<Erased | number> {
       open = await openDeliveriesOf(sql, eshopId, customer);
       const erased = open.length === 0 ? await eraseCustomer(sql, eshopId, customer) : null;

@@ -1,4 +1,4 @@
-/** `waybill eshop`: e-shops, their API keys, and whether the API is open to them. */
+/** `waybill eshop`: e-shops, their API keys, and their access to the API. */
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { createEshopWithUsers, noSuchEshop } from '../app/accounts.ts';

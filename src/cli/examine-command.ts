@@ -1,4 +1,4 @@
-/** `waybill examine`: the receiver of a webhook examined, as the API does it. */
+/** `waybill examine`: examines the receiver of a webhook, as the API does. */
 import type { Command } from 'commander';
 import { exitCodeOf } from '../../receiver/src/examination/examine.ts';
 import { table } from '../../receiver/src/examination/table.ts';
@@ -18,7 +18,7 @@ export function examineCommand(command: Command, { env, print }: CommandContext)
     );
   runs(command, noOptions, async ({ json }, written) => {
     const id = checked(webhookNumber('<webhook>'), written);
-    // What sends the requests takes longer to load than the other commands.
+    // The sender takes longer to load than the other commands.
     const { examineReceiverOf } = await import('./send-test.ts');
     const found = await untilInterrupted(`Stopped. Webhook ${id} can be examined again.`, (signal) =>
       examineReceiverOf(env, id, signal),

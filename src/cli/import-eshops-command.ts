@@ -1,4 +1,4 @@
-/** `waybill import-eshops`: e-shops and users of another system, out of a file. */
+/** `waybill import-eshops`: e-shops and users of another system, from a file. */
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
@@ -10,7 +10,7 @@ import { withDatabase } from './open-database.ts';
 
 const importOptions = v.object({ dryRun: flag('--dry-run', 'say what would happen, and change nothing') });
 
-/** Fields that a CSV cannot write as text. */
+/** Fields written as JSON in a CSV. */
 const JSON_FIELDS = ['users'];
 
 export function importEshopsCommand(command: Command, { env, print }: CommandContext): void {

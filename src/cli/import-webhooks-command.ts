@@ -1,4 +1,4 @@
-/** `waybill import-webhooks`: webhooks of another system, out of a file. */
+/** `waybill import-webhooks`: webhooks of another system, from a file. */
 import { type Command, Option } from 'commander';
 import * as v from 'valibot';
 import { configuredGuard } from '../app/outgoing.ts';
@@ -30,7 +30,7 @@ const importOptions = v.object({
   dryRun: flag('--dry-run', 'say what would happen, and change nothing'),
 });
 
-/** Fields that a CSV cannot write as text. */
+/** Fields written as JSON in a CSV. */
 const JSON_FIELDS = ['active', 'parameters', 'headers', 'eshop', 'id'];
 
 export function importWebhooksCommand(command: Command, { env, print }: CommandContext): void {

@@ -15,10 +15,10 @@ import { onlyLooks, sureOptions } from './options.ts';
 
 const webhooks = (count: number) => counted(count, 'webhook');
 
-/** Why to restart once all is resealed: a process keeps the keys that it was started with. */
+/** The reason to restart after resealing: a process keeps the keys that it was started with. */
 const tokensBefore = 'Restart Waybill now: until then, tokens signed with the key before are still accepted.';
 
-/** What to do next, or what has been done. */
+/** The result, and the next step. */
 function summary(rotation: Rotation, { SECRET_KEY }: Settings): string {
   switch (rotation.state) {
     case 'restartNeeded':
@@ -42,7 +42,7 @@ function summary(rotation: Rotation, { SECRET_KEY }: Settings): string {
 
 const replaceOptions = v.object({ lost: flag('--lost', 'the key is lost'), ...sureOptions });
 
-/** "E-shop 3 (Shop, mail@shop.example): webhooks 7, 8 (lost static headers: X-Gateway-Key)" */
+/** "E-shop 3 (Shop, mail@shop.example): webhooks 7, 8 (static headers: X-Gateway-Key)" */
 function losses({ eshopId, name, email, webhooks }: LostSecrets): string {
   const each = webhooks.map(({ id, headers }) =>
     headers.length === 0 ? String(id) : `${id} (static headers: ${headers.join(', ')})`,
@@ -55,7 +55,7 @@ export function keysCommand(command: Command, { env, print }: CommandContext): v
     .command('rotate')
     .description('reseal all webhook secrets under the new master key; may be interrupted and run again');
   runs(rotate, noOptions, async ({ json }) => {
-    // With a database of one's own there is no key in DATA_DIR to fall back to.
+    // With a configured database there is no fallback to a key in DATA_DIR.
     const settings = env.DATABASE_URL ? loadConfig(env).settings : readSettings(env);
     const rotation = await withDatabase(settings, async (sql) =>
       rotateMasterKey(sql, settings, await openDataDir(settings.DATA_DIR)),

@@ -1,22 +1,22 @@
-/** How results are laid out for people. */
+/** The layout of results for people. */
 import { oneLine } from '../domain/words.ts';
 
-/** Lines of `name  value`, the values aligned, whatever control characters are in them; none for a value that is null. */
+/** Lines of `name  value`, with aligned values, even with control characters in them; no line for null. */
 export function pairs(given: readonly (readonly [string, string | number | null])[]): string {
   const rows = given.flatMap(([title, value]) => (value === null ? [] : [[title, value] as const]));
   const width = Math.max(...rows.map(([title]) => title.length));
   return rows.map(([title, value]) => `${title.padEnd(width)}  ${cellOf(value)}`).join('\n');
 }
 
-/** E-shops choose identifiers, URLs and descriptions: none of them reaches the operator's terminal as a command. */
+/** E-shops choose identifiers, URLs and descriptions: these must not send commands to the operator's terminal. */
 function cellOf<T extends string | number>(value: T): T | string {
   return typeof value === 'string' ? oneLine(value) : value;
 }
 
-/** What stands in a line of a table: title → value. */
+/** A row of a table: title → value. */
 export type Cells = Readonly<Record<string, string | number>>;
 
-/** A table with a line of titles, which are those of the first record; numbers stand at the right of their column. */
+/** A table with the titles of the first record; numbers are aligned to the right. */
 export function table(records: readonly Cells[]): string {
   const titles = Object.keys(records[0] ?? {});
   const rows = records.map((record) => Object.values(record).map(cellOf));
@@ -36,8 +36,8 @@ export function table(records: readonly Cells[]): string {
 
 const shown = (time: Date, length: number) => `${time.toISOString().slice(0, length).replace('T', ' ')}Z`;
 
-/** A time as people read it, in UTC: `2026-11-20 19:33Z`. */
+/** A time for people, in UTC: `2026-11-20 19:33Z`. */
 export const minute = (time: Date): string => shown(time, 16);
 
-/** The same where seconds matter: `2026-11-20 19:33:07Z`. */
+/** The same with seconds: `2026-11-20 19:33:07Z`. */
 export const second = (time: Date): string => shown(time, 19);

@@ -1,4 +1,4 @@
-/** `waybill links`: the lists of Temporal's UI that answer what operators ask. */
+/** `waybill links`: lists in Temporal's UI that answer questions of operators. */
 
 import type { Command } from 'commander';
 import * as v from 'valibot';
@@ -16,7 +16,7 @@ import { webhookNumber } from './options.ts';
 
 const ORDER_MESSAGE =
   '--order must not contain quotation marks or backslashes: Temporal cannot search for them.';
-/** What a URL can name as its host. */
+/** The valid hosts of a URL. */
 const HOST = /^[^\s"\\/?#@]+$/;
 const HOST_MESSAGE = '--receiver must be a host such as shop.example or shop.example:8443.';
 const linksOptions = v.object({
@@ -67,10 +67,10 @@ export function linksCommand(command: Command, { env, print }: CommandContext): 
   });
 }
 
-/** Where the UI of a first instance is. */
+/** The UI of a first instance. */
 const UI = 'http://127.0.0.1:8233';
 
-/** One line per question in Markdown, as docs/handbook/temporal-ui.md shows them. */
+/** One line per question in Markdown, for docs/handbook/temporal-ui.md. */
 export function linksTable(): string {
   const lines = questionsAbout(EXAMPLE).map(
     ({ question, query }) => `| [${question}](${listUrl(UI, 'default', query)}) | \`${query}\` |`,

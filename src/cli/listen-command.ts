@@ -1,4 +1,4 @@
-/** `waybill listen`: a receiver on this machine that registers itself and takes itself away. */
+/** `waybill listen`: a receiver on this machine that registers and removes its own webhooks. */
 import type { Command } from 'commander';
 import { problemOfSecret } from '../../receiver/src/secrets.ts';
 import { type CommandContext, runs } from '../lib/command-line.ts';

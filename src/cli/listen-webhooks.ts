@@ -1,4 +1,4 @@
-/** The webhooks of `waybill listen`: removed when it ends, or by the next one where it was killed. */
+/** The webhooks of `waybill listen`: removed when it ends, or by the next listener if it was killed. */
 import { hostname } from 'node:os';
 import * as v from 'valibot';
 import { readContract } from '../db/eshops.ts';
@@ -20,15 +20,15 @@ export interface OwnWebhook {
 
 interface Registration extends Pick<WebhookInput, 'url' | 'method' | 'payloadVersion'> {
   readonly eshopId: number;
-  /** Left out: all that the contract allows. */
+  /** Undefined: all that the contract allows. */
   readonly types: readonly EventType[] | undefined;
   readonly secret: string;
 }
 
-/** By it the webhooks of a process that was killed are recognized. */
+/** The beginning of the description, by which the webhooks of a killed process are recognized. */
 const PREFIX = `waybill listen on ${hostname()}, process `;
 
-/** Removes what an earlier one left behind; answers how many. */
+/** Removes the webhooks left behind by earlier listeners. @returns how many */
 export async function removeLeftBehind(sql: Pool, eshopId: number): Promise<number> {
   let removed = 0;
   for (const { id, description } of await listWebhooks(sql, eshopId, null)) {
@@ -41,8 +41,8 @@ export async function removeLeftBehind(sql: Pool, eshopId: number): Promise<numb
 
 /**
  * Registers one webhook for each type.
- * @param made told of each, so that a failure removes those before it
- * @throws UserError naming what the contract of the e-shop does not allow
+ * @param made called with each, so that those created before a failure can be removed
+ * @throws UserError with the reason if the contract of the e-shop does not allow one
  */
 export async function register(
   sql: Pool,
@@ -73,7 +73,7 @@ export async function register(
   }
 }
 
-/** Removes them; answers those that could not be. */
+/** Removes webhooks. @returns those that could not be removed */
 export async function unregister(
   sql: Pool,
   eshopId: number,

@@ -1,4 +1,4 @@
-/** Listens until it is interrupted. */
+/** Listens until interrupted. */
 import { once } from 'node:events';
 import { noSuchEshop } from '../app/accounts.ts';
 import { configuredGuard } from '../app/outgoing.ts';
@@ -16,7 +16,7 @@ import { type ListeningServer, type ReceivedRequest, startListening } from './li
 import { withDatabase } from './open-database.ts';
 import { ownParts } from './own-parts.ts';
 
-/** One line: when, what, how it was answered; the record below it if it is asked for. */
+/** One line: time, delivery, response; then the body, if requested. */
 function lines(
   { at, method, target, body, delivery, problem, status, tookMs }: ReceivedRequest,
   withBody: boolean,
@@ -31,13 +31,13 @@ function lines(
   );
 }
 
-/** Where the deliveries are to go: with the path of the program behind, which the signature of a GET covers. */
+/** The webhooks' URL: with the path of the program behind, because the signature of a GET covers the path. */
 function addressOf(port: number, forwardTo: string | undefined): string {
   const path = forwardTo === undefined ? '/' : forwardTo.replace(/^[a-z]+:\/\/[^/?]*/i, '');
   return `http://127.0.0.1:${port}${path.startsWith('/') ? path : `/${path}`}`;
 }
 
-/** What goes before the first request. */
+/** The text before the first request. */
 function beginning(
   { eshop: eshopId, json }: ListenOptions,
   { url, secret, webhooks }: { url: string; secret: string; webhooks: readonly OwnWebhook[] },
@@ -52,8 +52,8 @@ function beginning(
 }
 
 /**
- * Listens until Ctrl-C, its ordinary end.
- * @throws UserError saying why it cannot
+ * Listens until Ctrl-C, the normal end.
+ * @throws UserError with the reason if it cannot
  */
 export async function listen({ env, print }: CommandContext, options: ListenOptions): Promise<void> {
   const { eshop: eshopId, forwardTo, type: types, method, payloadVersion } = options;
@@ -94,7 +94,7 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
     }
   }
 
-  // Ctrl-C is heard until all is removed: under npm it comes twice.
+  // Handles Ctrl-C until all is removed: under npm it arrives twice.
   await untilInterrupted('Stopped.', (signal) =>
     withDatabase(config.settings, async (sql) => {
       if ((await findEshop(sql, eshopId)) === null) throw noSuchEshop(eshopId);

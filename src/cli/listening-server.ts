@@ -17,12 +17,12 @@ export interface ReceivedRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** What it is; null where it is no delivery of ours. */
+  /** The verified delivery; null if it is not one of ours. */
   readonly delivery: (VerifiedHeaders & { readonly entityId: string | null }) | null;
-  /** Why it is none, or why the program behind could not be asked. */
+  /** Why it is not one, or why it could not be forwarded. */
   readonly problem: string | null;
   readonly status: number;
-  /** Until it was answered, in milliseconds. */
+  /** The time until the response, in milliseconds. */
   readonly tookMs: number;
 }
 
@@ -31,11 +31,11 @@ export interface ListeningServer {
   close(): Promise<void>;
 }
 
-/** How far the time of a signature may be off, in seconds. */
+/** The tolerance of a signature's time, in seconds. */
 const TOLERANCE_S = 300;
-/** How long the program behind may take, in milliseconds: as long as the sender waits. */
+/** The time-out of the program behind, in milliseconds: as long as the sender waits. */
 const FORWARD_MS = 15_000;
-/** What belongs to one connection, or to a body as it was encoded there. */
+/** Headers of a single connection, or of the encoding of its body. */
 const NOT_PASSED_ON = [
   'host',
   'connection',
@@ -59,7 +59,7 @@ interface Received {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** @param origin such as `http://localhost:3000`: path and query are those of the request, which its signature covers */
+/** @param origin such as `http://localhost:3000`; path and query are the request's, as its signature covers them */
 async function forwarded(origin: string, { method, target, headers, body }: Received): Promise<Response> {
   const response = await fetch(`${origin}${target}`, {
     method,
@@ -85,10 +85,10 @@ function whyNotForwarded(origin: string, error: unknown): string {
 }
 
 /**
- * Starts it on loopback.
+ * Starts the receiver on loopback.
  * @param options.port 0: a free one
- * @param options.forwardTo the origin to forward to; null: it answers for itself
- * @param options.onRequest told of each request once it is answered
+ * @param options.forwardTo the origin to forward to; null: it answers by itself
+ * @param options.onRequest called with each request once it is answered
  * @throws UserError when the port is taken
  */
 export async function startListening(options: {

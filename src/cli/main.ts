@@ -3,21 +3,21 @@ import { withoutUnseen } from '../domain/words.ts';
 import { exitCodeOf, shownError } from '../lib/user-error.ts';
 import { waybill } from './commands.ts';
 
-/** What a shell says of a process that SIGPIPE ended, which Node ignores: what it had to do may not be done. */
+/** The exit code of a process ended by SIGPIPE, which Node ignores: its work may be incomplete. */
 const BROKEN_PIPE = 141;
 
-/** What is shown once, and has not been written yet. */
+/** Texts shown only once that have not been written yet. */
 const unwritten = new Set<string>();
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   for (const text of unwritten) process.stderr.write(text);
-  // Whoever reads the output may have read enough of it: `waybill deliveries list | head`.
+  // The reader of the output may have read enough: `waybill deliveries list | head`.
   if (error.code === 'EPIPE') process.exit(BROKEN_PIPE);
   process.stderr.write(`The output cannot be written: ${error.message}.\n`);
   process.exit(1);
 });
 
-/** What others have written reaches no terminal as a command; as JSON writes it, so that programs read it as it was. */
+/** Keeps text of others from sending commands to the terminal; escaped as in JSON, so that programs read it unchanged. */
 const seen = (text: string) =>
   withoutUnseen(text, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 

@@ -1,4 +1,4 @@
-/** `waybill migrate`: the migrations of every start, run before the processes of a new release. */
+/** `waybill migrate`: runs the migrations of a start, before the processes of a new release. */
 import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import { migrate } from '../db/migrate.ts';

@@ -1,4 +1,4 @@
-/** The instance that a command is about: its database, and where its Temporal is. */
+/** The instance that a command works on: its database, and the address of its Temporal. */
 import postgres from 'postgres';
 import { checkKey } from '../app/master-key.ts';
 import type { Settings } from '../config/variables.ts';
@@ -9,7 +9,7 @@ import { dataDirAt, type Instance, lockDataDir, requireFormat } from '../embedde
 import { databaseProblem } from '../lib/database-away.ts';
 import { UserError } from '../lib/user-error.ts';
 
-/** What the database's errors mean to the person at the command line. */
+/** Explains the database's errors to the person at the command line. */
 function explained(error: unknown, settings: Settings): unknown {
   if (error instanceof postgres.PostgresError && error.code === '42P01') {
     return new UserError(
@@ -23,18 +23,18 @@ function explained(error: unknown, settings: Settings): unknown {
   );
 }
 
-/** Where the instance in `DATA_DIR` is reached; nothing where there is no such folder. */
+/** The addresses of the instance in `DATA_DIR`; empty if there is no such folder. */
 export function instanceOf(settings: Settings): Promise<Instance> {
   return dataDirAt(settings.DATA_DIR).readInstance();
 }
 
-/** For commands whose statements read all of an e-shop. */
+/** Time limits for commands whose statements read all data of an e-shop. */
 export const PATIENT = { statementMs: 600_000, silenceMs: 660_000 };
 
 /**
- * Runs `work` on the database at `DATABASE_URL`, else on the one of the instance that runs in `DATA_DIR`.
- * @param connections at most so many
- * @param pool for statements that may take longer than those of a server
+ * Runs `work` on the database at `DATABASE_URL`, else on that of the instance running in `DATA_DIR`.
+ * @param connections the most connections
+ * @param pool options, for statements that may take longer than those of a server
  * @throws UserError when there is none
  */
 export async function withDatabase<T>(
@@ -56,8 +56,8 @@ export async function withDatabase<T>(
 }
 
 /**
- * Runs `work` on the database of an instance that cannot start, whatever its key: the one at `DATABASE_URL`, else the embedded
- * one, started for as long as it takes.
+ * Runs `work` on the database of an instance that cannot start, without checking its key: the one at `DATABASE_URL`, else the
+ * embedded one, started for this.
  * @throws UserError when there is none, or its instance is running
  */
 export async function withStoppedDatabase<T>(
@@ -73,7 +73,7 @@ export async function withStoppedDatabase<T>(
   await requireFormat(dataDir);
   const unlock = await lockDataDir(dataDir);
   try {
-    // No other command needs it.
+    // Needed by no other command.
     const { startPostgres } = await import('../embedded/postgres.ts');
     const server = await startPostgres(dataDir, () => {});
     try {
@@ -101,13 +101,13 @@ async function openAt<T>(
   } catch (error) {
     throw explained(error, settings);
   } finally {
-    // What was written is passed on now, not with a relay's next look.
+    // Notifies the relay now, instead of leaving it to its next poll.
     await notifierOf(sql).close();
     await sql.end({ timeout: 1 });
   }
 }
 
-/** Its address; null where nothing says so. */
+/** The address of Temporal's UI; null if unknown. */
 export async function uiUrlOf(settings: Settings): Promise<string | null> {
   if (settings.TEMPORAL_UI_URL !== undefined) return settings.TEMPORAL_UI_URL;
   // The instance's own server is not the one at TEMPORAL_ADDRESS.

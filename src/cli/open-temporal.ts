@@ -4,12 +4,12 @@ import { UserError } from '../lib/user-error.ts';
 import { connectionOptions, type TemporalTarget, temporalTarget } from '../temporal/target.ts';
 import { instanceOf } from './open-database.ts';
 
-/** How long Temporal may take to answer at all, in milliseconds. */
+/** How long Temporal may take to answer, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
  * Runs `work` with the Temporal at `TEMPORAL_ADDRESS`, else with that of the instance in `DATA_DIR`.
- * @throws UserError when there is none, or it cannot be reached
+ * @throws UserError if there is none, or it cannot be reached
  */
 export async function withTemporal<T>(
   settings: Settings,

@@ -1,4 +1,4 @@
-/** The operators' pages on loopback, made of the API, the console and what the other commands do. */
+/** The operators' console on loopback, made of the API, the console and functions of the other commands. */
 import { createApplication } from '../app/application.ts';
 import { configuredSender } from '../app/outgoing.ts';
 import type { Settings } from '../config/variables.ts';
@@ -25,18 +25,18 @@ import type { TemporalStatus } from './status.ts';
 import { askDatabase, askTemporal, needsOf, problemOf } from './status.ts';
 import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 
-/** Of one operator, who looks at a few pages. */
+/** Database connections: for one operator, who looks at a few pages. */
 const CONNECTIONS = 4;
-/** Temporal is asked again after so long, in milliseconds: each time connects anew, and several pages ask. */
+/** How long Temporal's status is cached, in milliseconds: each call opens a connection, and several pages need it. */
 const TEMPORAL_CACHE_MS = 10_000;
-/** What is counted of the flow, in seconds, as in `waybill top`. */
+/** The period in which the flow is counted, in seconds, as in `waybill top`. */
 const FLOW_SECONDS = 10;
-/** Recoveries that have ended, beside those under way. */
+/** The most ended recoveries shown, besides those under way. */
 const MAX_ENDED_RECOVERIES = 50;
-/** A day, in milliseconds: nobody waits so long for Ctrl-C without another look. */
+/** A day, in milliseconds: the interval of the loop that waits for Ctrl-C. */
 const DAY_MS = 24 * 3_600_000;
 
-/** What is remembered for a moment, whoever asks. */
+/** Caches a value for a moment, for all callers. */
 function remembered<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
   let known: { readonly at: number; readonly value: Promise<T> } | undefined;
   return () => {
@@ -94,8 +94,8 @@ function operatorDeps(sql: Pool, settings: Settings): OperatorDeps {
 }
 
 /**
- * Serves until the signal is aborted, which is thrown.
- * @throws UserError where there is no such database, or the port is taken
+ * Serves until the signal is aborted, and throws its reason then.
+ * @throws UserError if there is no such database, or the port is taken
  */
 export async function serveOperatorConsole(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-/** Options and values that several commands share. */
+/** Options and values shared by several commands. */
 
 import { userInfo } from 'node:os';
 import * as v from 'valibot';
@@ -14,14 +14,14 @@ export const eshopNumber = v.pipe(
 export const eshopOption = requiredOption('--eshop <id>', 'number of the e-shop', eshopNumber);
 export const oneEshop = v.object({ eshop: eshopOption });
 
-/** Of a command that repairs or removes what may be. */
+/** For a command that repairs or removes things. */
 export const dryRunOption = v.object({ dryRun: flag('--dry-run', 'only report what would be done') });
 
-/** What an e-shop is created and changed with. */
+/** For creating and changing an e-shop. */
 export const name = v.pipe(v.string(), v.trim(), v.minLength(1, '--name must not be empty.'));
 export const email = v.pipe(v.string(), v.email('--email must be an e-mail address.'));
 
-/** The most rows of a list: what is looked for among more is filtered first. */
+/** The most rows of a list: to search among more, filter it. */
 const MAX_LISTED = 1_000;
 
 export const limitOption = option(
@@ -67,7 +67,7 @@ export const webhookNumber = (name: string) =>
 
 export const noSuchWebhook = (id: number) => new UserError(`There is no webhook ${id}.`);
 
-/** Of a command that cannot be undone: it wants to be sure, or only looks. */
+/** For a command that cannot be undone: it needs a confirmation, or only reports. */
 export const sureOptions = {
   dryRun: flag('--dry-run', 'only say what would be done'),
   yes: flag('--yes', 'do it: it cannot be undone'),
@@ -75,7 +75,7 @@ export const sureOptions = {
 const SURE = 'This cannot be undone: --dry-run says what it would do, and --yes does it.';
 
 /**
- * @returns whether it only looks
+ * @returns whether it only reports
  * @throws UserError unless exactly one of the two is given
  */
 export function onlyLooks({ dryRun, yes }: { dryRun: boolean; yes: boolean }): boolean {
@@ -83,14 +83,14 @@ export function onlyLooks({ dryRun, yes }: { dryRun: boolean; yes: boolean }): b
   return dryRun;
 }
 
-/** @param option its name, for the message */
+/** @param option the name of the option, for the message */
 export const yesOrNo = (option: string) =>
   v.pipe(
     v.picklist(['yes', 'no'], `${option} must be yes or no.`),
     v.transform((text) => text === 'yes'),
   );
 
-/** The account on this machine; empty where it has no name. */
+/** The user account on this machine; empty if it has no name. */
 export function account(): string {
   try {
     return userInfo().username;

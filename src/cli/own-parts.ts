@@ -13,7 +13,7 @@ interface OwnParts {
   readonly config: Config;
   /** Never a destination of webhooks. */
   readonly own: OwnEndpoints;
-  /** The keys that webhook secrets are sealed under. @throws ConfigError when they are not those of this database */
+  /** The keys that seal webhook secrets. @throws ConfigError when they are not those of this database */
   keys(sql: Pool): Promise<Keys>;
 }
 

@@ -1,4 +1,4 @@
-/** The table of waits between the attempts of a delivery, as docs/guides/retries.md shows it. */
+/** The table of waits between the attempts of a delivery, as in docs/guides/retries.md. */
 import { maxAttempts, type RetryPolicy, waits } from '../domain/retry-policy.ts';
 import { counted } from '../domain/words.ts';
 
@@ -20,13 +20,13 @@ export function formatTime(ms: number): string {
   return rest === 0 ? `${whole} ${name}` : `${whole} ${name} ${rest} ${partName}`;
 }
 
-/** A sum of waits: in hours with one decimal, which is how such windows are talked about, or whatever unit fits. */
+/** A sum of waits: in hours with one decimal, or in a smaller unit below an hour. */
 function sumOf(ms: number): string {
   return ms < HOUR ? formatTime(ms) : `${(ms / HOUR).toFixed(1)} h`;
 }
 
 /**
- * The table in Markdown, with the sentence below it, for a receiver that fails at once each time.
+ * The table in Markdown, with a sentence below it, for a receiver that always fails at once.
  * @example policyTable(defaultRetryPolicy).split('\n')[3]; // '| 2 | 25 s | 25 s |'
  */
 export function policyTable(policy: RetryPolicy): string {

@@ -1,4 +1,4 @@
-/** `waybill reconcile`: one look at every record that should have a running workflow. */
+/** `waybill reconcile`: one check of everything that should have a running workflow. */
 import type { Command } from 'commander';
 import pino from 'pino';
 import { unwatched } from '../attempt/watch.ts';
@@ -16,11 +16,11 @@ import { withDatabase } from './open-database.ts';
 import { withTemporal } from './open-temporal.ts';
 import { dryRunOption } from './options.ts';
 
-/** What is late by less than this may well be on its way, in milliseconds. */
+/** Anything less late than this may still be on its way, in milliseconds. */
 const LATE_AFTER_MS = 60_000;
 
 async function reconcile(settings: Settings, dryRun: boolean): Promise<PassResult> {
-  // What it does is what it prints.
+  // Its repairs are printed, not logged.
   const log = pino({ level: 'error' }, pino.destination({ fd: 2, sync: true }));
   const policy = retryPolicyOf(settings);
   return await withDatabase(settings, (sql) =>
@@ -43,7 +43,7 @@ async function reconcile(settings: Settings, dryRun: boolean): Promise<PassResul
   );
 }
 
-/** One line per repair: the record, what is done, and why. */
+/** One line per repair: the record, the action, and the reason. */
 function line({ kind, name, action, reason, by, words }: Repair): string {
   const record = Object.entries(name).map(([key, value]) => `${key} ${value}`);
   const operator = [by === undefined ? '' : ` by ${by}`, words === undefined ? '' : `: ${words}`].join('');

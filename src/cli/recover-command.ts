@@ -1,4 +1,4 @@
-/** `waybill recover`: a webhook's lost events are delivered again, by a durable workflow. */
+/** `waybill recover`: redelivers a webhook's lost events, by a durable workflow. */
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
@@ -56,7 +56,7 @@ type Options = v.InferOutput<typeof recoverOptions>;
 interface Answer {
   /** Null for a dry run. */
   readonly recoveryId: string | null;
-  /** It was asked for before. */
+  /** Whether it was requested before. */
   readonly known: boolean;
   readonly found: LostEventCount;
   readonly since: Date;

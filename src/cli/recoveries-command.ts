@@ -1,4 +1,4 @@
-/** `waybill recoveries`: how far recoveries have come; they are paused, resumed and canceled. */
+/** `waybill recoveries`: shows the progress of recoveries, and pauses, resumes and cancels them. */
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';

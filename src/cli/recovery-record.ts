@@ -1,4 +1,4 @@
-/** A recovery as the command shows it, to people and to programs. */
+/** A recovery as shown by the command, to people and programs. */
 import type { RecoveryRow } from '../db/recoveries/recoveries.ts';
 import { type RecoveryStatus, recoveryProgress } from '../domain/recovery-progress.ts';
 import { counted } from '../domain/words.ts';
@@ -14,7 +14,7 @@ export function recoveryRecord(row: RecoveryRow) {
   return { ...recoveryStatus(row), since, until, include, count, createdAt, finishedAt };
 }
 
-/** "12 done, 3 failed, 85 left"; what was superseded where there is any. */
+/** "12 done, 3 failed, 85 left"; and superseded ones, if any. */
 export function recoveryCounts({ done, failed, superseded, left }: RecoveryStatus): string {
   return `${done} done, ${failed} failed,${superseded === 0 ? '' : ` ${superseded} superseded,`} ${left} left`;
 }

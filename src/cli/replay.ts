@@ -1,4 +1,4 @@
-/** `waybill replay`: whether the workflows of a Temporal server go on with the present code. */
+/** `waybill replay`: whether the workflows of a Temporal server can continue with the present code. */
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { Command } from 'commander';
 import * as v from 'valibot';
@@ -40,16 +40,16 @@ const replayOptions = v.object({
   ),
 });
 
-/** Exit codes beside 0 and that of a mistake. */
+/** Exit codes besides 0 and 1. */
 const BREAKS = 2;
 const NOT_SAVED = 3;
 
-/** Which workflows are Waybill's, as the namespace may hold others. */
+/** The query for Waybill's workflows: the namespace may have others. */
 const allOf = (taskQueue: string) => `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`;
 
 const histories = (count: number) => counted(count, 'history', 'histories');
 
-/** For people: what breaks, what was not saved, and how much was looked at. */
+/** For people: histories that break, those not saved, and the number replayed. */
 function report({ live, closed, broken, refused, saved }: Replayed, save: string | undefined): string[] {
   const breaks = broken.map(({ workflowId, eventId, expected, found }) => ({
     workflow: workflowId,
@@ -70,7 +70,7 @@ function report({ live, closed, broken, refused, saved }: Replayed, save: string
   ];
 }
 
-/** @param workflows other workflow code than the present one */
+/** @param workflows instead of the present workflow code */
 export function replayCommand(
   command: Command,
   { env, print }: CommandContext,
@@ -90,7 +90,7 @@ export function replayCommand(
       ...env,
       ...(address === undefined ? {} : { TEMPORAL_ADDRESS: address }),
     });
-    // Temporal's libraries take a while to load: `--help` and a mistake need none of them.
+    // Temporal's libraries take a while to load: `--help` and errors in the options do not need them.
     const [{ withTemporal }, { latestRun, runsFor }, { replayRuns }, { loadWorkflowBundle }] =
       await Promise.all([
         import('./open-temporal.ts'),

@@ -1,4 +1,4 @@
-/** `waybill retention`: one run of what the schedule does every hour. */
+/** `waybill retention`: one run of retention, which the schedule does every hour. */
 import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import { type CommandContext, runs } from '../lib/command-line.ts';

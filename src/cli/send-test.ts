@@ -1,4 +1,4 @@
-/** Requests to a webhook with a sample, made by this process: one, or the series of an examination. */
+/** Requests to a webhook with a sample, sent by this process: one, or the series of an examination. */
 import { configuredSender } from '../app/outgoing.ts';
 import { createExaminer } from '../attempt/examiner.ts';
 import { signingSecrets } from '../attempt/prepare.ts';
@@ -20,20 +20,20 @@ import { ownParts } from './own-parts.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What requests to a webhook are made with. */
+/** The dependencies of requests to a webhook. */
 interface Parts {
   readonly sql: Pool;
   readonly sender: Sender;
   readonly keys: Keys;
   readonly webhook: WebhookWithSecrets;
-  /** Of one request, in milliseconds. */
+  /** The time-out of one request, in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** Exit code where the service itself failed, which says nothing about the receiver. */
+/** Exit code if Waybill itself failed, which says nothing about the receiver. */
 const INCONCLUSIVE = 3;
 
-/** @throws UserError where there is no such webhook, or its secret cannot be opened */
+/** @throws UserError if there is no such webhook, or its secret cannot be opened */
 async function toWebhook<T>(env: Env, id: number, work: (parts: Parts) => Promise<T>): Promise<T> {
   const { config, own, keys } = await ownParts(env);
   return await withDatabase(config.settings, async (sql) => {
@@ -52,7 +52,7 @@ async function toWebhook<T>(env: Env, id: number, work: (parts: Parts) => Promis
   });
 }
 
-/** @throws UserError where it cannot be opened */
+/** @throws UserError if a secret cannot be opened */
 function checkSecrets({ keys, webhook }: Pick<Parts, 'keys' | 'webhook'>): void {
   try {
     signingSecrets(keys, webhook);
@@ -63,11 +63,11 @@ function checkSecrets({ keys, webhook }: Pick<Parts, 'keys' | 'webhook'>): void 
   }
 }
 
-/** @throws UserError where there is no such webhook, or its secret cannot be opened */
+/** @throws UserError if there is no such webhook, or its secret cannot be opened */
 export const sendTestTo = (env: Env, id: number): Promise<TestDeliveryResult> =>
   toWebhook(env, id, ({ sender, keys, webhook }) => createTestSender({ sender, keys, version })(webhook));
 
-/** @throws UserError likewise, and where one is under way, or too many were lately; the reason of `signal` */
+/** @throws UserError likewise, and if one is under way, or too many were made recently; the reason of `signal` */
 export const examineReceiverOf = (env: Env, id: number, signal: AbortSignal): Promise<Examination> =>
   toWebhook(env, id, async ({ sql, webhook, ...parts }) => {
     const begun = await beginExamination(sql, id, EXAMINATIONS_PER_HOUR);

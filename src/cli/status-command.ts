@@ -1,4 +1,4 @@
-/** `waybill status`: how things are, and whether somebody is needed. */
+/** `waybill status`: the state of the instance, and problems that need attention. */
 import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import type { FlowOverview } from '../db/overview.ts';
@@ -28,7 +28,7 @@ const size = (bytes: number) =>
   bytes < 1024 * MIB ? `${Math.round(bytes / MIB)} MiB` : `${(bytes / (1024 * MIB)).toFixed(1)} GiB`;
 const since = (seconds: number | null) =>
   seconds === null ? '' : `, the oldest for ${formatTime(seconds * 1_000)}`;
-/** "12 fresh, 3 handed back"; what there is none of is left out. */
+/** "12 fresh, 3 handed back"; zeros are left out. */
 const parts = (counts: readonly (readonly [number, string])[], none: string) => {
   const there = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
   return there.length === 0 ? none : there.join(', ');
@@ -54,7 +54,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     changes,
     oldestChangeSeconds,
   } = outbox;
-  // A choice, which the start and an alert name too: status does not end with 1 for it.
+  // A deliberate setting, shown at the start and in an alert, too: status does not exit with 1 for it.
   const files =
     mailFolder === null ? '' : `; without SMTP_URL they go to ${mailFolder}, and nobody gets them`;
   const waiting: [number, string][] = [

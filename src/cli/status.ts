@@ -1,4 +1,4 @@
-/** The state of a Waybill, and what of it needs somebody. */
+/** The state of an instance, and its problems that need attention. */
 
 import type { Settings } from '../config/variables.ts';
 import { databaseTime } from '../db/clock.ts';
@@ -14,22 +14,22 @@ import { withDatabase } from './open-database.ts';
 import { formatTime } from './policy-table.ts';
 import { recoveryStatus } from './recovery-record.ts';
 
-/** The partitions that events, deliveries and attempts lie in. */
+/** The partitions of events, deliveries and attempts. */
 interface PartitionStatus {
-  /** What is older has been dropped; null where everything is still there. */
+  /** Older ones have been dropped; null if none have. */
   readonly since: Date | null;
-  /** Up to here there are partitions. */
+  /** The end of the last partition. */
   readonly until: Date;
   /** In days. */
   readonly daysAhead: number;
-  /** Rows that belong to no week there is. */
+  /** Rows outside of all weeks. */
   readonly astray: number;
 }
 
-/** What the database says; the `problem` alone where it cannot be used. */
+/** The state of the database; only the `problem` if it cannot be used. */
 export type DatabaseStatus = { readonly problem: string } | Awaited<ReturnType<typeof askDatabase>>;
 
-/** What Temporal says; the `problem` alone where it cannot be used. */
+/** The state of Temporal; only the `problem` if it cannot be used. */
 export type TemporalStatus =
   | { readonly problem: string }
   | {
@@ -37,7 +37,7 @@ export type TemporalStatus =
       readonly address: string;
       readonly namespace: string;
       readonly taskQueue: string;
-      /** Identities of the workers that live. */
+      /** The identities of the live workers. */
       readonly workers: readonly string[];
     };
 
@@ -47,19 +47,19 @@ export interface Status {
 }
 
 /**
- * How long an entry of the outbox may wait while nothing is dispatched, in seconds: a refused start is tried again
- * after half a minute.
+ * How long an entry of the outbox may wait while nothing is dispatched, in seconds: a refused start is tried again after half a
+ * minute.
  */
 export const OUTBOX_LATE_SECONDS = 60;
-/** A mail that is owed for so long was refused again and again, in seconds. Retries are a few minutes apart. */
+/** A mail not sent for this long has been refused repeatedly, in seconds. Retries are a few minutes apart. */
 export const MAIL_LATE_SECONDS = 3_600;
-/** Four weeks are made ahead, every hour: with less than this left nobody makes them. */
+/** Every hour, four weeks are made ahead: with less than this left, that no longer happens. */
 export const MIN_DAYS_AHEAD = 14;
 const DAY_SECONDS = 24 * 3_600;
-/** For how long a step of the database's clock is told, in milliseconds. */
+/** How long a step of the database's clock is reported, in milliseconds. */
 const CLOCK_STEP_MS = 3_600_000;
 
-/** What needs somebody, each in a sentence that says where to look; nothing where all is well. */
+/** Problems that need attention, each in a sentence that says where to look; empty if there are none. */
 export function needsOf({ database, temporal }: Status): string[] {
   return [...needsOfDatabase(database), ...needsOfTemporal(temporal)];
 }
@@ -120,7 +120,7 @@ function isLate(seconds: number | null, bound: number): seconds is number {
   return seconds !== null && seconds > bound;
 }
 
-/** What changes from one second to the next: cheap, whatever is stored. */
+/** Values that change every second: cheap to read, however much is stored. */
 export async function readWork(sql: Pool) {
   return {
     outbox: await readOutbox(sql),
@@ -141,14 +141,14 @@ async function recentClockStep(sql: Pool): Promise<ClockStep | null> {
   return step === null || Math.abs(now.getTime() - step.at.getTime()) > CLOCK_STEP_MS ? null : step;
 }
 
-/** What does not. */
+/** Values that change slowly. */
 export async function readStorage(sql: Pool) {
   return {
     ...(await readDatabase(sql)),
     partitions: await partitionStatus(sql),
-    /** Where workers put mails that nobody gets; null where a mail server has them. */
+    /** The folder of mails that are not sent; null if there is a mail server. */
     mailFolder: await mailFolder(sql),
-    /** Of the last hour; null where there was none. */
+    /** Within the last hour; null if there was none. */
     clockStep: await recentClockStep(sql),
   };
 }
@@ -158,9 +158,9 @@ export async function askDatabase(sql: Pool) {
   return { problem: null, ...(await readStorage(sql)), ...(await readWork(sql)) };
 }
 
-/** Asks Temporal who works. @throws UserError where it cannot be used */
+/** Asks Temporal for its workers. @throws UserError if it cannot be used */
 export async function askTemporal(settings: Settings): Promise<TemporalStatus> {
-  // Loading the client takes longer than the questions.
+  // Loading the client takes longer than the calls.
   const { withTemporal } = await import('./open-temporal.ts');
   const { workersSeen } = await import('../temporal/workers-seen.ts');
   return await withTemporal(settings, async (client, { address, namespace, taskQueue }) => {
@@ -172,7 +172,7 @@ export async function askTemporal(settings: Settings): Promise<TemporalStatus> {
   });
 }
 
-/** What is said by an error that is meant for people; any other is thrown on. */
+/** The message of a UserError; any other error is rethrown. */
 export function problemOf(error: unknown): { problem: string } {
   if (error instanceof UserError) return { problem: error.message };
   throw error;

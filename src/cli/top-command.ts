@@ -1,4 +1,4 @@
-/** `waybill top`: how things are, live. */
+/** `waybill top`: the live status. */
 import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
@@ -20,10 +20,10 @@ import {
 } from './status.ts';
 import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 
-/** Takes away what a terminal shows from its first line on. */
+/** Clears the terminal from its first line on. */
 const CLEAR = '\u001b[H\u001b[J';
 
-/** What needs somebody; of Temporal only once it has answered. */
+/** Problems that need attention; those of Temporal only once it has answered. */
 function needsAt({ database, temporal }: Overview): string[] {
   const answered = temporal ?? { problem: null, address: '', namespace: '', taskQueue: '', workers: [''] };
   return needsOf({ database, temporal: answered });
@@ -67,15 +67,15 @@ interface Overview {
   readonly database: DatabaseStatus;
   /** Null while the database cannot be used. */
   readonly flow: FlowOverview | null;
-  /** Null until it has answered for the first time, or could not be reached. */
+  /** Null until its first answer, or until it could not be reached. */
   readonly temporal: TemporalStatus | null;
 }
 
-/** Between two looks, in milliseconds. */
+/** The refresh interval, in milliseconds. */
 const REFRESH_INTERVAL_MS = 1_000;
-/** What is counted of the flow, in seconds. */
+/** The period in which the flow is counted, in seconds. */
 const FLOW_SECONDS = 10;
-/** Between two questions about what changes slowly, in milliseconds: storage, and who works. */
+/** The refresh interval of slowly changing values (storage, workers), in milliseconds. */
 const SLOW_REFRESH_INTERVAL_MS = 10_000;
 
 async function followTemporal(
@@ -89,7 +89,7 @@ async function followTemporal(
   }
 }
 
-/** Looks at the database until it cannot be used, or the signal is aborted, which are thrown. */
+/** Follows the database. @throws when it cannot be used, or the signal is aborted */
 async function followDatabase(
   sql: Pool,
   show: (database: DatabaseStatus, flow: FlowOverview) => void,
@@ -108,7 +108,7 @@ async function followDatabase(
   }
 }
 
-/** Looks at the database again and again; one that is away is said. */
+/** Follows the database, and shows when it is away. */
 async function followBoth(
   settings: Settings,
   show: (overview: Overview) => void,
@@ -130,7 +130,7 @@ async function followBoth(
 
 /**
  * Refreshes until the signal is aborted.
- * @throws what is no fault of the database or Temporal
+ * @throws errors other than those of the database or Temporal
  */
 export async function top(
   settings: Settings,

@@ -1,4 +1,4 @@
-/** `waybill trigger`: a test event, which goes the way of every other. */
+/** `waybill trigger`: a test event, delivered like any other. */
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';

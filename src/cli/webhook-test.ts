@@ -1,18 +1,18 @@
-/** `waybill webhooks test`: one request with a sample, as the API makes it. */
+/** `waybill webhooks test`: one request with a sample, as made by the API. */
 import type { Command } from 'commander';
 import type { TestDeliveryResult } from '../domain/test-delivery.ts';
 import { type CommandContext, checked, noOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { webhookNumber } from './options.ts';
 
-/** Exit codes beside 0 and that of a mistake. */
+/** Exit codes besides 0 and 1. */
 const FAILED = 2;
 const INCONCLUSIVE = 3;
 
 const headerLines = (headers: Readonly<Record<string, string>>) =>
   Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
 
-/** What was sent and what came back, as on the wire. */
+/** Request and response, as on the wire. */
 function transcript({ request, response, durationMs }: TestDeliveryResult): string {
   const sent = [
     `${request.method} ${request.url}`,
@@ -42,7 +42,7 @@ export function addTest(command: Command, { env, print }: CommandContext): void 
     );
   runs(part, noOptions, async ({ json }, written) => {
     const id = checked(webhookNumber('<id>'), written);
-    // What sends it takes longer to load than the other subcommands.
+    // The sender takes longer to load than the other subcommands.
     const { sendTestTo } = await import('./send-test.ts');
     const result = await sendTestTo(env, id);
     print(json ? JSON.stringify(result) : transcript(result));

@@ -29,14 +29,14 @@ const REASONS = {
   gone: 'responded with 410',
 } as const;
 
-/** Since when it is inactive and why; empty while it is active. */
+/** Since when and why it is inactive; empty while it is active. */
 function inactivity({ active, deactivatedAt, deactivationReason }: OperatorsWebhook): string {
   if (active) return '';
   if (deactivatedAt === null || deactivationReason === null) return 'never activated';
   return `${minute(deactivatedAt)} ${REASONS[deactivationReason]}`;
 }
 
-/** Since when an active webhook fails; empty while it does not. */
+/** Since when an active webhook has been failing; empty if it is not. */
 function failing({ incidentSince, incidentFailures }: OperatorsWebhook): string {
   if (incidentSince === null || incidentFailures === null) return '';
   return `${minute(incidentSince)} ${counted(incidentFailures, 'failure')}`;
@@ -145,7 +145,7 @@ const switches = [
   },
 ] as const;
 
-/** Adds `activate` and `deactivate`: as the API does it, so that the open deliveries are told. */
+/** Adds `activate` and `deactivate`: as in the API, so that open deliveries are told of the change. */
 function addSwitches(command: Command, { env, print }: CommandContext): void {
   for (const { verb, active, description, done } of switches) {
     const part = command.command(verb).description(description).argument('<id>', 'its number');

@@ -8,7 +8,7 @@ import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { UserError } from '../lib/user-error.ts';
 import { type Settings, variables } from './variables.ts';
 
-/** A wrong setting: one sentence that names the variable. */
+/** An invalid setting: one sentence that names the variable. */
 export class ConfigError extends UserError {
   override readonly name = 'ConfigError';
 }
@@ -16,17 +16,17 @@ export class ConfigError extends UserError {
 export interface Config {
   readonly settings: Settings;
   readonly retryPolicy: RetryPolicy;
-  /** Nothing outside is configured: everything runs here, with a demonstration e-shop. */
+  /** Neither a database nor a Temporal is configured: both run here, with a demonstration e-shop. */
   readonly unconfigured: boolean;
   readonly deliveryAllowCidrs: readonly string[];
-  /** For everything that has to be stopped together, in milliseconds. */
+  /** The time to stop everything, in milliseconds. */
   readonly shutdownGraceMs: number;
 }
 
-/** To record the last attempts and answer the last requests, beyond the time of an attempt, in milliseconds. */
+/** Time beyond an attempt's time-out, to record the last attempts and answer the last requests, in milliseconds. */
 const GRACE_SLACK_MS = 25_000;
 
-/** What the unconfigured start exempts, so that a receiver on the same machine can be tried. */
+/** Allowed on an unconfigured start, to try a receiver on the same machine. */
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 /** Variables whose values never appear in a message. */
 const CONFIDENTIAL = [
@@ -41,24 +41,24 @@ const CONFIDENTIAL = [
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The confidential variables that are set: name → value, as it was written. */
+/** The confidential variables that are set: name → value as written. */
 export function confidentialValues(env: Environment): ReadonlyMap<string, string> {
   return new Map(CONFIDENTIAL.map((name) => [name, env[name] ?? ''] as const).filter(([, value]) => value));
 }
 
 /**
- * Reads each variable by itself.
- * @throws ConfigError with one sentence naming the variable that is wrong
+ * Reads each variable on its own.
+ * @throws ConfigError with one sentence naming the invalid variable
  */
 export function readSettings(env: Environment): Settings {
-  // An empty variable counts as unset: that is how compose files and CI systems say so.
+  // An empty variable counts as unset: compose files and CI systems write it so.
   const written = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
   const result = v.safeParse(variables, written, { abortEarly: true });
   if (!result.success) {
     const [issue] = result.issues;
-    // Without what follows it where one of several values is wrong.
+    // Without the index, if one of several values is wrong.
     const name = v.getDotPath(issue)?.split('.')[0] ?? '';
     const shown = CONFIDENTIAL.includes(name) ? '' : `, not ${JSON.stringify(written[name])}`;
     throw new ConfigError(`${name} ${issue.message}${shown}.`);
@@ -77,8 +77,8 @@ export function retryPolicyOf(settings: Settings): RetryPolicy {
 }
 
 /**
- * Reads the configuration of a process that serves, and checks variables against each other.
- * @throws ConfigError with one sentence naming the variable that is wrong
+ * Reads the configuration of a server process, and checks variables against each other.
+ * @throws ConfigError with one sentence naming the invalid variable
  */
 export function loadConfig(env: Environment): Config {
   const settings = readSettings(env);

@@ -1,4 +1,4 @@
-/** The operator's own data files: they replace or extend what comes with the program. */
+/** The operator's own data files: they replace or extend those of the program. */
 import { readFile } from 'node:fs/promises';
 import { extendMarketplaces, shippedMarketplaces } from '../domain/order/marketplaces.ts';
 import {
@@ -15,20 +15,20 @@ async function read<T>(variable: keyof FileSettings, path: string, parse: (json:
   try {
     return parse(JSON.parse(await readFile(path, 'utf8')));
   } catch (error) {
-    // A parser quotes what it has read, line breaks included.
+    // A parser quotes its input, line breaks included.
     const reason = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
     throw new UserError(`${variable} must name a file that can be used, not "${path}": ${reason}.`);
   }
 }
 
 interface DataFiles {
-  /** In the form of `data` of `GET /v2/shipper-service-codes`; replaces the catalogue that comes with the program. */
+  /** In the form of `data` of `GET /v2/shipper-service-codes`; replaces the program's catalogue. */
   readonly shipperCatalogue: ShipperCatalogue;
-  /** Those that come with the program and the file's. */
+  /** The program's and those of the file. */
   readonly marketplaces: readonly string[];
 }
 
-/** @throws UserError naming the variable, the file and what is wrong with it */
+/** @throws UserError naming the variable, the file and the problem */
 export async function loadDataFiles(settings: FileSettings): Promise<DataFiles> {
   const { SHIPPER_SERVICES_FILE: carriers, MARKETPLACES_FILE: marketplaces } = settings;
   return {

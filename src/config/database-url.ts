@@ -1,8 +1,8 @@
-/** The address of a database: what its parameters may be (libpq's, where they mean something here). */
+/** The address of a database, with the parameters that it may have (those of libpq that mean something here). */
 import * as v from 'valibot';
 import { url } from './values.ts';
 
-/** Parameters that are honoured, with the values of those that have few. */
+/** The parameters supported, with their values if these are few. */
 const PARAMETERS: Readonly<Record<string, readonly string[] | null>> = {
   application_name: null,
   connect_timeout: null,
@@ -10,7 +10,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[] | null>> = {
   sslmode: ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'],
   sslnegotiation: ['postgres', 'direct'],
   sslrootcert: ['system'],
-  // Every connection has to take writes.
+  // Every connection must accept writes.
   target_session_attrs: ['any', 'read-write', 'primary'],
 };
 
@@ -19,7 +19,7 @@ const HINTS: Readonly<Record<string, string>> = {
   ssl_mode: '; sslmode is meant',
 };
 
-/** @returns what is wrong with the parameters of a URL, as the rest of a sentence; null: nothing */
+/** @returns the problem with the parameters of a URL, as the rest of a sentence; null if there is none */
 function parameterProblem(text: string): string | null {
   for (const [name, value] of new URL(text).searchParams) {
     const values = PARAMETERS[name];

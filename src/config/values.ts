@@ -1,9 +1,9 @@
-/** The kinds of values that a variable may hold. */
+/** The kinds of values that a variable may have. */
 import { isIP } from 'node:net';
 import * as v from 'valibot';
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 24 * 3_600_000 } as const;
-/** Node's timers cannot be longer, in milliseconds. */
+/** The longest timer of Node.js, in milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function milliseconds(text: string): number {
@@ -20,7 +20,7 @@ export const duration = v.pipe(
   v.maxValue(MAX_TIMER_MS, 'must be at most 596h'),
 );
 
-/** How long something is kept: `30d`, `720h` → milliseconds. No timer waits for it, so it may be long. */
+/** How long something is kept: `30d`, `720h` → milliseconds. Not used for timers, so it may be long. */
 export const period = v.pipe(
   v.string(),
   v.regex(/^\d+(\.\d+)?(s|m|h|d)$/, 'must be a period such as 30d or 36h'),
@@ -57,13 +57,13 @@ export const url = (protocols: readonly string[]) =>
       `must be a URL beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
     ),
   );
-/** The address of something whose paths are appended to it: without a slash at its end, a query and a fragment. */
+/** An address to which paths are appended: without trailing slash, query and fragment. */
 export const baseUrl = v.pipe(
   url(['http:', 'https:']),
   v.check((text) => !/[?#]/.test(text), 'must be a URL without a query and a fragment'),
   v.transform((text) => text.replace(/\/+$/, '')),
 );
-/** `host:port`, an IPv6 address in brackets. */
+/** `host:port`, with IPv6 addresses in brackets. */
 export const hostAndPort = v.pipe(
   v.string(),
   v.regex(/^[^\s:/]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i, 'must be host:port'),
@@ -114,7 +114,7 @@ export const key = v.pipe(
   ),
   v.transform((text) => Buffer.from(text, 'base64')),
 );
-/** Several of these, separated by commas. */
+/** Several keys, separated by commas. */
 export const keyList = v.pipe(list, v.array(key));
 export const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
 /** One mail address, bare or in angle brackets behind a name. */

@@ -1,4 +1,4 @@
-/** Every environment variable Waybill knows: one schema, with its default and its meaning. */
+/** Every environment variable of Waybill: one schema, with defaults and meanings. */
 import * as v from 'valibot';
 import { databaseUrl } from './database-url.ts';
 import {
@@ -18,12 +18,12 @@ import {
   url,
 } from './values.ts';
 
-/** Requests that use the database at the same time, of all e-shops together: {@link POOL_SIZE} leaves room beside them. */
+/** Requests that use the database at the same time, of all e-shops together: {@link POOL_SIZE} leaves room for other work. */
 export const MAX_DATABASE_CONNECTIONS = 14;
-/** Connections to the database per process: enough for the attempts that read or record at the same moment. */
+/** Connections to the database per process: enough for the attempts that read or record at the same time. */
 export const POOL_SIZE = 20;
 
-/** The samplers of OpenTelemetry's standard. */
+/** The samplers of the OpenTelemetry specification. */
 const SAMPLERS = [
   'always_on',
   'always_off',

@@ -1,6 +1,5 @@
 /**
- * The API, asked within the process for the person signed in: handlers, checks, budgets and answers as for any
- * client.
+ * The API, called within the process for the person signed in: handlers, checks, budgets and responses as for any client.
  */
 import type { Hono } from 'hono';
 import * as v from 'valibot';
@@ -10,7 +9,7 @@ import type { ProblemStatus } from '../domain/problem.ts';
 const STATUSES = [400, 401, 403, 404, 405, 409, 411, 413, 415, 429, 503] as const satisfies ProblemStatus[];
 type RefusalStatus = (typeof STATUSES)[number] | 500;
 
-/** What the API refuses, with its sentence. */
+/** A refusal by the API, with its sentence. */
 export class ApiRefusal extends Error {
   override readonly name = 'ApiRefusal';
   readonly status: RefusalStatus;
@@ -23,9 +22,9 @@ export class ApiRefusal extends Error {
 
 const ErrorBody = v.object({ message: v.string() });
 
-/** What the console asks. All throw {@link ApiRefusal}. */
+/** The calls of the console. All throw {@link ApiRefusal}. */
 export interface ApiClient {
-  /** @param schema of the envelope, `data` and whatever stands beside it */
+  /** @param schema of the envelope: `data` and its siblings */
   get<Schema extends v.GenericSchema>(
     schema: Schema,
     path: string,
@@ -39,7 +38,7 @@ export interface ApiClient {
   ): Promise<v.InferOutput<Schema>>;
 }
 
-/** Values that are empty or undefined are left out. */
+/** Empty and undefined values are left out. */
 export type Query = Readonly<Record<string, string | undefined>>;
 
 export function queryText(query: Query): string {

@@ -1,11 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** A question before what cannot be undone: a page of its own, so that it works without script. */
+/** The confirmation of an action that cannot be undone: a separate page, so that it works without script. */
 import type { Child } from 'hono/jsx';
 import type { Viewer } from './deps.ts';
 import { Csrf, Page } from './layout.tsx';
 import { CONSOLE } from './session.ts';
 
-/** Paths are those below `/console`. */
+/** Paths are relative to `/console`. */
 export function ConfirmPage(props: {
   viewer: Viewer;
   here: string;

@@ -1,8 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
- * The console's requests: what each passes through, and where each page is.
+ * The console's requests: their middleware, and the routes of the pages.
  *
- * Module console, which imports api, concurrency, db, domain, lib, theme. Begin: a page is a folder or file, and asks the API by
+ * Module console, which imports api, concurrency, db, domain, lib, theme. Begin: a page is a folder or file, and calls the API by
  * `api-client.ts`.
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
@@ -33,20 +33,20 @@ import { webhookRoutes } from './webhooks/routes.tsx';
 
 const secured = securedPages('same-origin');
 
-/** Whether a page asks for itself again, without anybody having touched it. What is changed, somebody has asked for. */
+/** Whether a page refreshes itself. A POST is always a person's. */
 function isLive(c: Context<ConsoleEnv>): boolean {
   if (c.req.method === 'POST') return false;
   return c.req.header('hx-request') === 'true' || c.req.path === `${CONSOLE}${LIVE}`;
 }
 
 /**
- * Pages made at the same time, of all e-shops and of one: for what they read beside the API, whose budget they share.
+ * Pages rendered at the same time, of all e-shops and of one. It bounds their reads that bypass the API, whose budget they share.
  */
 const CONCURRENT_PAGES = { total: 8, perKey: 3 } as const;
-/** How long somebody waits for a page's turn, in milliseconds. */
+/** How long a page waits for its turn, in milliseconds. */
 const PAGE_QUEUE_TIMEOUT_MS = 10_000;
 
-/** Lets in who is signed in, and sends everybody else to the sign-in. */
+/** Requires a session, and redirects others to the sign-in. */
 function signedIn(deps: ConsoleDeps, authenticator: Authenticator): MiddlewareHandler<ConsoleEnv> {
   const { api, temporal } = deps;
   const places = createPlaces(
@@ -60,7 +60,7 @@ function signedIn(deps: ConsoleDeps, authenticator: Authenticator): MiddlewareHa
     const found = id === undefined ? null : await authenticator.authenticate(id, !live);
     if (id === undefined || found === null) {
       if (!live) return await authenticator.unauthenticated(c);
-      // The page that asks is loaded again, and so leads to the sign-in.
+      // The page reloads itself, which leads to the sign-in.
       c.header('hx-refresh', 'true');
       return c.body(null, 401);
     }
@@ -82,14 +82,14 @@ function signedIn(deps: ConsoleDeps, authenticator: Authenticator): MiddlewareHa
     };
     c.set('viewer', viewer);
     c.set('api', apiClient(api, viewer));
-    // What is changed waits for its turn in the API, and the test of a webhook for its receiver.
+    // A POST waits for its turn in the API, and the test of a webhook for its receiver.
     if (c.req.method === 'POST') return await next();
-    // Somebody's own e-shop comes first, whichever the page is about.
+    // The place counts for a person's own e-shop, the first, whichever the page is about.
     await places.run(eshops[0]?.id ?? eshop.id, next);
   };
 }
 
-/** A line of the log for every page that somebody asked for, and a metric for all. The line names the pattern, not the path. */
+/** One log line for every page requested by a person, and a metric for all. The line has the route pattern, not the path. */
 function answered({ log, onAnswer }: ConsoleDeps, c: Context<ConsoleEnv>, ms: number): void {
   const viewer: Viewer | undefined = c.var.viewer;
   const method = c.req.method === 'POST' ? 'POST' : 'GET';
@@ -109,7 +109,7 @@ function titleOf(status: number): string {
 
 /**
  * Makes the application that serves `/console`.
- * @param authenticator left out: that of the users of the API
+ * @param authenticator default: that of the users of the API
  */
 export function createConsole(
   deps: ConsoleDeps,
@@ -144,7 +144,7 @@ export function createConsole(
   };
 
   app.onError((error, c) => {
-    // Absent where nobody has been let in yet.
+    // Absent before authentication.
     const viewer: Viewer | undefined = c.get('viewer');
     if (error instanceof Problem || error instanceof ApiRefusal) {
       return c.html(problem(error.status, error.message, viewer), error.status);
@@ -171,7 +171,7 @@ export function createConsole(
   app.use(publicLinks(deps.publicUrl));
   if (authenticator.guard !== undefined) app.use(authenticator.guard);
   app.use(async (c, next) => {
-    // As the API does: the database takes no such text.
+    // As in the API: the database cannot store such text.
     const refused = findRefused(c.req.query());
     if (refused !== null) throw new Problem(400, `${refused.path}: ${refused.message}`);
     await next();
@@ -202,7 +202,7 @@ export function createConsole(
   return app;
 }
 
-/** One application of two: what is below `/console` is the console's. */
+/** Combines both applications: paths below `/console` go to the console. */
 export function withConsole(
   api: { fetch(request: Request, env: ConsoleEnv['Bindings']): Response | Promise<Response> },
   pages: Hono<ConsoleEnv>,

@@ -1,4 +1,4 @@
-/** What the console is given when it is made, and what each of its requests carries. */
+/** The dependencies of the console, and the context of its requests. */
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import type { ApiDeps, ApiEnv, Session, SignedIn } from '../api/deps.ts';
 import type { EshopName } from '../db/console/sessions.ts';
@@ -12,7 +12,7 @@ export type SignedRequest = TestDeliveryResult['request'];
 export type SignAgain = (asked: {
   readonly deliveryId: string;
   readonly number: number;
-  /** Whose secrets sign. */
+  /** The webhook whose secrets sign. */
   readonly webhook: WebhookWithSecrets;
   readonly event: SentEvent;
 }) => SignedRequest;
@@ -28,12 +28,12 @@ export interface TemporalLinks {
   ): readonly { readonly name: string; readonly url: string }[];
 }
 
-/** Who is let in. */
+/** The authenticated person. */
 interface Authenticated {
   readonly user: Omit<Session, 'eshopId'>;
-  /** All that it may look at. */
+  /** All e-shops that it may see. */
   readonly eshops: readonly EshopName[];
-  /** Has the keys of the installation itself. */
+  /** Whether it has the keys of the installation itself. */
   readonly operator: boolean;
   /** By the database's clock. */
   readonly now: Date;
@@ -41,24 +41,24 @@ interface Authenticated {
 
 /** How a request for a page is authenticated. */
 export interface Authenticator {
-  /** What every request passes first. */
+  /** Runs first for every request. */
   readonly guard?: MiddlewareHandler<ConsoleEnv>;
-  /** Needs no authentication. */
+  /** Routes without authentication. */
   readonly routes: Hono<ConsoleEnv>;
-  /** What the cookie of a request says. */
+  /** The session id in the cookie of a request. */
   sessionOf(c: Context<ConsoleEnv>): string | undefined;
   /**
-   * Whose session it is; null where it is over.
-   * @param seen a person asked, not a page that refreshes itself
+   * The owner of a session; null if it has ended.
+   * @param seen true if a person asked, false for a page that refreshes itself
    */
   authenticate(id: string, seen: boolean): Promise<Authenticated | null>;
   /**
-   * Takes a form of this session, once.
-   * @param form what tells it from every other
-   * @returns false where it was taken before
+   * Accepts a form of this session, once.
+   * @param form identifies the form
+   * @returns false if it was accepted before
    */
   takeForm(id: string, form: string): Promise<boolean>;
-  /** Answers who is not let in. */
+  /** The response without authentication. */
   unauthenticated(c: Context<ConsoleEnv>): Response | Promise<Response>;
 }
 
@@ -75,29 +75,29 @@ export interface ConsoleDeps
     | 'version'
     | 'requestAction'
   > {
-  /** The whole API: the console asks it as any client does, so that its rules are the same. */
+  /** The whole API: the console calls it like any client, so that the same rules apply. */
   readonly api: Hono<ApiEnv>;
   readonly signAgain: SignAgain;
-  /** Where people reach the console; null where nobody said. */
+  /** Where people reach the console; null if not configured. */
   readonly publicUrl: string | null;
-  /** Aborted once the process is to stop: what is being followed ends. */
+  /** Aborted once the process is to stop: live pages end. */
   readonly stopping?: AbortSignal;
-  /** Null where nobody knows the address of Temporal's UI. */
+  /** Null if the address of Temporal's UI is unknown. */
   readonly temporal: TemporalLinks | null;
-  /** Left out where the console is not the operators'. */
+  /** Only in the operators' console. */
   readonly operator?: OperatorDeps;
 }
 
-/** Who looks at a page. */
+/** The person who looks at a page. */
 export interface Viewer extends SignedIn {
   /** Of the e-shop that the page is about. */
   readonly eshopName: string;
-  /** All that it may look at, that one included. */
+  /** All e-shops that it may see, including that one. */
   readonly eshops: readonly EshopName[];
   readonly operator: boolean;
-  /** Null for who is of an e-shop: in Temporal's UI there are those of others. */
+  /** Null for an e-shop's user: Temporal's UI shows the workflows of others, too. */
   readonly temporal: TemporalLinks | null;
-  /** Stands in every form of this session. */
+  /** Part of every form of this session. */
   readonly csrf: string;
 }
 
@@ -107,7 +107,7 @@ export interface ConsoleEnv {
     viewer: Viewer;
     api: ApiClient;
     requestId: string;
-    /** Of a form whose token was right. */
+    /** The fields of a form with a valid token. */
     form: Readonly<Record<string, string>>;
   };
 }

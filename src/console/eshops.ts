@@ -1,6 +1,6 @@
 /**
- * Which e-shop a page is about, of those that somebody may look at: that of the thing in the path, else the one
- * chosen last.
+ * The e-shop that a page is about, among those that a person may see: that of the webhook, event or delivery in the path, else the
+ * one chosen last.
  */
 import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
@@ -11,22 +11,22 @@ import { Problem } from '../domain/problem.ts';
 import type { ConsoleEnv } from './deps.ts';
 import { CONSOLE, cookieName, isSecure, type Reached } from './session.ts';
 
-/** What was chosen last. It opens nothing: what it names must be among the e-shops of the session. */
+/** The e-shop chosen last. It gives no access: the e-shop must be one of the session's. */
 const CHOSEN = 'waybill_eshop';
-/** By which a page that asks for itself again names its e-shop: another may have been chosen meanwhile. */
+/** The header in which a self-refreshing page names its e-shop: another may have been chosen in the meantime. */
 export const ESHOP_HEADER = 'x-waybill-eshop';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const NUMBER = /^[1-9]\d{0,8}$/;
 
-/** What a path of the console names. */
+/** The webhook, event or delivery in a path of the console. */
 function named(pathname: string): { readonly kind: Owned; readonly id: string } | null {
   const [, kind, id = ''] = /^\/console\/(deliveries|webhooks|events)\/([^/]+)/.exec(pathname) ?? [];
   if (kind === 'webhooks') return NUMBER.test(id) ? { kind, id } : null;
   return (kind === 'deliveries' || kind === 'events') && UUID.test(id) ? { kind, id } : null;
 }
 
-/** The one of this number, as text; undefined where it is none of them. */
+/** The e-shop with this number, given as text; undefined if it is none of them. */
 function among(eshops: readonly EshopName[], text: string | undefined): EshopName | undefined {
   return eshops.find(({ id }) => String(id) === text);
 }
@@ -34,7 +34,7 @@ function among(eshops: readonly EshopName[], text: string | undefined): EshopNam
 /**
  * The e-shop that a request is about.
  * @param eshops at least one
- * @throws Problem 404 where an e-shop is asked for that is not among these
+ * @throws Problem 404 if the requested e-shop is not one of these
  */
 export async function eshopAsked(
   c: Context<ConsoleEnv>,
@@ -49,7 +49,7 @@ export async function eshopAsked(
   if (query !== undefined && query !== '' && wanted === undefined) {
     throw new Problem(404, 'There is no such e-shop.');
   }
-  // One that was taken away is not another: a page that stayed open would go on with that under the name of this.
+  // If access to it is gone, there is no fallback: an open page would show another e-shop under the name of this one.
   const followed = c.req.header(ESHOP_HEADER);
   if (followed !== undefined && among(eshops, followed) === undefined)
     throw new Problem(404, 'There is no such e-shop.');
@@ -63,7 +63,7 @@ export async function eshopAsked(
   );
 }
 
-/** Remembers what a page was about that somebody asked for. */
+/** Remembers the e-shop of a page requested by a person. */
 export function rememberEshop(c: Context<ConsoleEnv>, { id }: EshopName, reached: Reached): void {
   if (getCookie(c, cookieName(c, reached, CHOSEN)) === String(id)) return;
   const secure = isSecure(c, reached);

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** Events: what happened to a record, and what became of it at every webhook. */
+/** Events, with the outcome at every webhook. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Event, EventWithRecord, MissingEvent } from '../api/event-schemas.ts';
@@ -47,7 +47,7 @@ function OutcomeList({ outcomes }: { outcomes: Outcomes }) {
   );
 }
 
-/** The webhooks that have a delivery, by its state: an event may have gone to many. */
+/** The webhooks with a delivery, by its state: an event may have many. */
 function byState(outcomes: Outcomes): (readonly [DeliveryState, number[]])[] {
   return deliveryStates.flatMap((state) => {
     const ids = outcomes.filter((outcome) => outcome.state === state).map(({ webhookId }) => webhookId);

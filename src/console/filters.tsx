@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** What lists are filtered by. */
+/** The filters of lists. */
 import type { Child } from 'hono/jsx';
 import { deliveryStates } from '../domain/delivery-state.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
@@ -11,7 +11,7 @@ import { eshopTitle, MAX_ESHOPS_LISTED } from './switcher.tsx';
 /**
  * The filters of a list.
  * @param path of the list, below `/console`
- * @param six whether there are so many that they need narrower columns
+ * @param six whether there are so many filters that they need narrower columns
  */
 export function Filters(props: {
   path: string;
@@ -39,7 +39,7 @@ export function ChoiceFilter(props: Parameters<typeof Select>[0]) {
   return <Select {...more} options={[['', 'Any'], ...options]} />;
 }
 
-/** By e-shop, where there are several. Named so that it does not choose the e-shop of other pages. */
+/** A filter by e-shop, if there are several. Its name is not the one that chooses the e-shop of other pages. */
 export function EshopFilter({ viewer: { eshops }, value }: { viewer: Viewer; value: string | undefined }) {
   if (eshops.length > MAX_ESHOPS_LISTED) return <Input name="among" label="E-shop number" value={value} />;
   const options = eshops.map((eshop) => [String(eshop.id), eshopTitle(eshop)] as const);

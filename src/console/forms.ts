@@ -1,4 +1,4 @@
-/** What a form sends: small, of our own page, and with the token of its session. */
+/** Checks forms: small, from our own page, and with the token of their session. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { forbidden, Problem } from '../domain/problem.ts';
@@ -13,7 +13,7 @@ const TAKEN =
 const TURNED =
   'You have switched to another e-shop in the meantime. Nothing was changed: go back, reload the page, and submit the form again.';
 
-/** Keeps large bodies out. */
+/** Refuses large bodies. */
 export const smallForms = bodyLimit({
   maxSize: MAX_FORM_BYTES,
   onError: () => {
@@ -22,10 +22,10 @@ export const smallForms = bodyLimit({
 });
 
 /**
- * Refuses changes that no page of ours sent; sets `c.var.form`.
+ * Refuses changes not sent by our own pages; sets `c.var.form`.
  * @param sessionOf the id of the session that the form belongs to
- * @param takeForm left out where a form may be sent again
- * @throws Problem 403; 409 where this form was sent before, as when the page that answered it is reloaded
+ * @param takeForm left out if a form may be sent again
+ * @throws Problem 403; 409 if this form was sent before, as when its result page is reloaded
  */
 export function ownForms(
   sessionOf: (c: Context<ConsoleEnv>) => string | undefined,
@@ -38,17 +38,17 @@ export function ownForms(
     const id = sessionOf(c);
     if (!(c.req.header('content-type') ?? '').startsWith('application/x-www-form-urlencoded'))
       throw forbidden(REFUSED);
-    // Whatever was given twice counts once, the last.
+    // Of a repeated field only the last counts.
     const form = Object.fromEntries(new URLSearchParams(await c.req.text()));
     if (id === undefined || !isCsrfToken(id, form.csrf ?? '')) throw forbidden(REFUSED);
     const refused = findRefused(form);
     if (refused !== null) throw new Problem(400, `${refused.path}: ${refused.message}`);
-    // Absent before anybody has been let in.
+    // Absent before authentication.
     const viewer: Viewer | undefined = c.get('viewer');
     const aboutOne = viewer !== undefined && !c.req.path.startsWith(`${CONSOLE}${ALL}/`);
     if (aboutOne && eshopOfToken(form.csrf ?? '') !== viewer.session.eshopId) throw new Problem(409, TURNED);
     if (takeForm !== undefined) {
-      // A page has several forms, each with an address of its own.
+      // A page has several forms, each with its own path.
       const page = pageOfToken(form.csrf ?? '');
       if (page === null) throw forbidden(REFUSED);
       if (!(await takeForm(id, `${page} ${c.req.path}`))) throw new Problem(409, TAKEN);

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** What every page has: head, navigation, who is signed in. */
+/** The frame of every page: head, navigation, the person signed in. */
 import type { Child } from 'hono/jsx';
 import { withoutUnseen } from '../domain/words.ts';
 import { asset } from './assets.ts';
@@ -8,7 +8,7 @@ import { ESHOP_HEADER } from './eshops.ts';
 import { ALL, CONSOLE } from './session.ts';
 import { Switcher } from './switcher.tsx';
 
-/** The places of the navigation. */
+/** The entries of the navigation. */
 const places = [
   ['', 'Overview'],
   ['/webhooks', 'Webhooks'],
@@ -21,7 +21,7 @@ const places = [
   ['/stock-movements', 'Stock'],
 ] as const;
 
-/** htmx neither evaluates texts nor writes styles: the content security policy allows neither. */
+/** htmx must not evaluate text or write styles: the content security policy forbids both. */
 const HTMX = JSON.stringify({
   allowEval: false,
   includeIndicatorStyles: false,
@@ -53,7 +53,7 @@ export function Csrf({ token }: { token: string }) {
   return <input type="hidden" name="csrf" value={token} />;
 }
 
-/** A button that does one thing. By its id it keeps the focus when its part of the page is exchanged. */
+/** A button for one action. Its id keeps the focus when its part of the page is replaced. */
 export function Act({
   action,
   viewer,
@@ -75,7 +75,7 @@ export function Act({
   );
 }
 
-/** Those of who may look at several e-shops. */
+/** The entries for people who may see several e-shops. */
 const placesOfAll = [
   [ALL, 'All e-shops'],
   [`${ALL}/deliveries`, 'All deliveries'],
@@ -84,7 +84,7 @@ const placesOfAll = [
 
 const placesOfOperators = [[`${ALL}/recoveries`, 'Recoveries']] as const;
 
-/** Whether somebody sees more than one e-shop. */
+/** Whether the viewer may see several e-shops. */
 function seesSeveral({ operator, eshops }: Viewer): boolean {
   return operator || eshops.length > 1;
 }
@@ -110,16 +110,16 @@ function Navigation({ here, viewer }: { here: string; viewer: Viewer }) {
 interface PageProps {
   readonly title: string;
   readonly viewer: Viewer;
-  /** The path of its place in the navigation. */
+  /** The path of its entry in the navigation. */
   readonly here: string;
-  /** What was just done, in a sentence. */
+  /** The action just done, in a sentence. */
   readonly notice?: string | undefined;
-  /** What was refused, in a sentence. */
+  /** The refusal, in a sentence. */
   readonly refused?: string | undefined;
   readonly children: Child;
 }
 
-/** So that what is live goes on being about this e-shop. */
+/** Attributes that keep a live page with this e-shop. */
 function aboutEshop(eshopId: number) {
   return { 'data-eshop': String(eshopId), 'hx-headers': JSON.stringify({ [ESHOP_HEADER]: String(eshopId) }) };
 }
@@ -173,6 +173,6 @@ export function Page({ title, viewer, here, notice, refused, children }: PagePro
 }
 
 export function html(page: Child): string {
-  // None of ours: what others have written must not turn or hide what stands beside it.
+  // We write no such characters ourselves; in the text of others they could reverse or hide what is next to it.
   return withoutUnseen(`<!doctype html>\n${page}\n`);
 }

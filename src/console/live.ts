@@ -1,6 +1,6 @@
 /**
- * Live pages: made again while somebody looks, and sent as server-sent events when they have changed. A stream shows
- * what its page may show, and has no rules of its own.
+ * Live pages: rendered again while somebody looks, and sent as server-sent events when they have changed. A stream has the rules of
+ * its page, and none of its own.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
@@ -13,30 +13,30 @@ import { CONSOLE } from './session.ts';
 
 export const LIVE = '/live';
 
-/** How often a page is made again, in milliseconds. */
+/** How often a page is rendered again, in milliseconds. */
 const TICK_MS = 2_000;
-/** A proxy that sees nothing for longer takes the connection for dead, in milliseconds. */
+/** The longest silence, in milliseconds: after more a proxy may close the connection. */
 const KEEPALIVE_INTERVAL_MS = 20_000;
-/** Then the browser asks again by itself, in milliseconds. */
+/** The lifetime of a stream, in milliseconds: then the browser reconnects by itself. */
 const LIFETIME_MS = 15 * 60_000;
-/** Streams at the same time: of one e-shop, and of all. Who gets none asks again every few seconds. */
+/** Streams at the same time: of one e-shop, and of all. Pages beyond that poll every few seconds. */
 const MAX_STREAMS_PER_ESHOP = 20;
 const MAX_STREAMS = 400;
 
-/** Stands for the address of this server, which a path does not need. */
+/** A placeholder for the address of this server, to parse paths. */
 const HERE = 'http://console';
 
-/** Makes a page on behalf of whoever asks, as they would get it. */
+/** Renders a page as the person of this request would get it. */
 type MakePage = (c: Context<ConsoleEnv>, path: string) => Promise<Response>;
 
-/** What is exchanged is in the main part of a page. */
+/** The main part of a page, which contains all live parts. */
 function mainOf(page: string): string {
   const from = page.indexOf('<main');
   const to = page.lastIndexOf('</main>');
   return from < 0 || to < 0 ? page : page.slice(from, to + '</main>'.length);
 }
 
-/** A page of the console, without detours; null for anything else: a stream of streams would never end. */
+/** The normalized path of a page of the console; null for anything else: a stream of streams would never end. */
 function pageOf(path: string): string | null {
   if (!path.startsWith('/') || !URL.canParse(path, HERE)) return null;
   const { origin, pathname, search } = new URL(path, HERE);
@@ -45,15 +45,15 @@ function pageOf(path: string): string | null {
   return origin === HERE && isPage && !isStream ? `${pathname}${search}` : null;
 }
 
-/** `?of=` the path of a page. */
+/** The path of the page is in `?of=`. */
 export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   const streams = createCounts<number>();
   app.get(LIVE, (c) => {
-    // Nobody would read what a stream says in answer to HEAD, and so it would never end.
+    // A stream in response to HEAD is not read, and so would never end.
     if (c.req.method !== 'GET') throw new Problem(405, 'A live page must be requested with GET.');
     const path = pageOf(c.req.query('of') ?? '');
-    // However its path is written: what makes a page asks for it with this header.
+    // Catches recursion however the path is written: streams request their pages with this header.
     const isFollowed = c.req.header('hx-request') === 'true';
     if (path === null || isFollowed) throw new Problem(400, 'Only pages of the console can be streamed.');
     const { eshopId } = c.var.viewer.session;
@@ -69,8 +69,8 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
       c,
       async (stream) => {
         stream.onAbort(() => left.abort());
-        // What is written to a response that waits behind another on its connection is read by nobody, and nobody tells it
-        // that the connection is closed: aborted, the write ends.
+        // A response queued behind another on its connection is not read, and not told when the connection is closed: aborting ends
+        // the write.
         const abort = () => stream.abort();
         const socket = c.env?.incoming?.socket;
         if (socket?.destroyed === true) abort();

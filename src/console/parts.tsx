@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** What pages are made of. */
+/** The components of pages. */
 import type { Child, JSX } from 'hono/jsx';
 import type { Pagination } from '../api/pagination.ts';
 import { entryOf } from '../domain/catalogue.ts';
@@ -9,7 +9,7 @@ import type { RecoveryState } from '../domain/recovery.ts';
 import { piece, type Query, queryText } from './api-client.ts';
 import { CONSOLE } from './session.ts';
 
-/** How something stands, by colour; its name says the same. */
+/** A state as a colour; its name says the same. */
 export type Tone = 'good' | 'warn' | 'bad' | 'calm' | 'busy' | '';
 
 const TONES: Readonly<Record<DeliveryState, Tone>> = {
@@ -31,7 +31,7 @@ export function State({ state }: { state: DeliveryState }) {
   return <Badge tone={TONES[state]}>{state}</Badge>;
 }
 
-/** A number with its name; it leads to where that is listed, if it is. */
+/** A number with its name, linked to its list if there is one. */
 export function Count({ name, value, path }: { name: string; value: string; path: string | null }) {
   const content = (
     <>
@@ -65,7 +65,7 @@ export function Facts({ facts }: { facts: readonly (readonly [string, Child | nu
   );
 }
 
-/** A text to be copied. @param named what it is, for who cannot see it */
+/** A text to copy. @param named its description, for screen readers */
 export function Code({ text, named, fold = false }: { text: string; named: string; fold?: boolean }) {
   return (
     <div class="code">
@@ -78,7 +78,7 @@ export function Code({ text, named, fold = false }: { text: string; named: strin
   );
 }
 
-/** JSON as people read it; what is no JSON stays as it is. */
+/** Indented JSON; other text stays as it is. */
 export function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
@@ -87,7 +87,7 @@ export function pretty(text: string): string {
   }
 }
 
-/** Its name, which may break behind an underscore: some are wider than a narrow screen. */
+/** The name of an event type, which may break after an underscore: some are wider than a narrow screen. */
 export function TypeName({ type }: { type: EventType }) {
   return <>{type.split(/(?<=_)/).flatMap((word, index) => (index === 0 ? [word] : [<wbr />, word]))}</>;
 }
@@ -127,9 +127,9 @@ export function Pages({ paging, path, query }: { paging: Pagination; path: strin
 }
 
 /**
- * A table that scrolls by itself where a screen is narrow.
- * @param named what it is, for who cannot see it
- * @param numbers columns of numbers, behind the others
+ * A table that scrolls on its own on a narrow screen.
+ * @param named its description, for screen readers
+ * @param numbers columns of numbers, after the others
  */
 export function Table(props: {
   named: string;
@@ -159,7 +159,7 @@ export function Table(props: {
   );
 }
 
-/** Where there is nothing to show. @param children what that means, or the next step */
+/** Shown if there is nothing to list. @param children the meaning of that, or the next step */
 export function Empty({ title, children }: { title: string; children: Child }) {
   return (
     <div class="empty">
@@ -171,7 +171,7 @@ export function Empty({ title, children }: { title: string; children: Child }) {
 
 /**
  * The part of a page that refreshes itself.
- * @param also the ids of {@link LivePart}s that come with it
+ * @param also the ids of {@link LivePart}s refreshed with it
  */
 export function Live(props: { id: string; path: string; also?: readonly string[]; children: Child }) {
   const { id, path, also = [], children } = props;
@@ -195,7 +195,7 @@ export function LivePart({ id, children }: { id: string; children: Child }) {
   return <div id={id}>{children}</div>;
 }
 
-/** What is shown on demand; what is open stays open while its page is live. */
+/** Details shown on demand; once opened, they stay open while their page is live. */
 export function More(props: { id: string; title: string; small?: boolean; children: Child }) {
   const { id, title, small = false, children } = props;
   return (
@@ -243,7 +243,7 @@ export function Select(props: {
   );
 }
 
-/** No `maxlength`: browsers count otherwise than the API, which refuses what is too long. */
+/** No `maxlength`: browsers count differently from the API, which refuses a text that is too long. */
 export function TextArea({
   name,
   label,
@@ -259,7 +259,7 @@ export function TextArea({
     <div class="field">
       <label for={name}>{label}</label>
       <textarea id={name} name={name} rows={2} {...describedBy(name, hint)}>
-        {/* The first line break in it is no part of the text. */}
+        {/* HTML ignores the first line break. */}
         {`\n${value}`}
       </textarea>
       <Hint name={name} hint={hint} />

@@ -1,4 +1,4 @@
-/** The cookie of a session, and the token by which its own forms are known. */
+/** The cookie of a session, and the token that identifies its own forms. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
@@ -6,58 +6,58 @@ import { SESSION_HOURS } from '../db/console/sessions.ts';
 import type { ConsoleEnv } from './deps.ts';
 
 export const CONSOLE = '/console';
-/** Where its pages about all e-shops of somebody are, below {@link CONSOLE}. */
+/** The path of the pages about all e-shops of a person, below {@link CONSOLE}. */
 export const ALL = '/all';
 
 const SESSION = 'waybill_session';
-/** Before anybody is signed in: it ties the form to the browser that asked for it. */
+/** The cookie before sign-in: it ties the form to the browser that requested it. */
 const BEFORE = 'waybill_sign_in';
 
 function newId(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** The token of a session's forms: known to its pages, and to nobody who knows only that there is a session. */
+/** The token of a session's forms, known only to its pages. */
 export function csrfToken(id: string): string {
   return createHmac('sha256', id).update('forms').digest('base64url');
 }
 
-/** What the forms of a page about an e-shop carry: the session's token, which e-shop it is, and what this page alone has. */
+/** The token in the forms of a page about an e-shop: the session's token, the e-shop, and a part unique to this page. */
 export function formToken(id: string, eshopId: number): string {
   return `${csrfToken(id)}.${eshopId}.${randomBytes(12).toString('base64url')}`;
 }
 
-/** What a form's page alone has; null where it has nothing. */
+/** The part unique to the form's page; null if there is none. */
 export function pageOfToken(token: string): string | null {
   return token.split('.')[2] ?? null;
 }
 
-/** The e-shop that a form's page was about; null where it was about none. */
+/** The e-shop of the form's page; null if it had none. */
 export function eshopOfToken(token: string): number | null {
   const [, eshopId] = token.split('.');
   return eshopId === undefined ? null : Number(eshopId);
 }
 
-/** Whether a form carries the token of this session. */
+/** Whether a form has the token of this session. */
 export function isCsrfToken(id: string, token: string): boolean {
   const [expected, given] = [Buffer.from(csrfToken(id)), Buffer.from(token.split('.')[0] ?? '')];
   return expected.length === given.length && timingSafeEqual(expected, given);
 }
 
-/** What is known of how browsers reach us. */
+/** Settings that say how browsers reach us. */
 export interface Reached {
   readonly trustProxy: boolean;
   readonly publicUrl: string | null;
 }
 
-/** Whether the browser speaks TLS: by our public address, to us, or to the proxy in front that is trusted to say so. */
+/** Whether the browser uses TLS, judged by the public URL, a trusted proxy's header, or the connection itself. */
 export function isSecure(c: Context<ConsoleEnv>, { trustProxy, publicUrl }: Reached): boolean {
   if (publicUrl?.startsWith('https:') === true) return true;
   const forwarded = trustProxy ? c.req.header('x-forwarded-proto')?.split(',').at(-1)?.trim() : undefined;
   return (forwarded ?? new URL(c.req.url).protocol.replace(':', '')) === 'https';
 }
 
-/** The name of a cookie: over TLS one that a browser takes over TLS alone. `__Host-` would need the path `/`. */
+/** The name of a cookie: over TLS one that browsers accept only over TLS. `__Host-` would need the path `/`. */
 export function cookieName(c: Context<ConsoleEnv>, reached: Reached, name: string): string {
   return isSecure(c, reached) ? `__Secure-${name}` : name;
 }
@@ -69,7 +69,7 @@ export function sessionCookies(reached: Reached) {
   const before = (c: Context<ConsoleEnv>) => cookieName(c, reached, BEFORE);
   return {
     read: (c: Context<ConsoleEnv>) => getCookie(c, session(c)),
-    /** A new id with every sign-in: one that somebody planted beforehand opens nothing. */
+    /** A new id with every sign-in: one planted by an attacker is useless. */
     begin(c: Context<ConsoleEnv>): string {
       const id = newId();
       setCookie(c, session(c), id, { ...options(c), maxAge: SESSION_HOURS * 3600 });
@@ -79,7 +79,7 @@ export function sessionCookies(reached: Reached) {
     end(c: Context<ConsoleEnv>): void {
       deleteCookie(c, session(c), options(c));
     },
-    /** What the sign-in form belongs to, made where the browser has none. */
+    /** The id of the sign-in form's browser, created if it has none. */
     before(c: Context<ConsoleEnv>): string {
       const known = getCookie(c, before(c));
       if (known !== undefined && /^[\w-]{43}$/.test(known)) return known;

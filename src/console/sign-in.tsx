@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** Signing in and out, with the users of the API and within the same limits. */
+/** Signing in and out, with the users of the API and the same limits. */
 import { Hono } from 'hono';
 import { createPlaces } from '../api/budget/places.ts';
 import { clientAddresses } from '../api/client-address.ts';
@@ -13,12 +13,12 @@ import { Csrf, Document, html } from './layout.tsx';
 import { Input } from './parts.tsx';
 import { CONSOLE, csrfToken, type SessionCookies, sessionCookies } from './session.ts';
 
-/** Where to go on: a page of ours, whatever the address says. No header takes a control character. */
+/** The page after the sign-in: always one of ours. Headers cannot hold control characters. */
 function pathOf(next: string | undefined): string {
   return next !== undefined && /^\/console([/?][^\\\p{Cc}]*)?$/u.test(next) ? next : CONSOLE;
 }
 
-/** Of no e-shop: such a number finds nobody. */
+/** The number of no e-shop: it finds nobody. */
 const NO_ESHOP = 0;
 
 function eshopNumber(text: string | undefined): number {
@@ -27,7 +27,7 @@ function eshopNumber(text: string | undefined): number {
 
 function SignIn(props: {
   token: string;
-  /** Nobody said where we are: it is a trial on this machine. */
+  /** Whether no public URL is configured: then it is a trial on this machine. */
   trial: boolean;
   next: string;
   refused?: string;
@@ -118,7 +118,7 @@ export function userAuthenticator(deps: ConsoleDeps): Authenticator {
   };
 }
 
-/** For how long somebody waits for it, in milliseconds. */
+/** How long a sign-in waits for its turn, in milliseconds. */
 const SIGN_IN_QUEUE_TIMEOUT_MS = 10_000;
 
 function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleEnv> {
@@ -154,7 +154,7 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
       );
     const address = addressOf(c);
     try {
-      // The number as it was given: whether it is an e-shop's makes no difference to anything but the success.
+      // The number as given: whether such an e-shop exists must affect only the success.
       const attempt = {
         eshopId: eshopNumber(eshop),
         byNumber: true,

@@ -1,16 +1,16 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** From one e-shop to another. */
+/** Switches from one e-shop to another. */
 import type { EshopName } from '../db/console/sessions.ts';
 import { CONSOLE } from './session.ts';
 
-/** With more than these, a number is quicker to type than a name is to find. */
+/** With more e-shops it is quicker to type a number than to find a name. */
 export const MAX_ESHOPS_LISTED = 200;
 
 export function eshopTitle({ id, name }: EshopName): string {
   return `${id} · ${name}`;
 }
 
-/** It changes nothing, and so needs no token. */
+/** Changes nothing, and so needs no token. */
 export function Switcher({ eshops, eshopId }: { eshops: readonly EshopName[]; eshopId: number }) {
   const several = eshops.length <= MAX_ESHOPS_LISTED;
   return (

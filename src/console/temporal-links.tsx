@@ -7,7 +7,7 @@ interface Link {
   readonly url: string;
 }
 
-/** Links that leave the console, in a window of their own; nothing where there are none. */
+/** Links that leave the console, in a new window; nothing if there are none. */
 export function TemporalLinkList({ links }: { links: readonly Link[] }) {
   if (links.length === 0) return null;
   return (
@@ -26,7 +26,7 @@ export function TemporalLinkList({ links }: { links: readonly Link[] }) {
   );
 }
 
-/** The lists about something of the e-shop that a page is about; none for who is of an e-shop. */
+/** Lists of workflows about a webhook or record of the page's e-shop; none for an e-shop's user. */
 export function linksOf(
   { temporal, session }: Viewer,
   about: { readonly webhookId?: number; readonly entityId?: string } = {},

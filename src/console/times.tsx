@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** Times and durations, as people read them. All times are of UTC, and say so. */
+/** Times and durations for people. All times are in UTC, and say so. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -32,7 +32,7 @@ export function Time({ at }: { at: string }) {
   );
 }
 
-/** How long ago, or how soon; in full as its title. */
+/** How long ago, or how soon; the full time is its title. */
 export function Ago({ at, now }: { at: string; now: Date }) {
   const ms = now.getTime() - new Date(at).getTime();
   const text = ms >= 0 ? `${span(ms)} ago` : `in ${span(-ms)}`;
@@ -43,12 +43,12 @@ export function Ago({ at, now }: { at: string; now: Date }) {
   );
 }
 
-/** When something comes next; what should have come already is due. */
+/** The time of a next event, or "due" if it has passed. */
 export function Due({ at, now }: { at: string; now: Date }) {
   return new Date(at) <= now ? <span>is due now</span> : <Ago at={at} now={now} />;
 }
 
-/** What a `datetime-local` field says, as a time of UTC; what is no time stays for the API to refuse. */
+/** The value of a `datetime-local` field as a time in UTC; an invalid one is left for the API to refuse. */
 export function fromField(text: string | undefined): string | undefined {
   return text !== undefined && /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(text) ? `${text}Z` : text;
 }

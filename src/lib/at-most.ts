@@ -1,11 +1,11 @@
-/** Patience with an end. */
+/** Waiting with a time limit. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Waits for something no longer than this; a timer that is left keeps no process running.
+ * Waits for something, no longer than this; its timer does not keep the process running.
  * @param ms in milliseconds
- * @returns what it resolved to; undefined where it took longer
- * @throws what it threw until then
+ * @returns its result; undefined if it took longer
+ * @throws its error, if it fails in time
  */
 export async function atMost<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   const timer = new AbortController();

@@ -1,4 +1,4 @@
-/** Waits that grow: each is twice the one before, up to a longest. */
+/** Growing waits: each is twice the one before, up to a maximum. */
 
 /** Both bounds in milliseconds. */
 export function createBackoff(firstMs: number, longestMs: number) {

@@ -1,4 +1,4 @@
-/** Commands of `waybill`: what they are given, and their options, checked. */
+/** Commands of `waybill`: their context, and their options, checked. */
 import { type Command, Option } from 'commander';
 import * as v from 'valibot';
 import { UserError } from './user-error.ts';
@@ -7,13 +7,13 @@ export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
    * Receives what the command prints, line by line.
-   * @param shownOnce it has a key, password or secret that is told nowhere else: where standard output takes no more, as on a
-   * full disk, it is told on standard error
+   * @param shownOnce it contains a key, password or secret that is shown nowhere else: if standard output fails, as on a full disk,
+   * it is printed on standard error
    */
   readonly print: (line: string, shownOnce?: boolean) => void;
 }
 
-/** An option: how it is written, what it means, and what is read of it. @param fallback as it would be written */
+/** An option: its flags, its meaning, and the schema of its value. @param fallback as a user would type it */
 export function option<const S extends v.GenericSchema>(
   flags: string,
   description: string,
@@ -23,18 +23,18 @@ export function option<const S extends v.GenericSchema>(
   return v.pipe(schema, v.metadata({ option: new Option(flags, description).default(fallback) }));
 }
 
-/** One that has to be given. */
+/** A required option. */
 export const requiredOption = <const S extends v.GenericSchema>(
   flags: string,
   description: string,
   schema: S,
 ) => v.pipe(schema, v.metadata({ option: new Option(flags, description).makeOptionMandatory() }));
 
-/** One that is given or not. */
+/** An option without a value. */
 export const flag = (flags: string, description: string) =>
   option(flags, description, v.optional(v.boolean(), false));
 
-/** Of a command that has none of its own. */
+/** For a command without options of its own. */
 export const noOptions = v.object({});
 
 /** The options of a command, each an {@link option}. */
@@ -42,7 +42,7 @@ type Options = v.GenericSchema<unknown, object> & { readonly entries: v.ObjectEn
 
 /**
  * Gives a command its options, and `--json` for programs that read its result.
- * @param work gets the options, checked, and what is written beside them
+ * @param work gets the checked options, and the arguments
  */
 export function runs<const S extends Options>(
   command: Command,
@@ -60,7 +60,7 @@ export function runs<const S extends Options>(
   });
 }
 
-/** An integer, as an option's text. @param name of the option, for what is said of another value */
+/** An integer, as an option's text. @param name of the option, for the message about an invalid value */
 export const whole = (name: string, most: number, least = 1) =>
   v.pipe(
     v.string(),
@@ -71,7 +71,7 @@ export const whole = (name: string, most: number, least = 1) =>
     v.transform(Number),
   );
 
-/** @throws UserError with one sentence: the first thing that is wrong */
+/** @throws UserError with one sentence, about the first mistake */
 export function checked<const S extends v.GenericSchema>(schema: S, options: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, options, { abortEarly: true });
   if (result.success) return result.output;

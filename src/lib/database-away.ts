@@ -1,8 +1,8 @@
-/** A database that cannot be used, as a sentence for whoever configured it. */
+/** A database that cannot be used, as a sentence for the operator. */
 import postgres from 'postgres';
 import { UserError } from './user-error.ts';
 
-/** Codes of errors that say that nothing answers. */
+/** Codes of errors for a server that does not answer. */
 const AWAY = [
   'ECONNREFUSED',
   'CONNECT_TIMEOUT',
@@ -13,10 +13,10 @@ const AWAY = [
   'ECONNRESET',
   'CONNECTION_CLOSED',
 ];
-/** What SQLSTATEs begin with: the login was refused, there is no such database, it takes none now, it starts or stops. */
+/** Prefixes of SQLSTATEs: login refused, no such database, no connections accepted now, starting or stopping. */
 const REFUSED = ['28', '3D', '55000', '57P'];
 
-/** The database at `DATABASE_URL` cannot be used; any other error is returned as it is. */
+/** The sentence, if the error says that the database at `DATABASE_URL` cannot be used; any other error is returned as it is. */
 export function databaseProblem(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof code === 'string' && AWAY.includes(code))

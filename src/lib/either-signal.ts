@@ -1,16 +1,16 @@
 /**
- * One signal for several, without `AbortSignal.any`: on Node.js 20 a long-lived signal keeps a mark of each signal
- * ever made of it.
+ * One signal for several, without `AbortSignal.any`: on Node.js 20 a long-lived signal keeps a reference to each signal ever made
+ * of it.
  */
 
 interface EitherSignal {
-  /** Aborted with the first of them. */
+  /** Aborted when the first of them is. */
   readonly signal: AbortSignal;
-  /** From here on it follows none of them. */
+  /** Stops following them. */
   release(): void;
 }
 
-/** Follows several signals; whoever asks for that releases it. */
+/** Follows several signals; the caller releases it. */
 export function eitherSignal(signals: readonly AbortSignal[]): EitherSignal {
   const either = new AbortController();
   const follow = () => either.abort(signals.find(({ aborted }) => aborted)?.reason);

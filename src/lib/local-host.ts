@@ -1,7 +1,7 @@
-/** Names of this machine. Any other name that leads here is somebody's who wants to read along (DNS rebinding). */
+/** Names of this machine. Any other name that leads here may be an attack (DNS rebinding). */
 const LOCAL = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-/** Whether a request's `Host` names this machine, whatever port it says: through a tunnel it may be another. */
+/** Whether a request's `Host` names this machine, with any port: through a tunnel it may be another. */
 export function isLocalHost(host: string | undefined): boolean {
   return LOCAL.has((host ?? '').toLowerCase().replace(/:\d*$/, ''));
 }

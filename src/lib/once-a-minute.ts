@@ -1,13 +1,13 @@
-/** Keeps one line a minute of each reason: what is away is asked again and again. */
+/** Keeps one line a minute per reason: a service that is away is called again and again. */
 
 const MINUTE_MS = 60_000;
-/** More reasons than that are not remembered. */
+/** The most reasons remembered. */
 const MOST_REASONS = 200;
 
 /**
  * @param now on a clock that does not jump, in milliseconds
- * @returns asked for each line: how many of the same reason were left out before it; null where it is to be left out. Numbers in
- * a reason make no difference.
+ * @returns a function called for each line: how many lines with the same reason were left out before it; null if it is to be left
+ * out. Numbers in a reason make no difference.
  */
 export function onceAMinute(now = () => performance.now()): (reason: string) => number | null {
   const said = new Map<string, { at: number; leftOut: number }>();

@@ -1,25 +1,25 @@
-/** Waiting for what nobody tells. */
+/** Waiting by polling. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits so many milliseconds. @throws the signal's reason as soon as it is aborted, which Node's own timer hides in an error of its own */
+/** Waits. @throws the signal's reason as soon as it is aborted; Node's own timer wraps it in an error of its own */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => {});
   signal.throwIfAborted();
 }
 
-/** How something is looked at. */
+/** How to poll. */
 interface Looks {
   readonly signal: AbortSignal;
-  /** Between two looks, in milliseconds. */
+  /** The time between two looks, in milliseconds. */
   readonly everyMs: number;
-  /** How long what is seen may stay the same, in milliseconds. */
+  /** How long the value may stay the same, in milliseconds. */
   readonly patienceMs: number;
 }
 
 /**
- * Looks again and again until it is so, or until what it sees has not changed for too long.
- * @returns what it saw last
- * @throws what `look` throws; the signal's reason when it is aborted
+ * Looks again and again until `enough` is true, or until the value has not changed for too long.
+ * @returns the last value
+ * @throws the error of `look`; the signal's reason when it is aborted
  */
 export async function settled<T>(
   look: () => T | Promise<T>,

@@ -1,36 +1,36 @@
-/** How a program stops what it has started: in the opposite order, and in bounded time; and what Ctrl-C does. */
+/** How a program stops the parts it has started: in reverse order and in bounded time; and the handling of Ctrl-C. */
 import { UserError } from './user-error.ts';
 
 type Stop = () => Promise<unknown>;
 
 export interface Shutdown {
   /**
-   * Registers what has been started.
-   * @param patient its stop bounds itself, and it would outlive the process: an embedded server
-   * @throws Error, having stopped it, when a stop was requested in the meantime
+   * Registers a part that has been started.
+   * @param patient its stop has its own time limit, and it would outlive the process: an embedded server
+   * @throws Error, after stopping it, when a stop was requested in the meantime
    */
   add(stop: Stop, patient?: boolean): Promise<void>;
   /**
-   * Registers what is being started: it is stopped as soon as it has started.
-   * @throws what the start threw; Error, having stopped it, when a stop was requested in the meantime
+   * Registers a part that is being started: a stop waits for its start.
+   * @throws the error of the start; Error, after stopping it, when a stop was requested in the meantime
    */
   starting<T>(part: Promise<T>, stop: (part: T) => Promise<unknown>, patient?: boolean): Promise<T>;
   /**
-   * Stops all; what has not stopped in time is abandoned, and ends with the process.
-   * @param graceMs for all together, patient ones aside, in milliseconds; left out: as long as it takes
-   * @returns whether everything has stopped by itself; repeated calls get the same answer
+   * Stops all parts; those that do not stop in time are abandoned, and end with the process.
+   * @param graceMs for all together, except patient ones, in milliseconds; left out: as long as it takes
+   * @returns whether all parts stopped in time; repeated calls get the same answer
    */
   stop(graceMs?: number): Promise<boolean>;
-  /** The time is up now. */
+  /** Cuts the grace time short. */
   hurry(): void;
   /** Aborted once a stop is requested. */
   readonly signal: AbortSignal;
 }
 
-/** Even when the time is up, each part is told to stop, and gets this long, in milliseconds. */
+/** Even when the time is up, each part is told to stop and gets this long, in milliseconds. */
 const MIN_STOP_TIME_MS = 250;
 
-/** @param say hears what did not stop; default: ignored */
+/** @param onProblem told which parts did not stop; default: ignored */
 export function createShutdown(onProblem: (text: string) => void = () => {}): Shutdown {
   const parts: { stop: Stop; patient: boolean }[] = [];
   const asked = new AbortController();
@@ -65,7 +65,7 @@ export function createShutdown(onProblem: (text: string) => void = () => {}): Sh
       parts.push({ stop, patient });
     },
     async starting(part, stop, patient = false) {
-      // What could not be started need not be stopped; whoever awaits the start hears why.
+      // A part that failed to start need not be stopped; the caller of `starting` gets the error.
       await shutdown.add(() => part.then(stop, () => {}), patient);
       return await part;
     },
@@ -97,13 +97,13 @@ function inTime(stopped: Promise<unknown>, timeIsUp: AbortSignal): Promise<boole
   });
 }
 
-/** One Ctrl-C arrives twice under npm: from the terminal, and passed on by npm. In milliseconds. */
+/** Under npm one Ctrl-C arrives twice: from the terminal, and passed on by npm. In milliseconds. */
 const SAME_KEYSTROKE_MS = 500;
 
 /**
- * Hears of SIGINT (Ctrl-C), SIGTERM and SIGHUP (the terminal was closed).
- * @param asked how many times by now, beginning with 1
- * @returns hears of them no more
+ * Listens for SIGINT (Ctrl-C), SIGTERM and SIGHUP (the terminal was closed).
+ * @param asked called with the number of signals so far, from 1
+ * @returns a function that stops listening
  */
 export function onInterruption(asked: (times: number) => void): () => void {
   let times = 0;
@@ -127,8 +127,8 @@ export function onInterruption(asked: (times: number) => void): () => void {
 const PARENT_CHECK_INTERVAL_MS = 500;
 
 /**
- * A SIGTERM that only npm gets ends npm and the shell between it and us, and most shells do not pass it on: noticed
- * by the shell being gone.
+ * Notices a SIGTERM sent to npm alone: it ends npm and the shell between npm and us, and most shells do not pass it on. We see that
+ * the shell is gone.
  * @param gone called once, and only in a program that npm has started
  */
 export function onNpmGone(gone: () => void): void {
@@ -142,13 +142,12 @@ export function onNpmGone(gone: () => void): void {
   timer.unref();
 }
 
-/** What a shell expects of a program that Ctrl-C ended. */
+/** The exit code that shells expect of a program ended by Ctrl-C. */
 export const INTERRUPTED = 130;
 
 /**
- * Runs `work` with a signal that Ctrl-C, or the end of the terminal, aborts; a second Ctrl-C ends the process at
- * once.
- * @param message printed then
+ * Runs `work` with a signal that is aborted by Ctrl-C or the end of the terminal; a second Ctrl-C ends the process at once.
+ * @param message of the error then
  */
 export async function untilInterrupted<T>(
   message: string,
@@ -166,7 +165,7 @@ export async function untilInterrupted<T>(
   }
 }
 
-/** For programs that only have to clean up: the first interruption stops all and ends the process, a second one ends it. */
+/** For programs that only have to clean up: the first interruption stops all and ends the process, a second ends it at once. */
 export function stopOnInterruption(): Shutdown {
   const shutdown = createShutdown();
   onInterruption((times) => {

@@ -4,10 +4,10 @@
  * Module lib, which imports nothing. Begin: each file stands alone.
  */
 
-/** An error that a person can do something about: shown as its one sentence, without a stack. Any other keeps its stack. */
+/** An error that a person can act on: shown as its one sentence, without a stack. Any other keeps its stack. */
 export class UserError extends Error {
   override readonly name: string = 'UserError';
-  /** What the process ends with. */
+  /** The exit code of the process. */
   readonly exitCode: number;
 
   constructor(message: string, exitCode = 1) {
@@ -16,7 +16,7 @@ export class UserError extends Error {
   }
 }
 
-/** How an error that ends a program is shown: the sentence of one that is meant for people, the stack of any other. */
+/** How an error that ends a program is shown: the sentence of a {@link UserError}, the stack of any other. */
 export function shownError(error: unknown): string {
   if (error instanceof UserError) return error.message;
   return error instanceof Error ? (error.stack ?? String(error)) : String(error);

@@ -1,11 +1,11 @@
 /**
- * The log of deliveries: each failed attempt and each deactivation. A delivered one is counted, and not worth a line.
+ * The log of deliveries: each failed attempt and each deactivation. Successes are counted, but not logged.
  */
 import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import { boundLines } from './bounded-lines.ts';
 
-/** A receiver that is down while thousands of deliveries wait is told of as well by so many. */
+/** The most lines per second: enough to report a receiver that is down while thousands of deliveries wait. */
 const FAILURES_PER_SECOND = 20;
 
 export function logDeliveries(log: Logger): DeliveryWatch {
@@ -19,7 +19,7 @@ export function logDeliveries(log: Logger): DeliveryWatch {
       const result = { attempt: number, httpStatus: status, reason: error, nextAttemptAt };
       bounded(() => log.info({ deliveryId, eshopId, webhookId, kind, ...result }, 'attempt failed'));
     },
-    // Whoever interrupts says why.
+    // The code that interrupts logs the reason.
     interrupted() {},
     ended() {},
     deactivated({ reason: why, lastError: reason, ...which }) {

@@ -1,6 +1,5 @@
 /**
- * The log of a process: one JSON object per line, or lines for people on a terminal. It goes to stderr: stdout is for
- * results.
+ * The log of a process: one JSON object per line, or lines for people on a terminal. It goes to stderr: stdout is for results.
  *
  * Module log, which imports attempt, traces, workflows. Begin: `delivery-log.ts` says what is logged of deliveries.
  */
@@ -11,20 +10,20 @@ import { loggedWorkflowId } from './logged-workflow-id.ts';
 
 interface LogOptions {
   readonly level: string;
-  /** In every line that is JSON. */
+  /** In every JSON line. */
   readonly role: string;
-  /** A person watches. */
+  /** Whether a person is watching. */
   readonly terminal: boolean;
   readonly colors: boolean;
-  /** Lines that are JSON say to which trace they belong. */
+  /** Whether JSON lines name their trace. */
   readonly traced?: boolean;
-  /** Takes the lines; left out: stderr. */
+  /** Where the lines go; left out: stderr. */
   readonly to?: NodeJS.WritableStream & DestinationStream;
 }
 
-/** Of a line for people: what happened, then whatever else is known of it. */
+/** A line for people: the event, then everything else known of it. */
 const MESSAGE = '{msg}{if method}: {method} {route} {status} in {ms} ms{end}{if reason}: {reason}{end}';
-/** Said in the message, or known to who watches. */
+/** In the message already, or known to the person watching. */
 const SAID = 'pid,hostname,role,method,route,status,ms,reason';
 
 export async function createLog(options: LogOptions): Promise<Logger> {
@@ -36,7 +35,7 @@ export async function createLog(options: LogOptions): Promise<Logger> {
     ...(traced && !terminal ? { mixin: traceOfLine } : {}),
   };
   if (!terminal) return pino(written, to ?? pino.destination({ fd: 2, sync: false }));
-  // Whoever has no terminal need not wait for it.
+  // Loaded only for a terminal.
   const { default: pretty } = await import('pino-pretty');
   const lines = pretty({
     messageFormat: MESSAGE,
@@ -50,15 +49,15 @@ export async function createLog(options: LogOptions): Promise<Logger> {
   return pino(written, lines);
 }
 
-/** As OpenTelemetry names them in logs that are not its own. */
+/** The field names that OpenTelemetry uses in logs not its own. */
 function traceOfLine(): object {
   const here = currentTrace();
   return here === undefined ? {} : { trace_id: here.traceId, span_id: here.spanId };
 }
 
 /**
- * Says that a part of the process runs.
- * @returns says that it has stopped
+ * Logs that a part of the process runs.
+ * @returns a function that logs that it has stopped
  */
 export function started(log: Logger, part: string, where: Readonly<Record<string, string>> = {}): () => void {
   log.info({ part, ...where }, `${part} started`);

@@ -1,10 +1,9 @@
 /**
- * What the log says of an error, without its data: properties of a Postgres error hold the values of a row, and
- * messages quote them.
+ * An error as logged, without its data: properties of a Postgres error hold the values of a row, and messages quote them.
  */
 import postgres from 'postgres';
 
-/** Causes of causes. */
+/** How many causes of causes are logged. */
 const DEPTH = 4;
 /** Postgres's class of errors about values, whose messages quote them. */
 const DATA_EXCEPTION = /^22/;
@@ -42,7 +41,7 @@ function messageOf(error: Error): string {
   if (error instanceof postgres.PostgresError && DATA_EXCEPTION.test(error.code)) {
     return `Postgres does not take a value (${error.code})`;
   }
-  // Node quotes what it could not parse.
+  // Node quotes the text that it could not parse.
   if (error instanceof SyntaxError) return 'something could not be parsed';
   return error.message;
 }

@@ -4,7 +4,7 @@ import { deliveryIdOf } from '../../workflows/delivery-id.ts';
 /** `release/<e-shop>/<order>` */
 const RELEASE = /^(release\/[^/]*)\/.*$/s;
 
-/** Makes the log's own form: of a delivery `delivery/<delivery id>`, by which `waybill deliveries show` and `waybill replay` find it. */
+/** The id as logged; that of a delivery is `delivery/<delivery id>`, by which `waybill deliveries show` and `waybill replay` find it. */
 export function loggedWorkflowId(workflowId: unknown): unknown {
   if (typeof workflowId !== 'string') return workflowId;
   const deliveryId = deliveryIdOf(workflowId);

@@ -6,10 +6,10 @@ import { joined, type MailContent, mailOf } from './mail-template.ts';
 import { activation, readDelivery } from './requests.ts';
 
 /**
- * The mail about a deactivation. Webhook, generation and delivery make its Message-ID, so that a repetition after a
- * crash is recognised.
- * @param publicUrl where the API is; null: not known
- * @param others that were put off, and are said in the same mail
+ * The mail about a deactivation. Webhook, generation and delivery make its Message-ID, so that a repetition after a crash is
+ * recognised.
+ * @param publicUrl of the API; null if unknown
+ * @param others that were postponed and are included in the same mail
  */
 export function deactivationMail(
   deactivation: Deactivation,

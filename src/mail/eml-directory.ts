@@ -1,15 +1,15 @@
-/** Mails as `.eml` files, where no mail server is configured. */
+/** Mails as `.eml` files, if no mail server is configured. */
 import { createHash, randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Writes a message, whole or not at all, unless one with this Message-ID is there. Files sort by time:
+ * Writes a message, whole or not at all, unless there is one with this Message-ID. Files sort by time:
  * `20261120T193300123Z-<hash of the Message-ID>.eml`. The folder is created with the first mail.
- * @throws what the file system threw
+ * @throws the error of the file system
  */
 export async function writeEml(directory: string, messageId: string, message: Uint8Array): Promise<void> {
-  // Mails name receivers and their errors. A folder that was there may be open to others.
+  // Mails name receivers and their errors. An existing folder may be readable by others.
   await mkdir(directory, { recursive: true });
   await chmod(directory, 0o700);
   const ending = `-${createHash('sha256').update(messageId).digest('hex').slice(0, 16)}.eml`;

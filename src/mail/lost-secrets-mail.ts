@@ -5,15 +5,15 @@ import { type MailBlock, mailOf } from './mail-template.ts';
 import { regenerateSecret, replaceWebhook } from './requests.ts';
 
 interface LostSecrets {
-  /** Of the warning: a UUID, which makes the Message-ID. */
+  /** A UUID of the warning, used in the Message-ID. */
   readonly id: string;
-  /** The e-shop's webhooks that are affected: at least one. */
+  /** The affected webhooks of the e-shop: at least one. */
   readonly lost: readonly LostWebhook[];
   readonly eshopName: string;
   readonly email: string;
 }
 
-/** @param publicUrl where the API is; null: not known */
+/** @param publicUrl of the API; null if unknown */
 export function lostSecretsMail(told: LostSecrets, publicUrl: string | null): Mail {
   const { id, email } = told;
   return mailOf(

@@ -1,11 +1,11 @@
 /**
- * A mail was not taken. The message has no addresses, names or passwords; nor is the library's error kept as the
- * cause, for causes end up in workflow histories.
+ * A mail was not accepted. The message has no addresses, names or passwords; nor is the library's error kept as the cause, because
+ * causes end up in workflow histories.
  */
 export class MailError extends Error {
-  /** What the mail server answered (550 …); null when it did not. */
+  /** The reply code of the mail server (550 …); null if there was none. */
   readonly responseCode: number | null;
-  /** The server refused this mail permanently (5xx to its sender, recipient or text): sending it again would get the same. */
+  /** The server refused this mail permanently (5xx to its sender, recipient or text): sending it again would get the same reply. */
   readonly refused: boolean;
 
   constructor(message: string, responseCode: number | null, refused = false) {
@@ -28,16 +28,16 @@ const STEPS: Readonly<Record<string, string>> = {
   ESOCKET: 'cannot be reached',
 };
 
-/** Steps at which a server speaks of the mail, and not of us. */
+/** Codes of the steps at which a reply is about the mail, not about us. */
 const ABOUT_THE_MAIL: ReadonlySet<string> = new Set(['EENVELOPE', 'EMESSAGE']);
 
-/** Made from codes alone: what a mail server says may quote addresses. */
+/** Uses codes only: the reply of a mail server may quote addresses. */
 export function mailErrorFrom(error: unknown): MailError {
   const code = codeOf(error);
   const response = propertyOf(error, 'responseCode');
   const responseCode = typeof response === 'number' ? response : null;
   const detail = responseCode === null ? code : `${code}, ${responseCode}`;
-  // 503 (bad sequence of commands) is not permanent: it speaks of the conversation, not of the mail.
+  // 503 (bad sequence of commands) is not permanent: it is about the conversation, not the mail.
   const refused = ABOUT_THE_MAIL.has(code) && propertyOf(error, 'permanent') === true;
   return new MailError(
     `the mail server ${STEPS[code] ?? 'did not accept the mail'} (${detail})`,

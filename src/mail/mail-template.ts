@@ -1,13 +1,13 @@
-/** A mail as paragraphs, facts and requests, from which its text and its HTML are made: both say the same. */
+/** A mail as paragraphs, facts and requests, from which both its text and its HTML are made. */
 import { oneLine } from '../domain/words.ts';
 import type { Mail } from './mail.ts';
 
 /** A request to the API that the reader may want to make. */
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
-  /** Of the operation, with its parameters in braces: `/v21/webhooks/{id}/activate`. */
+  /** The path of the operation, with its parameters in braces: `/v21/webhooks/{id}/activate`. */
   readonly operation: string;
-  /** With its values: `/v21/webhooks/7/activate`. */
+  /** The path with values: `/v21/webhooks/7/activate`. */
   readonly path: string;
   /** Its body, as JSON. */
   readonly body?: string;
@@ -22,13 +22,13 @@ export interface MailContent {
   readonly to: string;
   readonly subject: string;
   readonly messageId: string;
-  /** How bad it is: something is over, or about to be. */
+  /** The severity: something has ended (`bad`), or is about to (`warning`). */
   readonly tone: 'bad' | 'warning';
   readonly blocks: readonly MailBlock[];
 }
 
 /**
- * Several mails of one kind to one person as one: what to do is said once, with the first.
+ * Several mails of one kind to one person as one: the advice is given once, with the first.
  * @param contents at least one
  */
 export function joined([first, ...others]: readonly MailContent[]): MailContent {
@@ -48,7 +48,7 @@ export function joined([first, ...others]: readonly MailContent[]): MailContent 
 
 const FOOTER = 'This message was sent by Waybill. Replies are not monitored.';
 
-/** @param publicUrl where the API is, without a slash at its end; null: not known, so that only paths are named */
+/** @param publicUrl of the API, without a trailing slash; null if unknown: only paths are named then */
 export function mailOf(content: MailContent, publicUrl: string | null): Mail {
   const { to, subject, messageId } = content;
   return { to, subject, messageId, text: textOf(content, publicUrl), html: htmlOf(content, publicUrl) };
@@ -87,7 +87,7 @@ function requestLine({ method, path, body }: ApiRequest, publicUrl: string | nul
 }
 
 const COLOURS = { bad: '#b42318', warning: '#b54708' } as const;
-/** Long addresses and errors break anywhere rather than widen the page of a telephone. */
+/** Long addresses and errors break anywhere rather than widen the page on a phone. */
 const BREAKS = 'overflow-wrap:anywhere;word-break:break-word';
 
 function htmlOf({ subject, tone, blocks }: MailContent, publicUrl: string | null): string {
@@ -124,7 +124,7 @@ function factsInHtml(facts: readonly (readonly [string, string])[]): string {
   return `<table style="width:100%;margin:0 0 16px;border-collapse:collapse;font-size:15px">\n${rows.join('\n')}\n</table>`;
 }
 
-/** Linked to its description: who clicks it has neither API key nor token in the browser. */
+/** Linked to its documentation: a browser has neither API key nor token for the request itself. */
 function requestInHtml(request: ApiRequest, publicUrl: string | null): string {
   const code = `<code style="font:14px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;${BREAKS}">${escapeHtml(requestLine(request, publicUrl))}</code>`;
   const linked =
@@ -149,7 +149,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A text as HTML shows it, between tags and in attributes with quotation marks. */
+/** Escapes a text for HTML, between tags and in quoted attributes. */
 function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

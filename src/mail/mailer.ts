@@ -1,5 +1,5 @@
 /**
- * Sends mails: through a mail server, or, where none is configured, into `.eml` files.
+ * Sends mails: through a mail server, or, if none is configured, into `.eml` files.
  *
  * Module mail, which imports domain. Begin: the mails are `deactivation-mail.ts`, `warning-mail.ts` and `lost-secrets-mail.ts`.
  */
@@ -10,11 +10,11 @@ import { codeOf, MailError } from './mail-error.ts';
 import { createSmtpMailer } from './smtp-mailer.ts';
 
 interface MailerOptions {
-  /** `smtp://user:password@host:587` or `smtps://…`; without it mails become files. */
+  /** `smtp://user:password@host:587` or `smtps://…`; without it mails are written to files. */
   readonly smtpUrl?: string;
-  /** The sender, as `Waybill <waybill@example.com>`. */
+  /** The sender, such as `Waybill <waybill@example.com>`. */
   readonly from: string;
-  /** Where the `.eml` files go. */
+  /** The folder of the `.eml` files. */
   readonly directory: string;
 }
 

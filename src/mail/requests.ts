@@ -1,7 +1,7 @@
-/** The requests that mails name. */
+/** The API requests named in mails. */
 import type { ApiRequest } from './mail-template.ts';
 
-/** @param id takes the place of the `{id}` in the operation */
+/** @param id replaces `{id}` in the operation */
 const request = (method: ApiRequest['method'], operation: string, id: number | string): ApiRequest => ({
   method,
   operation,

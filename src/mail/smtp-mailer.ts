@@ -3,24 +3,24 @@ import { createTransport } from 'nodemailer';
 import { type Mail, type Mailer, mailMessage } from './mail.ts';
 import { MailError, mailErrorFrom } from './mail-error.ts';
 
-/** Until the server greeted us, TLS included, in milliseconds. */
+/** The time for the server's greeting, TLS included, in milliseconds. */
 const CONNECT_MS = 10_000;
 
 /** How long a conversation may last, in milliseconds. */
 export interface ConversationLimits {
-  /** Until the text has left: giving up before that cannot make two mails of one. */
+  /** Until the text has been sent: giving up before that cannot duplicate the mail. */
   readonly beforeTextMs: number;
   /**
-   * Until the server has taken it; below the time-out of the activity, which would be repeated during the first
+   * Until the server has accepted it; below the time-out of the activity, which would otherwise be repeated during the first
    * conversation.
    */
   readonly wholeMs: number;
 }
 
-/** A server that thinks for a minute before it takes a text is sent one mail. */
+/** A server that takes a minute to accept a text still gets only one mail. */
 export const conversationLimits: ConversationLimits = { beforeTextMs: 40_000, wholeMs: 100_000 };
 
-/** Every mail has a connection of its own: there are few, and none may go stale. */
+/** Every mail has its own connection: mails are few, and a kept connection could go stale. */
 export function createSmtpMailer(
   from: string,
   smtpUrl: string,
@@ -42,7 +42,7 @@ export function createSmtpMailer(
       url: smtpUrl,
       connectionTimeout: CONNECT_MS,
       greetingTimeout: CONNECT_MS,
-      // The limits above decide: silence is as good or bad as an answer in drips.
+      // The limits above decide: silence and a slow answer are treated alike.
       socketTimeout: limits.wholeMs,
       disableFileAccess: true,
       disableUrlAccess: true,

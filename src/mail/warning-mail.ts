@@ -5,28 +5,28 @@ import { joined, type MailBlock, type MailContent, mailOf } from './mail-templat
 import { activation, listRetried, noWarnings, readDelivery, sendTest } from './requests.ts';
 
 export interface Warning {
-  /** Of the warning: a UUID, which makes the Message-ID. */
+  /** A UUID of the warning, used in the Message-ID. */
   readonly id: string;
   readonly webhookId: number;
   readonly webhookType: string;
   readonly url: string;
-  /** The delivery whose last retries it is about; null where everything fails. */
+  /** The delivery whose last retries it is about; null if everything fails. */
   readonly deliveryId: string | null;
-  /** Since when, and how many attempts have failed since. */
+  /** The start of the incident, and how many attempts have failed since. */
   readonly since: Date;
   readonly failures: number;
   readonly lastError: string | null;
   /** Open deliveries of the webhook. */
   readonly open: number;
-  /** The earliest time; null where it is not known. */
+  /** The earliest time; null if unknown. */
   readonly deactivationAt: Date | null;
   readonly eshopName: string;
   readonly email: string;
 }
 
 /**
- * @param publicUrl where the API is; null: not known
- * @param others that were put off, and are said in the same mail
+ * @param publicUrl of the API; null if unknown
+ * @param others that were postponed and are included in the same mail
  */
 export function warningMail(
   warning: Warning,

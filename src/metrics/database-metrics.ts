@@ -1,6 +1,6 @@
 /**
- * Metrics that only the database knows, read on request and seldom enough to cost nothing. A database that is away
- * keeps nobody waiting.
+ * Metrics from the database, read on request and seldom enough to cost nothing. A database that is away does not delay the
+ * response.
  */
 import { databaseAnswers } from '../db/health.ts';
 import { mailFolder } from '../db/mail-folder.ts';
@@ -10,18 +10,18 @@ import { readPartitions } from '../db/retention/partitions.ts';
 import { atMost } from '../lib/at-most.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What was read is good for so long, in milliseconds. */
+/** How long a reading is used, in milliseconds. */
 const CACHED_MS = 5_000;
-/** Whoever asks waits no longer than this for what is being read, and gets what was read before, in milliseconds. */
+/** How long a request waits for a new reading before it gets the previous one, in milliseconds. */
 const READ_TIMEOUT_MS = 250;
-/** Older than this it says nothing any more, in milliseconds. */
+/** An older reading is no longer shown, in milliseconds. */
 const STALE_MS = 60_000;
 
 /**
  * Reads them into the metrics.
- * @param sql a connection of its own, whose statements have a short deadline
- * @param healthSql another one, on which nothing else is asked
- * @returns brings them up to date
+ * @param sql its own connection, whose statements have a short deadline
+ * @param healthSql another one, used for nothing else
+ * @returns a function that updates them
  */
 export function readDatabaseMetrics(
   metrics: Metrics,
@@ -46,11 +46,11 @@ export function readDatabaseMetrics(
         metrics.open.set({ state }, count);
       readAt = performance.now();
     } catch {
-      // Late, which its age says, or away.
+      // Late, which the age shows, or away.
     }
   }
 
-  /** Away is what readiness calls so, not a statement that was late. */
+  /** Away means the same as for readiness; a late statement does not count. */
   async function look(): Promise<void> {
     const [up] = await Promise.all([databaseAnswers(healthSql), read()]);
     metrics.databaseUp.set(up ? 1 : 0);

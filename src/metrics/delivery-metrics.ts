@@ -1,4 +1,4 @@
-/** What becomes of attempts and deliveries, counted. */
+/** Counts the outcomes of attempts and deliveries. */
 import { stretches } from '../attempt/stretches.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import { type Metrics, statusClass } from './metrics.ts';

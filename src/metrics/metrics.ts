@@ -1,7 +1,6 @@
 /**
- * Every series of `GET /metrics`, but for those of Node and of Temporal's SDK. All are there in every role, at zero
- * where nothing happens: an absent one cannot be watched. No label names an e-shop, receiver or record, of which
- * there may be any number.
+ * Every series of `GET /metrics`, except those of Node and of Temporal's SDK. All exist in every role, at zero where nothing
+ * happens: an absent one cannot be watched. No label names an e-shop, receiver or record: there may be any number of them.
  *
  * Module metrics, which imports attempt, db, domain, lib, mail, reconciler, relay. Begin: every series is defined here.
  */
@@ -9,18 +8,18 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { isOpen, storedStates } from '../domain/delivery-state.ts';
 import { type EventType, eventTypes } from '../domain/event-types.ts';
 
-/** Where receivers answer, and beyond the longest time for an attempt that anybody sets, in seconds. */
+/** From the usual response times of receivers to beyond the longest reasonable time-out of an attempt, in seconds. */
 const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
-/** From a calm, where it takes some milliseconds, to a day of outage, in seconds. */
+/** From a few milliseconds in a calm to a day of outage, in seconds. */
 const FIRST_BYTE_BUCKETS = [
   0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 21_600, 86_400,
 ];
 const STRETCH_BUCKETS = [0.001, 0.0025, 0.005, ...FIRST_BYTE_BUCKETS];
 const REQUEST_BUCKETS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
-/** Node measures the delay of its event loop so often, in milliseconds. */
+/** How often Node measures the delay of its event loop, in milliseconds. */
 const EVENT_LOOP_PRECISION_MS = 20;
 
-/** The class of an HTTP status as a label; `none` where no answer arrived. */
+/** The class of an HTTP status as a label; `none` if no response arrived. */
 const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
 type StatusClass = (typeof statusClasses)[number];
 
@@ -207,7 +206,7 @@ export function createMetrics() {
   return metrics;
 }
 
-/** Adds those of the process itself: processor time, memory, the delay of the event loop. They cost a little all the time. */
+/** Adds those of the process itself: processor time, memory, the delay of the event loop. They have a small constant cost. */
 export function watchProcess({ registry }: Metrics): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION_MS });
 }

@@ -1,16 +1,16 @@
 /**
- * What `GET /metrics` answers, in Prometheus's text format: the process's own metrics, and behind them those of Temporal's SDK.
+ * The response of `GET /metrics`, in Prometheus's text format: the process's own metrics, then those of Temporal's SDK.
  */
 import type { Metrics } from './metrics.ts';
 
-/** The SDK answers from memory, on this machine: one that takes longer is left out, in milliseconds. */
+/** The SDK answers from memory, on this machine: after this time its metrics are left out, in milliseconds. */
 const SDK_MS = 500;
 
 interface PageOptions {
   readonly metrics: Metrics;
   /** Each brings some metrics up to date before the page is made. Never throws. */
   readonly refresh: readonly (() => Promise<void> | void)[];
-  /** Where Temporal's SDK shows its own metrics; null where it does not run. */
+  /** Where Temporal's SDK shows its own metrics; null if it does not run. */
   readonly sdkUrl: string | null;
 }
 

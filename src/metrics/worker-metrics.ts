@@ -1,4 +1,4 @@
-/** What relay, reconciler and mailer do, counted. */
+/** Counts the work of relay, reconciler and mailer. */
 import type { Mailer } from '../mail/mail.ts';
 import { MailError } from '../mail/mail-error.ts';
 import type { Repair } from '../reconciler/repair.ts';
@@ -19,7 +19,7 @@ export function countRepairs({ repairs }: Metrics): (repair: Repair) => void {
   return ({ kind, action }) => repairs.inc({ kind, action });
 }
 
-/** Counts what becomes of each try to send a mail. One that is given up since the process stops is not one. */
+/** Counts the outcomes of tries to send a mail, except those given up because the process stops. */
 export function countMails({ mails }: Metrics, mailer: Mailer): Mailer {
   return {
     async send(mail, signal) {

@@ -1,14 +1,14 @@
-/** Which weeks need partitions, and which partitions are past their time. */
+/** The weeks that need partitions, and the partitions that have expired. */
 import { DEFAULT, furthestBehind, type Partition } from '../db/retention/partitions.ts';
 import { WEEK_MS, weekOf, weeksBetween } from '../domain/weeks.ts';
 
-/** So far ahead partitions are made: a Waybill whose worker is away for weeks still has the next one. */
+/** How far ahead partitions are made: after weeks without a worker there is still the next one. */
 const WEEKS_AHEAD = 4;
 
 interface Plan {
-  /** Mondays of the weeks to be made. */
+  /** The Mondays of weeks without partitions. */
   readonly missing: readonly Date[];
-  /** Everything in these was made longer ago than the retention. */
+  /** Everything in these is older than the retention. */
   readonly expired: readonly Partition[];
 }
 
@@ -16,7 +16,7 @@ interface Plan {
 export function planOf(partitions: readonly Partition[], now: Date, retentionMs: number): Plan {
   const ranges = partitions.filter(({ week }) => week !== DEFAULT);
   const reach = furthestBehind(ranges);
-  // A week that ended before the present one is not made any more: nothing is written to it.
+  // Past weeks are not made: nothing is written to them.
   const from = Math.max(reach?.getTime() ?? 0, weekOf(now).getTime());
   const until = new Date(weekOf(now).getTime() + (WEEKS_AHEAD + 1) * WEEK_MS);
   return {

@@ -1,6 +1,6 @@
 /**
- * Retention: partitions are made ahead, and old ones go, a week at a time; whatever is open stays. May be interrupted
- * and repeated, by any number of processes.
+ * Retention: makes partitions ahead, and drops old ones, a week at a time; everything open stays. May be interrupted and repeated,
+ * by any number of processes.
  *
  * Module retention, which imports db, domain. Begin: `plan.ts` decides what goes.
  */
@@ -26,17 +26,17 @@ import { WEEK_MS, weekName } from '../domain/weeks.ts';
 import { planOf } from './plan.ts';
 
 interface RetainOptions {
-  /** How long events and deliveries are kept at least, in milliseconds. */
+  /** The least time that events and deliveries are kept, in milliseconds. */
   readonly retentionMs: number;
   /** True: nothing is changed. Default false. */
   readonly dryRun?: boolean;
   /** Ends it early; the next run goes on. */
   readonly signal?: AbortSignal;
-  /** Tests choose theirs; default: the database's. */
+  /** For tests; default: the database's clock. */
   readonly now?: Date;
 }
 
-/** Makes the partitions of the coming weeks. What cannot be made now is left to the next run. */
+/** Makes the partitions of the coming weeks. Those that cannot be made now are left to the next run. */
 export async function makeAhead(
   sql: Pool,
   options: Omit<RetainOptions, 'retentionMs'> = {},
@@ -50,7 +50,7 @@ export async function makeAhead(
       made.push(weekName(week));
     });
     if (busy === null) continue;
-    // What stands in the way of one stands in the way of all.
+    // An obstacle to one is an obstacle to all.
     postponed.push(`${weekName(week)}: ${busy}`);
     break;
   }
@@ -99,7 +99,7 @@ export async function retain(sql: Pool, options: RetainOptions): Promise<Retaine
 
 const nothing = { importKeys: 0, rows: 0, erased: 0, webhooks: 0 };
 
-/** What is removed row by row, since it lies in no partition. */
+/** Removes, row by row, data outside of partitions. */
 async function forget(sql: Pool, now: Date, cutoff: Date, signal?: AbortSignal) {
   // A delivery is kept until its week is over.
   const before = new Date(cutoff.getTime() - WEEK_MS);
@@ -115,14 +115,14 @@ const DAY_MS = 24 * 3_600_000;
 /** SQLSTATE `undefined_table`. */
 const UNDEFINED_TABLE = '42P01';
 
-/** @returns why nothing could be done, or null */
+/** @returns the reason if nothing could be done, or null */
 async function unlessBusy(step: () => Promise<void>): Promise<string | null> {
   try {
     await step();
     return null;
   } catch (error) {
     if (error instanceof TablesBusy) return error.message;
-    // Another run dropped the partition between two looks at it.
+    // Another run dropped the partition in the meantime.
     if (error instanceof postgres.PostgresError && error.code === UNDEFINED_TABLE) return null;
     throw error;
   }

@@ -1,7 +1,7 @@
-/** A run of the retention in words: for the log, the command line and the Temporal UI. */
+/** A run of retention in words: for the log, the command line and the Temporal UI. */
 import type { Retained } from '../domain/retention-result.ts';
 
-/** The sentence, or null where there was nothing to do. */
+/** The sentence, or null if there was nothing to do. */
 export function summary(done: Retained): string | null {
   const { made, dropped, kept, removed, forgotten, astray, postponed } = done;
   const rows = dropped.reduce((sum, partition) => sum + partition.rows, 0);

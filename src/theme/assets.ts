@@ -1,5 +1,5 @@
 /**
- * What pages load: all of it from here, and each under an address that changes with it.
+ * The assets of pages: all served from here, each under an address that changes with its content.
  *
  * Module theme, which imports nothing. Begin: this file.
  */
@@ -12,17 +12,17 @@ interface Asset {
   readonly text: string;
 }
 
-/** Of this folder: what console and documentation share. */
+/** A file of this folder, shared by console and documentation. */
 const shared = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
-/** A style sheet: what both share, and what is added to it. */
+/** A style sheet: the shared part, then the page's own. */
 export function styleSheet(own: string): Asset {
   return { type: 'text/css; charset=utf-8', text: shared('base.css') + own };
 }
 
 const script = (text: string): Asset => ({ type: 'text/javascript; charset=utf-8', text });
 
-/** The script of pages: what both share, and what is added to it. */
+/** The script of pages: the shared part, then the page's own. */
 export function pageScript(own: string): Asset {
   return script(shared('copy.js') + own);
 }

@@ -1,6 +1,6 @@
-/** A button on what can be copied. It is in every script of pages, before their own. */
+/** A button on everything that can be copied. Part of every page's script, before its own code. */
 const copyButtons = () => {
-  // Where a page is not served over TLS, a browser lets nothing be copied.
+  // Browsers allow copying only on pages served over TLS.
   if (!navigator.clipboard) return;
   for (const box of document.querySelectorAll('.code')) {
     if (box.querySelector('button')) continue;

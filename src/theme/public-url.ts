@@ -1,22 +1,22 @@
 /**
- * Where people reach us. Pages, redirects and cookies name paths from the root, and the guides a first instance: this is the one
- * place that puts `PUBLIC_URL` in their place. A proxy may pass its prefix on, or take it away.
+ * The public URL. Pages, redirects and cookies use paths from the root, and the guides a first instance: this is the only place
+ * that replaces them by `PUBLIC_URL`. A proxy may pass its prefix on or remove it.
  */
 import type { MiddlewareHandler } from 'hono';
 
-/** The address that guides and examples name. */
+/** The address used in guides and examples. */
 const EXAMPLE_URL = 'http://127.0.0.1:8080';
-/** What pages link to, in an attribute of an element. */
+/** A link of a page, in an attribute of an element. */
 const LINK =
   /( (?:href|src|action|formaction|hx-[a-z-]+|data-[a-z-]+)=")(\/(?:console|docs|openapi\.json)(?=[/?#"]))/g;
 const REWRITTEN = /^text\/html\b/;
 
-/** The prefix of all paths: the path of the public URL, without a slash at its end. */
+/** The prefix of all paths: the path of the public URL, without a trailing slash. */
 export function publicPrefix(publicUrl: string | null): string {
   return publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 }
 
-/** What a request asks for, without the prefix if it has it. */
+/** The target of a request, without the prefix if it has it. */
 export function withoutPrefix(target: string, prefix: string): string {
   if (prefix === '' || !target.startsWith(prefix)) return target;
   const rest = target.slice(prefix.length);
@@ -24,7 +24,7 @@ export function withoutPrefix(target: string, prefix: string): string {
   return rest.startsWith('/') ? rest : target;
 }
 
-/** Answers name the public URL. @param publicUrl without a slash at its end; null: nobody said where we are */
+/** Puts the public URL into responses. @param publicUrl without a trailing slash; null if not configured */
 export function publicLinks(publicUrl: string | null): MiddlewareHandler {
   if (publicUrl === null) return (_c, next) => next();
   const prefix = publicPrefix(publicUrl);

@@ -1,8 +1,8 @@
 import { secureHeaders } from 'hono/secure-headers';
 
 /**
- * Everything from here, nothing inline, nothing framed; TLS is the proxy's.
- * @param referrerPolicy whether a followed link tells where it was
+ * Everything is loaded from this server, nothing is inline or framed; TLS is left to the proxy.
+ * @param referrerPolicy whether a followed link reveals its page
  */
 export function securedPages(referrerPolicy: 'same-origin' | 'no-referrer') {
   return secureHeaders({

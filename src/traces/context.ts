@@ -1,4 +1,4 @@
-/** Where in which trace something happens, known to all that runs within. Where traces are off nothing ever does. */
+/** The current span, known to all code that runs within it. There is none while traces are off. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export interface TraceContext {
@@ -6,7 +6,7 @@ export interface TraceContext {
   readonly traceId: string;
   /** 16 hexadecimal digits. */
   readonly spanId: string;
-  /** Both and whether the trace is recorded, as W3C's header of that name says it. */
+  /** Both ids and whether the trace is recorded, as in W3C's header of that name. */
   readonly traceparent: string;
 }
 
@@ -17,7 +17,7 @@ export function within<T>(context: TraceContext, work: () => T): T {
   return storage.run(context, work);
 }
 
-/** Where we are; undefined outside of every trace. */
+/** The current span; undefined outside of every trace. */
 export function currentTrace(): TraceContext | undefined {
   return storage.getStore();
 }

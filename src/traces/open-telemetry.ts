@@ -1,6 +1,6 @@
 /**
- * Traces by OpenTelemetry's SDK, loaded only where an endpoint is configured. Spans leave in the background from a
- * bounded queue: nobody waits for a collector that hangs.
+ * Traces by OpenTelemetry's SDK, loaded only if an endpoint is configured. Spans are sent in the background from a bounded queue: a
+ * hanging collector delays nothing.
  */
 import {
   type Context,
@@ -33,13 +33,13 @@ import { currentTrace, type TraceContext, within } from './context.ts';
 import { MAX_SPAN_LINKS, type NewSpan, type OpenSpan, type Traces } from './traces.ts';
 
 export interface RecordedTraces extends Traces {
-  /** Sends what waits, within a bound, and records nothing more. */
+  /** Stops recording, and sends the waiting spans within a time limit. */
   stop(): Promise<void>;
 }
 
 /** Spans in one request to the collector. */
 const MAX_SPANS_PER_EXPORT = 512;
-/** What waits has this long to leave when the process ends, in milliseconds. */
+/** How long waiting spans may take to be sent when the process ends, in milliseconds. */
 const FLUSH_MS = 3_000;
 
 const kinds = {
@@ -51,9 +51,9 @@ const kinds = {
 } as const satisfies Record<NewSpan['kind'], SpanKind>;
 
 /**
- * Starts recording; the exporter reads endpoint and headers from the standard's variables.
+ * Starts recording; the exporter reads endpoint and headers from the variables of the specification.
  * @param serviceName unless the environment names another
- * @param onTrouble told that spans were lost, and why; may come often
+ * @param onTrouble called with the reason when spans were lost; may be called often
  */
 export async function recordTraces(
   settings: Settings,
@@ -136,7 +136,7 @@ function parentOf(parent: string | null | undefined): Context {
   return found === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, found);
 }
 
-/** What is not recorded cannot be looked up. */
+/** Spans that are not recorded get no link: it would lead nowhere. */
 function linksTo(traceparents: readonly string[]): Link[] {
   const links = traceparents.flatMap((traceparent) => {
     const context = spanContextOf(traceparent);

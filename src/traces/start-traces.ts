@@ -1,4 +1,4 @@
-/** Traces, if somebody collects them. */
+/** Traces, if a collector is configured. */
 import type { Logger } from 'pino';
 import type { Settings } from '../config/variables.ts';
 import { onceAMinute } from '../lib/once-a-minute.ts';
@@ -11,7 +11,7 @@ export function tracesAreOn(settings: Settings): boolean {
   return settings.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined && !settings.OTEL_SDK_DISABLED;
 }
 
-/** Starts recording, if an endpoint is configured; else null, with nothing of OpenTelemetry loaded. */
+/** Starts recording, if an endpoint is configured; otherwise null, and OpenTelemetry is not loaded. */
 export async function startTraces(settings: Settings, log: Logger): Promise<RecordedTraces | null> {
   if (!tracesAreOn(settings)) return null;
   const { recordTraces } = await import('./open-telemetry.ts');

@@ -7,42 +7,42 @@
  */
 import type { TraceContext } from './context.ts';
 
-/** What is known of a span, by the names of OpenTelemetry's semantic conventions where these have one. Never what an e-shop sends or is sent, nor a path or query of a URL. */
+/** By OpenTelemetry's semantic conventions, as far as they have names. Never data of an e-shop, nor the path or query of a URL. */
 type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
-/** Links of a span: as many as OpenTelemetry's SDK keeps unless told otherwise. */
+/** The most links of a span: the default of OpenTelemetry's SDK. */
 export const MAX_SPAN_LINKS = 128;
 
 export interface NewSpan {
-  /** Of few different ones: no identifiers. */
+  /** One of few names: no identifiers. */
   readonly name: string;
   /** See OpenTelemetry's `SpanKind`. */
   readonly kind: 'server' | 'client' | 'producer' | 'consumer' | 'internal';
-  /** The `traceparent` of what it is a part of; null: a trace of its own. Left out: the present place. */
+  /** The `traceparent` of its parent; null: a new trace. Left out: the current span. */
   readonly parent?: string | null;
-  /** The `traceparent` of each that it has to do with. */
+  /** The `traceparent` of each linked span. */
   readonly links?: readonly string[];
   readonly attributes?: SpanAttributes;
 }
 
-/** What went wrong, for a span that ends by it. */
+/** The error that ends a span. */
 interface SpanFailure {
-  /** The status of a response, or a name of few different ones. */
+  /** The status of a response, or one of few names. */
   readonly type: string;
   /** A sentence that may be logged. */
   readonly message?: string;
 }
 
 export interface OpenSpan {
-  /** undefined where traces are off. */
+  /** Undefined while traces are off. */
   readonly context: TraceContext | undefined;
   set(attributes: SpanAttributes): void;
   rename(name: string): void;
-  /** Adds what it has to do with: of all together the first {@link MAX_SPAN_LINKS}. @param to each its `traceparent` */
+  /** Adds links: only the first {@link MAX_SPAN_LINKS} are kept. @param to the `traceparent` of each */
   link(to: readonly string[]): void;
   /** Does some work within it. */
   within<T>(work: () => T): T;
-  /** Ends it; any further end is none. */
+  /** Ends it; later calls have no effect. */
   end(failure?: SpanFailure): void;
 }
 
@@ -62,7 +62,7 @@ const unrecorded: OpenSpan = {
 /** Traces that are off. */
 export const untraced: Traces = { begin: () => unrecorded };
 
-/** A client's `traceparent`, if the client records its trace; else null: whether ours is recorded is not for the client to say. */
+/** A client's `traceparent`, if the client records its trace; else null: the client does not decide whether ours is recorded. */
 export function recordedBy(client: string | undefined): string | null {
   return client !== undefined && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f][13579bdf]$/.test(client)
     ? client

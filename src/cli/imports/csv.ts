@@ -1,28 +1,28 @@
-/** CSV as RFC 4180 writes it, read line by line. */
+/** CSV as in RFC 4180, read line by line. */
 
-/** A line of text, from 1; null where it is too long to be read. */
+/** A line of text, numbered from 1; null if it is too long. */
 export interface TextLine {
   readonly line: number;
   readonly text: string | null;
 }
 
-/** A record, or what is wrong with it, and the line on which it begins. */
+/** A record or its problem, and the line on which it begins. */
 type CsvRecord = { readonly line: number } & (
   | { readonly fields: readonly string[] }
   | { readonly problem: string }
 );
 
 /**
- * Reads records; empty lines are left out. A quote inside a field that does not begin with one stands for itself. A quote that is
- * never closed costs the line that it is on, and no other.
- * @param maxLength the most characters of a record
+ * Reads records; empty lines are left out. A quote inside a field that does not begin with one is literal. A quote that is never
+ * closed loses only the line that it is on.
+ * @param maxLength the most characters in a record
  */
 export async function* csvRecords(
   lines: AsyncIterable<TextLine>,
   maxLength: number,
 ): AsyncGenerator<CsvRecord, void> {
   const source = lines[Symbol.asyncIterator]();
-  /** Lines that are to be read again, the last one first. */
+  /** Lines to read again, the last one first. */
   const again: TextLine[] = [];
   const nextLine = async () => again.pop() ?? (await source.next()).value;
   for (let first = await nextLine(); first; first = await nextLine()) {
@@ -50,13 +50,13 @@ export async function* csvRecords(
   }
 }
 
-/** A record of which some lines are read. */
+/** A record whose lines are being read. */
 class OpenRecord {
   readonly fields: string[] = [];
-  /** Of the field that a quote has begun, null outside of one. */
+  /** The text so far of a quoted field; null outside of one. */
   #quoted: string | null = null;
 
-  /** `open`: the next line belongs to it as well. */
+  /** `open`: the next line belongs to the record, too. */
   add(line: string): 'open' | 'whole' | 'wrong' {
     if (this.#quoted !== null) this.#quoted += '\n';
     for (let at = 0; ; ) {

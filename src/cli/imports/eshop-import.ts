@@ -1,4 +1,4 @@
-/** E-shops and their users that come from another system, each for itself (docs/interface.md, A8). */
+/** E-shops and their users from another system, imported one by one (docs/interface.md, A8). */
 import * as v from 'valibot';
 import { type ImportedEshop, importEshop } from '../../app/accounts.ts';
 import { findImportedEshop } from '../../db/eshops.ts';
@@ -47,22 +47,22 @@ const eshopSchema = v.strictObject({
   ),
 });
 
-/** The titles that a CSV may have. */
+/** The possible titles of a CSV. */
 export const eshopFields = Object.keys(eshopSchema.entries);
 
-/** What became of a line, or would. */
+/** The outcome of a line, or that of a dry run. */
 interface EshopResult extends Omit<ImportedEshop, 'eshop'> {
   readonly outcome: Outcome;
-  /** Of the e-shop that is there now; null where there is none. */
+  /** The number of the e-shop; null if there is none. */
   readonly eshop: number | null;
   readonly name: string | null;
-  /** Why. */
+  /** The reason. */
   readonly note: string | null;
 }
 
-/** Makes what imports one value after the other. @throws Problem where a value is refused */
+/** Makes a function that imports one value after the other, and throws a Problem if one is refused. */
 export function eshopImport(sql: Pool, dryRun: boolean): (value: unknown) => Promise<EshopResult> {
-  /** What a dry run would have made. */
+  /** The e-shops that a dry run would have created. */
   const planned = new Set<string>();
 
   return async (value) => {
@@ -100,7 +100,7 @@ export function eshopImport(sql: Pool, dryRun: boolean): (value: unknown) => Pro
   };
 }
 
-/** A line that stays out, with what can be said of it. */
+/** The result of a refused line. */
 export const refusedEshop = (value: unknown, note: string): EshopResult => ({
   outcome: 'refused',
   eshop: null,

@@ -1,5 +1,5 @@
 /**
- * What other systems answer of one receiver. Written after their public API documents: Svix's `EndpointOut`,
+ * Receivers in the responses of other systems. Written from their public API documents: Svix's `EndpointOut`,
  * `EndpointSecretOut` and `EndpointHeadersOut` (api.svix.com/docs), Convoy's `models.EndpointResponse` and
  * `models.SubscriptionResponse` (docs/swagger.json, version 26.3.5), Outpost's `DestinationWebhook` (docs/apis/openapi.yaml).
  */
@@ -8,7 +8,7 @@ import * as v from 'valibot';
 export const foreignSystems = ['svix', 'convoy', 'outpost'] as const;
 export type ForeignSystem = (typeof foreignSystems)[number];
 
-/** One receiver of theirs. */
+/** A receiver of another system. */
 interface Foreign {
   readonly url: string;
   readonly active: boolean;
@@ -18,7 +18,7 @@ interface Foreign {
   readonly description: string | null;
   readonly secret: string | null;
   readonly headers: Readonly<Record<string, string>> | null;
-  /** What has no counterpart here. */
+  /** The parts without a counterpart here. */
   readonly lost: readonly string[];
 }
 
@@ -30,9 +30,9 @@ const svix = v.pipe(
     description: text,
     disabled: v.nullish(v.boolean(), false),
     filterTypes: v.nullish(v.array(v.string()), null),
-    // Of the application whose list it is, as whoever asks for the list knows it.
+    // The application of the list, added by the person who fetched the list.
     appId: text,
-    // What GET …/secret/ and GET …/headers/ answer.
+    // The responses of GET …/secret/ and GET …/headers/.
     secret: v.nullish(v.union([v.string(), v.object({ key: v.string() })]), null),
     headers: v.nullish(
       v.object({ headers: v.record(v.string(), v.string()), sensitive: v.nullish(v.array(v.string()), []) }),
@@ -74,10 +74,10 @@ const convoyEndpoint = v.looseObject({
   ),
 });
 
-/** Where Convoy tells of an endpoint's failures, beside its e-mails. */
+/** Where Convoy reports an endpoint's failures, besides by e-mail. */
 const CHATS = ['slack_webhook_url', 'teams_webhook_url'];
 
-/** A subscription has its endpoint within it. */
+/** A subscription contains its endpoint. */
 const convoy = v.pipe(
   v.looseObject({
     endpoint_metadata: convoyEndpoint,
@@ -128,7 +128,7 @@ const outpost = v.pipe(
     type: v.string(),
     topics: v.union([v.string(), v.array(v.string())]),
     disabled_at: text,
-    // Of the tenant whose list it is, as whoever asks for the list knows it.
+    // The tenant of the list, added by the person who fetched the list.
     tenant_id: text,
     config: v.object({ url: text, custom_headers: text }),
     credentials: v.nullish(v.looseObject({ secret: text }), null),
@@ -154,19 +154,19 @@ const outpost = v.pipe(
   }),
 );
 
-/** Of each system. */
+/** The schema of each system. */
 export const readers: Readonly<Record<ForeignSystem, v.GenericSchema<unknown, Foreign>>> = {
   svix,
   convoy,
   outpost,
 };
 
-/** Which of these fields say something. */
+/** The fields that are not empty. */
 function filled(record: object, names: readonly string[]): string[] {
   return names.filter((name) => says(Reflect.get(record, name)));
 }
 
-/** Whether there is anything in it: their systems answer whole objects of nothing, too. */
+/** Whether a value is not empty: their responses have whole objects of empty values, too. */
 function says(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.values(value).some(says);
   return value !== undefined && value !== null && value !== '' && value !== 0 && value !== false;

@@ -1,11 +1,11 @@
-/** The lists that other systems answer, as lines of webhooks. */
+/** Lists from the APIs of other systems, as lines of webhooks. */
 import * as v from 'valibot';
 import { type ForeignSystem, readers } from './foreign-records.ts';
 import type { ImportLine } from './import-lines.ts';
 import type { Mapping } from './mapping.ts';
 import { fieldOf, urlOf, wordOf } from './refusal.ts';
 
-/** A list, taken apart; anything else is one record. */
+/** The records of a list; anything else is one record. */
 function recordsIn(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   const data = fieldOf(value, 'data');
@@ -14,26 +14,26 @@ function recordsIn(value: unknown): readonly unknown[] {
   return Array.isArray(content) ? content : [value];
 }
 
-/** Svix says `done`, Convoy `has_next_page`: whether the list goes on with another page. */
+/** A page that is not the last of its list: Svix has `done`, Convoy `has_next_page`. */
 const pageSchema = v.union([
   v.object({ done: v.literal(false) }),
   v.object({ data: v.object({ pagination: v.object({ has_next_page: v.literal(true) }) }) }),
 ]);
-/** Of Convoy, the first page of a list. */
+/** The first page of a list from Convoy. */
 const firstPageSchema = v.object({
   data: v.object({ pagination: v.object({ has_prev_page: v.literal(false) }) }),
 });
 
 /**
- * One webhook for each event type that has a counterpart, a problem for each that has none, and one for a page that goes on where
- * no other of its list follows.
+ * One webhook for each event type with a counterpart, a problem for each without, and a problem for a page that is not the last of
+ * its list if the next one is missing.
  */
 export async function* foreignLines(
   system: ForeignSystem,
   lines: AsyncIterable<ImportLine>,
   mapping: Mapping,
 ): AsyncGenerator<ImportLine, void> {
-  /** The page before, if its list goes on. */
+  /** The previous page, if it was not the last of its list. */
   let before: { readonly line: number; readonly customer: unknown } | null = null;
   const cutOff = (line: number) => ({
     line,
@@ -45,7 +45,7 @@ export async function* foreignLines(
       continue;
     }
     const records = recordsIn(each.value);
-    // Svix pages the list of each application.
+    // In Svix each application has its own list.
     const customer = fieldOf(records[0], 'appId');
     if (before !== null && (before.customer !== customer || v.is(firstPageSchema, each.value)))
       yield cutOff(before.line);
@@ -55,7 +55,7 @@ export async function* foreignLines(
   if (before !== null) yield cutOff(before.line);
 }
 
-/** By what a record of a page is found again: its URL, or its name in their system. */
+/** Identifies a record of a page: its URL, or its id in the other system. */
 function named(record: unknown): string {
   const within = [record, fieldOf(record, 'endpoint_metadata'), fieldOf(record, 'config')];
   const [url] = within.flatMap((each) => urlOf(each) ?? []);

@@ -1,10 +1,10 @@
-/** The lines of a file to be imported, one at a time: NDJSON or CSV, told apart by how they begin. */
+/** The lines of a file to import, one at a time: NDJSON or CSV, recognized by its beginning. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { UserError } from '../../lib/user-error.ts';
 import { csvRecords, type TextLine } from './csv.ts';
 
-/** A line as it was read, why it could not be, or what of it has no counterpart here. */
+/** A line as read, or why it could not be read, or the part of it without a counterpart here. */
 export type ImportLine = { readonly line: number } & (
   | { readonly value: unknown }
   | { readonly problem: string; readonly outcome?: 'unmapped' }
@@ -12,27 +12,27 @@ export type ImportLine = { readonly line: number } & (
 
 export interface ImportSource {
   readonly lines: AsyncIterable<ImportLine>;
-  /** How much has been read, from 0 to 1; null where nobody knows. */
+  /** How much has been read, from 0 to 1; null if unknown. */
   progress(): number | null;
-  /** Reads no further; whatever waits for a line gets this error. */
+  /** Stops reading; a pending read fails with this error. */
   stop(reason: Error): void;
 }
 
 /** The titles of a CSV. */
 interface Titles {
   readonly known: readonly string[];
-  /** Whose fields are written as JSON; the others are text, and empty ones are left out. */
+  /** The titles of fields written as JSON; the others are text, and empty fields are left out. */
   readonly json: readonly string[];
 }
 
-/** The most characters of a line: a webhook has a hundredth of that. */
+/** The most characters in a line: a webhook has a hundredth of that. */
 const MAX_LINE = 1024 * 1024;
 
 /**
  * Opens a file.
  * @param file `-` for standard input
- * @param titles those that a CSV may have
- * @throws UserError when it cannot be read; `lines` do where there is nothing in it
+ * @param titles the possible ones of a CSV
+ * @throws UserError if it cannot be read; `lines` throws one if the file is empty
  */
 export async function openImport(file: string, titles: Titles): Promise<ImportSource> {
   const size = file === '-' ? null : await sizeOf(file);
@@ -95,7 +95,7 @@ async function* ndjson(lines: AsyncIterable<TextLine>): AsyncGenerator<ImportLin
 }
 
 const ONE_A_LINE = 'write one whole object a line, as jq -c . does';
-/** What the decoder puts in the place of bytes that are not UTF-8. */
+/** The decoder's replacement for bytes that are not UTF-8. */
 const UNDECODED = '\ufffd';
 const NOT_UTF8 = 'has bytes that are not UTF-8';
 
@@ -126,7 +126,7 @@ function parsed(line: number, text: string): ImportLine {
   try {
     return { line, value: JSON.parse(text) };
   } catch {
-    // What the parser says repeats the text, which may have a secret in it.
+    // The parser's message repeats the text, which may contain a secret.
     return { line, problem: 'is not JSON' };
   }
 }
@@ -140,7 +140,7 @@ async function* csv(
     const { line } = record;
     if ('problem' in record) {
       yield record;
-      // Nobody knows what the fields of the other lines are.
+      // Without titles the fields of the other lines are unknown.
       if (titles === null) return;
     } else if (titles === null) {
       titles = record.fields.map((field) => field.trim());
@@ -158,7 +158,7 @@ function unknownTitles(
   known: readonly string[],
 ): string {
   const may = `titles are ${known.join(', ')}`;
-  // Not repeated where none is known: it is the first line of a file without titles, and may have a secret in it.
+  // Not repeated if none is known: it is the first line of a file without titles, and may contain a secret.
   if (unknown.length === titles.length) return `is neither JSON nor a line of titles: ${may}`;
   return `has titles that are unknown: ${unknown.map((title) => `"${title}"`).join(', ')}; ${may}`;
 }

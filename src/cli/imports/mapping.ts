@@ -1,4 +1,4 @@
-/** What another system's names mean here: a small file that the operator writes. */
+/** The meaning of another system's names here: a small file written by the operator. */
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { eventTypeNames } from '../../domain/event-types.ts';
@@ -12,7 +12,7 @@ const type = v.picklist(
 const EACH_ESHOP = 'The map: each customer must stand for the number of an e-shop.';
 const mappingSchema = v.strictObject(
   {
-    /** Its event types, each with one of Waybill's or several; what is not there has no counterpart. */
+    /** Its event types, each with one or several of Waybill's; others have no counterpart. */
     types: v.record(
       v.string(),
       v.union(
@@ -26,7 +26,7 @@ const mappingSchema = v.strictObject(
         type.message,
       ),
     ),
-    /** Its customers (application, owner, tenant), each with an e-shop's number. */
+    /** Its customers (application, owner, tenant), each with the number of an e-shop. */
     eshops: v.optional(
       v.record(v.string(), v.pipe(v.number(EACH_ESHOP), v.integer(EACH_ESHOP)), EACH_ESHOP),
       {},
@@ -36,7 +36,7 @@ const mappingSchema = v.strictObject(
 );
 export type Mapping = v.InferOutput<typeof mappingSchema>;
 
-/** @throws UserError saying what is wrong with the file */
+/** @throws UserError naming the problem with the file */
 export async function readMapping(file: string): Promise<Mapping> {
   const text = await readFile(file, 'utf8').catch((error: Error) => {
     throw new UserError(`${file} cannot be read: ${error.message}.`);
@@ -46,7 +46,7 @@ export async function readMapping(file: string): Promise<Mapping> {
     // Some editors begin a file with a byte order mark.
     read = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
-    // What the parser says repeats the text, which may be of a file with secrets.
+    // The parser's message repeats the text, which may be from a file with secrets.
     throw new UserError(`${file} is not JSON.`);
   }
   return checked(mappingSchema, read);

@@ -1,16 +1,16 @@
-/** How far a command is, on the terminal's last line: on standard error, so that what is printed can be kept in a file. */
+/** A command's progress on the terminal's last line: on standard error, so that standard output can go to a file. */
 
 interface ProgressBar {
-  /** Something has been done. */
+  /** Counts one more line. */
   moved(): void;
-  /** Takes the bar away while something else is printed. */
+  /** Hides the bar while something else is printed. */
   aside(work: () => void): void;
   end(): void;
 }
 
 const WIDTH = 30;
 
-/** @param share how much is done, from 0 to 1; null where nobody knows: then there is only a count */
+/** @param share how much is done, from 0 to 1; null if unknown: then there is only a count */
 export function progressBar(
   share: () => number | null,
   terminal: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,

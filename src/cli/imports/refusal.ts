@@ -1,12 +1,12 @@
-/** A line of an import: its fields, and what can be said of one that stays out, which is nothing of its secrets. */
+/** A line of an import: its fields, and the parts that may be shown if it is refused, without its secrets. */
 import { badRequest, invalid } from '../../domain/problem.ts';
 import { findRefused } from '../../domain/refused-values.ts';
 import { isObject } from '../../domain/validation.ts';
 
-/** Of what is repeated. */
+/** The most characters shown of a field. */
 const MOST_CHARS = 200;
 
-/** @throws Problem when it is no object, or has text that cannot be stored */
+/** @throws Problem if it is not an object, or has text that cannot be stored */
 export function lineFields(value: unknown): Record<string, unknown> {
   if (Array.isArray(value)) throw badRequest("is a list: write one object a line, as jq -c '.[]' does");
   if (!isObject(value)) throw badRequest('is no JSON object');
@@ -15,20 +15,20 @@ export function lineFields(value: unknown): Record<string, unknown> {
   return value;
 }
 
-/** One of its fields; undefined where it has none. */
+/** One of its fields; undefined if absent. */
 export function fieldOf(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
 }
 
-/** The beginning of one of its fields; null where that is neither text nor a number. */
+/** The beginning of one of its fields; null if that is neither text nor a number. */
 export function wordOf(value: unknown, name: string): string | null {
   const given = fieldOf(value, name);
   return typeof given === 'string' || typeof given === 'number' ? String(given).slice(0, MOST_CHARS) : null;
 }
 
 /**
- * The beginning of its URL, without the user and password that may stand in it; null where it has none. In one that is
- * written wrongly, all before the last `@` may be these.
+ * The beginning of its URL, without user and password; null if it has none. In a malformed URL, everything before the last `@` may
+ * be user and password.
  */
 export function urlOf(value: unknown): string | null {
   const given = fieldOf(value, 'url');

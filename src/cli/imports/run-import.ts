@@ -1,4 +1,4 @@
-/** The run of an import: each line is done and said for itself. */
+/** The run of an import: each line is imported and reported on its own. */
 import { Problem } from '../../domain/problem.ts';
 import { counted } from '../../domain/words.ts';
 import type { CommandContext } from '../../lib/command-line.ts';
@@ -8,30 +8,30 @@ import { type Cells, table } from '../layout.ts';
 import type { ImportLine, ImportSource } from './import-lines.ts';
 import { progressBar } from './progress-bar.ts';
 
-/** What became of a line. `unmapped`: a part of it has no counterpart here. */
+/** The outcome of a line. `unmapped`: a part of it has no counterpart here. */
 export type Outcome = 'created' | 'skipped' | 'refused' | 'unmapped';
 
 interface Import<Result extends { readonly outcome: Outcome }> {
-  /** Of what is imported: "webhook". */
+  /** What is imported, such as "webhook". */
   readonly noun: string;
   readonly source: ImportSource;
-  /** @throws Problem where the line is to blame: it is refused */
+  /** @throws Problem if the line is at fault: it is refused */
   readonly importOne: (value: unknown) => Promise<Result>;
-  /** Of a line that stays out, with what can be said of it, which is nothing of its secrets. A line that was not read is null. */
+  /** The result of a line that is not imported, without its secrets. The value is null if the line could not be read. */
   readonly refused: (value: unknown, note: string, outcome: 'refused' | 'unmapped') => Result;
-  /** What stands in the table beside line and result. */
+  /** The cells of the table after line and result. */
   readonly cells: (result: Result) => Cells;
   readonly dryRun: boolean;
   readonly json: boolean;
   readonly print: CommandContext['print'];
 }
 
-/** Exit code where a line was refused. */
+/** Exit code if a line was refused. */
 const REFUSED = 2;
-/** Lines of a table, which are held until it is printed. */
+/** Lines per table, which are held until it is printed. */
 const PAGE = 50;
 
-/** @throws UserError when a line was refused, at the end; when it was interrupted, after the line under way */
+/** @throws UserError at the end if a line was refused; after the current line if it was interrupted */
 export function runImport<Result extends { readonly outcome: Outcome }>(run: Import<Result>): Promise<void> {
   return untilInterrupted('Stopped. What is listed above is done: run it again for the rest.', (signal) => {
     signal.addEventListener('abort', () => run.source.stop(signal.reason));
@@ -69,7 +69,7 @@ async function imported<Result extends { readonly outcome: Outcome }>(
   };
   try {
     for await (const each of run.source.lines) {
-      // Of what has been read already, nothing more.
+      // Lines already read are not imported any more.
       signal.throwIfAborted();
       const result = await resultOf(run, each);
       counts[result.outcome] += 1;
@@ -79,7 +79,7 @@ async function imported<Result extends { readonly outcome: Outcome }>(
       bar.moved();
     }
   } finally {
-    // However it ends: a key, password or secret that was made is told nowhere else.
+    // However it ends: a generated key, password or secret is shown nowhere else.
     flush();
     bar.end();
   }

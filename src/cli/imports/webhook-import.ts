@@ -1,4 +1,4 @@
-/** Webhooks that come from another system, each for itself (docs/interface.md, W19). */
+/** Webhooks from another system, imported one by one (docs/interface.md, W19). */
 
 import * as v from 'valibot';
 import { readContract } from '../../db/eshops.ts';
@@ -15,7 +15,7 @@ import { sealing } from '../../secrets/static-headers.ts';
 import { fieldOf, lineFields, urlOf, wordOf } from './refusal.ts';
 import type { Outcome } from './run-import.ts';
 
-/** Keeps what the generator makes after it within what commands take as a number. */
+/** Keeps ids generated after it within the numbers that commands accept. */
 const MAX_ID = 900_000_000;
 
 const number = (max: number, message: string) =>
@@ -31,24 +31,24 @@ const placeSchema = v.object({
   id: number(MAX_ID, `must be an integer from 1 to ${MAX_ID}`),
 });
 
-/** The titles that a CSV may have. */
+/** The possible titles of a CSV. */
 export const webhookFields = [
   ...Object.keys(placeSchema.entries),
   ...Object.keys(webhookCreationSchema.entries),
 ];
 
-/** What became of a line, or would. */
+/** The outcome of a line, or that of a dry run. */
 interface ImportResult {
   readonly outcome: Outcome;
   readonly eshop: number | null;
-  /** Of the webhook that is there now; null where there is none, or its number is not known before it is made. */
+  /** The id of the webhook; null if there is none, or if it is known only after creation. */
   readonly id: number | null;
   readonly url: string | null;
   readonly webhookType: string | null;
   readonly method: string | null;
-  /** One that was generated: shown once. */
+  /** A generated secret, shown once. */
   readonly secret?: string;
-  /** Why, or what else there is to know. */
+  /** The reason, or a remark. */
   readonly note: string | null;
 }
 
@@ -56,17 +56,17 @@ interface WebhookImportDeps {
   readonly sql: Pool;
   readonly keys: Keys;
   readonly destinationProblem: (url: string) => string | null;
-  /** Of lines that name none. */
+  /** The e-shop of lines that name none. */
   readonly eshop: number | undefined;
-  /** All of them, whatever their lines say: nothing is sent until each is activated. */
+  /** Whether all are imported inactive, whatever their lines say: nothing is sent until each is activated. */
   readonly inactive: boolean;
   readonly dryRun: boolean;
 }
 
-/** Makes what imports one value after the other. @throws Problem where a value is refused */
+/** Makes a function that imports one value after the other, and throws a Problem if one is refused. */
 export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Promise<ImportResult> {
   const { sql, keys, dryRun } = deps;
-  /** What a dry run would have made: of each e-shop how many, which webhooks, which numbers. */
+  /** What a dry run would have created: the number per e-shop, the webhooks, their ids. */
   const planned = { counts: new Map<number, number>(), webhooks: new Set<string>(), ids: new Set<number>() };
 
   return async (value) => {
@@ -142,7 +142,7 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
   };
 }
 
-/** A line that stays out, with what can be said of it: nothing of its secrets. */
+/** The result of a refused line, without its secrets. */
 export function refusedWebhook(value: unknown, note: string, outcome: 'refused' | 'unmapped'): ImportResult {
   const eshop = fieldOf(value, 'eshop');
   return {

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The deliveries of all e-shops of somebody, to be found and acted on together. */
+/** The deliveries of all e-shops of a person, to find and act on together. */
 import { recordOf } from '../../api/deliveries/record.ts';
 import type { OperatorsDelivery } from '../../db/webhooks/deliveries-of-eshops.ts';
 import { type ActionName, MAX_REASON_CHARS } from '../../domain/operator-action.ts';
@@ -17,7 +17,7 @@ import { titlesOf } from './scope.ts';
 
 const PATH = `${ALL}/deliveries`;
 const FORM = 'act-on-chosen';
-/** Before the id of a delivery that is chosen. */
+/** The prefix of the id of a chosen delivery. */
 export const CHOSEN = 'chosen-';
 
 export interface Asked {
@@ -49,7 +49,7 @@ function Results({ results }: { results: readonly Asked[] }) {
   );
 }
 
-/** @param offered what at least one of those listed would accept */
+/** @param offered the actions that at least one listed delivery would accept */
 function ActionsCard(props: { viewer: Viewer; asked: Query; offered: ReadonlySet<ActionName> }) {
   const { viewer, asked, offered } = props;
   return (
@@ -76,7 +76,7 @@ function ActionsCard(props: { viewer: Viewer; asked: Query; offered: ReadonlySet
   );
 }
 
-/** Asks before several are given up. @param form what was sent, which is sent once more */
+/** Asks before several are given up. @param form the fields sent, which are sent again */
 export function GiveUpAllPage({
   viewer,
   form,
@@ -103,13 +103,13 @@ export function GiveUpAllPage({
   );
 }
 
-/** @param most where the list is cut */
+/** @param most the most that are listed */
 export function AllDeliveriesPage(props: {
   viewer: Viewer;
   asked: Query;
   deliveries: readonly OperatorsDelivery[];
   most: number;
-  /** What can be asked of each now. */
+  /** The actions possible for each now. */
   accepted: ReadonlyMap<string, readonly ActionName[]>;
   results?: readonly Asked[];
   refused?: string | undefined;

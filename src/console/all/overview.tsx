@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** All e-shops at a glance: which of their webhooks need somebody, and what waits. */
+/** All e-shops at a glance: webhooks that need attention, and waiting deliveries. */
 import type { Child } from 'hono/jsx';
 import { recordOf } from '../../api/webhooks/record.ts';
 import type { OperatorsWebhook } from '../../db/webhooks/all-webhooks.ts';
@@ -13,7 +13,7 @@ import { TemporalLinkList } from '../temporal-links.tsx';
 import { Needing } from '../webhooks/health.tsx';
 import { scopeOf, titlesOf } from './scope.ts';
 
-/** The most webhooks that are shown as needing somebody: with more of them, something else is wrong. */
+/** The most webhooks shown as needing attention: with more, the problem is elsewhere. */
 const MAX_SHOWN = 50;
 
 interface Sums {
@@ -26,7 +26,7 @@ interface Sums {
 
 const nothing: Sums = { webhooks: 0, troubled: 0, open: 0, held: 0 };
 
-/** Whether a webhook fails, or was deactivated by its failures. */
+/** Whether a webhook is failing, or was deactivated because of failures. */
 export function isTroubled({ active, incidentSince, deactivationReason }: OperatorsWebhook): boolean {
   if (active) return incidentSince !== null;
   return deactivationReason !== null && deactivationReason !== 'user';
@@ -86,7 +86,7 @@ function Eshops({ viewer, webhooks }: { viewer: Viewer; webhooks: readonly Opera
   );
 }
 
-/** @param installation what only operators see, above and below */
+/** @param installation parts that only operators see, above and below */
 export function AllPage(props: {
   viewer: Viewer;
   policy: RetryPolicy;

@@ -56,7 +56,7 @@ const WebhookQuery = v.object({
 });
 const DeliveryId = uuid();
 
-/** For who sees one e-shop only, these pages are not there. */
+/** These pages do not exist for a person who sees only one e-shop. */
 const severalOnly: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
   const { operator, eshops } = c.var.viewer;
   if (!operator && eshops.length < 2) throw notFound('There is no such page.');
@@ -123,7 +123,7 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
     const scope = scopeOf(viewer);
     const results: Asked[] = [];
     for (const deliveryId of ids) {
-      // First of all whose it is: what is asked of the workflow asks nobody.
+      // Check the owner first: the workflow checks nothing.
       const owner = await eshopOf(sql, 'deliveries', deliveryId);
       const visible = owner !== null && (scope === undefined || scope.includes(owner));
       const answer = visible

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The webhooks of all e-shops of somebody, with how each is doing. */
+/** The webhooks of all e-shops of a person, with their health. */
 import { recordOf } from '../../api/webhooks/record.ts';
 import type { OperatorsWebhook } from '../../db/webhooks/all-webhooks.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
@@ -14,7 +14,7 @@ import { titlesOf } from './scope.ts';
 
 const PATH = `${ALL}/webhooks`;
 
-/** @param most where the list is cut */
+/** @param most the most that are listed */
 export function AllWebhooksPage(props: {
   viewer: Viewer;
   policy: RetryPolicy;

@@ -1,12 +1,11 @@
 /**
- * The console's own script: what is live asks again while somebody looks. Without it pages are the same, as they were when
- * they were loaded.
+ * The console's own script: it refreshes live pages while somebody looks at them. Without it pages stay as they were loaded.
  */
 (() => {
-  /** How often what is live asks again where it cannot be followed, in milliseconds. */
+  /** The polling interval if a live page cannot be streamed, in milliseconds. */
   const POLL_MS = 4_000;
   const { live: LIVE } = document.currentScript.dataset;
-  /** Of all paths: it is not ours to ask for. */
+  /** The public prefix of all paths, not part of the requested path. */
   const prefix = LIVE.slice(0, -'/console/live'.length);
 
   const box = document.querySelector('[hx-get][hx-select]');
@@ -14,10 +13,10 @@
   let paused = false;
   let source;
   let polling = false;
-  /** What has come and is not shown yet. */
+  /** A received page that is not shown yet. */
   let news;
 
-  // What somebody is choosing from is left alone, too.
+  // A list with checked items is not refreshed, either.
   const looking = () =>
     document.visibilityState === 'visible' &&
     String(getSelection()) === '' &&
@@ -36,7 +35,7 @@
     );
   };
 
-  // A tab that nobody sees holds no connection.
+  // A hidden tab holds no connection.
   const follow = () => {
     if (!box || source || paused || polling || document.visibilityState !== 'visible') return;
     const eshop = document.querySelector('[data-eshop]')?.getAttribute('data-eshop');
@@ -47,7 +46,7 @@
       news = JSON.parse(data);
       show();
     });
-    // The session is over: the page leads to the sign-in.
+    // The session has ended: the page leads to the sign-in.
     source.addEventListener('over', () => location.assign(path));
     source.addEventListener('error', () => {
       if (source?.readyState !== EventSource.CLOSED) return;
@@ -75,7 +74,7 @@
   addEventListener('pageshow', follow);
   follow();
 
-  // The second click of two would be answered with a refusal, in the place of what the first did.
+  // A second click would show a refusal instead of the result of the first.
   let sent = false;
   document.addEventListener('submit', (event) => {
     if (event.target.method !== 'post') return;
@@ -86,7 +85,7 @@
     sent = false;
   });
 
-  // Where the navigation is wider than the screen. Not by scrollIntoView(), which would move where the keyboard begins.
+  // For a navigation wider than the screen. Not by scrollIntoView(), which would move the start of keyboard navigation.
   const here = document.querySelector('nav [aria-current]');
   const nav = here?.closest('nav');
   if (nav) nav.scrollLeft = here.offsetLeft - nav.clientWidth / 2;
@@ -108,7 +107,7 @@
     foot.append(' ', pause);
   }
 
-  // What was opened stays open when its part of the page is exchanged.
+  // Opened details stay open when their part of the page is replaced.
   let open = [];
   function remember() {
     open = [...document.querySelectorAll('details[open][id]')].map(({ id }) => id);

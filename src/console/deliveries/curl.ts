@@ -1,12 +1,12 @@
-/** A request as a command that makes it once more. */
+/** A request as a command that repeats it. */
 import type { SignedRequest } from '../deps.ts';
 
-/** As one word of a POSIX shell, whatever is in it. */
+/** Any text as one word of a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The command, a header per line. Brackets in an address are the address's: they ask for no range of addresses. */
+/** The command, with one header per line. Brackets in an address are taken literally, not as a range. */
 export function curlOf({ method, url, headers, body }: SignedRequest): string {
   const lines = [
     `curl --globoff --request ${method} ${quoted(url)}`,

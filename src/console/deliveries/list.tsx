@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The deliveries of the e-shop: filtered as in the API, and live. */
+/** The deliveries of the e-shop, filtered as in the API, and live. */
 import type * as v from 'valibot';
 import { type Query, queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
@@ -18,7 +18,7 @@ import { type DeliveryList, DeliveryRows } from './rows.tsx';
 
 const PATH = '/deliveries';
 
-/** @param found null where the API refused the filters */
+/** @param found null if the API refused the filters */
 export function DeliveriesPage(props: {
   viewer: Viewer;
   asked: Query;

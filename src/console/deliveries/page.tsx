@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** One delivery: its story, its request, and what can be done. */
+/** One delivery: its timeline, its request, and the possible actions. */
 import type * as v from 'valibot';
 import type { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
 import { type ActionName, MAX_REASON_CHARS } from '../../domain/operator-action.ts';
@@ -55,7 +55,7 @@ function Actions({ delivery, viewer }: { delivery: Shown; viewer: Viewer }) {
   );
 }
 
-/** @param offered what would be accepted, of what the viewer may ask */
+/** @param offered the actions that would be accepted now and are allowed to the viewer */
 function ActionsCard(props: { delivery: Shown; viewer: Viewer; offered: readonly ActionName[] }) {
   const { delivery, viewer, offered } = props;
   const path = `${CONSOLE}/deliveries/${delivery.id}`;
@@ -140,14 +140,14 @@ function Sent({ request }: { request: SignedRequest }) {
   );
 }
 
-/** @param request null where its event is no longer kept */
+/** @param request null if its event is no longer kept */
 export function DeliveryPage(props: {
   viewer: Viewer;
   delivery: Shown;
   request: SignedRequest | null;
-  /** What can be asked of it now. */
+  /** The actions possible now. */
   offered: readonly ActionName[];
-  /** Its workflow in Temporal's UI; null for who is of an e-shop. */
+  /** Its workflow in Temporal's UI; null for an e-shop's user. */
   workflow: string | null;
   mostAttempts: number;
   notice?: string | undefined;

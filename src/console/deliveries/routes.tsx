@@ -31,7 +31,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
   type Asking = Context<ConsoleEnv>;
   const mostAttempts = maxAttempts(policy);
 
-  /** As the next attempt would be sent, or as the last one was, signed now. */
+  /** The request of the next attempt, or of the last one, signed now. */
   async function requestOf(
     eshopId: number,
     delivery: v.InferOutput<typeof DeliveryWithAttempts>,

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** Deliveries as lists show them. */
+/** Deliveries as rows of lists. */
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { Delivery } from '../../api/deliveries/record.ts';
@@ -19,9 +19,9 @@ export function DeliveryRows({
 }: {
   deliveries: readonly v.InferOutput<typeof Delivery>[];
   now: Date;
-  /** Said where there are those of several. */
+  /** The e-shop, if the list has deliveries of several. */
   eshopOf?: (id: string) => string | null;
-  /** By which one is chosen. */
+  /** The control that chooses a delivery. */
   choose?: (id: string) => Child;
 }) {
   return (

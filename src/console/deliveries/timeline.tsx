@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** A delivery as a story: made, attempted, held, ended, and what comes next. */
+/** The timeline of a delivery: created, attempted, held, ended, and its next step. */
 import type { Child } from 'hono/jsx';
 import type * as v from 'valibot';
 import type { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
@@ -48,7 +48,7 @@ function attemptMoment(attempt: Shown['attempts'][number]): Moment {
   };
 }
 
-/** Why it was canceled, as far as that is known. */
+/** Why it was canceled, as far as known. */
 function cancellation({ canceledBy, operatorActions }: Shown): string {
   if (canceledBy === 'deletion') return 'Canceled: its webhook was deleted';
   return operatorActions.some(({ action }) => action === 'giveUp')

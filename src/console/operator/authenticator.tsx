@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
- * Authentication of operators: a link that opens once, on this machine. To start the command takes the keys of the
- * installation; the link proves whose browser it is.
+ * Authentication of operators: a link that opens once, on this machine. The command can only be started with the keys of the
+ * installation; the link ties the browser to it.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
@@ -15,7 +15,7 @@ import { ownForms } from '../forms.ts';
 import { Document, html } from '../layout.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 
-/** Not that of users, and each port's own: several consoles may be open in one browser, and cookies know no ports. */
+/** Not the cookie of users, and one per port: several consoles may be open in one browser, and cookies ignore ports. */
 function cookieName(c: Context<ConsoleEnv>): string {
   return `waybill_operator_${/:(\d+)$/.exec(c.req.header('host') ?? '')?.[1] ?? '80'}`;
 }
@@ -37,7 +37,7 @@ function MessagePage({ title, children }: { title: string; children: string }) {
   );
 }
 
-/** The page that leads on: a page of ours, so that the browser sends the cookie along wherever the link was opened. */
+/** A page that leads on: as a page of ours, it makes the browser send the cookie, wherever the link was opened. */
 function Entered() {
   const to = `${CONSOLE}${ALL}`;
   return (
@@ -59,7 +59,7 @@ function Entered() {
   );
 }
 
-/** @throws Problem 403 for what comes by a name that is not this machine's, or from a page that is not ours */
+/** @throws Problem 403 for a request with a host name that is not this machine's, or from a page that is not ours */
 const guard: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
   if (!isLocalHost(c.req.header('host')))
     throw forbidden('Open this console at 127.0.0.1 or localhost, with the link that the command printed.');
@@ -73,18 +73,18 @@ const guard: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
 /** An authenticator, and the path of the link that opens it. */
 interface OperatorAuthenticator {
   readonly authenticator: Authenticator;
-  /** Below the address of the server. */
+  /** The path of the link on the server. */
   readonly path: string;
 }
 
-/** @param by who is at this terminal: actions are recorded under this name */
+/** @param by the name of the person at this terminal, under which actions are recorded */
 export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: string): OperatorAuthenticator {
   const token = secret();
-  /** The hash of the link's token until it is used, and that of the session that it opened. */
+  /** The hash of the link's token until it is used, and the hash of the session opened by it. */
   let unused: Buffer | null = hashOf(token);
   let session: Buffer | null = null;
   let endsAt = 0;
-  /** What was sent in that session: of one person, in a few hours. */
+  /** The forms sent in that session: few, as it is one person for a few hours. */
   const taken = new Set<string>();
   const cookie = { path: CONSOLE, httpOnly: true, sameSite: 'Strict' } as const;
   const sessionOf = (c: Context<ConsoleEnv>) => getCookie(c, cookieName(c));
@@ -100,7 +100,7 @@ export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: str
         'This link has already been used, or is not the one that the command printed. Start the command again for a new link.',
       );
     }
-    // Whoever only looks at the link, as programs of chats do, has not used it.
+    // A HEAD request, such as a chat program's, does not use up the link.
     if (c.req.method === 'HEAD') return c.body(null);
     unused = null;
     const id = secret();

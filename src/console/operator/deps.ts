@@ -1,19 +1,19 @@
-/** What the operators' pages are given. */
+/** The dependencies of the operators' pages. */
 import type { RecoveryAction } from '../../domain/recovery.ts';
 import type { RecoveryStatus } from '../../domain/recovery-progress.ts';
 
 /** A line of `waybill status`. */
 type StatusRow = readonly [string, string];
 
-/** How the installation is, at one moment. */
+/** The state of the installation at one moment. */
 export interface InstallationStatus {
-  /** What needs somebody, each in a sentence. */
+  /** Problems that need attention, in one sentence each. */
   readonly needs: readonly string[];
-  /** All that `waybill status` and `waybill top` say. */
+  /** Everything shown by `waybill status` and `waybill top`. */
   readonly rows: readonly StatusRow[];
   /** Null while the database cannot be used. */
   readonly work: {
-    /** Deliveries in the outbox, and for how long the oldest of them has waited, in words. */
+    /** Deliveries in the outbox, and the wait of the oldest, in words. */
     readonly waiting: number;
     readonly oldest: string | null;
     readonly pending: number;
@@ -35,9 +35,9 @@ export interface ShownRecovery extends RecoveryStatus {
 
 export interface OperatorDeps {
   installation(): Promise<InstallationStatus>;
-  /** Of all e-shops: those that are under way, and the newest that are not. */
+  /** Of all e-shops: those under way, and the newest of the others. */
   recoveries(): Promise<readonly ShownRecovery[]>;
-  /** @param words why, and who */
+  /** @param words the reason, and the operator */
   control(
     recoveryId: string,
     action: RecoveryAction,

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The installation itself, as `waybill status` shows it. */
+/** The installation itself, as in `waybill status`. */
 import type { Child } from 'hono/jsx';
 import { Count, Facts } from '../parts.tsx';
 import { ALL } from '../session.ts';

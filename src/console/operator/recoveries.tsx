@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The recoveries of all e-shops, how far each has come, and its controls. */
+/** The recoveries of all e-shops, with progress and controls. */
 import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { isUnderWay, type RecoveryAction } from '../../domain/recovery.ts';
 import { titlesOf } from '../all/scope.ts';

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The pages that only operators have. */
+/** The pages for operators only. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { uuid } from '../../domain/fields.ts';
@@ -19,7 +19,7 @@ const Asked = v.pipe(
 );
 const Form = v.object({ asked: Asked, reason: v.pipe(v.string(), v.trim(), v.maxLength(MAX_REASON_CHARS)) });
 
-/** Only authenticated operators reach them: no other console has them. */
+/** Only authenticated operators reach these pages: no other console has them. */
 export function operatorRoutes({ recoveries, control }: OperatorDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
 

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** Deliveries over time as bars, with a table for screen readers and for the numbers. */
+/** Deliveries over time as bars, with a table of the numbers, also for screen readers. */
 import { type CountStep, countOf } from '../../db/console/delivery-counts.ts';
 import { More, Table } from '../parts.tsx';
 import { Time } from '../times.tsx';
@@ -7,12 +7,12 @@ import type { Range } from './ranges.ts';
 
 const WIDTH = 900;
 const HEIGHT = 280;
-/** Room for a number such as 500K where a narrow screen writes larger. */
+/** Room for a number such as 500K in the larger text of a narrow screen. */
 const LEFT = 76;
 const BOTTOM = 34;
 const TOP = 22;
 
-/** What a bar is made of, from below. */
+/** The parts of a bar, from below. */
 const PARTS = [
   { key: 'delivered', tone: 'good', name: 'delivered' },
   { key: 'waiting', tone: 'warn', name: 'waiting' },
@@ -20,7 +20,7 @@ const PARTS = [
   { key: 'superseded', tone: 'calm', name: 'superseded' },
 ] as const;
 
-/** The least round number that is not less: 1, 2, 5, 10, 20 … */
+/** Rounds up to a round number: 1, 2, 5, 10, 20 … */
 export function roundAbove(count: number): number {
   const magnitude = 10 ** Math.floor(Math.log10(Math.max(1, count)));
   const factor = [1, 2, 5, 10].find((each) => each * magnitude >= count) ?? 10;
@@ -32,7 +32,7 @@ function Bar({ step, x, width, perUnit }: { step: CountStep; x: number; width: n
   return (
     <>
       {PARTS.map(({ key, tone }) => {
-        // What is there at all is seen, however little.
+        // Even the smallest count is visible.
         const height = step[key] === 0 ? 0 : Math.max(1.5, step[key] * perUnit);
         y -= height;
         return height === 0 ? null : (
@@ -49,7 +49,7 @@ function Bar({ step, x, width, perUnit }: { step: CountStep; x: number; width: n
   );
 }
 
-/** When, below the bars: a time of day, or a day where the range is of days. */
+/** The time below the bars: a time of day, or a date if the range is in days. */
 function tick(at: Date, { seconds }: Range): string {
   const iso = at.toISOString();
   return seconds > 2 * 86_400 ? iso.slice(5, 10) : iso.slice(11, 16);
@@ -67,7 +67,7 @@ export function Chart({ steps, range, now }: { steps: readonly CountStep[]; rang
   const total = steps.reduce((sum, step) => sum + countOf(step), 0);
   const lost = steps.reduce((sum, step) => sum + step.lost, 0);
   const summary = `Deliveries ${range.step}: ${total} in all, ${lost} of them failed, expired or canceled.`;
-  // Only webhooks with the order `latest` have any.
+  // Only webhooks with the order `latest` have superseded deliveries.
   const shown = PARTS.filter(({ key }) => key !== 'superseded' || steps.some((step) => step[key] > 0));
   const lines = most % 2 === 0 ? [0, 0.5, 1] : [0, 1];
   const ticks = [0, 0.25, 0.5, 0.75].map((part) => Math.round(part * bars));

@@ -1,10 +1,10 @@
-/** A time that ends now, in steps. */
+/** A period that ends now, in steps. */
 export interface Range {
   readonly name: string;
   readonly title: string;
   readonly seconds: number;
   readonly stepSeconds: number;
-  /** What a bar is. */
+  /** The meaning of a bar. */
   readonly step: string;
 }
 

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The overview: what arrives, how fast, and what needs somebody. */
+/** The overview: deliveries, their speed, and problems that need attention. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Pagination } from '../../api/pagination.ts';
@@ -50,7 +50,7 @@ function Incidents({ webhooks, now }: { webhooks: readonly WebhookRecord[]; now:
   );
 }
 
-/** What an order holds up: said only where there is something. */
+/** Deliveries held up by an order, if there are any. */
 function Behind({ inOrder: { records, since }, now }: { inOrder: InOrder; now: Date }) {
   if (since === null) return null;
   return (
@@ -150,11 +150,11 @@ function OverviewPage(props: {
   );
 }
 
-/** Tabs and colleagues ask for the same within moments: so long it is not read again, in milliseconds. */
+/** How long counts are cached, in milliseconds: tabs and colleagues ask for the same within moments. */
 const COUNTS_CACHE_MS = 3_000;
 const MAX_CACHED_COUNTS = 1_000;
 
-/** Reads counts, and remembers them for a moment. */
+/** Reads counts, and caches them for a moment. */
 function createCountsReader(sql: ConsoleDeps['sql']) {
   const remembered = new Map<string, { readonly at: number; readonly counts: Promise<DeliveryCounts> }>();
   return async (
@@ -169,7 +169,7 @@ function createCountsReader(sql: ConsoleDeps['sql']) {
     const counts = readDeliveryCounts(sql, eshopId, { since, stepSeconds });
     if (remembered.size >= MAX_CACHED_COUNTS) remembered.clear();
     remembered.set(key, { at: performance.now(), counts });
-    // What failed is not remembered.
+    // Failures are not cached.
     counts.catch(() => remembered.delete(key));
     return await counts;
   };

@@ -14,7 +14,7 @@ function words(field: string): string {
   return capital(spaced.replaceAll(/\b(sku|url|vat|ean|upc|hs|id)\b/g, (short) => short.toUpperCase()));
 }
 
-/** A value as text; null where there is none, or more than one. */
+/** A value as text; null if there is none, or more than one. */
 export function plain(value: unknown): string | null {
   if (value === null || value === undefined || value === '' || typeof value === 'object') return null;
   if (value === true) return 'yes';

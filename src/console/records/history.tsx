@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The history of a record as one line, in its order: what happened, where it went, and what waits for what. */
+/** The history of a record as one line, in order: its events, their deliveries, and which of these wait for which. */
 import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';
 import type { Event } from '../../api/event-schemas.ts';
@@ -11,7 +11,7 @@ type Happened = v.InferOutput<typeof Event>;
 type Outcome = Happened['webhooks'][number];
 type Deliveries = readonly v.InferOutput<typeof Delivery>[];
 
-/** The worst first: an event is as far as the one of its deliveries that is least far. */
+/** The worst first: an event gets the tone of its worst delivery. */
 const TONES: readonly (readonly [Tone | 'next', readonly string[]])[] = [
   ['bad', ['failed', 'expired']],
   ['busy', ['retrying']],
@@ -25,7 +25,7 @@ function toneOf({ webhooks }: Happened): Tone | 'next' {
   return TONES.find(([, own]) => own.some((state) => states.includes(state)))?.[0] ?? 'calm';
 }
 
-/** Behind which other one it waits, or by which it was replaced; null where it is neither. */
+/** The delivery that it waits for, or that replaced it; otherwise its reason, if any. */
 function Place(props: { outcome: Outcome; deliveries: Deliveries; now: Date }) {
   const { outcome, deliveries, now } = props;
   const { reason, deliveryId } = outcome;
@@ -50,7 +50,7 @@ function Place(props: { outcome: Outcome; deliveries: Deliveries; now: Date }) {
   );
 }
 
-/** @param deliveries those of the record that are known: of others an outcome's own words are shown */
+/** @param deliveries the known ones of the record; for others an outcome's own words are shown */
 export function History(props: { events: readonly Happened[]; deliveries: Deliveries; now: Date }) {
   const { events, deliveries, now } = props;
   return (

@@ -1,4 +1,4 @@
-/** The five kinds of record, and what lists say of each. */
+/** The five kinds of record, and the columns of their lists. */
 import {
   type CatalogueEntry,
   orderEntry,
@@ -14,9 +14,9 @@ import { returnStatuses } from '../../domain/return/status.ts';
 export interface Kind {
   readonly entry: CatalogueEntry;
   readonly title: string;
-  /** Its fields that say most, in lists. */
+  /** Its most important fields, for lists. */
   readonly told: readonly string[];
-  /** By which field its list is filtered, as the API does it, and its values where these are few. */
+  /** The field that filters its list, as in the API, and its values if these are few. */
   readonly by?: { readonly field: string; readonly label: string; readonly values?: readonly string[] };
 }
 

@@ -35,9 +35,9 @@ function Row({ kind: { entry, told }, item, now }: { kind: Kind; item: Item; now
 
 interface Listed {
   readonly items: readonly Item[];
-  /** Whether it begins with the newest of all. */
+  /** Whether this page begins with the newest of all. */
   readonly isFirst: boolean;
-  /** Where the next page begins; null where this is the last. */
+  /** Where the next page begins; null if this is the last. */
   readonly next: string | null;
 }
 
@@ -76,7 +76,7 @@ function FilterBy({ kind: { entry, by }, value }: { kind: Kind; value: string })
   );
 }
 
-/** @param filtered by the kind's own field; null where the newest of all are listed */
+/** @param filtered by the kind's own field; null if the newest of all are listed */
 export function ListPage(props: {
   viewer: Viewer;
   kind: Kind;

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The five kinds of record, to be read: lists, and each with its deliveries. */
+/** The five kinds of record, read-only: lists, and single records with their deliveries. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Pagination } from '../../api/pagination.ts';
@@ -41,7 +41,7 @@ export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
         return c.html(html(<ListPage {...{ viewer, kind, listed }} filtered={{ value, paging }} />));
       }
       const before = c.req.query('before') ?? null;
-      // One more says whether there are more.
+      // One more, to see whether there are more.
       const rows = await newestRecords(sql, kind.entry.kind, eshopId, { before, most: ROWS + 1 });
       const items = rows.slice(0, ROWS);
       const last = rows.length > ROWS ? items.at(-1) : undefined;
@@ -60,7 +60,7 @@ export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
         api.get(DeliveryList, '/v21/deliveries', { entityId: id, items: '20' }),
         api.get(EventList, '/v21/events', { entityId: id, items: '20' }),
       ]);
-      // A product may have the number of an order.
+      // A product may have the same identifier as an order.
       const ofKind = ({ webhookType }: { readonly webhookType: EventType }) =>
         eventTypes[webhookType].entity === kind.entry.kind;
       const [deliveries, events] = [told.data.filter(ofKind), happened.data.filter(ofKind)];

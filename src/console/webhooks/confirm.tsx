@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The questions before a webhook is deactivated or deleted, or gets a new secret. */
+/** The confirmations before a webhook is deactivated or deleted, or gets a new secret. */
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import type { Viewer } from '../deps.ts';
@@ -9,7 +9,7 @@ import { OwnSecret } from './form.tsx';
 interface Asked {
   readonly viewer: Viewer;
   readonly webhook: WebhookRecord;
-  /** Until when the former secret signs too; null where none does. */
+  /** Until when the former secret signs too; null if there is none. */
   readonly overlapUntil: string | null;
 }
 

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The examination of a webhook's receiver: what it does, and what it found. */
+/** The examination of a webhook's receiver: its description, and its results. */
 import type { Examination } from '../../domain/examination.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { counted } from '../../domain/words.ts';

@@ -14,7 +14,7 @@ export const newFields: Fields = { method: 'POST', payloadVersion: 'v2', orderin
 
 type Parameter = keyof NonNullable<WebhookInput['parameters']>;
 
-/** The fields of a form that edits a webhook. It is switched on its page: a form is older than the webhook that it is saved to. */
+/** The fields of the form that edits a webhook. `active` is not one: the form may be out of date when it is saved. */
 export function fieldsOf({
   url,
   webhookType,
@@ -39,12 +39,12 @@ export function fieldsOf({
   } satisfies Record<Exclude<keyof WebhookInput, 'active' | 'parameters'> | Parameter, string | undefined>;
 }
 
-/** What a body says beside it at creation: nothing where none was typed, so that one is generated. */
+/** The secret in the body at creation; left out if none was typed: then one is generated. */
 export function ownSecretOf({ secret = '' }: Fields): object {
   return secret === '' ? {} : { secret };
 }
 
-/** A header per line. What has no colon has no value, which the API refuses; a name that is there twice has both values, as RFC 9110 joins them. */
+/** One header per line. Without a colon it has no value, which the API refuses; a repeated name has its values joined (RFC 9110). */
 function headersOf(text: string): Record<string, string | null> {
   const headers = new Map<string, string | null>();
   for (const line of text.split(/\r?\n/)) {
@@ -58,7 +58,7 @@ function headersOf(text: string): Record<string, string | null> {
   return Object.fromEntries(headers);
 }
 
-/** All that a body says, since what it leaves out is reset. */
+/** The complete body: fields left out would be reset. */
 export function inputOf(fields: Fields, active: boolean): object {
   const {
     url = '',
@@ -78,7 +78,7 @@ export function inputOf(fields: Fields, active: boolean): object {
     payloadVersion,
     ordering,
     active,
-    // Browsers send every line break of a text as two characters.
+    // Browsers send every line break as two characters.
     description: description === '' ? null : description.replaceAll('\r\n', '\n'),
     headers: headersOf(headers),
     parameters: Object.values(parameters).some(Boolean) ? parameters : null,
@@ -108,7 +108,7 @@ function Check({
   );
 }
 
-/** Where an e-shop brings along the secret that its receiver knows. */
+/** For an e-shop that brings the secret its receiver already has. */
 export function OwnSecret({ value }: { value?: string | undefined }) {
   return (
     <Input

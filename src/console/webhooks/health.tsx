@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** How a webhook is doing. */
+/** The health of a webhook. */
 import type { DeactivationMail } from '../../db/console/deactivation-mail.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { Badge } from '../parts.tsx';
@@ -17,7 +17,7 @@ const REASONS = {
   gone: 'because its receiver responded with 410 Gone',
 } as const;
 
-/** What became of the e-mail about a deactivation. */
+/** The outcome of the e-mail about a deactivation. */
 function Mailed({ mail, now }: { mail: DeactivationMail; now: Date }) {
   const { email, mailedAt, toFile, putOff, refusedAt, failedAt } = mail;
   const to = <span class="wrap">{email}</span>;
@@ -52,7 +52,7 @@ function Mailed({ mail, now }: { mail: DeactivationMail; now: Date }) {
   );
 }
 
-/** What is wrong, in sentences; nothing where nothing is. @param mail null: none is sent about it, or it is not told here */
+/** The problems of a webhook, in sentences, if any. @param mail null if none is sent, or if it is not shown here */
 export function Trouble(props: { webhook: WebhookRecord; mail?: DeactivationMail | null; now: Date }) {
   const { webhook, mail = null, now } = props;
   const { active, incident, lastDeactivation } = webhook;
@@ -94,7 +94,7 @@ export function Trouble(props: { webhook: WebhookRecord; mail?: DeactivationMail
   );
 }
 
-/** A webhook that needs somebody, in a list. @param eshop said where there are those of several */
+/** A webhook that needs attention, in a list. @param eshop if the list has those of several */
 export function Needing(props: { webhook: WebhookRecord; eshop?: string; now: Date }) {
   const { webhook, eshop, now } = props;
   return (

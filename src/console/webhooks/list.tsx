@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The webhooks of the e-shop, with how each is doing. */
+/** The webhooks of the e-shop, with their health. */
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import type { Viewer } from '../deps.ts';
 import { Page } from '../layout.tsx';
@@ -54,7 +54,7 @@ function Row(props: { webhook: WebhookRecord; accepted: string | undefined; now:
   );
 }
 
-/** @param accepted when each was last served */
+/** @param accepted when each last accepted a delivery */
 export function WebhooksPage(props: {
   viewer: Viewer;
   webhooks: readonly WebhookRecord[];

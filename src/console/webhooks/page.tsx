@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** One webhook: how it is doing, what it did last, and what can be done. */
+/** One webhook: its health, its latest deliveries, and the possible actions. */
 import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
@@ -25,9 +25,9 @@ export interface WebhookPageProps {
   readonly mail: DeactivationMail | null;
   readonly deliveries: readonly v.InferOutput<typeof Delivery>[];
   readonly recoveries: readonly v.InferOutput<typeof recoveryRecord>[];
-  /** Until when the former secret signs too; null where none does. */
+  /** Until when the former secret signs too; null if there is none. */
   readonly overlapUntil: string | null;
-  /** Shown this once. */
+  /** Shown once. */
   readonly secret?: string | undefined;
   readonly testResult?: TestDeliveryResult | undefined;
   readonly notice?: string | undefined;

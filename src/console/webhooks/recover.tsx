@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** Recovering lost events: counted first, then begun. */
+/** Recovery of lost events: counted first, then started. */
 import type * as v from 'valibot';
 import type { recoverAnswer } from '../../api/webhooks/recovery-record.ts';
 import { type Recoverable, recoverable } from '../../domain/recovery.ts';
@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<Recoverable, string>> = {
   missed: 'Missed: the webhook was inactive or did not exist yet',
 };
 
-/** @param counted what a dry run has found */
+/** @param counted the result of a dry run */
 export function RecoverPage(props: {
   viewer: Viewer;
   id: string;

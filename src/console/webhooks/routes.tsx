@@ -34,7 +34,7 @@ const Examined = v.object({ data: examinationSchema });
 const Recovered = v.object({ data: recoverAnswer });
 const Any = v.object({ message: v.string() });
 
-/** Notices after a redirect, by the word in the address. */
+/** Notices after a redirect, by the word in the URL. */
 const NOTICES: ReadonlyMap<string, string> = new Map([
   ['created', 'The webhook was created. Send it a test to see whether your receiver works.'],
   ['rotated', 'The webhook has a new secret.'],
@@ -46,14 +46,14 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
   ['deleted', 'The webhook was deleted.'],
 ]);
 
-/** From when on something may have been lost: what failed at last was begun up to a window before. */
+/** The earliest time of lost events: a delivery that has failed may have begun up to a window earlier. */
 function lostSince(
   { incident, lastDeactivation, registeredAt }: WebhookRecord,
   windowMs: number,
 ): string | undefined {
   const at = lastDeactivation?.at ?? incident?.since;
   if (at === undefined) return undefined;
-  // What happened before it existed is for who asks for it.
+  // Events from before it existed are recovered only on request.
   return new Date(Math.max(Date.parse(at) - windowMs, Date.parse(registeredAt))).toISOString();
 }
 
@@ -65,7 +65,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
   const secrets = secretOnce(deps);
   type Asking = Context<ConsoleEnv>;
 
-  /** Until when the former secret of a webhook signs too. */
+  /** Until when the former secret of a webhook signs too; null if there is none. */
   async function overlapOf(c: Asking, id: number): Promise<string | null> {
     const { session, now } = c.var.viewer;
     const until = (await findWebhookWithSecrets(sql, session.eshopId, id))?.previousSecretUntil ?? null;
@@ -95,7 +95,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
     );
   }
 
-  /** Does something to a webhook; a refusal is shown on its page. */
+  /** Runs an action on a webhook; a refusal is shown on its page. */
   async function orRefused(c: Asking, id: string, act: () => Promise<Response>): Promise<Response> {
     try {
       return await act();
@@ -231,7 +231,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
 
   app.get('/webhooks/:id/recover', async (c) => {
     const { data } = await c.var.api.get(One, `/v21/webhooks/${piece(c.req.param('id'))}`);
-    // While it was inactive, it missed what happened.
+    // While it was inactive, it missed events.
     const include = data.lastDeactivation === null ? usuallyRecovered : [...usuallyRecovered, 'missed'];
     const since = c.req.query('since') ?? lostSince(data, policy.windowMs)?.slice(0, 16);
     return c.html(

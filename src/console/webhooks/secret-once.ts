@@ -1,6 +1,6 @@
 /**
- * A webhook's new secret between the form that made it and the page that shows it, after a redirect, so that reloading that page makes
- * no other one. Its cookie is sealed, of that page alone, and gone once it was shown.
+ * Passes a webhook's new secret from the form that made it to the page that shows it, over a redirect, so that reloading that page
+ * does not make another. Its cookie is sealed, limited to that page, and deleted once shown.
  */
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
@@ -8,7 +8,7 @@ import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { CONSOLE, cookieName, isSecure } from '../session.ts';
 
 const COOKIE = 'waybill_secret';
-/** As long as a redirect may take, in seconds. */
+/** How long a redirect may take, in seconds. */
 const MAX_AGE_SECONDS = 120;
 
 export function secretOnce(deps: Pick<ConsoleDeps, 'keys' | 'trustProxy' | 'publicUrl'>) {
@@ -32,7 +32,7 @@ export function secretOnce(deps: Pick<ConsoleDeps, 'keys' | 'trustProxy' | 'publ
         ...age,
       });
     },
-    /** The secret that was kept for this page, which is forgotten by this; undefined where there is none. */
+    /** Takes the secret kept for this page, and deletes it; undefined if there is none. */
     take(c: Context<ConsoleEnv>, webhookId: number): string | undefined {
       const sealed = getCookie(c, cookieName(c, deps, COOKIE));
       if (sealed === undefined) return undefined;
@@ -40,7 +40,7 @@ export function secretOnce(deps: Pick<ConsoleDeps, 'keys' | 'trustProxy' | 'publ
       try {
         return deps.keys.decryptSecret(Buffer.from(sealed, 'base64url'), ownerOf(c, webhookId));
       } catch {
-        // Not one of ours, or of another webhook.
+        // Not one of ours, or for another webhook.
         return undefined;
       }
     },
