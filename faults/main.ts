@@ -24,7 +24,7 @@ interface Options {
   readonly rounds: number;
   readonly perGroup?: number;
   readonly seed: string;
-  readonly round?: number;
+  readonly round?: readonly number[];
   readonly only?: readonly string[];
   readonly brief: boolean;
   readonly runners: number;
@@ -48,7 +48,11 @@ const options = new Command('faults')
     positiveInteger,
   )
   .option('--seed <s>', 'seed of all random choices', String(Date.now() % 1_000_000))
-  .option('--round <i>', 'play only this round of the seed', wholeNumber)
+  .addOption(
+    new Option('--round <i...>', 'play only these rounds of the seed').argParser(
+      (text, before: number[] = []) => [...before, wholeNumber(text)],
+    ),
+  )
   .option('--only <names...>', 'only rounds of these groups or faults')
   .option('--brief', 'under the policy of each fault whose rounds end soonest', false)
   .option('--runners <n>', 'stacks that play rounds side by side', positiveInteger, 1)
@@ -76,7 +80,9 @@ const options = new Command('faults')
 
 function chosenRounds({ seed, round, rounds, perGroup, firstAttempts, only, brief }: Options): Round[] {
   if (round !== undefined) {
-    return [roundOf(seed, round, firstAttempts === 'turns' ? 'auto' : firstAttempts, brief)];
+    return round.map((index) =>
+      roundOf(seed, index, firstAttempts === 'turns' ? 'auto' : firstAttempts, brief),
+    );
   }
   if (perGroup === undefined) return roundsOf(seed, rounds, firstAttempts, only, brief);
   const turns = firstAttempts === 'turns';
