@@ -1,4 +1,4 @@
-/** Questions of the same tick of the event loop share a statement; one alone is asked at once. */
+/** Answers all callers of one tick of the event loop with one statement; a single caller waits for no others. */
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -6,8 +6,8 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * @param most questions of one statement
- * @param ask answers each with a promise of its own, in their order
+ * @param most the most items of one statement
+ * @param ask returns a promise for each item, in order
  */
 export function createBatcher<Item, Result>(
   most: number,

@@ -1,5 +1,5 @@
 /**
- * The database's clock, by which every time of a delivery is written and compared: the clocks of workers may differ.
+ * The database's clock. Every time of a delivery is written and compared by it, since the clocks of workers may differ.
  */
 import { oneRow, type Sql } from './pool.ts';
 
@@ -8,8 +8,8 @@ export interface Clock {
 }
 
 /**
- * The database's clock, carried on by this process's monotonic clock.
- * @param read the database's time a moment ago
+ * The database's clock, continued by this process's monotonic clock.
+ * @param read the database's time, just read
  */
 export function clockFrom(read: Date): Clock {
   const at = performance.now();

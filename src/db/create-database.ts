@@ -1,13 +1,13 @@
 import postgres from 'postgres';
 import { createPool } from './pool.ts';
 
-/** SQLSTATE: a database of this name is there already. */
+/** SQLSTATE: a database of this name already exists. */
 const DUPLICATE_DATABASE = '42P04';
 
 /**
- * Creates a database unless there is one of this name.
- * @param adminUrl address of another one on the same server
- * @param owner default: who asks
+ * Creates a database unless one of this name exists.
+ * @param adminUrl address of another database on the same server
+ * @param owner default: the user of `adminUrl`
  */
 export async function createDatabase(adminUrl: string, name: string, owner?: string): Promise<void> {
   const sql = createPool(adminUrl, 1);
@@ -21,7 +21,7 @@ export async function createDatabase(adminUrl: string, name: string, owner?: str
 }
 
 /**
- * Creates a role that may log in and is no superuser, unless there is one of this name.
+ * Creates a role that may log in and is not a superuser, unless one of this name exists.
  * @param adminUrl address of a database on the server, as a superuser
  */
 export async function createRole(
@@ -30,7 +30,7 @@ export async function createRole(
 ): Promise<void> {
   const sql = createPool(adminUrl, 1);
   try {
-    // A statement that fails stands in the server's log, the password with it: so it is looked for first.
+    // Checked first: a statement that fails appears in the server's log, with the password.
     if ((await sql`select from pg_roles where rolname = ${name}`).length > 0) return;
     const [made] = await sql<{ statement: string }[]>`
       select format('create role %I login password %L', ${name}::text, ${password}::text) as statement`;

@@ -1,4 +1,4 @@
-/** One customer's personal data, found and erased (docs/interface.md, O14). */
+/** Finds and erases one customer's personal data (docs/interface.md, O14). */
 import { type EntityKind, eventTypeNames, eventTypes } from '../domain/event-types.ts';
 import { withoutCustomer } from '../domain/order/personal-data.ts';
 import type { OrderStatus } from '../domain/order/status.ts';
@@ -19,19 +19,19 @@ export interface CustomerRecords {
   readonly returns: readonly string[];
 }
 
-/** What was erased beside the records. */
+/** How much was erased besides the records. */
 export interface Erased {
-  /** Events whose snapshots lost them. */
+  /** Events whose snapshots were cleared of personal data. */
   readonly events: number;
-  /** Attempts whose receiver's response was forgotten. */
+  /** Attempts whose response snippet was erased. */
   readonly responses: number;
 }
 
 const typesOf = (kind: EntityKind) => eventTypeNames.filter((type) => eventTypes[type].entity === kind);
 
 /**
- * Finds a customer's orders: by number, and by an e-mail address that they have, or had in an event that is kept.
- * @returns numbers that no order has are left out
+ * Finds a customer's orders: by number, and by an e-mail address in the order or in an event still kept.
+ * @returns without the numbers that no order has
  */
 export async function findCustomer(
   sql: Sql,
@@ -40,7 +40,7 @@ export async function findCustomer(
 ): Promise<CustomerRecords> {
   const ids = [...orderIds];
   if (email !== null) {
-    // As it stands in the text of a snapshot.
+    // As written in a snapshot.
     const written = JSON.stringify(email).toLowerCase();
     const rows = await sql<{ id: string }[]>`
       select eshop_order_id as id from orders
@@ -59,7 +59,7 @@ export async function findCustomer(
   return { orders: [...found], returns: returned.map(({ id }) => id) };
 }
 
-/** Of which kind and number. */
+/** The identifiers of records of one kind. */
 interface OfKind {
   readonly kind: 'order' | 'return';
   readonly ids: readonly string[];
@@ -70,7 +70,7 @@ const kindsOf = ({ orders: found, returns: returned }: CustomerRecords): [OfKind
   { kind: 'return', ids: returned },
 ];
 
-/** Deliveries of these records that are open, or whose request may still be answered. */
+/** Deliveries of these records that are open, or may have a request under way. */
 export async function openDeliveriesOf(
   sql: Sql,
   eshopId: number,
@@ -89,9 +89,9 @@ export async function openDeliveriesOf(
 }
 
 /**
- * Erases the personal data in the records, in the snapshots of their events, and the responses kept of their deliveries. No event
- * is fired.
- * @returns null when one of their deliveries is open: nothing is changed
+ * Erases the personal data in the records and in the snapshots of their events, and the response snippets of their deliveries. Fires
+ * no event.
+ * @returns null if one of their deliveries is open; nothing is changed then
  */
 export async function eraseCustomer(
   sql: Pool,
@@ -103,7 +103,7 @@ export async function eraseCustomer(
       const [ofOrders, ofReturns] = kindsOf(customer);
       await orders.records(work).lock(ofOrders.ids);
       await returns.records(work).lock(ofReturns.ids);
-      // Under the locks no further event is written, and none is delivered again.
+      // Under these locks no event is written or redelivered.
       for (const of of [ofOrders, ofReturns]) await tx`select ${eventsOf(tx, eshopId, of)} for update`;
       if ((await openDeliveriesOf(tx, eshopId, customer)).length > 0) return null;
       stage(work, orders, ofOrders.ids, withoutCustomer);

@@ -1,4 +1,4 @@
-/** Everything that is kept of an e-shop, row by row, without secrets and hashes. */
+/** Exports everything kept about an e-shop, row by row, without secrets and hashes. */
 import type postgres from 'postgres';
 
 import type { Pool, Sql } from './pool.ts';
@@ -14,18 +14,18 @@ import { settingsColumns } from './webhooks/columns.ts';
 /** A line of the export. */
 interface ExportedRow {
   readonly kind: string;
-  /** A record in its v2 form; of all others, the columns. */
+  /** A record in its v2 form; for all other kinds, the columns. */
   readonly data: object;
 }
 
-/** Rows read at once. Fewer: more round trips. More: memory, as a row may be an order or a snapshot of a megabyte. */
+/** Rows read at once. Fewer: more round trips. More: memory, since an order or a snapshot may be a megabyte. */
 const SLICE = 200;
 
 const recordsOf = (sql: Sql, mapping: TableMapping<object>, eshopId: number) => sql`
   select ${selected(sql, mapping)} from ${sql(mapping.table)} t where t.eshop_id = ${eshopId}
   order by t.created_at, t.${sql(mapping.entry.idField)}`;
 
-/** What is read of each kind, in this order: what others refer to comes first. */
+/** The query for each kind, in this order: rows that others refer to come first. */
 const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.Fragment>> = {
   eshop: (sql, id) =>
     sql`select id, name, email, contract, warning_mails, created_at, disabled_at from eshops where id = ${id}`,
@@ -51,10 +51,10 @@ const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.F
     where d.webhook_id in (select id from webhooks where eshop_id = ${id}) order by a.delivery_id, a.number`,
 };
 
-/** Not ours: readers of a feed wait for all transactions of the service, and this one writes nothing (`low-water-mark.ts`). */
+/** Not the service's name: the low-water mark waits for its transactions, and this one writes nothing (`low-water-mark.ts`). */
 const NAME = 'waybill export';
 
-/** Gives the rows to `write`, some at a time. */
+/** Passes the rows to `write`, a slice at a time. */
 export async function exportEshop(
   sql: Pool,
   eshopId: number,

@@ -1,4 +1,4 @@
-/** An e-shop that leaves: its work is ended, and its data are deleted. */
+/** Removes an e-shop: ends its work, then deletes its data. */
 import type postgres from 'postgres';
 import { enqueueReleaseChange } from './outbox/changes.ts';
 import { counted, oneRow, type Pool, type Sql } from './pool.ts';
@@ -7,7 +7,7 @@ import { TABLES_OF_WEBHOOKS } from './retention/webhook-history.ts';
 import { transaction } from './transaction.ts';
 import { deleteWebhook, listWebhooks } from './webhooks/webhooks.ts';
 
-/** How much there is of an e-shop. */
+/** The number of an e-shop's rows, by kind. */
 export interface EshopHoldings {
   readonly users: number;
   readonly webhooks: number;
@@ -18,11 +18,11 @@ export interface EshopHoldings {
   readonly stockMovements: number;
   readonly events: number;
   readonly deliveries: number;
-  /** Deliveries that wait: they end as canceled. */
+  /** They end as canceled. */
   readonly openDeliveries: number;
 }
 
-/** Webhooks of an e-shop, deleted ones included: their deliveries are found by them. */
+/** The webhooks of an e-shop, deleted ones included: deliveries are found by their webhooks. */
 const webhooksOf = (sql: Sql, eshopId: number) => sql`select id from webhooks where eshop_id = ${eshopId}`;
 const isOpen = (sql: Sql) => sql`state in ('pending', 'retrying')`;
 
@@ -39,8 +39,8 @@ export async function countHoldings(sql: Sql, eshopId: number): Promise<EshopHol
 }
 
 /**
- * Deletes the webhooks of an e-shop, so that what waits for them ends, and the release times of its pre-orders. Their workflows
- * are told.
+ * Deletes the webhooks of an e-shop, which ends their deliveries and recoveries, and the release times of its pre-orders. The changes
+ * are passed on to their workflows.
  */
 export async function endWork(sql: Pool, eshopId: number): Promise<void> {
   for (const { id } of await listWebhooks(sql, eshopId, null)) await deleteWebhook(sql, eshopId, id);
@@ -60,7 +60,7 @@ export async function endWork(sql: Pool, eshopId: number): Promise<void> {
   );
 }
 
-/** How much of an e-shop is still under way: open deliveries, recoveries, and changes that workflows are to be told of. */
+/** Counts what is still under way for an e-shop: open deliveries, recoveries, and changes to pass on to workflows. */
 export async function countUnderWay(sql: Sql, eshopId: number): Promise<number> {
   return await counted(sql<{ count: number }[]>`
     select ((select count(*) from deliveries where eshop_id = ${eshopId} and ${isOpen(sql)})
@@ -69,8 +69,8 @@ export async function countUnderWay(sql: Sql, eshopId: number): Promise<number> 
 }
 
 /**
- * Deleted after what webhooks have, what refers to others first. Lines of records go with them, sessions with their users. Events refer to nothing: once their
- * records are gone, no request that began before can write another one.
+ * Deleted after the rows of webhooks, in this order: rows that refer to others first. Lines go with their records, sessions with their
+ * users. Events refer to nothing: once their records are gone, no request that began earlier can write another one.
  */
 const OF_ESHOP = [
   'webhooks',
@@ -87,13 +87,13 @@ const OF_ESHOP = [
   'events',
 ];
 /**
- * Rows of one statement, each with its lines or attempts: fewer than those of the retention, whose rows are alone. Fewer: more
- * statements. More: locks that others wait for.
+ * Rows per statement, each with its lines or attempts: fewer than for the retention, whose rows have none. Fewer: more statements.
+ * More: others wait longer for locks.
  */
 const PAGE = 2_000;
 
 /**
- * Deletes everything of an e-shop whose work has ended, the e-shop itself last: interrupted, the next run goes on.
+ * Deletes all data of an e-shop whose work has ended, the e-shop itself last; if interrupted, the next run continues.
  * @returns false when there is no such e-shop
  */
 export async function removeEshop(sql: Pool, eshopId: number, signal: AbortSignal): Promise<boolean> {
@@ -112,7 +112,7 @@ export async function removeEshop(sql: Pool, eshopId: number, signal: AbortSigna
   const remove = (table: string, where: postgres.Fragment) =>
     inPages(
       async (limit) => {
-        // By their ids: each partition has rows of its own at the same place.
+        // Events by id: several partitions may have a row at the same `ctid`.
         const key = sql(table === 'events' ? 'id' : 'ctid');
         const { count } = await sql`
           delete from ${sql(table)} where ${key} = any(array(
@@ -124,7 +124,7 @@ export async function removeEshop(sql: Pool, eshopId: number, signal: AbortSigna
     );
   for (const table of TABLES_OF_WEBHOOKS)
     await remove(table, sql`x.webhook_id in (${webhooksOf(sql, eshopId)})`);
-  // Once more where a request that began before was still writing: its row stood elsewhere when it was to be deleted.
+  // Until nothing is left: a row updated meanwhile, by a request that began earlier, has a new `ctid` and is missed.
   for (let removed = 1; removed > 0; ) {
     removed = 0;
     for (const table of OF_ESHOP) removed += await remove(table, sql`x.eshop_id = ${eshopId}`);

@@ -26,7 +26,7 @@ export async function createEshop(
 }
 
 /**
- * Likewise, with the API key that it has.
+ * Creates an e-shop that has an API key already.
  * @param apiKeyHash SHA-256
  */
 export async function insertEshop(
@@ -39,7 +39,7 @@ export async function insertEshop(
   return row.id;
 }
 
-/** The e-shop of this name and address, or of this API key (SHA-256 in hexadecimal); null without any. */
+/** The e-shop with this name and e-mail address, or with this API key (SHA-256 in hexadecimal); null if there is none. */
 export async function findImportedEshop(
   sql: Sql,
   eshop: { readonly name: string; readonly email: string; readonly apiKeyHash: string | null },
@@ -52,10 +52,10 @@ export async function findImportedEshop(
   return row?.id ?? null;
 }
 
-/** The advisory lock of whoever imports e-shops: any fixed number of its own. */
+/** The advisory lock for imports of e-shops: an arbitrary fixed number. */
 const IMPORTING = 7_240_513;
 
-/** Imports of e-shops wait for each other until the end of the transaction: one e-shop must not be made twice. */
+/** Makes imports of e-shops wait for each other until the transaction ends, so that no e-shop is created twice. */
 export async function lockImports(tx: Sql): Promise<void> {
   await tx`select pg_advisory_xact_lock(${IMPORTING})`;
 }
@@ -71,7 +71,7 @@ export async function findEshop(sql: Sql, eshopId: number): Promise<EshopRow | n
 }
 
 /**
- * Changes what is given of an e-shop.
+ * Changes the given fields of an e-shop.
  * @returns false when there is no such e-shop
  */
 export async function updateEshop(
@@ -107,7 +107,7 @@ export async function setDisabled(sql: Sql, eshopId: number, disabled: boolean):
   return rows.length > 0;
 }
 
-/** The id of the e-shop that an API key belongs to; null when there is none, or it is disabled. */
+/** The id of the e-shop that an API key belongs to; null if there is none or it is disabled. */
 export async function findEshopByApiKey(sql: Sql, apiKey: string): Promise<number | null> {
   const [row] = await sql<{ id: number }[]>`
     select id from eshops where api_key_hash = ${hashApiKey(apiKey)} and disabled_at is null`;
@@ -121,7 +121,7 @@ export async function readContract(sql: Sql, eshopId: number): Promise<unknown> 
 }
 
 /**
- * Changes what is given of the contract of an e-shop; the rest stays.
+ * Changes the given fields of an e-shop's contract; the rest stays.
  * @returns false when there is no such e-shop
  */
 export async function updateContract(sql: Sql, eshopId: number, change: Partial<Contract>): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** The events of an e-shop, and what became of each at every webhook. */
+/** The events of an e-shop, and the outcome of each at every webhook. */
 import type { WebhookVersion } from '../domain/absence.ts';
 import { type EventType, eventTypeNames } from '../domain/event-types.ts';
 import {
@@ -16,12 +16,12 @@ import { counted, type Sql } from './pool.ts';
 import { deliveriesOfEvent } from './webhooks/deliveries-of-events.ts';
 import { type DeliveryLogRow, shownState } from './webhooks/delivery-log.ts';
 
-/** An event without its snapshot. The time is in its id. */
+/** An event without its snapshot. Its time is in its id. */
 export interface EventRow {
   readonly id: string;
   readonly type: EventType;
   readonly entityId: string;
-  /** Its place among those of its record, from 1. */
+  /** Its position among the events of its record, from 1. */
   readonly sequence: number;
   /** Triggered by an operator: there is no such record. */
   readonly test: boolean;
@@ -32,7 +32,7 @@ export interface EventFilter extends Times {
   readonly entityId?: string | undefined;
 }
 
-/** Where the wanted events are found, in the order of the slice and as many as it reaches, as SQL. */
+/** The query for the ids of the wanted events, in the order of the slice and as far as it reaches. */
 function found(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice) {
   const { webhookType, entityId } = filter;
   const limits = sql`
@@ -58,7 +58,7 @@ export function listEvents(sql: Sql, eshopId: number, filter: EventFilter, slice
     select e.id, e.type, e.entity_id, e.sequence::float8 as sequence, e.test is true as test from events e where e.id in (select id from found) order by e.id ${order}`;
 }
 
-/** How many there are, up to {@link MAX_COUNTED_ROWS}. */
+/** How many match, up to {@link MAX_COUNTED_ROWS}. */
 export async function countEvents(sql: Sql, eshopId: number, filter: EventFilter): Promise<number> {
   return await counted(selectCountOfEvents(sql, eshopId, filter));
 }
@@ -69,7 +69,7 @@ export function selectCountOfEvents(sql: Sql, eshopId: number, filter: EventFilt
       select from (${found(sql, eshopId, filter, { limit: MAX_COUNTED_ROWS, offset: 0 })}) f limit ${MAX_COUNTED_ROWS}) counted`;
 }
 
-/** An event with the JSON text of its snapshot, in the v2 form; null where there is none. */
+/** An event with the JSON text of its snapshot, in the v2 form; null if there is none. */
 export async function findEvent(
   sql: Sql,
   eshopId: number,
@@ -85,7 +85,7 @@ export type DeliveryOfEvent = Pick<
   'eventId' | 'id' | 'webhookId' | 'state' | 'attemptsMade' | 'lastError' | 'supersededBy' | 'waitsFor'
 >;
 
-/** The deliveries of these events, in the order in which they were made; those of deleted webhooks do not exist here. */
+/** The deliveries of these events in the order of their creation, without those of deleted webhooks. */
 export async function deliveriesOf(sql: Sql, eventIds: readonly string[]): Promise<DeliveryOfEvent[]> {
   return eventIds.length === 0 ? [] : await selectDeliveriesOf(sql, eventIds);
 }
@@ -103,14 +103,14 @@ export function selectDeliveriesOf(sql: Sql, eventIds: readonly string[]) {
     where w.deleted_at is null order by d.id`;
 }
 
-/** The most deleted webhooks that are remembered here. */
+/** The most deleted webhooks whose versions are read. */
 export const MAX_DELETED_WEBHOOKS = 10;
-/** Changes of a webhook that are read at most: one switched on and off all day must not fill the memory. */
+/** The most changes that are read per webhook: one switched on and off all day must not fill the memory. */
 const MAX_WEBHOOK_VERSIONS = 200;
 
 /**
- * The versions, in the order of webhooks and times, of webhooks that are or once were of one of these types; of
- * deleted ones the last. Before its last {@link MAX_WEBHOOK_VERSIONS} changes a webhook is unknown.
+ * The versions of webhooks that have or had one of these types, ordered by webhook and time; of deleted webhooks, only
+ * the last. Before its last {@link MAX_WEBHOOK_VERSIONS} changes a webhook's state is unknown.
  */
 export async function versionsOf(
   sql: Sql,

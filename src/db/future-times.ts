@@ -1,6 +1,6 @@
 /**
- * Times that lie further ahead than they can be, since the database's clock was set back after they were written: leases, and when
- * what waits in the queue is due. Times that people give, such as a pre-order's release, are never touched.
+ * Corrects times that are further ahead than they can be, since the database's clock was set back after they were written: leases, and
+ * due times in the queue. Times given by people, such as a pre-order's release, are never changed.
  */
 import { QUEUE } from './outbox/outbox.ts';
 import type { Pool, Sql } from './pool.ts';
@@ -8,27 +8,27 @@ import { readSetting, writeSetting } from './settings.ts';
 import { transaction } from './transaction.ts';
 
 /**
- * How far ahead a lease ends, or what waits is due, at most, in seconds: half a minute for a refused start, a minute for a retry
- * that waits in the queue, and some time for a statement that took long.
+ * How far ahead a lease may end or a waiting row be due, in seconds: half a minute for a refused start, a minute for a retry in the
+ * queue, and a margin for a slow statement.
  */
 const MOST_AHEAD_SECONDS = 180;
-/** How far ahead the next look at an unsent mail or a recovery is at most, in seconds. */
+/** How far ahead the next check of an unsent mail or a recovery may be, in seconds. */
 const MOST_CHECK_SECONDS = 3_600 + MOST_AHEAD_SECONDS;
-/** Steps that differ by less are one, seen by several workers, in milliseconds: how far it went, and when it was noticed. */
+/** Steps that differ by less are one, seen by several workers: in size and in when it was noticed, in milliseconds. */
 const SAME_STEP_MS = 5_000;
 const SAME_TIME_MS = 10_000;
-/** The setting with the last step that was noticed. */
+/** The setting that holds the last step noticed. */
 const CLOCK_STEP = 'clockStep';
 
-/** @returns how many rows can be worked on again */
+/** @returns how many rows were corrected */
 export async function forgetFutureTimes(sql: Sql): Promise<number> {
   const tooFar = (seconds: number) => sql`now() + make_interval(secs => ${seconds})`;
   const far = tooFar(MOST_AHEAD_SECONDS);
-  // One without end is meant so.
+  // A lease without end is intended.
   const tooLong = sql`claimed_until > ${far} and claimed_until < 'infinity'`;
   const unleased = sql`claimed_until = case when ${tooLong} then null else claimed_until end`;
   const done = [
-    // By class, as the index `deliveries_waiting` has them.
+    // By class, to use the index `deliveries_waiting`.
     await sql`
       update deliveries set ${unleased}, due_at = case when due_at > ${far} then now() else due_at end,
         next_attempt_at = case when due_at > ${far} and next_attempt_at > now() then now() else next_attempt_at end
@@ -37,7 +37,7 @@ export async function forgetFutureTimes(sql: Sql): Promise<number> {
     await sql`
       update outbox set ${unleased}, due_at = case when kind = 'webhookChanged' then least(due_at, now()) else due_at end
       where ${tooLong} or kind = 'webhookChanged' and due_at > ${far}`,
-    // Begun in the future: its owner has it as long as it would have had it, and the next one waits as long as it would have waited.
+    // Attempts begun in the future: the owner keeps its full time, and the next attempt its full wait.
     await sql`
       update attempts a set owned_until = now() + (a.owned_until - a.started_at)
       from deliveries d
@@ -56,15 +56,15 @@ export async function forgetFutureTimes(sql: Sql): Promise<number> {
 
 /** A step of the database's clock. */
 export interface ClockStep {
-  /** When it was noticed, by the clock after it. */
+  /** When it was noticed, by the clock after the step. */
   readonly at: Date;
-  /** How far; below 0: back. */
+  /** Its size; negative: back. */
   readonly ms: number;
 }
 
 /**
- * Notes a step, once, however many workers notice it. One ahead takes the windows along that had begun before it, so that it ends none
- * of them; one back takes along what is planned.
+ * Records a step once, however many workers notice it. A step ahead moves the windows begun before it, so that it ends none of them; a
+ * step back moves planned attempts.
  */
 export async function noteClockStep(sql: Pool, step: ClockStep): Promise<void> {
   await transaction(sql, async (tx) => {
@@ -78,7 +78,7 @@ export async function noteClockStep(sql: Pool, step: ClockStep): Promise<void> {
       await tx`
         update deliveries set window_started_at = window_started_at + ${by}
         where state in ('pending', 'retrying') and window_started_at <= now() - ${by}`;
-    // What was attempted after the step is left alone; what was attempted in the future is for `forgetFutureTimes`.
+    // Deliveries attempted after the step are left alone; those attempted in the future are left to `forgetFutureTimes`.
     else
       await tx`
         update deliveries set next_attempt_at = greatest(now(), next_attempt_at + ${by})
@@ -95,7 +95,7 @@ function isSame(one: ClockStep, other: ClockStep): boolean {
   );
 }
 
-/** The last one that was noticed; null where there was none. */
+/** The last step noticed; null if there was none. */
 export async function lastClockStep(sql: Sql): Promise<ClockStep | null> {
   return stepOf((await readSetting(sql, CLOCK_STEP)) ?? '');
 }

@@ -1,14 +1,14 @@
-/** Lists in the order of ids, which is that of time: pages from the newest on, or what follows a cursor. */
+/** Lists in the order of ids, which is that of time: pages from the newest on, or the rows after a cursor. */
 import { idAt } from '../domain/id-time.ts';
 import type { Sql } from './pool.ts';
 
-/** The most rows that a list counts, and that its pages reach: what lies beyond is read with a cursor. */
+/** The most rows that a list counts and its pages reach; rows beyond are read with a cursor. */
 export const MAX_COUNTED_ROWS = 10_000;
 
 export type Slice =
   /** A page, the newest first. */
   | { readonly limit: number; readonly offset: number }
-  /** What follows an id, the oldest first, below the id up to which rows are complete. */
+  /** The rows after an id, the oldest first, below the low-water mark. */
   | { readonly limit: number; readonly after: string; readonly before: string };
 
 export interface Times {
@@ -22,7 +22,7 @@ export function directionOf(sql: Sql, slice: Slice) {
   return 'after' in slice ? sql`asc` : sql`desc`;
 }
 
-/** How many rows of a part's order have to be found to know it. */
+/** How many rows, in order, have to be found to include the slice. */
 export function reachOf(slice: Slice): number {
   return 'after' in slice ? slice.limit : slice.offset + slice.limit;
 }
@@ -31,12 +31,12 @@ export function cut(sql: Sql, slice: Slice) {
   return 'after' in slice ? sql`limit ${slice.limit}` : sql`limit ${slice.limit} offset ${slice.offset}`;
 }
 
-/** The condition that an id lies behind the cursor of a slice and below its end, as SQL. */
+/** The condition that an id is after the cursor of a slice and below its end, as SQL. */
 export function behind(sql: Sql, id: ReturnType<Sql>, slice: Slice) {
   return 'after' in slice ? sql`and ${id} > ${slice.after}::uuid and ${id} < ${slice.before}::uuid` : sql``;
 }
 
-/** The condition that an event, by its id, happened within these times, as SQL. */
+/** The condition that the time in an id is within these times, as SQL. */
 export function within(sql: Sql, id: ReturnType<Sql>, { since, until }: Times) {
   return sql`
     ${since === undefined ? sql`` : sql`and ${id} >= ${idAt(since)}::uuid`}

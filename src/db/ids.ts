@@ -1,9 +1,9 @@
-/** The ids of events and deliveries, and rows by them in partitioned tables. */
+/** The ids of events and deliveries, and lookups by id in partitioned tables. */
 import type { Sql } from './pool.ts';
 
 /**
- * The condition that a column holds one of these UUIDs. Their bounds stand beside them: from a list alone Postgres
- * does not see which partitions it may leave out.
+ * The condition that a column holds one of these UUIDs. It includes their bounds: from a list alone Postgres does not
+ * see which partitions it may skip.
  */
 export function anyOf(sql: Sql, column: ReturnType<Sql>, ids: readonly string[]) {
   return sql`${column} = any(${[...ids]}::uuid[]) and ${within(sql, column, ids)}`;
@@ -17,14 +17,14 @@ export function within(sql: Sql, column: ReturnType<Sql>, ids: readonly string[]
 /**
  * A new id, as SQL: UUIDv7 by the database's clock, with the fraction of the millisecond (RFC 9562, 6.2, method 3).
  * It is never older than its transaction, which `src/db/low-water-mark.ts` relies on.
- * @param ticks as {@link ticks} counts them; a number added by row makes ids rise
+ * @param ticks from {@link ticks}; a row number added to them makes ids rise
  */
 export function newId(sql: Sql, ticks: ReturnType<Sql>) {
   return sql`(lpad(to_hex((${ticks}) >> 12), 12, '0') || '7' || lpad(to_hex((${ticks}) & 4095), 3, '0')
     || right(gen_random_uuid()::text, 17))::uuid`;
 }
 
-/** The present time by the database's clock in 4096ths of a millisecond, as SQL. */
+/** The current time by the database's clock in 4096ths of a millisecond, as SQL. */
 export function ticks(sql: Sql): ReturnType<Sql> {
   return sql`(extract(epoch from clock_timestamp()) * 4096000)::bigint`;
 }

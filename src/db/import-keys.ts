@@ -1,6 +1,6 @@
 /**
- * The keys of imported lines, written in the transaction that applies the line: it is applied once however often it
- * is sent, and one that failed can be sent again.
+ * The keys of imported lines, written in the transaction that applies the line: a line is applied once however often
+ * it is sent, and a failed one can be sent again.
  */
 import { createHash } from 'node:crypto';
 import { conflict } from '../domain/problem.ts';
@@ -16,24 +16,21 @@ export interface KeyedLine {
   readonly fingerprint: string;
 }
 
-/** What a key stands for, to be compared with what it stood for before: SHA-256 in hexadecimal. */
+/** The fingerprint of a line, to be compared with that of the key's first use: SHA-256 in hexadecimal. */
 export function fingerprintOf(line: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(line)).digest('hex');
 }
 
 /** The keys that a unit of work has taken. */
 export const importKeysOf = participantOf(({ tx, eshopId }) => {
-  /** What each key stands for; null for one that stands for nothing yet. */
+  /** The fingerprint of each key's line; null for a key not used yet. */
   const lines = new Staged<string | null>();
-  /** Keys that this transaction has inserted, with what they stand for in its rows. */
+  /** Keys inserted by this transaction, with the fingerprints in its rows. */
   const insertedKeys = new Map<string, string>();
   return {
     staged: [lines],
 
-    /**
-     * Takes the keys of lines, waiting for transactions that have taken them; one old enough to be forgotten is taken
-     * anew.
-     */
+    /** Takes the keys of lines, waiting for other transactions that have taken them; an expired key is taken again. */
     async take(keyed: readonly KeyedLine[]): Promise<void> {
       const wanted = new Map([...keyed].reverse().map(({ key, fingerprint }) => [key, fingerprint]));
       if (wanted.size === 0) return;
@@ -59,8 +56,8 @@ export const importKeysOf = participantOf(({ tx, eshopId }) => {
 
     /**
      * Stages the use of a key that was taken.
-     * @returns false when this very line was applied before
-     * @throws Problem 409 when the key was used for another line
+     * @returns false if this very line was applied before
+     * @throws Problem 409 if the key was used for another line
      */
     use({ key, fingerprint }: KeyedLine): boolean {
       const line = lines.get(key);

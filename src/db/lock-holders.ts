@@ -1,8 +1,8 @@
-/** Who holds the lock that a session is waiting for. */
+/** Reports who holds the lock that a session waits for. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool, type Pool } from './pool.ts';
 
-/** Between two looks, in milliseconds. */
+/** The time between two checks, in milliseconds. */
 const INTERVAL_MS = 500;
 
 interface Holder {
@@ -15,8 +15,8 @@ interface Holder {
 /**
  * Watches a session.
  * @param sql a pool of one connection, the watched one
- * @param say told once of each holder: "process 4711 (psql), which has held a lock on deliveries for 12 s"
- * @returns ends it
+ * @param onBlocked called once for each holder: "process 4711 (psql), which has held a lock on deliveries for 12 s"
+ * @returns a function that stops watching
  */
 export async function reportLockHolders(
   url: string,
@@ -49,7 +49,7 @@ export async function reportLockHolders(
   const watching = (async () => {
     while (!over.signal.aborted) {
       await sleep(INTERVAL_MS, undefined, { signal: over.signal }).catch(() => {});
-      // Failing to report this is no reason to stop.
+      // A failed check is no reason to stop.
       if (!over.signal.aborted) await look().catch(() => {});
     }
   })();

@@ -1,40 +1,40 @@
-/** How often a login may fail: counted in Postgres, for all processes together and across restarts. */
+/** How often logins may fail: counted in Postgres, for all processes together and across restarts. */
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Pool } from './pool.ts';
 
 const DURATION_SECONDS = 15 * 60;
 
-/** Failures of one (e-shop, name, address) in that time. */
+/** Failures allowed for one (e-shop, name, address) in that time. */
 const FAILURES_PER_ACCOUNT = 10;
 
-/** How many times as often as at one e-shop an address may fail at all together that were named by their numbers. */
+/** The limit of an address for all e-shops named by number together, as a multiple of that for one e-shop. */
 const NUMBERS_FACTOR = 10;
 
 export interface LoginAttempt {
-  /** 0 where the API key belongs to no e-shop; a number that was typed in counts as it is. */
+  /** 0 if the API key belongs to no e-shop; a number that was typed in counts as it is. */
   readonly eshopId: number;
-  /** Whether the e-shop was named by its number, which anybody can make up, and not by its key. */
+  /** Whether the e-shop was named by its number, which anyone can make up, and not by its key. */
   readonly byNumber: boolean;
   readonly username: string;
   readonly address: string;
 }
 
 /**
- * The limits of logins. The looser one counts the failures of an address, for each e-shop by itself: whoever guesses
- * without a valid API key spends what that address has for unknown keys, and whoever guesses with the key of one e-shop
- * what it has for that e-shop. So neither keeps the other e-shops out that share the address, as all do behind a proxy;
- * and no number of guesses at one e-shop is let through by the others. Where the e-shop is named by a number, those that are
- * nobody's are counted like the others, or the refusals would tell which ones exist; so that making them up is no way round
- * all limits, an address also has one for all numbers together. There alone many failures keep all e-shops of an address out.
+ * The limits on logins. The looser one counts the failures of an address per e-shop: guesses without a valid API key count
+ * against the address's limit for unknown keys, guesses with an e-shop's key against its limit for that e-shop. So neither
+ * locks out other e-shops at the address, which all share one behind a proxy; and the limits of other e-shops do not add to
+ * that of one. Numbers that belong to no e-shop are counted like real ones, or the refusals would tell which ones exist.
+ * Since made-up numbers could evade every limit, an address also has one for all numbers together: the only one that can
+ * lock out all e-shops at an address.
  */
 interface LoginLimits {
   /**
-   * Counts an attempt as failed before the password is looked at, so that simultaneous guesses cannot slip through.
-   * @returns null when it may go on, else how long to wait, in milliseconds
+   * Counts an attempt as failed before the password is checked, so that simultaneous guesses cannot slip through.
+   * @returns null if it may go on, otherwise how long to wait, in milliseconds
    */
   begin(attempt: LoginAttempt): Promise<number | null>;
-  /** Takes the count back: forgets the failures of this account, and that the address tried. */
+  /** Takes the count back: clears the failures of this account, and this attempt of the address. */
   succeeded(attempt: LoginAttempt): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ async function waitOf(step: Promise<RateLimiterRes>): Promise<number | null> {
   }
 }
 
-/** Of any length and content; the store's key holds 255 characters. */
+/** Hashed: names may have any length and content, and the store's key holds 255 characters. */
 function accountKey({ eshopId, username, address }: LoginAttempt): string {
   return createHash('sha256')
     .update(JSON.stringify([eshopId, username, address]))
@@ -68,7 +68,7 @@ function addressKey({ eshopId, address }: LoginAttempt): string {
   return `${eshopId}/${address}`;
 }
 
-/** @param perAddress failures of one address at one e-shop in a quarter of an hour, whatever the account */
+/** @param perAddress failures allowed for one address at one e-shop in a quarter of an hour, in all accounts together */
 export function createLoginLimits(sql: Pool, perAddress: number): LoginLimits {
   const shared = {
     storeClient: storeClient(sql),
@@ -99,7 +99,7 @@ export function createLoginLimits(sql: Pool, perAddress: number): LoginLimits {
       for (const limit of limitsOf(attempt)) {
         const wait = await waitOf(limit.limiter.consume(limit.key));
         if (wait !== null) {
-          // No password was looked at: a client that keeps trying a locked account locks nobody else.
+          // No password was checked: a client that keeps trying a locked account locks out nobody else.
           for (const { limiter, key } of counted) await limiter.reward(key);
           return wait;
         }

@@ -1,19 +1,19 @@
 /**
  * The low-water mark of committed ids. Rows become visible at COMMIT, not in the order of their ids: a reader that
- * goes on behind the last one would miss some (docs/decisions/0060-cursors-wait-for-transactions.md).
+ * continued after the last one would miss some (docs/decisions/0060-cursors-wait-for-transactions.md).
  */
 import { idAt } from '../domain/id-time.ts';
 import { oneRow, type Sql } from './pool.ts';
 
-/** How long a transaction may take to be seen among those that run, in seconds: it takes microseconds. */
+/** How long a transaction may take to appear among the running ones, in seconds: it takes microseconds. */
 const MARGIN_SECONDS = 1;
 
 /**
- * Below this id no more events and deliveries will appear, since every transaction begun before its time has ended.
- * Ask before reading the rows.
+ * The id below which no more events and deliveries will appear, since every transaction begun before its time has ended.
+ * Read it before the rows.
  */
 export async function lowWaterMark(sql: Sql): Promise<string> {
-  // Transactions of other programs count once they have written something, so that a backup holds nothing up.
+  // Transactions of other programs count only once they have written something, so that a backup delays nothing.
   const row = await oneRow(sql<{ at: Date }[]>`
     select least(clock_timestamp(), min(xact_start)) - make_interval(secs => ${MARGIN_SECONDS}) as at
     from pg_stat_activity

@@ -7,22 +7,21 @@
  *     -- outside a transaction
  *
  * as `create index concurrently` needs, which every index of a table with many rows should use. The statements of such
- * a file are sent one by one; each ends with a semicolon at the end of a line. Whoever dies in the middle leaves half
- * of it, and the next start begins anew, so every statement has to be repeatable; an index that was not finished
- * stays behind invalid:
+ * a file are sent one by one; each ends with a semicolon at the end of a line. If the process dies half-way, the next
+ * start begins again, so every statement has to be repeatable; an unfinished index stays behind, invalid:
  *
  *     -- outside a transaction
  *     drop index concurrently if exists deliveries_by_entity;
  *     create index concurrently deliveries_by_entity on deliveries (eshop_id, entity_id);
  *
- * Events, deliveries and attempts are partitioned, and their indexes are built partition by partition: behind the line
+ * Events, deliveries and attempts are partitioned, and their indexes are built partition by partition: after the line
  *
  *     -- on every partition of deliveries
  *
- * a statement is sent once for each, with `{partition}` for its name (CONTRIBUTING.md shows a whole file).
+ * a statement is sent once for each, with its name for `{partition}` (CONTRIBUTING.md shows a whole file).
  *
- * A statement may take as long as it takes, but it does not wait for a lock for long: who waits for a table lets
- * nobody pass who comes later. It is tried again until it gets the lock.
+ * A statement may run for any time, but does not wait long for a lock: a session that waits for a table blocks all that
+ * come later. It is retried until it gets the lock.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,18 +34,18 @@ import { createPool, type Pool } from './pool.ts';
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 const ON_PARTITIONS = /^\s*-- on every partition of (\w+)\s*\n/;
 const OUTSIDE = /^-- outside a transaction\s*\n/;
-/** The advisory lock of whoever changes tables. Any fixed number, which names it among those of the database. */
+/** The advisory lock for changes of tables: an arbitrary fixed number, which identifies it in the database. */
 export const SCHEMA_LOCK = 715_021;
-/** How long a migration stands in line for a lock, and how long it then lets others pass, in milliseconds. */
+/** How long a migration waits for a lock, and how long it then lets others pass, in milliseconds. */
 const LOCK_TIMEOUT_MS = 3_000;
 const LET_PASS_MS = 1_000;
-/** How often it is looked whether another process has finished its migrations, in milliseconds. */
+/** The time between two checks whether another process has finished its migrations, in milliseconds. */
 const TURN_INTERVAL_MS = 200;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Settings of `migrate`. */
 interface MigrateOptions {
-  /** Hears what is waited for. */
+  /** Called with a message that says what it waits for. */
   readonly say?: (text: string) => void;
   /** The folder of the files, for tests. */
   readonly directory?: string;
@@ -56,7 +55,7 @@ interface MigrateOptions {
  * Brings the database up to date.
  * @param url a `postgres://` address
  * @returns the names of the migrations applied by this call
- * @throws UserError where it was made by other files, before 1.0; nothing is changed then
+ * @throws UserError if it was made by other files, before 1.0; nothing is changed then
  */
 export async function migrate(
   url: string,
@@ -96,7 +95,7 @@ export async function migrate(
   }
 }
 
-/** Refuses a database that has migrations, but not the first of ours. */
+/** Refuses a database that has migrations, but not our first one. */
 async function requireBaseline(sql: Pool, first = ''): Promise<void> {
   const [there] = await sql<
     { migrations: boolean }[]
@@ -111,9 +110,9 @@ async function requireBaseline(sql: Pool, first = ''): Promise<void> {
 }
 
 /**
- * Does something under the advisory lock. It is that of a transaction, which a pooler leaves on one connection. It is tried for, not
- * waited for: a session that waits inside a statement would keep another's `create index concurrently` from finishing, which waits
- * for all statements under way.
+ * Does something under the advisory lock. It belongs to a transaction, which a pooler leaves on one connection. It is polled, not
+ * waited for: a session that waits inside a statement would block another's `create index concurrently`, which waits for all
+ * statements under way.
  */
 async function withLock<T>(sql: Pool, say: (text: string) => void, work: () => Promise<T>): Promise<T> {
   for (let said = false; ; said = true) {
@@ -131,7 +130,7 @@ async function withLock<T>(sql: Pool, say: (text: string) => void, work: () => P
   }
 }
 
-/** Tries again for as long as a lock is missing. */
+/** Retries until the lock is available. */
 async function untilLocked(step: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
@@ -152,7 +151,7 @@ async function apply(sql: Pool, name: string, text: string): Promise<void> {
     });
     return;
   }
-  // Without a time limit: what runs concurrently stands in nobody's way, and waits for others as a part of its work.
+  // No time limit: concurrent statements block nobody, and waiting for others is part of their work.
   for (const statement of text.replace(OUTSIDE, '').split(/;\s*(?:\n|$)/)) {
     const table = ON_PARTITIONS.exec(statement)?.[1];
     if (table !== undefined) await onPartitions(sql, table, statement);
@@ -161,7 +160,7 @@ async function apply(sql: Pool, name: string, text: string): Promise<void> {
   await sql`insert into migrations (name) values (${name})`;
 }
 
-/** Sends a statement for each partition of a table. Indexes that an earlier try has not finished go first. */
+/** Sends a statement for each partition of a table, after dropping indexes that an earlier try left unfinished. */
 async function onPartitions(sql: Pool, table: string, statement: string): Promise<void> {
   const partitions = await sql<{ name: string; unfinished: string[] }[]>`
     select c.oid::regclass::text as name, array(

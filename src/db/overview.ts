@@ -1,33 +1,33 @@
 /**
- * What there is to do and how much of it waits, of all e-shops together. Everything is found by indexes of what is open, so
- * that it takes no longer the more is stored.
+ * The open work of all e-shops together, and how much of it waits. Everything is found by indexes of open rows, so that the
+ * cost does not grow with the stored data.
  */
 import { idAt } from '../domain/id-time.ts';
 import { databaseTime } from './clock.ts';
 import { QUEUE } from './outbox/outbox.ts';
 import { counted, oneRow, type Sql } from './pool.ts';
 
-/** What Temporal has not been told yet. Ages are in seconds; null where nothing waits. */
+/** The outbox. Ages are in seconds; null if nothing waits. */
 export interface OutboxOverview {
-  /** Deliveries that wait for their first attempt. Those that recoveries created wait behind them. */
+  /** Deliveries that wait for their first attempt. Those created by recoveries wait behind the others. */
   readonly fresh: number;
   readonly recovered: number;
-  /** Deliveries that a batch handed back. */
+  /** Requeued deliveries. */
   readonly handedBack: number;
-  /** Deliveries that wait for their order, of so many records, and the longest of them. */
+  /** Deliveries that wait for their order, the number of their records, and the longest wait. */
   readonly inOrder: number;
   readonly recordsInOrder: number;
   readonly inOrderSeconds: number | null;
-  /** Of the longest waiting delivery that is fresh, or was handed back and is due; 0 where none that was handed back is due yet. */
+  /** The longest wait of a delivery that is fresh, or requeued and due; 0 if only requeued ones wait and none is due yet. */
   readonly oldestSeconds: number | null;
-  /** Something was handed over lately and waits for its first attempt's result: who waits, waits for a place. */
+  /** Deliveries dispatched recently await their attempt's result: those in the queue wait for a place. */
   readonly moving: boolean;
-  /** Changes of webhooks and pre-orders that are being passed on, and since when the oldest of them should be. */
+  /** Changes of webhooks and pre-orders that are being passed on, and how long ago the oldest was due. */
   readonly changes: number;
   readonly oldestChangeSeconds: number | null;
 }
 
-/** A delivery that has been handed over for longer than this without a result says nothing about the relay. In seconds. */
+/** A delivery dispatched longer ago than this without a result says nothing about the relay. In seconds. */
 const LATELY_SECONDS = 60;
 
 export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
@@ -54,7 +54,7 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
                         where b.finished_at is null and d.state in ('pending', 'retrying') and d.dispatched_at > ${lately})
              as moving
     from queued q, changes c`);
-  // What is due in the future is not late.
+  // Rows due in the future are not late.
   const atLeastNone = (seconds: number | null) => (seconds === null ? null : Math.max(0, seconds));
   return {
     ...row,
@@ -68,11 +68,11 @@ export interface OpenOverview {
   readonly pending: number;
   readonly retrying: number;
   readonly held: number;
-  /** Webhooks for which they are held. */
+  /** Webhooks with held deliveries. */
   readonly holdingWebhooks: number;
 }
 
-/** Counts what is open. */
+/** Counts the open deliveries. */
 export async function readOpen(sql: Sql): Promise<OpenOverview> {
   return await oneRow(sql<OpenOverview[]>`
     with open as materialized (
@@ -89,9 +89,9 @@ export async function readOpen(sql: Sql): Promise<OpenOverview> {
 /** The mails about deactivations. */
 export interface MailOverview {
   readonly owed: number;
-  /** Of the one that is owed longest; null where none is. */
+  /** The wait of the oldest owed mail; null if there is none. */
   readonly oldestSeconds: number | null;
-  /** Refused by the mail server for good, within the last day. */
+  /** Refused permanently by the mail server within the last day. */
   readonly refusedLately: number;
 }
 
@@ -107,7 +107,7 @@ export async function readMails(sql: Sql): Promise<MailOverview> {
     from owed o`);
 }
 
-/** Counts the webhooks of which no attempt has been accepted since one failed. */
+/** Counts the webhooks that have accepted no attempt since one failed. */
 export async function countIncidents(sql: Sql): Promise<number> {
   return await counted(sql<{ count: number }[]>`
     select count(*)::int as count
@@ -122,7 +122,7 @@ export async function countIncidents(sql: Sql): Promise<number> {
 /** The database itself. */
 export interface DatabaseOverview {
   readonly version: string;
-  /** On its disk. */
+  /** Its size on disk. */
   readonly bytes: number;
 }
 
@@ -132,22 +132,22 @@ export async function readDatabase(sql: Sql): Promise<DatabaseOverview> {
     select current_setting('server_version') as version, pg_database_size(current_database())::float8 as bytes`);
 }
 
-/** What was created lately, and what has become of it. */
+/** The events and deliveries created recently, and their outcome. */
 export interface FlowOverview {
-  /** The time that this is about, in seconds. */
+  /** The length of the period, in seconds. */
   readonly seconds: number;
   readonly events: number;
   readonly deliveries: number;
-  /** Of these deliveries. */
+  /** How many of these deliveries were delivered. */
   readonly delivered: number;
-  /** Likewise: attempted without success. */
+  /** How many were attempted without success. */
   readonly failing: number;
-  /** How long those delivered took, from event to success, in milliseconds: of half of them, and of 95 of 100; null where there are none. */
+  /** How long those delivered took from creation to success, in milliseconds: median and 95th percentile; null if there are none. */
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
 }
 
-/** Reads what the ids of the last seconds name: what is older costs nothing. */
+/** Reads by the ids of the last seconds: older rows cost nothing. */
 export async function readFlow(sql: Sql, seconds: number): Promise<FlowOverview> {
   const from = idAt(new Date((await databaseTime(sql)).getTime() - seconds * 1_000));
   const row = await oneRow(sql<Omit<FlowOverview, 'seconds'>[]>`

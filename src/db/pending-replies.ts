@@ -1,13 +1,13 @@
 /**
- * Reads from the Postgres protocol whether the server has still to reply.
+ * Tells from the Postgres protocol whether the server still owes a reply.
  *
- * Every Query and every Sync is answered, in the end, with one ReadyForQuery; a Describe that is flushed, with a
+ * Every Query and every Sync is eventually answered with one ReadyForQuery; a flushed Describe, with a
  * ParameterDescription or an error. https://www.postgresql.org/docs/current/protocol-flow.html
  */
 
 /**
- * What the server says of a session: a parameter's value, an error's SQLSTATE, the process that it was given, or that it is ready,
- * within a transaction or not.
+ * A message of the server about a session: a parameter's value, an error's SQLSTATE, the server process it was given, or that it is
+ * ready, in a transaction or not.
  */
 export type ServerNews =
   | { readonly kind: 'parameter'; readonly name: string; readonly value: string }
@@ -23,7 +23,7 @@ const RECEIVED = {
   parameterStatus: 0x53,
   backendKeyData: 0x4b,
 } as const;
-/** The messages of which more is read than their type. */
+/** The messages of which the body is read too. */
 const READ: ReadonlySet<number> = new Set([
   RECEIVED.readyForQuery,
   RECEIVED.error,
@@ -31,30 +31,30 @@ const READ: ReadonlySet<number> = new Set([
   RECEIVED.backendKeyData,
 ]);
 /**
- * Of a message that is read, about so much is kept, in bytes. Less could cut off an SQLSTATE, which stands near the beginning; more
- * would only keep what an error says of its statement.
+ * About how much of a body is kept, in bytes. Less could cut off an SQLSTATE, which is near the beginning; more would only keep an
+ * error's details of its statement.
  */
 const MAX_READ_BYTES = 4_096;
 const NOTHING = Buffer.alloc(0);
 /** Type and length of a message. */
 const HEADER_BYTES = 5;
 
-/** One connection's account. */
+/** The replies that one connection waits for. */
 interface PendingReplies {
-  /** Takes what is sent, in pieces of any size. */
+  /** Takes the bytes sent, in pieces of any size. */
   sent(piece: Uint8Array): void;
-  /** Takes what is received, in pieces of any size. */
+  /** Takes the bytes received, in pieces of any size. */
   received(piece: Uint8Array): void;
-  /** Whether the server has still to reply. */
+  /** Whether the server still owes a reply. */
   readonly any: boolean;
 }
 
 /**
- * Starts with a connection on which nothing has been said.
- * @param onNews hears what the server says beside its replies
+ * Starts with a connection on which nothing has been sent.
+ * @param onNews called with the server's messages about the session
  */
 export function createPendingReplies(onNews: (news: ServerNews) => void = () => {}): PendingReplies {
-  // The start of a session is answered with a ReadyForQuery as well.
+  // The start of a session is answered with a ReadyForQuery too.
   let asked = 1;
   let described = 0;
   const outgoing = messageTypes(true, (type) => {
@@ -91,8 +91,8 @@ function newsIn(type: number, body: Buffer): ServerNews | null {
 }
 
 /**
- * Tells the type and the beginning of every message of a stream once it is complete.
- * @param untypedFirst the client's first message has a length and no type
+ * Calls `tell` with the type and the beginning of each message of a stream once it is complete.
+ * @param untypedFirst for the client's stream: its first message has a length but no type
  */
 function messageTypes(
   untypedFirst: boolean,
@@ -108,7 +108,7 @@ function messageTypes(
         header[have] = piece[at] ?? 0;
         have += 1;
         at += 1;
-        // The length counts itself, and not the type.
+        // The length includes itself, but not the type.
         if (have === HEADER_BYTES) left = header.readUInt32BE(1) - 4;
       } else {
         const taken = piece.subarray(at, at + Math.min(left, piece.length - at));

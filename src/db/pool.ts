@@ -6,9 +6,9 @@ import postgres from 'postgres';
 import { tlsModeOf } from './tls-mode.ts';
 import { openSocket, type SocketDeadlines, SocketGroup } from './watched-socket.ts';
 
-/** A pool or a transaction: what every query function takes first. */
+/** A pool or a transaction: the first parameter of every query function. */
 export type Sql = postgres.Sql | postgres.TransactionSql;
-/** The pool itself, where a function opens its own transaction. */
+/** The pool itself, for functions that open their own transaction. */
 export type Pool = postgres.Sql;
 
 /** The row of a statement that always has one. */
@@ -18,29 +18,29 @@ export async function oneRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<Ro
   return row;
 }
 
-/** What a statement counted. */
+/** The count that a statement returns. */
 export async function counted(rows: PromiseLike<readonly { readonly count: number }[]>): Promise<number> {
   return (await oneRow(rows)).count;
 }
 
-/** How long things may take, in milliseconds. */
+/** Time limits, in milliseconds. */
 export interface PoolDeadlines extends SocketDeadlines {
-  /** For a statement, before Postgres ends it: no request hangs on a lock for ever. null: as long as it takes. */
+  /** For a statement, before Postgres cancels it, so that no request waits for a lock forever. null: no limit. */
   readonly statementMs: number | null;
 }
 
 /** How a pool is used. */
 export interface PoolOptions extends PoolDeadlines {
   /**
-   * Its connections are sessions with the server itself: statements are prepared, and settings of the session stand. False for
-   * what a transaction pooler may be in front of. Default true.
+   * Its connections are sessions with the server itself: statements are prepared, and settings of the session last. False if a
+   * transaction pooler may be in front of the server. Default true.
    */
   readonly session: boolean;
 }
 
 /**
- * A server that works ends a statement after ten seconds and says so; one that has said nothing five seconds later
- * is out of reach, and so is its connection.
+ * A working server cancels a statement after ten seconds and says so; one that is still silent five seconds later is
+ * unreachable, and its connection is lost.
  */
 const DEFAULTS: PoolOptions = {
   connectMs: 5_000,
@@ -50,16 +50,16 @@ const DEFAULTS: PoolOptions = {
 };
 
 /**
- * What makes a calm delivery a third faster, and nothing rests on: every statement is planned at its first execution on a connection
- * and not five times, and by indexes while tables are small. Without JIT, which would compile each statement that has to read a table.
+ * Optional: a delivery is a third faster at low load. Every statement is planned at its first execution on a connection, not five times,
+ * and by indexes even while tables are small. Without JIT, which would compile each statement that has to read a table.
  */
 const PLANNING = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', jit: 'off' } as const;
 
 /**
- * Settings of a session with the server itself; through a pooler none is asked for, and `server.ts` looks at those that count.
- * How the server finds out that we have vanished: it probes a connection on which nothing is said (seconds), and ends the session
- * after three probes without an answer. By default that takes hours, in which the session may hold a lock. The last three are what
- * a role or the database may have set otherwise.
+ * Settings of a session with the server itself; through a pooler none is requested, and `server.ts` checks those that matter.
+ * With keep-alives the server notices that we are gone: it probes a silent connection (seconds), and ends the session after three
+ * unanswered probes. By default that takes hours, during which the session may hold a lock. The isolation, `DateStyle` and
+ * `TimeZone` may be set otherwise for the role or the database.
  */
 const SESSION = {
   application_name: 'waybill',
@@ -74,7 +74,7 @@ const SESSION = {
 /** Not even a name: PgBouncer would set it on each of the server's connections. */
 const POOLED = { application_name: '' };
 
-/** `\x` and hexadecimal digits, or, where `bytea_output` says so, text with octal escapes. */
+/** Reads `\x` and hexadecimal digits or, depending on `bytea_output`, text with octal escapes. */
 function bytesOf(text: string): Buffer {
   if (text.startsWith('\\x')) return Buffer.from(text.slice(2), 'hex');
   const unescaped = text.replace(/\\(\\|[0-7]{3})/g, (_, code: string) =>
@@ -83,7 +83,7 @@ function bytesOf(text: string): Buffer {
   return Buffer.from(unescaped, 'latin1');
 }
 
-/** @throws TypeError where it is written in another style than ISO 8601: a day would be taken for a month */
+/** @throws TypeError if it is not written in ISO 8601: a day would be taken for a month */
 function timeOf(text: string): Date {
   const time = new Date(text);
   if (!/^\d{4,6}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime()))
@@ -106,33 +106,33 @@ const TYPES = {
   },
 };
 
-/** The longest wait between two tries to connect, in seconds: an outage is made longer by no more than that. */
+/** The longest wait between two tries to connect, in seconds: it prolongs an outage by no more. */
 const MAX_BACKOFF_S = 1;
 
 /**
- * How long a connection waits before it is made again, in seconds. The library's own waits grow to 20 s, and count the
- * failures of all connections together, so that an outage of a second would be one of ten.
+ * The wait before a connection is opened again, in seconds. The library's own waits grow to 20 s, and count the failures
+ * of all connections together, so that an outage of one second would become one of ten.
  */
 function reconnectAfter(failures: number): number {
   return (0.5 + Math.random() / 2) * Math.min(MAX_BACKOFF_S, 0.05 * failures);
 }
 
-/** What is known of the connections of each pool. */
+/** The connections of each pool. */
 const groups = new WeakMap<Pool, SocketGroup>();
 
-/** How many connections a pool of {@link createPool} has at most, and has now; on those that are busy an answer is awaited. */
+/** How many connections a pool of {@link createPool} may have and has now; busy ones wait for an answer. */
 export function poolUse(sql: Pool): { readonly most: number; readonly open: number; readonly busy: number } {
   return { most: sql.options.max, open: 0, busy: 0, ...groups.get(sql)?.use() };
 }
 
-/** The processes of the server that a pool's connections were given, as whatever it is connected to named them. */
+/** The server processes that a pool's connections were given, as named by the server or by a pooler in front of it. */
 export function backendPids(sql: Pool): readonly number[] {
   return groups.get(sql)?.backendPids ?? [];
 }
 
 /**
  * Opens a pool. Nothing connects until the first query. A query on a connection that falls silent fails with
- * `DatabaseSilent`, and the next one gets a new connection, since idle ones that were silent as well are dropped.
+ * `DatabaseSilent`, and the next one gets a new connection, since idle ones that were silent for as long are dropped.
  * @param url a `postgres://` address
  * @param max the most connections (default 10)
  */
@@ -154,7 +154,7 @@ export function createPool(url: string, max = 10, given: Partial<PoolOptions> = 
     connect_timeout: 10,
     backoff: reconnectAfter,
     onnotice: () => {},
-    // The socket has spoken TLS by then, and probes idle connections.
+    // The socket has set up TLS by then, and probes idle connections.
     ssl: false,
     socket: ({ host: [host = '127.0.0.1'], port: [port = 5432] }: { host: string[]; port: number[] }) =>
       openSocket({ host, port, tls }, deadlines, group),

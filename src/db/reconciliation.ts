@@ -1,5 +1,5 @@
 /**
- * The records that should have a running workflow, for the reconciler. Times are compared on the database's clock.
+ * The rows that should have a running workflow, for the reconciler. Times are compared by the database's clock.
  */
 import { anyOf } from './ids.ts';
 import { type ClaimedDelivery, receiverHost } from './outbox/outbox.ts';
@@ -8,18 +8,18 @@ import { MAX_RELEASE_SPREAD_MS, ofSameSecond } from './records/order-release.ts'
 
 /** A delivery whose workflow may be started again. */
 export interface AttemptedDelivery extends ClaimedDelivery {
-  /** Attempts recorded: the workflow waits what is still due, and goes on behind them. */
+  /** Recorded attempts: the workflow waits out the rest of the current wait, and continues after them. */
   readonly attemptsMade: number;
 }
 
 export interface DispatchedDelivery extends AttemptedDelivery {
-  /** The batch that makes its next attempt; null: it has a workflow of its own. */
+  /** The batch that makes its next attempt; null: it has its own workflow. */
   readonly batchId: string | null;
-  /** What its next step had to wait for. */
+  /** The times that its next step had to wait for. */
   readonly dispatchedAt: Date | null;
   readonly lastAttemptAt: Date | null;
   readonly nextAttemptAt: Date | null;
-  /** Its webhook is inactive, or has changed and its deliveries are still being told; or an operator holds it. */
+  /** Its webhook is inactive, or a change of it is still being passed on; or an operator holds the delivery. */
   readonly held: boolean;
   readonly readAt: Date;
 }
@@ -28,12 +28,12 @@ export interface UnsentMail extends AttemptedDelivery, DeactivationCursor {}
 
 /** A pre-order that should have a running timer. */
 export interface PendingRelease extends ReleaseCursor {
-  /** Past its time by more than the grace, and by more than others of its second can delay it. */
+  /** Overdue by more than the grace, and by more than others of the same second can delay it. */
   readonly late: boolean;
 }
 
 export interface DeliveryCursor {
-  /** As Postgres writes it, and sent as text: a `Date` would cut its microseconds off. */
+  /** As Postgres writes it, and sent as text: a `Date` would lose its microseconds. */
   readonly due: string;
   readonly id: string;
 }
@@ -49,7 +49,7 @@ export interface ReleaseCursor {
   readonly eshopOrderId: string;
 }
 
-/** Looked at again after as long as it has been late, within these bounds. */
+/** The next check comes after as long as it has been late, within these bounds. */
 const backoff = (sql: Sql, since: ReturnType<typeof sql>) =>
   sql`now() + least(greatest(now() - ${since}, interval '1 minute'), interval '1 hour')`;
 
@@ -68,8 +68,8 @@ const deliveryColumns = (sql: Sql) => sql`
     or exists (select from outbox b where b.kind = 'webhookChanged' and b.webhook_id = w.id) as held, now() as read_at`;
 
 /**
- * Claims open deliveries whose next step is past by more than the grace. Each is then left alone for a while: workers
- * share them, and a long wait is looked at ever more seldom.
+ * Claims open deliveries whose next step is overdue by more than the grace. Each is then left alone for a while: workers
+ * share them, and the later a delivery is, the less often it is checked.
  */
 export async function claimLateDeliveries(
   sql: Sql,
@@ -114,7 +114,7 @@ export async function dispatchedAmong(sql: Sql, ids: readonly string[]): Promise
     where ${isDispatched(sql)} and ${anyOf(sql, sql`d.id`, ids)}`;
 }
 
-/** Those of the given deliveries that are no longer open, and owe no mail. */
+/** Those of the given deliveries that have ended and owe no mail. */
 export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<AttemptedDelivery[]> {
   if (ids.length === 0) return [];
   return await sql<AttemptedDelivery[]>`
@@ -125,7 +125,7 @@ export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<Att
       and not exists (select from deactivations x where x.delivery_id = d.id and ${unmailed(sql)})`;
 }
 
-/** The open deliveries of a batch: what it has yet to attempt, or to record. */
+/** The open deliveries of a batch: those it has yet to attempt or to record. */
 export async function openOfBatch(sql: Sql, batchId: string): Promise<ClaimedDelivery[]> {
   return await sql<ClaimedDelivery[]>`
     select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${receiverHost(sql, sql`d.webhook_id`)}
@@ -147,7 +147,7 @@ const mailColumns = (sql: Sql) => sql`
   x.webhook_id, x.generation, d.id, d.eshop_id, d.event_type, d.entity_id, d.attempts_made,
   ${receiverHost(sql, sql`x.webhook_id`)}`;
 
-/** Claims deactivations that were not mailed within the grace; left alone for a while like deliveries. */
+/** Claims deactivations not mailed within the grace; they are then left alone for a while, like deliveries. */
 export async function claimLateMails(sql: Sql, graceMs: number, limit: number): Promise<UnsentMail[]> {
   return await sql<UnsentMail[]>`
     with found as (
@@ -179,15 +179,15 @@ export async function isMailUnsent(sql: Sql, deactivation: DeactivationCursor): 
   return rows.length > 0;
 }
 
-/** A pre-order with a time, of which the relay has nothing left to tell Temporal. */
+/** A pre-order with a release time, and no change left to pass on. */
 const waiting = (sql: Sql) => sql`
   o.status = 'preOrder' and o.release_at is not null
   and not exists (
     select from outbox b where b.kind = 'orderReleaseChanged' and b.eshop_id = o.eshop_id and b.eshop_order_id = o.eshop_order_id)`;
 
 /**
- * A page of the pre-orders that wait, the ones due first.
- * @param options.lateOnly only those past their time by more than the grace
+ * A page of the waiting pre-orders, the first due first.
+ * @param options.lateOnly only those overdue by more than the grace
  */
 export async function pendingReleases(
   sql: Sql,
@@ -211,7 +211,7 @@ export async function isReleasePending(sql: Sql, eshopId: number, eshopOrderId: 
   return rows.length > 0;
 }
 
-/** The database's clock, as Postgres writes it. */
+/** The database's time, as Postgres writes it. */
 export async function databaseTime(sql: Sql): Promise<string> {
   const [row] = await sql<{ now: string }[]>`select now()::text as now`;
   return row?.now ?? '';

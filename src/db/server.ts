@@ -1,12 +1,12 @@
-/** What a server must be for Waybill, and what stands in front of it: looked at once, before anything rests on it. */
+/** Checks once, at the start, whether a server suits Waybill and whether a pooler is in front of it. */
 import { randomUUID } from 'node:crypto';
 import { atMost } from '../lib/at-most.ts';
 import { UserError } from '../lib/user-error.ts';
 import { backendPids, createPool, oneRow, type Pool } from './pool.ts';
 
-/** The oldest Postgres that Waybill runs on: the oldest that it was tried with. */
+/** The oldest Postgres that Waybill supports: the oldest that it was tested with. */
 const OLDEST_VERSION = 13;
-/** How long a notification may take to arrive, in milliseconds. Less: a busy server ends a start. More: a wrong address is said late. */
+/** How long a notification may take to arrive, in milliseconds. Less: a start fails on a busy server. More: a wrong address shows late. */
 const NOTIFICATION_MS = 5_000;
 
 interface Server {
@@ -19,9 +19,9 @@ interface Server {
 }
 
 /**
- * Looks at what `DATABASE_URL` leads to.
- * @returns whether to a pooler, such as PgBouncer: a session of ours is not one of the server's
- * @throws UserError with one sentence where Waybill cannot work with it
+ * Checks the server at `DATABASE_URL`.
+ * @returns whether a pooler, such as PgBouncer, is in front of it: a session of ours is not one of the server's
+ * @throws UserError with one sentence if Waybill cannot work with it
  */
 export async function inspectServer(url: string): Promise<{ readonly pooled: boolean }> {
   const sql = createPool(url, 1, { session: false });
@@ -33,7 +33,7 @@ export async function inspectServer(url: string): Promise<{ readonly pooled: boo
         current_setting('DateStyle') as date_style,
         pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as read_only,
         pg_backend_pid() as pid`);
-    // The process that the connection was given is the server's own, unless a pooler named another.
+    // The connection was given the server's own process, unless a pooler named another.
     const pooled = !backendPids(sql).includes(server.pid);
     const problem = problemOf(server, pooled);
     if (problem !== null) throw new UserError(`The database at DATABASE_URL ${problem}.`);
@@ -50,7 +50,7 @@ function problemOf(
   if (version < OLDEST_VERSION) return `is Postgres ${version}; Waybill needs ${OLDEST_VERSION} or later`;
   if (encoding !== 'UTF8') return `has the encoding ${encoding}; create one with UTF8`;
   if (readOnly) return 'takes no writes: it is a standby, or read-only';
-  // Without a pooler each session says so itself.
+  // Without a pooler each session sets these itself.
   const set = (name: string, value: string, wanted: string) =>
     `has ${name} = ${value}, which cannot be changed through a pooler: set it to ${wanted} for the role or the database`;
   if (pooled && isolation !== 'read committed')
@@ -60,21 +60,21 @@ function problemOf(
 }
 
 /**
- * Beside the one that listens: claims of two classes may coincide, and attempts be read, begun or recorded meanwhile. More: connections
- * past the pooler that hardly anything uses.
+ * In addition to the one that listens: claims of two classes may coincide while attempts are read, begun or recorded. More: connections
+ * past the pooler that are hardly used.
  */
 const SESSIONS = 3;
 
 /**
- * What takes longer goes through the pool, in time for the request of an attempt that is begun (`LEAVES_WITHIN_MS`). Less: a busy moment
- * makes statements dear for half a minute. More: while the server's own address is out of reach attempts are interrupted.
+ * A statement that takes longer goes through the pool, in time for the request of a begun attempt (`LEAVES_WITHIN_MS`). Less: a busy
+ * moment makes statements expensive for half a minute. More: while the server's own address is unreachable, attempts are interrupted.
  */
 const SESSION_DEADLINES = { connectMs: 1_500, statementMs: 2_000, silenceMs: 3_000 } as const;
 
 /**
- * Sessions with the server itself, which can listen to what is notified at `sql`.
+ * Sessions with the server itself, which can listen for notifications sent through `sql`.
  * @param url of the server
- * @throws UserError where that leads to another database, or to a pooler
+ * @throws UserError if it leads to another database, or to a pooler
  */
 export async function createSessionPool(sql: Pool, url: string): Promise<Pool> {
   const sessions = createPool(url, SESSIONS, SESSION_DEADLINES);

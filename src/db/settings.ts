@@ -1,8 +1,8 @@
-/** Values that belong to the database as a whole. */
+/** Settings of the database as a whole. */
 import type { Sql } from './pool.ts';
 
 /**
- * Writes a value where there is none yet.
+ * Writes a value unless there is one.
  * @returns whether the stored value is this one
  */
 export async function checkSetting(sql: Sql, name: string, value: string): Promise<boolean> {

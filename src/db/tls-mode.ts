@@ -1,16 +1,16 @@
-/** What the address of a database says about TLS, in libpq's words (`sslmode`, `sslnegotiation`, `sslrootcert`). */
+/** The TLS settings in the address of a database, in libpq's terms (`sslmode`, `sslnegotiation`, `sslrootcert`). */
 
 export interface TlsMode {
-  /** `direct`: without asking first (Postgres 17). `preferred`: only if the server has it. */
+  /** `direct`: without asking first (Postgres 17). `preferred`: only if the server supports it. */
   readonly mode: 'off' | 'preferred' | 'required' | 'direct';
-  /** Whether the server's certificate has to be a trusted authority's, and for its name. */
+  /** Whether the server's certificate has to be issued by a trusted authority for its name. */
   readonly verified: boolean;
 }
 
-/** Modes that encrypt without looking at the certificate. */
+/** Modes that encrypt without checking the certificate. */
 const UNVERIFIED = ['allow', 'prefer', 'require'];
 
-/** @param url a `postgres://` address; unless it says otherwise, TLS is not spoken */
+/** @param url a `postgres://` address; unless it says otherwise, TLS is off */
 export function tlsModeOf(url: string): TlsMode {
   const { searchParams } = new URL(url);
   const direct = searchParams.get('sslnegotiation') === 'direct';

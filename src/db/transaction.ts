@@ -1,5 +1,5 @@
 /**
- * Transactions that wake the relay: what is written for it in one is noted, and after the COMMIT the relay is woken.
+ * Transactions that wake the relay: they note what is written for it, and wake it after COMMIT.
  *
  * Module db, which imports concurrency, domain, lib, secrets, traces. Begin: `records/write.ts`, `webhooks/webhooks.ts` and
  * `outbox/` for what is written, `migrations/` for the tables.
@@ -13,15 +13,15 @@ import type { Pool } from './pool.ts';
 
 export type Transaction = postgres.TransactionSql & {
   readonly relayWork: Set<RelayWork>;
-  /** What the deliveries that it created will send, in bytes, by e-shop. */
+  /** The bytes that the deliveries created in it will send, by e-shop. */
   readonly outgoing: Map<number, number>;
   /** Whether new deliveries of an e-shop may be written as claimed by this process. */
   readonly claims: (eshopId: number) => boolean;
-  /** Those that were. */
+  /** The deliveries written as claimed. */
   readonly claimed: QueuedDelivery[];
 };
 
-/** Call it when writing something that the relay passes on: after COMMIT the relay is woken for it. */
+/** Call it when writing something for the relay: after COMMIT the relay is woken for it. */
 export function wakeRelayAfter(tx: Transaction, work: RelayWork): void {
   tx.relayWork.add(work);
 }
@@ -48,7 +48,7 @@ export async function transaction<T>(sql: Pool, work: (tx: Transaction) => Promi
   return result;
 }
 
-/** Deadlock and failed serialization: the transaction did nothing and may well succeed at once. */
+/** Deadlock and failed serialization: the transaction did nothing, and an immediate retry may well succeed. */
 const VICTIM = new Set(['40P01', '40001']);
 const MAX_TRIES = 5;
 
@@ -60,13 +60,13 @@ export async function retryOnDeadlock<T>(run: () => Promise<T>): Promise<T> {
     } catch (error) {
       const victim = error instanceof postgres.PostgresError && VICTIM.has(error.code);
       if (!victim || tries === MAX_TRIES) throw error;
-      // Not at the same moment as the transaction that it collided with.
+      // Not at the same moment as the transaction it collided with.
       await sleep(Math.random() * 50 * tries);
     }
   }
 }
 
-/** Whether a transaction that failed so has certainly not been committed; a lost connection leaves that open. */
+/** Whether a transaction that failed with this was certainly not committed; a lost connection leaves that open. */
 export function isUndone(error: unknown): boolean {
   return error instanceof postgres.PostgresError && !/^(?:08|57P)/.test(error.code);
 }

@@ -1,17 +1,17 @@
-/** The e-shops that a user of the warehouse sees in the console beside its own. */
+/** The e-shops that a warehouse user sees in the console besides its own. */
 import type { Role } from '../domain/role.ts';
 import type { Pool } from './pool.ts';
 import { transaction } from './transaction.ts';
 
 type SeenEshops =
   | { readonly kind: 'noUser' }
-  /** Only users of the warehouse see several. */
+  /** Only warehouse users see several. */
   | { readonly kind: 'role'; readonly role: Role }
   | { readonly kind: 'noEshop'; readonly eshopId: number }
-  /** All that it sees, its own first. */
+  /** All that the user sees, its own first. */
   | { readonly kind: 'seen'; readonly eshops: readonly number[] };
 
-/** Changes what a user sees, what is in both being taken away; with nothing to change it only says what that is. */
+/** Changes which e-shops a user sees; one in both lists is removed. With empty lists it only reads them. */
 export async function changeSeenEshops(
   sql: Pool,
   { eshopId, username }: { readonly eshopId: number; readonly username: string },

@@ -4,14 +4,14 @@ import { hashApiKey } from '../secrets/keys.ts';
 import { createBatcher } from './batcher.ts';
 import { oneRow, type Pool, type Sql } from './pool.ts';
 
-/** A user with what a login needs. */
+/** A user with the data that a login needs. */
 export interface UserRow {
   readonly id: number;
   readonly eshopId: number;
   readonly username: string;
   readonly role: Role;
   readonly passwordHash: string;
-  /** What a check of the hash costs: one of {@link passwordKinds}; null for a damaged one. */
+  /** The cost of checking the hash: one of {@link passwordKinds}; null for a damaged hash. */
   readonly passwordKind: string | null;
   /** From 1, raised with every new password. */
   readonly passwordVersion: number;
@@ -21,7 +21,7 @@ export interface UserRow {
  * Creates a user.
  * @param user `passwordHash` is from `hashPassword`
  * @returns the new id
- * @throws PostgresError 23505 when the e-shop has a user of this name, 23503 when there is no such e-shop
+ * @throws PostgresError 23505 if the e-shop has a user of this name, 23503 if there is no such e-shop
  */
 export async function createUser(
   sql: Sql,
@@ -34,7 +34,7 @@ export async function createUser(
   return row.id;
 }
 
-/** The user of this name in this e-shop; null where there is none, or the e-shop is disabled. */
+/** The user of this name in this e-shop; null if there is none or the e-shop is disabled. */
 export async function findUser(sql: Sql, eshopId: number, username: string): Promise<UserRow | null> {
   const [row] = await sql<UserRow[]>`
     select u.id, u.eshop_id, u.username, u.role, u.password_hash, u.password_kind, u.password_version
@@ -80,9 +80,9 @@ export async function replacePassword(
   return rows.length > 0;
 }
 
-/** Algorithm and parameters of the hashes that there are, each once: as `verifyAmong` takes them. */
+/** The distinct algorithms and parameters of the stored hashes, for `verifyAmong`. */
 export async function passwordKinds(sql: Sql): Promise<string[]> {
-  // From each to the next, by the index: there may be many users, and there are few kinds.
+  // From each kind to the next by the index: there may be many users, but there are few kinds.
   const rows = await sql<{ kind: string }[]>`
     with recursive kinds (kind) as (
       select min(password_kind) from users
@@ -92,7 +92,7 @@ export async function passwordKinds(sql: Sql): Promise<string[]> {
   return rows.map(({ kind }) => kind);
 }
 
-/** Stores the same password under another hash, so that tokens stay; nothing where the password was replaced meanwhile. */
+/** Stores another hash of the same password, so that tokens stay valid; does nothing if the password was replaced meanwhile. */
 export async function rehashPassword(
   sql: Sql,
   { id, passwordHash }: Pick<UserRow, 'id' | 'passwordHash'>,
@@ -101,7 +101,7 @@ export async function rehashPassword(
   await sql`update users set password_hash = ${newHash} where id = ${id} and password_hash = ${passwordHash}`;
 }
 
-/** Who asks whether he may. */
+/** A question whether a token may be used. */
 interface Asking {
   /** SHA-256 in hexadecimal. */
   readonly apiKeyHash: string;
@@ -110,13 +110,13 @@ interface Asking {
   readonly role: Role;
   readonly passwordVersion: number;
 }
-/** The most of them in a statement. */
+/** The most questions in a statement. */
 const MAX_QUESTIONS = 50;
 
 /**
  * Whether a token still opens the e-shop of the API key: neither disabled nor deleted, same role, same password.
- * @param passwordVersion of the password it logged in with
- * @returns the database's time; null when it does not
+ * @param passwordVersion of the password used at its login
+ * @returns the database's time; null if it does not
  */
 export function mayUse(
   sql: Pool,

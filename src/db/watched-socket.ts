@@ -1,7 +1,7 @@
 /**
  * Connections to Postgres that notice when the network falls silent. The client library waits as long as the
- * connection is open, which may be for ever when packets vanish: so the socket destroys itself when an answer is
- * overdue. Idle connections silent for as long go with it, or each would cost the next query a deadline of its own.
+ * connection is open, which may be forever when packets vanish, so the socket destroys itself when an answer is
+ * overdue. Idle connections that were silent for as long go too, or each would cost a query another deadline.
  */
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, Socket, type TcpNetConnectOpts } from 'node:net';
@@ -15,9 +15,9 @@ interface SocketTarget {
   readonly tls: TlsMode;
 }
 
-/** How long things may take, in milliseconds. */
+/** Time limits, in milliseconds. */
 export interface SocketDeadlines {
-  /** For TCP and TLS. */
+  /** For opening a connection, TCP and TLS. */
   readonly connectMs: number;
   /** Without a byte from the server while it owes an answer; null: no limit. */
   readonly silenceMs: number | null;
@@ -26,32 +26,32 @@ export interface SocketDeadlines {
 /** The server owed an answer, and nothing came. */
 class DatabaseSilent extends Error {
   override readonly name = 'DatabaseSilent';
-  /** Of the family of the library's own codes of lost connections. */
+  /** In the style of the library's own codes for lost connections. */
   readonly code = 'CONNECTION_SILENT';
 }
 
-/** The server takes no writes: a standby, or a primary of before that has become one. */
+/** The server takes no writes: a standby, or a former primary that has become one. */
 class DatabaseReadOnly extends Error {
   override readonly name = 'DatabaseReadOnly';
   readonly code = 'CONNECTION_READ_ONLY';
 }
 
-/** What a server reports of a session in which nothing can be written (Postgres 14 and later). */
+/** Parameters by which a server reports a session that cannot write (Postgres 14 and later). */
 const READ_ONLY_PARAMETERS = ['in_hot_standby', 'default_transaction_read_only'];
-/** SQLSTATE of a write where nothing can be written. */
+/** SQLSTATE of a write in a read-only transaction. */
 const READ_ONLY_TRANSACTION = '25006';
 
-/** The connections of a pool, which share what one of them notices. */
+/** The connections of a pool: a failure noticed by one also closes idle others. */
 export class SocketGroup {
   readonly #members = new Map<Socket, Member>();
 
-  /** Counts a connection in until it is closed. */
+  /** Includes a connection until it is closed. */
   add(socket: Socket, member: Member): void {
     this.#members.set(socket, member);
     socket.once('close', () => this.#members.delete(socket));
   }
 
-  /** The server processes that the connections were given, as the server, or a pooler in front of it, named them. */
+  /** The server processes that the connections were given, as named by the server or by a pooler in front of it. */
   get backendPids(): readonly number[] {
     return [...this.#members.values()].flatMap(({ backendPid }) => backendPid ?? []);
   }
@@ -79,7 +79,7 @@ interface Member {
   isIdle(): boolean;
 }
 
-/** Before the first keep-alive probe on an idle connection, in milliseconds; the system then gives up within seconds. */
+/** The time before the first keep-alive probe on an idle connection, in milliseconds; then the system gives up within seconds. */
 const KEEP_ALIVE_MS = 10_000;
 /** How long the server may take to notice that we closed the connection, in milliseconds. */
 const GOODBYE_MS = 2_000;
@@ -104,7 +104,7 @@ export async function openSocket(
     keepAliveInitialDelay: KEEP_ALIVE_MS,
   };
   const raw = connectTcp(options);
-  // Whoever awaits something of a socket hears of its failure; what fails afterwards must not end the process.
+  // Code that awaits an event of a socket gets its failure; a later one must not end the process.
   raw.on('error', () => {});
   try {
     const socket = await secured(raw, target, late);
@@ -119,14 +119,14 @@ export async function openSocket(
   }
 }
 
-/** The connected socket, with TLS around it where that is asked for. */
+/** The connected socket, with TLS if the address asks for it. */
 async function secured(raw: Socket, { host, tls }: SocketTarget, signal: AbortSignal): Promise<Socket> {
   await once(raw, 'connect', { signal });
   if (tls.mode === 'off') return raw;
   if (tls.mode !== 'direct') {
     raw.write(SSL_REQUEST);
     const [answer]: unknown[] = await once(raw, 'data', { signal });
-    // More than one byte would be something smuggled in ahead of the encryption.
+    // More than one byte would be data injected ahead of the encryption.
     const yes = answer instanceof Buffer && answer.length === 1 && answer[0] === 'S'.charCodeAt(0);
     if (!yes && tls.mode === 'preferred') return raw;
     if (!yes) throw new Error('The database does not support TLS, which its URL requires.');
@@ -142,14 +142,14 @@ async function secured(raw: Socket, { host, tls }: SocketTarget, signal: AbortSi
   return socket;
 }
 
-/** Destroys a socket on which the server owes an answer and is silent, or on which nothing can be written. */
+/** Destroys a socket on which the server owes an answer and is silent, or takes no writes. */
 function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): void {
   const pending = createPendingReplies(onNews);
   const member: Member = { heardAt: performance.now(), isIdle: () => !pending.any };
   let refused = false;
   let timer: NodeJS.Timeout | undefined;
   const giveUp = async (ms: number) => {
-    // The others first: whoever hears of the failure and asks again gets a new connection.
+    // The idle ones first, so that a query retried after this failure gets a new connection.
     if (!socket.writableEnded) await group.dropIdle(ms);
     socket.destroy(new DatabaseSilent(`The database has not answered for ${ms / 1000} s.`));
   };
@@ -168,7 +168,7 @@ function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): vo
     if (readOnly)
       socket.destroy(new DatabaseReadOnly('The database takes no writes: it is a standby, or read-only.'));
     if (news.kind === 'error' && news.code === READ_ONLY_TRANSACTION) refused = true;
-    // Once the library has had the error and has left its transaction. The other connections lead there as well.
+    // Once the library has received the error and left its transaction. The other connections lead to the same server.
     if (news.kind === 'ready' && !news.inTransaction && refused) {
       setImmediate(() => {
         socket.destroy(new DatabaseReadOnly('The database takes no writes any more.'));
@@ -188,7 +188,7 @@ function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): vo
     if (pending.any) timer?.refresh();
     else stopWaiting();
   });
-  // We have closed our end: a server that does not react to that is gone.
+  // We have closed our end: a server that does not react is gone.
   socket.once('finish', () => {
     stopWaiting();
     wait(GOODBYE_MS);

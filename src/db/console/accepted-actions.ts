@@ -4,8 +4,8 @@ import type { Sql } from '../pool.ts';
 import { readActionTargets } from '../webhooks/operator-actions.ts';
 
 /**
- * What may be asked of deliveries at this moment, of each by its id. Those that do not exist are left out.
- * @param policy as configured; a delivery under way has the one of its start
+ * The operator actions that deliveries accept at this moment, by delivery id. Those that do not exist are left out.
+ * @param policy as configured; a delivery under way keeps the one from its start
  */
 export async function actionsAccepted(
   sql: Sql,

@@ -1,20 +1,20 @@
 import { mailsAreFiles } from '../mail-folder.ts';
 import type { Sql } from '../pool.ts';
 
-/** What became of the mail about a deactivation. */
+/** The state of the mail about a deactivation. */
 export interface DeactivationMail {
-  /** Whom it is for: the e-shop. */
+  /** The e-shop's address. */
   readonly email: string;
   readonly mailedAt: Date | null;
   /** Without a mail server it is written to a file. */
   readonly toFile: boolean;
   readonly putOff: boolean;
-  /** When the mail server first refused it for good, and when it was given up. */
+  /** When the mail server first refused it permanently, and when it was given up. */
   readonly refusedAt: Date | null;
   readonly failedAt: Date | null;
 }
 
-/** @returns null where the webhook's last deactivation was asked for by somebody, or there was none */
+/** @returns null if someone requested the webhook's last deactivation, or there was none */
 export async function mailOfLastDeactivation(
   sql: Sql,
   eshopId: number,

@@ -1,6 +1,6 @@
 /**
- * What an e-shop sees at a glance: latest deliveries over time, and how fast receivers answer. Read from the newest
- * on, up to a bound, so that it takes the same whatever is stored.
+ * The overview for an e-shop: latest deliveries over time, and how fast receivers answer. Read from the newest on, up
+ * to a bound, so that the cost does not grow with the stored data.
  */
 import { idAt } from '../../domain/id-time.ts';
 import { oneRow, type Pool, type Sql } from '../pool.ts';
@@ -10,8 +10,8 @@ export const MAX_DELIVERIES_READ = 50_000;
 const MAX_DELIVERIES_MEASURED = 2_000;
 
 /**
- * Makes the planner read by an index in its order: for a time unknown to the plan it expects so many rows that it
- * would sort them all.
+ * Makes the planner read in the order of an index: for a time unknown to the plan it expects so many rows that it would
+ * sort them all.
  */
 export const IN_ORDER: Readonly<Record<string, string>> = { enable_sort: 'off', enable_bitmapscan: 'off' };
 
@@ -27,11 +27,11 @@ export interface CountStep {
   readonly waiting: number;
   /** Failed, expired or canceled. */
   readonly lost: number;
-  /** A newer event of the record was sent in its place. */
+  /** Replaced by a newer event of the record. */
   readonly superseded: number;
 }
 
-/** All deliveries of a step. */
+/** The number of deliveries of a step. */
 export function countOf({ delivered, waiting, lost, superseded }: CountStep): number {
   return delivered + waiting + lost + superseded;
 }
@@ -41,16 +41,16 @@ export interface DeliveryCounts {
   readonly steps: readonly CountStep[];
   /** False if there are more deliveries than {@link MAX_DELIVERIES_READ}: the oldest are missing. */
   readonly whole: boolean;
-  /** Of the latest attempts, in milliseconds; null where there were none. */
+  /** Of the latest attempts, in milliseconds; null if there were none. */
   readonly medianMs: number | null;
   readonly p95Ms: number | null;
-  /** How many attempts these are of. */
+  /** The number of attempts measured. */
   readonly measured: number;
 }
 
 /**
- * The newest deliveries of these webhooks, as SQL: each one's by its index, merged as they are read. A lateral join
- * would read as many of each as are wanted of all.
+ * The newest deliveries of these webhooks, as SQL: those of each webhook by index, merged as they are read. A lateral
+ * join would read the full number for each webhook.
  */
 function newest(sql: Sql, webhooks: readonly number[], since: Date, most: number) {
   const ofOne = (webhook: number) => sql`

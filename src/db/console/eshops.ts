@@ -1,10 +1,10 @@
 import { oneRow, type Sql } from '../pool.ts';
 import type { EshopName } from './sessions.ts';
 
-/** What belongs to an e-shop and has an id of its own in all of them. */
+/** Things that belong to an e-shop and have ids that are unique across e-shops. */
 export type Owned = 'deliveries' | 'webhooks' | 'events';
 
-/** The e-shop that something belongs to; null where there is no such thing. @param id in the form of its kind */
+/** The e-shop that something belongs to; null if there is no such thing. @param id in the form of its kind */
 export async function eshopOf(sql: Sql, kind: Owned, id: string): Promise<number | null> {
   const owned = {
     deliveries: () => sql<{ eshopId: number }[]>`select eshop_id from deliveries where id = ${id}`,
@@ -15,7 +15,7 @@ export async function eshopOf(sql: Sql, kind: Owned, id: string): Promise<number
   return row?.eshopId ?? null;
 }
 
-/** What an operator may look at: all e-shops, in the order of their ids; and the time by the database's clock. */
+/** All e-shops, which an operator may see, in the order of their ids; and the database's time. */
 export async function allEshops(sql: Sql): Promise<{ eshops: readonly EshopName[]; now: Date }> {
   return await oneRow(sql<{ eshops: readonly EshopName[]; now: Date }[]>`
     select clock_timestamp() as now, coalesce(

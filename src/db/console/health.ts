@@ -1,9 +1,9 @@
 import type { Sql } from '../pool.ts';
 
-/** So many of a webhook's latest deliveries are looked at: what was accepted before is long ago. */
+/** How many of a webhook's latest deliveries are read: earlier successes are long ago. */
 const LATEST = 1_000;
 
-/** When a receiver last accepted a delivery, by the webhook's id; without those where none of the latest was. */
+/** When a receiver last accepted a delivery, by webhook id; webhooks without one among the latest are left out. */
 export async function lastAccepted(sql: Sql, eshopId: number): Promise<ReadonlyMap<number, string>> {
   const rows = await selectLastAccepted(sql, eshopId);
   return new Map(rows.map(({ id, at }) => [id, at.toISOString()]));

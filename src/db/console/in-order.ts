@@ -1,16 +1,16 @@
 import { QUEUE } from '../outbox/outbox.ts';
 import { oneRow, type Sql } from '../pool.ts';
 
-/** Records of an e-shop of which something waits for its order (docs/interface.md, D16). */
+/** The records of an e-shop with deliveries that wait for their order (docs/interface.md, D16). */
 export interface InOrder {
   readonly records: number;
-  /** The longest of what waits; null where nothing does. */
+  /** Since when the oldest waits; null if none does. */
   readonly since: Date | null;
 }
 
 /**
- * So many deliveries that wait are looked at. Fewer: the count is too low where many wait. More: each look at the overview reads as
- * many rows.
+ * The most waiting deliveries that are read. Fewer: the count is too low if many wait. More: each view of the overview reads as many
+ * rows.
  */
 const MOST = 10_000;
 

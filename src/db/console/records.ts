@@ -1,5 +1,5 @@
 /**
- * Records as lists of the console show them: from the newest on, so that a page costs the same whatever is stored.
+ * Records for the lists of the console: from the newest on, so that a page costs the same however much is stored.
  */
 import type { EntityKind } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
@@ -20,7 +20,7 @@ const kinds = {
   stockMovement: stockMovements,
 };
 
-/** @param before the id of the record that it follows; of none that there is, the page is empty */
+/** @param before the id of the record that the page follows; if there is no such record, the page is empty */
 export async function newestRecords(
   sql: Sql,
   kind: EntityKind,

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import type { Role } from '../../domain/role.ts';
 import type { Sql } from '../pool.ts';
 
-/** How long a session lasts at most, in hours. */
+/** The longest that a session lasts, in hours. */
 export const SESSION_HOURS = 12;
-/** After so long without a page that somebody asked for, it is over; in minutes. */
+/** A session ends after this time without a page requested by a person, in minutes. */
 const SESSION_IDLE_MINUTES = 60;
 
 export interface EshopName {
@@ -17,7 +17,7 @@ interface SessionRow {
   readonly userId: number;
   readonly username: string;
   readonly role: Role;
-  /** What it may look at: its own e-shop, then those that a user of the warehouse was given beside it. */
+  /** The e-shops that it may see: its own, then those given to a warehouse user. */
   readonly eshops: readonly EshopName[];
   /** By the database's clock. */
   readonly now: Date;
@@ -27,7 +27,7 @@ function hashOf(id: string): Buffer {
   return createHash('sha256').update(id).digest();
 }
 
-/** Begins a session, and forgets those of anybody that are over. */
+/** Begins a session, and deletes all expired ones. */
 export async function beginSession(
   sql: Sql,
   id: string,
@@ -40,8 +40,8 @@ export async function beginSession(
 }
 
 /**
- * The session of this id; null where it is over or its user may no longer sign in.
- * @param seen a person asked: it lasts on
+ * The session of this id; null if it has ended or its user may no longer sign in.
+ * @param seen whether a person made the request, which prolongs the session
  */
 export async function findSession(sql: Sql, id: string, seen: boolean): Promise<SessionRow | null> {
   const idHash = hashOf(id);
@@ -69,8 +69,8 @@ export async function endSession(sql: Sql, id: string): Promise<void> {
 
 /**
  * Takes a form of a session, once.
- * @param form what tells it from every other
- * @returns false where it was taken before, by whichever process
+ * @param form a text that identifies it in the session
+ * @returns false if it was taken before, by any process
  */
 export async function takeForm(sql: Sql, id: string, form: string): Promise<boolean> {
   const taken = await sql`

@@ -1,6 +1,6 @@
 /**
- * Decides which e-shops to warn, and compacts the ledger. One process at a time, so that no incident is warned of
- * twice.
+ * Decides which e-shops to warn, and compacts the ledger. One process at a time, so that no incident causes
+ * two warnings.
  */
 import type { WarningTimes } from '../../domain/incident.ts';
 import { joinHeir } from '../outbox/order.ts';
@@ -8,22 +8,22 @@ import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import { joinFailures } from './failures.ts';
 
-/** The advisory lock of whoever decides: any fixed number of its own. */
+/** The advisory lock for deciding: an arbitrary fixed number. */
 const DECIDING = 715_022;
-/** A success is remembered for this long, in seconds: what failed before it may be recorded after it. */
+/** How long a success is kept, in seconds: a failure before it may be recorded after it. */
 const SUCCESS_KEPT_S = 60;
 
 const seconds = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_000})`;
 
-/** Whether anything has failed lately: else there is nothing to decide. */
+/** Whether anything has failed recently: otherwise there is nothing to decide. */
 export async function hasFailures(sql: Sql): Promise<boolean> {
   return (await sql`select from failures limit 1`).length > 0;
 }
 
 /**
- * Decides whom to warn, and compacts the ledger; does nothing while another process does it.
- * @param terms null: nobody is warned
- * @returns how many warnings are due on account of this
+ * Decides which e-shops to warn, and compacts the ledger; does nothing while another process does it.
+ * @param terms null: no warnings
+ * @returns how many warnings were decided
  */
 export async function decideWarnings(sql: Pool, terms: WarningTimes | null): Promise<number> {
   return await transaction(sql, async (tx) => {
@@ -40,29 +40,29 @@ export async function decideWarnings(sql: Pool, terms: WarningTimes | null): Pro
 /** Webhooks `w` of e-shops `s` that want warnings, each with its incident `i`. */
 const wanted = (sql: Sql) =>
   sql`webhooks w join eshops s on s.id = w.eshop_id and s.warning_mails ${joinFailures(sql)}`;
-/** Those of them that have failed lately. */
+/** Those of them that have failed recently. */
 const failing = (sql: Sql) => sql`w.id in (select webhook_id from failures)`;
 
-/** Whether nobody has been warned of a webhook `w` since a time. */
+/** Whether there has been no warning of a webhook `w` since a time. */
 const unwarnedSince = (sql: Sql, time: ReturnType<Sql>) => sql`
   not exists (
     select from warnings x
     where x.webhook_id = w.id and x.generation = w.generation and x.lost_secrets is null and x.dropped_at is null
       and x.at >= ${time})`;
 
-/** Incidents that have lasted long enough, and that nobody was warned of. */
+/** Incidents that have lasted long enough, and have caused no warning yet. */
 const due = (sql: Sql, { patienceMs }: WarningTimes) => sql`
   ${failing(sql)} and i.since <= now() - ${seconds(sql, patienceMs)}
   and ${unwarnedSince(sql, sql`i.since`)}`;
 
-/** A delivery that was accepted after the beginning of an incident was created at most this long before it, or is forgotten. */
+/** A delivery accepted during an incident counts only if it was created at most this long before the incident. */
 const OLDEST = '3 days';
 
-/** The least id of a time. */
+/** The lowest id of a time. */
 const idAt = (sql: Sql, time: ReturnType<Sql>) =>
   sql`(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
 
-/** Ends incidents that are none: a success recorded at the same moment as a failure may not have seen it. */
+/** Ends false incidents: a success recorded at the same moment as a failure may not have seen it. */
 async function endForgotten(tx: Sql, terms: WarningTimes): Promise<void> {
   await tx`
     insert into failures (webhook_id, generation, failures, since, until)
@@ -75,7 +75,7 @@ async function endForgotten(tx: Sql, terms: WarningTimes): Promise<void> {
     where ${due(tx, terms)} and a.at is not null`;
 }
 
-/** One warning for each webhook with a delivery whose last retries have come, at most one in the time before a deactivation. */
+/** One warning for each webhook with a delivery on its last retries, at most one in the time before a deactivation. */
 async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes): Promise<number> {
   const decided = await tx`
     insert into warnings (webhook_id, generation, delivery_id)
@@ -90,7 +90,7 @@ async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes): Promise<num
   return decided.count;
 }
 
-/** One warning for each incident that has lasted for long. */
+/** One warning for each incident that has lasted long enough. */
 async function warnOfIncidents(tx: Sql, terms: WarningTimes): Promise<number> {
   const decided = await tx`
     insert into warnings (webhook_id, generation)
@@ -99,11 +99,11 @@ async function warnOfIncidents(tx: Sql, terms: WarningTimes): Promise<number> {
 }
 
 const PAGE = 10_000;
-/** A delivery with few retries left is remembered for this long, in seconds: it may be recorded just after the decision. */
+/** How long a delivery with few retries left is kept, in seconds: it may be recorded just after the decision. */
 const LAST_CALL_S = 30;
 
 /**
- * Compacts the rows of each webhook: the failures of its present generation that are not over, and its last success.
+ * Compacts the rows of each webhook to the lasting failures of its current generation and its last success.
  */
 async function fold(tx: Sql): Promise<void> {
   const long = tx`now() - make_interval(secs => ${SUCCESS_KEPT_S})`;
@@ -129,7 +129,7 @@ async function fold(tx: Sql): Promise<void> {
            (array_agg(last_call) filter (where called))[1]
     from present where failures > 0 and (lasts or called) group by webhook_id, generation, lasts
     union all
-    -- What failed before it may lie behind the page.
+    -- Failures before it may be beyond the page.
     select webhook_id, generation, 0, max(until), max(until), null, null
     from present where failures = 0 group by webhook_id, generation
     having max(until) > ${long} or (select count(*) from taken) = ${PAGE}`;

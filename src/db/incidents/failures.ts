@@ -1,6 +1,6 @@
 /**
- * The ledger of failures: how long a webhook has been failing (docs/decisions/0080). Rows are only added: nobody
- * waits for a row that hundreds of attempts per second would share.
+ * The ledger of failures: how long a webhook has been failing (docs/decisions/0080). Rows are only added, so that
+ * hundreds of attempts per second never wait for a shared row.
  */
 import type { Sql } from '../pool.ts';
 
@@ -45,13 +45,13 @@ function failures(sql: Sql, lastCalls: readonly string[]) {
       group by 1, 2)`;
 }
 
-/** So many of the oldest deliveries say when the first of all will have spent its retries. */
+/** How many of the oldest deliveries are read to tell when the first will have exhausted its retries. */
 const OLDEST = 50;
 
 export const incidentColumns = (sql: Sql) => sql`
   i.since as incident_since, i.failures as incident_failures, i.last_error as incident_error, r.retries as incident_retries`;
 
-/** Joins webhooks `w` with what has failed of each since it last accepted something, as `i`. */
+/** Joins webhooks `w` with the failures of each since its last success, as `i`. */
 export function joinFailures(sql: Sql) {
   return sql`
     left join lateral (
@@ -64,10 +64,10 @@ export function joinFailures(sql: Sql) {
           where s.webhook_id = w.id and s.generation = w.generation and s.failures = 0), '-infinity')) i on true`;
 }
 
-/** Joins webhooks `w` with the incident of each, as `i`, and what is being retried then, as `r`. */
+/** Joins webhooks `w` with the incident of each, as `i`, and the deliveries under retry then, as `r`. */
 export function joinIncident(sql: Sql) {
   const ms = (column: ReturnType<Sql>) => sql`(extract(epoch from ${column}) * 1000)::float8`;
-  // Pending: it took over the count of one that it superseded, and is attempted in its turn, at the earliest now.
+  // Pending: it took over the count of the delivery it superseded, and is attempted in its turn, now at the earliest.
   const ownTurn = sql`case when o.state = 'pending' then now() end`;
   return sql`
     ${joinFailures(sql)}

@@ -1,22 +1,22 @@
-/** The budget of mails of an e-shop (docs/interface.md, N3): so many at once, then one at a time. */
+/** The mail budget of an e-shop (docs/interface.md, N3): several at once, then one at a time. */
 import type { Sql } from '../pool.ts';
 
 /**
- * How many at once: a server that is gone takes all its webhooks along, and each of an e-shop's 18 types has one. Fewer: these are put
+ * How many at once: a receiver that is gone affects all its webhooks, one for each of an e-shop's 18 types. Fewer: their mails are put
  * off. More: a loop that switches webhooks on and off fills a mailbox.
  */
 const AT_ONCE = 20;
-/** Then one in this time, in seconds. Longer than a conversation with a mail server: what is joined is sent by one at a time. */
+/** Then one in this time, in seconds. Longer than sending takes, so that only one at a time joins the mails put off. */
 const EACH_SECONDS = 360;
 
 /**
  * Takes a place for one mail.
- * @returns null when there is one, else how long there is none, in milliseconds
+ * @returns null if there is one, otherwise the time until there is one, in milliseconds
  */
 export async function takeMail(sql: Sql, eshopId: number): Promise<number | null> {
   const each = sql`make_interval(secs => ${EACH_SECONDS})`;
   const most = sql`make_interval(secs => ${EACH_SECONDS * AT_ONCE})`;
-  // Further ahead than it can be, it is of a clock that was set back since.
+  // If further ahead than it can be, it was written before the clock was set back.
   const until = sql`greatest(now(), case when mails_until <= now() + ${most} then mails_until end)`;
   const taken = await sql`
     update eshops set mails_until = ${until} + ${each}
@@ -27,7 +27,7 @@ export async function takeMail(sql: Sql, eshopId: number): Promise<number | null
   return Math.max(1_000, Math.ceil(row?.ms ?? 0));
 }
 
-/** Gives back a place that no mail has left by. */
+/** Gives back a place that no mail used. */
 export async function giveBackMail(sql: Sql, eshopId: number): Promise<void> {
   await sql`
     update eshops set mails_until = mails_until - make_interval(secs => ${EACH_SECONDS}) where id = ${eshopId}`;

@@ -1,4 +1,4 @@
-/** What became of a mail, in the row that owes it. */
+/** Records the outcome of a mail, in the row that owes it. */
 import type { Sql } from '../pool.ts';
 
 /** A deactivation or a warning. */

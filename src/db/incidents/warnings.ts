@@ -1,4 +1,4 @@
-/** Warnings of deactivations and of lost secrets: which are unsent, what they say, and what became of them. */
+/** Warnings of deactivations and of lost secrets: the unsent ones, and the data for their mails. */
 import type { EventType } from '../../domain/event-types.ts';
 import type { StoredIncident } from '../../domain/incident.ts';
 import type { LostWebhook } from '../../domain/mailed.ts';
@@ -11,7 +11,7 @@ export interface UnsentWarning {
   readonly eshopId: number;
   readonly webhookId: number;
   readonly webhookType: EventType;
-  /** It is about lost secrets, of all webhooks of the e-shop. */
+  /** It is about the lost secrets of all webhooks of the e-shop. */
   readonly ofSecrets: boolean;
 }
 
@@ -19,8 +19,8 @@ export interface UnsentWarning {
 const isUnsent = (sql: Sql) => sql`x.mailed_at is null and x.dropped_at is null and x.mail_failed_at is null`;
 
 /**
- * Claims unsent warnings. Each is then left alone for a minute, and ever longer: its workflow takes as long as the
- * mail server lets it.
+ * Claims unsent warnings. Each is then left alone for a minute, and longer each time: its workflow takes as long as the
+ * mail server does.
  */
 export async function claimWarnings(sql: Sql, limit: number): Promise<UnsentWarning[]> {
   return await sql<UnsentWarning[]>`
@@ -33,7 +33,7 @@ export async function claimWarnings(sql: Sql, limit: number): Promise<UnsentWarn
     returning x.id, w.eshop_id, w.id as webhook_id, w.webhook_type, x.lost_secrets is not null as of_secrets`;
 }
 
-/** Claimed ones whose workflows could not be started: tried again at once. */
+/** Releases claimed warnings whose workflows could not be started: they can be claimed again at once. */
 export async function releaseWarnings(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`update warnings x set check_at = now() where x.id = any(${[...ids]}::uuid[]) and ${isUnsent(sql)}`;
@@ -42,18 +42,18 @@ export async function releaseWarnings(sql: Sql, ids: readonly string[]): Promise
 export interface WarningNotice extends UnsentWarning, StoredIncident {
   /** Its mail is still to be sent. */
   readonly unsent: boolean;
-  /** What it warns of is still so, and the e-shop wants to hear of it. */
+  /** Its reason still holds, and the e-shop wants warnings. */
   readonly warranted: boolean;
   readonly url: string;
   readonly eshopName: string;
   readonly email: string;
   readonly open: number;
-  /** Whose last retries it is about, or what goes on with them since that one was superseded; all null where it is about all deliveries. */
+  /** The delivery whose last retries it is about, or its heir if it was superseded; all null if it is about all deliveries. */
   readonly deliveryId: string | null;
   readonly deliverySince: Date | null;
   readonly deliveryAttempts: number | null;
   readonly deliveryError: string | null;
-  /** Those not deleted since; null of a warning that the webhook will be deactivated. */
+  /** The webhooks not deleted since; null for a warning of a deactivation. */
   readonly lost: readonly LostWebhook[] | null;
 }
 
@@ -82,7 +82,7 @@ export async function readWarning(sql: Sql, id: string): Promise<WarningNotice |
   return row;
 }
 
-/** Others of the e-shop that were put off, the oldest first, up to `limit`; none about lost secrets. */
+/** Other warnings of the e-shop that were put off, the oldest first, up to `limit`; none about lost secrets. */
 export async function otherWarningsPutOff(
   sql: Sql,
   { eshopId, id }: UnsentWarning,

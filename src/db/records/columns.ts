@@ -1,6 +1,6 @@
 /**
- * Maps the fields of a record to columns, by the schema of its v2 form: a new field is a field of the schema and a
- * column.
+ * Maps the fields of a record to columns, by the schema of its v2 form: a new field needs only a field of the schema
+ * and a column.
  */
 import postgres from 'postgres';
 import { idOf } from '../../domain/catalogue.ts';
@@ -11,20 +11,20 @@ import { sqlText, type TableMapping } from './table-mapping.ts';
 type Named = readonly [field: string, column: string];
 
 interface Columns {
-  /** A whole record as one row of the table `t`, in the form that records have: what follows `select`. */
+  /** The select list that reads a whole record, in the form of a record, from a row of the table `t`. */
   readonly selected: string;
-  /** What an insert writes, in order. */
+  /** The columns of an insert, in order. */
   readonly columns: string;
-  /** What an update from rows `x` sets. */
+  /** The assignments of an update from rows `x`. */
   readonly assigned: string;
-  /** What an insert of lines writes, in order. */
+  /** The columns of an insert of lines, in order. */
   readonly lineColumns: string;
   readonly own: readonly Named[];
   readonly ofLines: readonly Named[];
 }
 const known = new WeakMap<object, Columns>();
 
-/** The columns of a kind of record; found once, since putting the SQL together costs as much as a small query. */
+/** The columns of a kind of record; computed once, since assembling the SQL costs as much as a small query. */
 export function columnsOf(mapping: TableMapping<object>): Columns {
   const found = known.get(mapping.entry);
   if (found !== undefined) return found;
@@ -62,14 +62,14 @@ export function columnsOf(mapping: TableMapping<object>): Columns {
   return columns;
 }
 
-/** Fields are named in the source, never by a request. */
+/** Names of fields come from the source, never from a request. */
 const column = (field: string) => sqlText`"${postgres.fromCamel(field)}"`;
 
-/** A time as records carry it: UTC with milliseconds. */
+/** A time as in records: UTC with milliseconds. */
 const asTimestamp = (table: string, field: string) =>
   sqlText`to_char(${table}.${column(field)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** The lines of a record as JSON, in one statement with it: a reader never sees one without the other. */
+/** The lines of a record as JSON, read in the same statement: a reader never sees one without the other. */
 function linesOf(table: string, key: string, fields: ReadonlyMap<string, FieldKind>): string {
   const pairs = [...fields].map(([name, kind]) => {
     const plain = sqlText`p.${column(name)}`;
@@ -86,7 +86,7 @@ export function selected(sql: Sql, mapping: TableMapping<object>) {
   return sql.unsafe(columnsOf(mapping).selected);
 }
 
-/** A value of a row by the name of its column; as JSON it is what `json_populate_record` takes. */
+/** The values of a row by column name; as JSON, the input of `json_populate_record`. */
 export type Row = Readonly<Record<string, unknown>>;
 
 function rowFrom(values: object, names: readonly Named[], row: Record<string, unknown>): Row {
@@ -105,7 +105,7 @@ export function lineRows(mapping: TableMapping<object>, eshopId: number, record:
   return (lines?.of(record) ?? []).map((line, position) => rowFrom(line, ofLines, { ...key, position }));
 }
 
-/** What inserts rows into a table, as SQL. @param columns as {@link columnsOf} names them */
+/** The insert of rows into a table, as SQL. @param columns from {@link columnsOf} */
 export function insertRows(sql: Sql, table: string, columns: string, rows: readonly Row[]) {
   return sql`
     insert into ${sql(table)} (${sql.unsafe(columns)})

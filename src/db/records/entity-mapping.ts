@@ -1,5 +1,5 @@
 /**
- * How a kind of record is kept: its tables, and the side effects of a write. The rest is the same for all
+ * How a kind of record is stored: its tables, and the side effects of a write. The rest is the same for all
  * (`write.ts`, `read.ts`).
  */
 
@@ -13,17 +13,17 @@ export interface Written<Rec> {
   readonly after: Rec;
 }
 
-/** What a write costs beside the record's own rows, in its transaction and under its lock. */
+/** What a write changes besides the record's own rows, in its transaction and under its lock. */
 export interface SideEffects<Rec> {
   /** Whether a write has any. */
   due(written: Written<Rec>): boolean;
   /**
    * Stages them.
-   * @throws Problem 409 when it is impossible; the whole write is undone then
+   * @throws Problem 409 if they are impossible; the whole write is undone then
    */
   stage(work: UnitOfWork, written: Written<Rec>): Promise<void>;
   /**
-   * Reads at once what the effects on many records need.
+   * Reads together the data that the effects on many records need.
    * @returns the SKUs whose stock they need
    */
   prepare(work: UnitOfWork, records: readonly Rec[]): Promise<readonly string[]>;
@@ -31,7 +31,7 @@ export interface SideEffects<Rec> {
 
 export interface EntityMapping<Rec extends object> extends TableMapping<Rec> {
   readonly sideEffects?: SideEffects<Rec>;
-  /** Those that a unit of work has locked. */
+  /** The records that a unit of work has locked. */
   records(work: UnitOfWork): Records<Rec>;
 }
 

@@ -1,4 +1,4 @@
-/** New records of a kind, with their lines, events and deliveries, in one statement. */
+/** Inserts new records of a kind, with their lines, events and deliveries, in one statement. */
 import { idOf } from '../../domain/catalogue.ts';
 import { createBatcher } from '../batcher.ts';
 import {
@@ -40,13 +40,13 @@ export function newRecord(
     id: idOf(mapping.entry, record),
     row: rowOf(mapping, eshopId, record),
     lines: lineRows(mapping, eshopId, record),
-    // Now: it may share a statement with what happens elsewhere.
+    // Put into the current trace now: the statement may be shared with other requests.
     events: happeningHere(events),
   };
 }
 
 interface Inserted {
-  /** The identifiers of those that were not there before. */
+  /** The identifiers of the records that are new. */
   readonly made: ReadonlySet<string>;
   readonly written: WrittenDeliveries;
 }
@@ -54,7 +54,7 @@ interface Inserted {
 /**
  * Inserts records of one kind and e-shop.
  * @param records at least one, each identifier once
- * @param claims whether this process takes the deliveries
+ * @param claims whether this process claims the deliveries
  */
 export async function insertRecords(
   sql: Sql,
@@ -87,11 +87,11 @@ export async function insertRecords(
 }
 const NOTHING: WrittenDeliveries = { deliveries: 0, claimed: [] };
 
-/** A statement's most records, and bytes of events, roughly. */
+/** The most records in a statement, and roughly the most bytes of events. */
 const MAX_STATEMENT_RECORDS = 20;
 const MAX_STATEMENT_BYTES = 256 * 1024;
 
-/** Those that may share a statement: of one kind and e-shop, each identifier once, not too large together. */
+/** Groups that may share a statement: of one kind and e-shop, each identifier once, not too large together. */
 function statements(records: readonly NewRecord[]): NewRecord[][] {
   const groups: { key: string; ids: Set<string>; bytes: number; records: NewRecord[] }[] = [];
   for (const record of records) {
@@ -113,7 +113,7 @@ const inserters = new WeakMap<Pool, (record: NewRecord) => Promise<boolean>>();
 
 /**
  * Inserts a record, perhaps together with others of the same moment, and wakes the relay.
- * @returns false when the e-shop has one of this identifier
+ * @returns false if the e-shop has one with this identifier
  */
 export function insertAlone(sql: Pool, record: NewRecord): Promise<boolean> {
   const insert = inserters.get(sql) ?? createInserter(sql);
@@ -122,7 +122,7 @@ export function insertAlone(sql: Pool, record: NewRecord): Promise<boolean> {
 }
 
 function createInserter(sql: Pool) {
-  /** A statement is a transaction: nothing need be said before and after it. */
+  /** A statement is a transaction of its own: it needs no BEGIN and COMMIT. */
   async function insert(records: readonly NewRecord[]): Promise<ReadonlySet<string>> {
     const notifier = notifierOf(sql);
     const eshopId = records[0]?.eshopId ?? 0;
@@ -138,7 +138,7 @@ function createInserter(sql: Pool) {
     for (const group of statements(records)) {
       const whole = insert(group);
       for (const record of group) {
-        // What the database refuses may be another one's fault: each learns what is wrong with itself.
+        // The refusal may be due to another record: each is then inserted alone, to get its own error.
         const own = whole.catch((error: unknown) => {
           if (group.length > 1 && isUndone(error)) return insert([record]);
           throw error;

@@ -1,7 +1,7 @@
 import type { EntityKind } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 
-/** The kinds of record that have one of this identifier. */
+/** The kinds of record that have one with this identifier. */
 export async function kindsWith(sql: Sql, eshopId: number, id: string): Promise<EntityKind[]> {
   const movement = /^\d{1,18}$/.test(id) ? id : null;
   const rows = await sql<{ kind: EntityKind }[]>`

@@ -1,15 +1,15 @@
-/** What the release timer of a pre-order asks of the database. */
+/** The database queries of a pre-order's release timer. */
 import { releaseOrder } from '../../domain/order/changes.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import { ordersByTimer } from './orders.ts';
 import { changeRecord } from './write.ts';
 
-/** Between two releases of one e-shop in the same second, in milliseconds: each costs as much as two deliveries. */
+/** The time between two releases of one e-shop due in the same second, in milliseconds: each costs as much as two deliveries. */
 const RELEASE_SPACING_MS = 100;
-/** So many get a place of their own, which takes ten minutes; where there are more, each gets a random one. */
+/** Up to this many get their own slots, which takes ten minutes; if there are more, each gets a random one. */
 const MAX_SPACED_RELEASES = 6_000;
-/** The longest that others of its second can put a release off, in milliseconds. */
+/** The longest that others of the same second can delay a release, in milliseconds. */
 export const MAX_RELEASE_SPREAD_MS = RELEASE_SPACING_MS * MAX_SPACED_RELEASES;
 
 /** The pre-orders `s` of the e-shop of `o` that are due in the same second as `o`, itself included. */
@@ -19,9 +19,9 @@ export const ofSameSecond = (sql: Sql) => sql`
   and s.release_at < date_trunc('second', o.release_at) + interval '1 second'`;
 
 /**
- * When the timer of a waiting pre-order ends, in milliseconds since 1970: a little later than due where its e-shop
- * has others in the same second, the first created first. `releaseAt` is null if no time is set; null if it is no
- * pre-order any more.
+ * When the timer of a waiting pre-order ends, in milliseconds since 1970: a little later than due if its e-shop has
+ * others in the same second, in order of creation. `releaseAt` is null if no time is set; the result is null if it is
+ * no longer a pre-order.
  */
 export async function readReleaseTime(
   sql: Sql,
@@ -45,7 +45,7 @@ export async function readReleaseTime(
 }
 
 /**
- * Moves a pre-order whose time has come to preReceived; fires UPDATE_ORDER_STATUS. May be repeated. A release planned for later is
+ * Moves a due pre-order to preReceived; fires UPDATE_ORDER_STATUS. May be repeated. A release planned for later is
  * left alone.
  * @returns whether this call released it
  */
@@ -56,7 +56,7 @@ export async function releasePreOrder(sql: Pool, eshopId: number, eshopOrderId: 
   let released = false;
   await transaction(sql, (tx) =>
     changeRecord(tx, ordersByTimer, eshopId, eshopOrderId, (order, now) => {
-      // Asked again under the lock: it may have been released, canceled or put off a moment ago.
+      // Checked again under the lock: it may just have been released, canceled or postponed.
       const due = order.releaseAt !== null && Date.parse(order.releaseAt) <= now.getTime();
       released = order.status === 'preOrder' && due;
       return released ? releaseOrder(order, now) : order;

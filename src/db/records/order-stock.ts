@@ -1,12 +1,12 @@
 /**
- * What the transitions of an order do to stock.
+ * The effects of an order's transitions on stock.
  *
  * Units are reserved from `received` until the order leaves: in `received`, `processing`, `packed` and
- * `waitingForCarrier`. Entering these statuses reserves, or is refused with 409 when any product is short; a change of the
- * lines there changes the reservation the same way. Every way out but one frees everything: cancellation, and also
- * `suspended` and `productsNotAvailable`, because an order that does not go on must not keep units from those that do;
- * it reserves again when it becomes `received` again. The one is `onTheWay`, which consumes: one movement per line.
- * What comes back afterwards comes back through a return or a correction.
+ * `waitingForCarrier`. Entering these statuses reserves units, or is refused with 409 if any product is short; a change of
+ * the lines there changes the reservation the same way. Entering `onTheWay` consumes the units: one movement per line.
+ * Every other way out frees them all: cancellation, and also `suspended` and `productsNotAvailable`, since a stalled order
+ * must not keep units from others; it reserves again when it becomes `received` again. Units come back later only through a
+ * return or a correction.
  */
 import type { OrderRecord } from '../../domain/order/schema.ts';
 import type { OrderStatus } from '../../domain/order/status.ts';
@@ -22,7 +22,7 @@ const reserving: ReadonlySet<OrderStatus> = new Set([
   'waitingForCarrier',
 ]);
 
-/** What the order needs reserved. */
+/** The units that the order needs reserved. */
 function needs(order: OrderRecord | null): Units[] {
   if (order === null || !reserving.has(order.status)) return [];
   return order.orderProducts.map(({ sku, quantity }) => ({ sku, quantity }));

@@ -24,7 +24,7 @@ export const orders: EntityMapping<OrderRecord> = entityMapping({
 /** Orders, changed by their release timer, which needs no notice of its own changes. */
 export const ordersByTimer: EntityMapping<OrderRecord> = { ...orders, sideEffects: orderStock };
 
-/** When the timer of a pre-order goes off; null where there is none to set. */
+/** When the timer of a pre-order ends; null if it needs none. */
 function dueTime(order: OrderRecord | null): string | null {
   return order?.status === 'preOrder' ? order.releaseAt : null;
 }

@@ -1,4 +1,4 @@
-/** Products in the database. Their stock is written by `stock.ts` alone. */
+/** Products in the database. Their stock is changed only by `stock.ts`. */
 import { productEntry } from '../../domain/catalogue.ts';
 import type { ProductRecord } from '../../domain/product/schema.ts';
 import type { Sql } from '../pool.ts';

@@ -16,22 +16,22 @@ export async function readRecord<Rec extends object>(
   return record === undefined ? null : { ...record };
 }
 
-/** Which records a list holds: those with this value in this column, or since this time (ISO 8601, itself included). */
+/** The filter of a list: a value for a column, or the earliest time (ISO 8601, inclusive). */
 type ListFilter = Readonly<Record<string, string | boolean | undefined>>;
 
-/** The names in a filter that are no columns, and the column that must be at least as late. */
+/** The names in a filter that are not columns, with the column that must be at least as late. */
 const SINCE: ReadonlyMap<string, string> = new Map([
   ['since', 'createdAt'],
   ['createdSince', 'createdAt'],
   ['updatedSince', 'updatedAt'],
 ]);
 
-/** Rows read at once: of the largest records, no more than one answer may have. */
+/** Rows read at once: no more of the largest records than fit in one response. */
 const SLICE = ITEMS_THAT_FIT;
 
 /**
  * A page of the records that pass the filter, oldest first.
- * @throws Problem 400 when they are too large for one answer
+ * @throws Problem 400 if they are too large for one response
  */
 export async function listRecords<Rec extends object>(
   sql: Sql,
@@ -67,7 +67,7 @@ export async function listRecords<Rec extends object>(
   return { records, totalCount: Number(counted[0]?.total ?? 0) };
 }
 
-/** As JSON, roughly. One after the other: the text of all at once would be large itself. */
+/** Their size as JSON, roughly. Record by record: the text of all at once would itself be large. */
 function bytesOf(records: readonly object[]): number {
   return records.reduce((sum, record) => sum + Buffer.byteLength(JSON.stringify(record)), 0);
 }

@@ -6,11 +6,11 @@ import { Staged } from './staged.ts';
 import type { TableMapping } from './table-mapping.ts';
 import type { Participant, UnitOfWork } from './unit-of-work.ts';
 
-/** How far a record has come; both rise with every change, under the lock of its row. */
+/** The version of a record: both values rise with its changes, under the lock of its row. */
 interface Version {
   /** The sequence of its last event. */
   readonly sequence: number;
-  /** The time of its last change: its `updatedAt`, where its kind has one. */
+  /** The time of its last change: its `updatedAt`, if its kind has one. */
   readonly at: Date;
 }
 
@@ -30,19 +30,19 @@ export class Records<Rec extends object> implements Participant {
     this.#mapping = mapping;
   }
 
-  /** Locks the records of these identifiers in the order of these, as far as there are any, and reads them. */
+  /** Locks those of these records that exist, in the order of their identifiers, and reads them. */
   async lock(ids: Iterable<string>): Promise<void> {
     const wanted = this.#records.missing(ids);
     if (wanted.length === 0) return;
     const { tx, eshopId } = this.#work;
     const { entry, table } = this.#mapping;
     const own = tx`eshop_id = ${eshopId} and ${tx(entry.idField)} = any(${wanted}::text[])`;
-    // The time is the one at which the lock was got: the outer query is asked only for rows that the inner one found.
+    // `got` is the time at which the lock was acquired: the outer query is evaluated only for rows that the inner one returns.
     const lock = tx<(Version & { readonly id: string; readonly got: Date })[]>`
       select locked.*, clock_timestamp() as got from (
         select ${tx(entry.idField)} as id, last_sequence::float8 as sequence, updated_at as at
         from ${tx(table)} where ${own} order by ${tx(entry.idField)} for no key update) locked`;
-    // Sent now, and so before the reading, which does not wait for its answer: what is read is as new as the lock.
+    // Sent now, before the read, which does not wait for its answer: the rows read are as new as the lock.
     void lock.execute();
     const reading = tx<Rec[]>`select ${selected(tx, this.#mapping)} from ${tx(table)} t where ${own}`;
     const [locked, read] = await Promise.all([lock, reading]);
@@ -55,12 +55,12 @@ export class Records<Rec extends object> implements Participant {
     }
   }
 
-  /** Null where there is none. It must have been locked. */
+  /** Null if there is none. It must have been locked. */
   get(id: string): Rec | null {
     return this.locked(id)?.record ?? null;
   }
 
-  /** The same, with how far it has come. */
+  /** The same, with its version. */
   locked(id: string): Locked<Rec> | null {
     return this.#records.get(id) ?? null;
   }

@@ -1,6 +1,6 @@
 /**
  * Returns. On completion each enabled line that goes back into the inventory (or is undecided) becomes one `return`
- * movement: of the units counted, or of those announced where none were.
+ * movement: of the units counted, or of those announced if none were.
  */
 import { arrivedUnits, enabled } from '../../domain/announced-lines.ts';
 import { returnEntry } from '../../domain/catalogue.ts';

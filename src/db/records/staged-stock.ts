@@ -1,7 +1,7 @@
 /**
- * Stock in a unit of work, read under locks and written together. Products are locked at once, in the order of their
- * SKUs: two writers never sell the same unit, and never deadlock. `for no key update` lets the foreign keys of new
- * order lines pass.
+ * Stock in a unit of work, read under locks and written together. Products are locked together, in the order of their
+ * SKUs: two writers never sell the same unit, and never deadlock. `for no key update` does not block the foreign keys
+ * of new order lines.
  */
 import { idOf, stockMovementEntry } from '../../domain/catalogue.ts';
 import { eventOfMovement } from '../../domain/event-types.ts';
@@ -10,7 +10,7 @@ import type { StockMovementRecord } from '../../domain/stock/movement.ts';
 import { Staged, StagedList } from './staged.ts';
 import { type Participant, participantOf, type UnitOfWork } from './unit-of-work.ts';
 
-/** What an order has reserved: units by SKU. */
+/** The units that an order has reserved, by SKU. */
 type Reservation = ReadonlyMap<string, string>;
 
 export class StagedStock implements Participant {
@@ -24,7 +24,7 @@ export class StagedStock implements Participant {
     this.#work = work;
   }
 
-  /** Locks products, those of several changes with one call first. */
+  /** Locks products. Before several changes, call it once for the products of all. */
   async lock(skus: Iterable<string>): Promise<void> {
     const wanted = this.#stock.missing(skus);
     if (wanted.length === 0) return;
@@ -41,7 +41,7 @@ export class StagedStock implements Participant {
     }
   }
 
-  /** The stock of a locked product; undefined when it is no product of the e-shop. */
+  /** The stock of a locked product; undefined if the e-shop has no such product. */
   get(sku: string): Stock | undefined {
     return this.#stock.get(sku) ?? undefined;
   }
@@ -50,7 +50,7 @@ export class StagedStock implements Participant {
     this.#stock.set(sku, stock);
   }
 
-  /** Reads what orders have reserved, which the locks of these orders protect. */
+  /** Reads the reservations of orders; the locks of these orders protect them. */
   async readReservations(eshopOrderIds: Iterable<string>): Promise<void> {
     const wanted = this.#reserved.missing(eshopOrderIds);
     if (wanted.length === 0) return;
@@ -72,7 +72,7 @@ export class StagedStock implements Participant {
 
   /**
    * Stages a movement and its event.
-   * @returns the record, which gets its id on writing
+   * @returns the record, which gets its id when it is written
    */
   move(movement: Omit<StockMovementRecord, 'id' | 'createdAt'>): StockMovementRecord {
     const record = { id: 0, ...movement, createdAt: this.#work.now.toISOString() };
@@ -91,7 +91,7 @@ export class StagedStock implements Participant {
     return Promise.all([this.#writeStock(), this.#writeReservations(), this.#writeMovements()]);
   }
 
-  /** The sums were made in TypeScript, so that they stay canonical. */
+  /** The sums were computed in TypeScript, so that they stay canonical. */
   async #writeStock(): Promise<void> {
     const { tx, eshopId } = this.#work;
     const rows = this.#stock.changes().flatMap(({ key: sku, after }) => {

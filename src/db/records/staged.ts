@@ -1,10 +1,10 @@
-/** Values as the database has them, and as a unit of work wants them. */
+/** Values as read from the database, and as staged by a unit of work. */
 
 /** Something with a savepoint. */
 export interface Savepoint {
-  /** Commits what was staged since the last savepoint. */
+  /** Commits the values staged since the last savepoint. */
   commit(): void;
-  /** Forgets what was staged since the last savepoint. */
+  /** Discards the values staged since the last savepoint. */
   rollback(): void;
 }
 
@@ -17,12 +17,12 @@ export class Staged<V> implements Savepoint {
     this.#read.set(key, value);
   }
 
-  /** Of these keys, those whose value has not been read; each once. */
+  /** Those of these keys whose value has not been read, each once. */
   missing(keys: Iterable<string>): string[] {
     return [...new Set(keys)].filter((key) => !this.#read.has(key));
   }
 
-  /** The present value; undefined where none has been read. */
+  /** The current value; undefined if none has been read. */
   get(key: string): V | undefined {
     for (const values of [this.#staged, this.#committed]) if (values.has(key)) return values.get(key);
     return this.#read.get(key);
@@ -41,7 +41,7 @@ export class Staged<V> implements Savepoint {
     this.#staged.clear();
   }
 
-  /** What was committed: each key with its value before and after. */
+  /** The committed changes: each key with its value before and after. */
   changes(): { readonly key: string; readonly before: V | undefined; readonly after: V }[] {
     return [...this.#committed].map(([key, after]) => ({ key, before: this.#read.get(key), after }));
   }

@@ -15,7 +15,7 @@ export const stockMovements: EntityMapping<StockMovementRecord> = entityMapping(
 
 /**
  * Records a movement; fires CREATE_STOCK_MOVEMENT_<TYPE>.
- * @throws Problem 400 for a SKU that is no product, 409 when there are too few units
+ * @throws Problem 400 for a SKU that is no product, 409 if there are too few units
  */
 export function createMovement(
   tx: Transaction,
@@ -25,7 +25,7 @@ export function createMovement(
   return inUnitOfWork(tx, eshopId, (work) => stageMovement(work, movement));
 }
 
-/** The same as a part of a unit of work, whose writing gives the movement its id. */
+/** The same within a unit of work; the movement gets its id when that is written. */
 export async function stageMovement(work: UnitOfWork, movement: NewMovement): Promise<StockMovementRecord> {
   const [record] = await stageMovements(work, [movement]);
   if (record === undefined) throw new RangeError('A movement of 0 units cannot be recorded.');

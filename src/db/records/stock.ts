@@ -22,10 +22,10 @@ export interface Units {
 }
 
 /**
- * Writes movements in their order, changes the stock and fires CREATE_STOCK_MOVEMENT_<TYPE> for each. A movement of 0
- * units is left out.
+ * Stages movements in order, changes the stock and fires CREATE_STOCK_MOVEMENT_<TYPE> for each. A movement of 0 units
+ * is left out.
  * @param from where the units come from
- * @throws Problem 400 for a SKU that is no product, 409 when a product has too few units (naming all of them)
+ * @throws Problem 400 for a SKU that is no product, 409 if products have too few units, naming all of them
  */
 export async function stageMovements(
   work: UnitOfWork,
@@ -46,9 +46,9 @@ export async function stageMovements(
 }
 
 /**
- * Makes the reservation of an order what it must be: reserves, frees, or both.
- * @param lines what the order needs reserved, several lines of a SKU allowed; empty to free everything
- * @throws Problem 409 when there is too little, naming every SKU
+ * Adjusts the reservation of an order: reserves, frees, or both.
+ * @param lines the units that the order needs reserved, several lines of a SKU allowed; empty to free everything
+ * @throws Problem 409 if there is too little, naming every SKU
  */
 export async function reserveStock(
   work: UnitOfWork,
@@ -74,7 +74,7 @@ export async function reserveStock(
 
 /**
  * Takes the reserved units of an order out of the stock: one `order` movement per line. The reservation ends.
- * @throws Problem 409 when the order had less reserved and there is too little, naming every SKU
+ * @throws Problem 409 if the order had less reserved and there is too little, naming every SKU
  */
 export async function consumeStock(
   work: UnitOfWork,
@@ -83,7 +83,7 @@ export async function consumeStock(
 ): Promise<void> {
   const stock = stockOf(work);
   await stock.lock(lines.map(({ sku }) => sku));
-  // Nothing to do but for an order that came this far before reservations were kept.
+  // Changes something only for an order that came this far before reservations were kept.
   await reserveStock(work, eshopOrderId, lines);
   const movements = lines.map(({ sku, quantity, lot }) => ({
     type: 'order' as const,
@@ -100,9 +100,9 @@ export async function consumeStock(
 
 /**
  * Adds to the units that open receivings have announced.
- * @param changes signed decimal strings; a SKU may come several times
+ * @param changes signed decimal strings; a SKU may occur several times
  * @throws Problem 400 for a SKU that is no product, 409 for more units than a product can have
- * @throws RangeError when more would be taken back than was announced
+ * @throws RangeError if more would be taken back than was announced
  */
 export async function addAwaiting(
   work: UnitOfWork,
@@ -120,12 +120,12 @@ export async function addAwaiting(
   refuse('The units cannot be announced', short);
 }
 
-/** What SKUs have too little or too much of, with the stock they had. */
+/** The SKUs with too little or too much of a stock value, and the stock they had. */
 type Shortages = Map<string, { readonly what: NonNullable<ReturnType<typeof shortOf>>; readonly had: Stock }>;
 
 /**
  * Changes the stock of a locked product in memory, noting shortages.
- * @throws Problem 400 when it is no product of the e-shop
+ * @throws Problem 400 if it is no product of the e-shop
  */
 function change(stock: StagedStock, short: Shortages, sku: string, by: StockChange): Stock {
   const had = stock.get(sku);
@@ -137,7 +137,7 @@ function change(stock: StagedStock, short: Shortages, sku: string, by: StockChan
   return after;
 }
 
-/** @throws Problem 409 that names every SKU, when there is any */
+/** @throws Problem 409 that names every SKU, if there is any */
 function refuse(message: string, short: Shortages): void {
   if (short.size === 0) return;
   const clauses = [...short].map(([sku, { what, had }]) => {

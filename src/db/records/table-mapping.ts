@@ -1,6 +1,6 @@
 import type { CatalogueEntry } from '../../domain/catalogue.ts';
 
-/** The lines of a record, which stand in a table of their own. */
+/** The lines of a record, in their own table. */
 interface ChildTable<Rec> {
   readonly table: string;
   /** The record's field that holds them. */
@@ -13,9 +13,9 @@ export interface TableMapping<Rec extends object> {
   readonly entry: CatalogueEntry;
   readonly table: string;
   readonly lines?: ChildTable<Rec>;
-  /** Fields that are no column of that name, as SQL over the table `t`: read like this, and never written. */
+  /** Fields that are not plain columns, as SQL over the table `t`: they are read, never written. */
   readonly computed?: Readonly<Record<string, string>>;
 }
 
-/** SQL of which every part stands in the source: names and expressions, never a value. */
+/** SQL whose every part comes from the source: names and expressions, never a value. */
 export const sqlText = String.raw;

@@ -1,4 +1,4 @@
-/** Writes that changed nothing and so fired nothing, remembered to say why there is no event. */
+/** Writes that changed nothing and so fired no event, kept to explain why there is none. */
 import type { EntityKind } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 
@@ -22,7 +22,7 @@ export async function noteUnchanged(
     on conflict (eshop_id, kind, entity_id) do update set at = excluded.at, writes = u.writes + excluded.writes`;
 }
 
-/** The last write of each record of this identifier that changed nothing, of these kinds. */
+/** The last write that changed nothing, of each record of these kinds with this identifier. */
 export async function findUnchanged(
   sql: Sql,
   eshopId: number,

@@ -1,6 +1,6 @@
 /**
- * What one transaction does to the records of an e-shop: reads under locks, changes in memory, and at the end writes
- * all in a few statements. Several changes cost little more than one, and each finds what the one before left.
+ * The changes of one transaction to the records of an e-shop: read under locks, changed in memory, and written at the
+ * end in a few statements. Several changes cost little more than one, and each sees the result of the one before.
  */
 import { type EventText, recordEvents } from '../outbox/events.ts';
 import { QUEUE, type Queue } from '../outbox/outbox.ts';
@@ -8,11 +8,11 @@ import type { Transaction } from '../transaction.ts';
 import { type Savepoint, StagedList } from './staged.ts';
 import { noteUnchanged, type UnchangedWrite } from './unchanged.ts';
 
-/** What takes part in a unit of work: the records of a kind, stock. */
+/** A part of a unit of work: the records of a kind, or stock. */
 export interface Participant {
-  /** What it stages. */
+  /** The values that it stages. */
   readonly staged: readonly Savepoint[];
-  /** Sends the statements that write what was committed. */
+  /** Sends the statements that write the committed values. */
   write(): Promise<unknown>;
 }
 
@@ -37,24 +37,24 @@ export class UnitOfWork {
     this.#queue = queue;
   }
 
-  /** The time by the database's clock at which the last lock was got. */
+  /** The time by the database's clock at which the last lock was acquired. */
   get now(): Date {
     if (this.#now === undefined) throw new Error('The transaction has locked nothing yet.');
     return this.#now;
   }
 
-  /** Notes the time at which a lock was got; it never goes back. */
+  /** Notes the time at which a lock was acquired; it never goes back. */
   lockedAt(now: Date): void {
     if (this.#now === undefined || now > this.#now) this.#now = now;
   }
 
-  /** Roughly the bytes of the events that were staged. */
+  /** Roughly the bytes of the staged events. */
   get eventBytes(): number {
     return this.#eventBytes;
   }
 
   /**
-   * @param event asked once the participants are written
+   * @param event called once the participants are written
    * @param bytes of its record, roughly
    */
   addEvent(event: StagedEvent, bytes = 0): void {
@@ -70,7 +70,7 @@ export class UnitOfWork {
     this.#participants.push(participant);
   }
 
-  /** Makes a change whole or not at all: when it throws, nothing of it stays, and the others are not affected. */
+  /** Makes a change completely or not at all: if it throws, nothing of it stays, and the others are not affected. */
   async savepoint<T>(change: () => Promise<T>): Promise<T> {
     try {
       const result = await change();
@@ -86,7 +86,7 @@ export class UnitOfWork {
     return [this.#events, this.#unchanged, ...this.#participants.flatMap(({ staged }) => staged)];
   }
 
-  /** Writes everything, the events last: they carry what the writing has added to a record. */
+  /** Writes everything, the events last: they include what the other writes added to a record. */
   async write(): Promise<void> {
     await Promise.all(this.#participants.map((each) => each.write()));
     await noteUnchanged(this.tx, this.eshopId, this.#unchanged.committed);
@@ -100,7 +100,7 @@ export class UnitOfWork {
 }
 
 /**
- * Makes a participant: each unit of work gets one of its own when it first asks.
+ * Defines a participant: each unit of work gets its own on first use.
  * @example const stockOf = participantOf((work) => new StagedStock(work));
  */
 export function participantOf<P extends Participant>(make: (work: UnitOfWork) => P): (work: UnitOfWork) => P {

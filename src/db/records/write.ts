@@ -16,13 +16,13 @@ import { inUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
 /**
  * A pure change of a record.
  * @param now the time of the whole change, by the database's clock, taken under the lock
- * @throws Problem with which it refuses; nothing is written then
+ * @throws Problem if it refuses; nothing is written then
  */
 export type Change<Rec> = (before: Rec, now: Date) => Rec;
 
 /**
- * Creates a record, whole or not at all; fires CREATE_<KIND>.
- * @throws Problem 409 when the e-shop has one of this identifier
+ * Creates a record, completely or not at all; fires CREATE_<KIND>.
+ * @throws Problem 409 if the e-shop has one with this identifier
  */
 export async function create<Rec extends object>(
   sql: Pool,
@@ -64,8 +64,8 @@ function alreadyExists({ entry }: EntityMapping<object>, record: object): Proble
 }
 
 /**
- * Applies a pure change under the row's lock; fires what the comparison of before and after says.
- * @throws Problem 404 when there is no such record, and what the change and its effects throw
+ * Applies a pure change under the row's lock; fires the events that follow from comparing before and after.
+ * @throws Problem 404 if there is no such record, and the errors of the change and its effects
  */
 export function changeRecord<Rec extends object>(
   tx: Transaction,
@@ -77,7 +77,7 @@ export function changeRecord<Rec extends object>(
   return inUnitOfWork(tx, eshopId, (work) => stageChange(work, mapping, id, change));
 }
 
-/** The same as a part of a unit of work. */
+/** The same within a unit of work. */
 export async function stageChange<Rec extends object>(
   work: UnitOfWork,
   mapping: EntityMapping<Rec>,
@@ -99,7 +99,7 @@ export async function stageChange<Rec extends object>(
   const after = 'updatedAt' in changed ? { ...changed, updatedAt: now.toISOString() } : changed;
   const types = eventsOf(entry, before, after);
   records.set(id, after, { sequence: version.sequence + types.length, at: now });
-  // Effects first, so that the event is the last word.
+  // Effects first, so that the record's own event comes last.
   const written = { before, after };
   if (sideEffects?.due(written) === true) await sideEffects.stage(work, written);
   const happened = { sequence: version.sequence, at: now.toISOString() };
@@ -109,8 +109,8 @@ export async function stageChange<Rec extends object>(
 }
 
 /**
- * The time of a change, in milliseconds as the API shows it: later than that of the change before, though several lines of an
- * import change a record under one lock, and clocks are set back.
+ * The time of a change, in milliseconds as the API shows it: later than that of the change before, even if several lines of an
+ * import change a record under one lock, or the clock was set back.
  */
 export function later(now: Date, last: Date): Date {
   return new Date(Math.max(now.getTime(), last.getTime() + 1));
@@ -118,8 +118,8 @@ export function later(now: Date, last: Date): Date {
 
 /**
  * The texts of the events that a write fires.
- * @param written `sequence`: that of the record before it; `at`: when, null where the database says it
- * @throws Problem 400 when the record has become too large
+ * @param written `sequence`: the record's before the write; `at`: its time, null if the database sets it
+ * @throws Problem 400 if the record has become too large
  */
 function eventTexts(
   { entry }: EntityMapping<object>,
@@ -129,7 +129,7 @@ function eventTexts(
 ): EventText[] {
   if (types.length === 0) return [];
   const snapshot = JSON.stringify(after);
-  // Whatever else it brings along, such as a note: no write of the e-shop changes a status together with other fields.
+  // Even with other changes, such as a note: no write of the e-shop changes a status together with other fields.
   const movesStatus = types.some((type) => eventTypes[type].on === 'statusChanged');
   assertRecordSize(entry.noun, snapshot, movesStatus);
   const entityId = idOf(entry, after);

@@ -1,4 +1,4 @@
-/** A recovery of whatever webhook, asked for by an operator. */
+/** A recovery of any webhook, requested by an operator. */
 import {
   type AskedOfRecovery,
   estimatedDurationMs,
@@ -14,19 +14,19 @@ import { beginRecovery, measuredPace, previewRecovery, type RecoveryInput } from
 interface AskedRecovery extends AskedOfRecovery {
   /** null: until now. */
   readonly until: Date | null;
-  /** Only counted and estimated, also for an inactive webhook. */
+  /** Only counted and estimated, for an inactive webhook too. */
   readonly dryRun: boolean;
 }
 
 export type RecoveryAnswer =
-  /** `since`: the webhook has never been deactivated, so it has to be said. */
+  /** `since`: the webhook has never been deactivated, so a start has to be given. */
   | { readonly kind: 'notFound' | 'inactive' | 'since' }
-  /** Another one of this webhook still looks for its events. */
+  /** Another recovery of this webhook is still looking for its events. */
   | { readonly kind: 'busy'; readonly recoveryId: string }
   | {
-      /** `known`: it was asked for before. */
+      /** `known`: it was requested before. */
       readonly kind: 'counted' | 'begun' | 'known';
-      /** null where it was only counted. */
+      /** null if it was only counted. */
       readonly recoveryId: string | null;
       readonly found: LostEventCount;
       readonly since: Date;

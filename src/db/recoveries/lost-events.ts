@@ -1,6 +1,6 @@
 /**
- * Which events a webhook did not get: found by a keyset of event ids, each judged by all its deliveries to the
- * webhook.
+ * Finds the events that a webhook did not get: page by page in the order of their ids, each judged by all its
+ * deliveries to the webhook.
  */
 import type { EventType } from '../../domain/event-types.ts';
 import { idAt } from '../../domain/id-time.ts';
@@ -11,9 +11,9 @@ import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 export interface Search {
   readonly eshopId: number;
   readonly webhookId: number;
-  /** Of what was missed, only events of this type: the webhook's own, now. */
+  /** Of missed events, only those of this type: the webhook's current one. */
   readonly webhookType: EventType;
-  /** Of the event: from here on, and before this. */
+  /** The period of the events: from `since` on, before `until`. */
   readonly since: Date;
   readonly until: Date;
   readonly include: readonly Recoverable[];
@@ -21,7 +21,7 @@ export interface Search {
 
 /**
  * How far the time in an event's id may be from the database's, in milliseconds. Early releases made ids by the clock of
- * the machine that wrote the event; the time that decides is the database's.
+ * the machine that wrote the event; the database's time decides.
  */
 const MAX_WRITER_CLOCK_SKEW_MS = 24 * 3_600_000;
 
@@ -50,7 +50,7 @@ function suspects(sql: Sql, search: Search, after: string | null, limit: number)
 function lost(sql: Sql, { eshopId, webhookId, since, until, include }: Search) {
   return sql`
     from suspect
-    -- One by one: the planner would rather read all events of the e-shop, and there may be millions.
+    -- One by one: the planner would otherwise read all events of the e-shop, and there may be millions.
     cross join lateral (
       select e.id, e.type, e.entity_id, e.created_at from events e
       where e.id = suspect.id and e.eshop_id = ${eshopId} and e.created_at >= ${since} and e.created_at < ${until}
@@ -65,18 +65,18 @@ function lost(sql: Sql, { eshopId, webhookId, since, until, include }: Search) {
 
 export interface LostEventCount {
   readonly count: number;
-  /** When the first and the last of the events happened; null where there are none. */
+  /** When the first and the last of the events happened; null if there are none. */
   readonly firstAt: Date | null;
   readonly lastAt: Date | null;
 }
 
-/** Events that one statement judges: it takes them a fraction of a second, seconds on a busy machine. */
+/** The events that one statement judges: it takes a fraction of a second, seconds on a busy machine. */
 const JUDGED_AT_ONCE = 5_000;
 
 /**
- * Counts the lost events in statements of which none takes long.
- * @param options.atOnce events that one judges
- * @param options.enough when so many are found, no more are looked for
+ * Counts the lost events in several short statements.
+ * @param options.atOnce the events that one judges
+ * @param options.enough the search ends once this many are found
  */
 export async function countLostEvents(
   sql: Sql,
@@ -122,16 +122,16 @@ interface LostEvent {
 
 interface LostPage {
   readonly events: readonly LostEvent[];
-  /** Up to here everything was looked at. */
+  /** All events up to here were judged. */
   readonly lookedAtId: string | null;
-  /** There is nothing behind it. */
+  /** Nothing comes after it. */
   readonly last: boolean;
 }
 
 const EVENTS_PER_PAGE = 2_000;
 
 /**
- * The lost events behind an id, in their order.
+ * The lost events after an id, in order.
  * @param after null: from the beginning
  * @param limit at least 1
  */
@@ -153,7 +153,7 @@ export async function nextLostEvents(
     order by found.id`;
   const [first] = rows;
   const events = rows.flatMap(({ id, type, entityId }) => (id === null ? [] : [{ id, type, entityId }]));
-  // With a full page, what was looked at behind its last event is looked at again.
+  // If the page is full, events judged after its last one are judged again.
   if (events.length === limit) return { events, lookedAtId: events.at(-1)?.id ?? after, last: false };
   return {
     events,

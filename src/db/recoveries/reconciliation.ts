@@ -3,19 +3,19 @@ import type { Sql } from '../pool.ts';
 /** A recovery that should have a running workflow. */
 export interface TrackedRecovery {
   readonly id: string;
-  /** Its next step is past although nothing holds it. */
+  /** Its next step is overdue although nothing holds it. */
   readonly late: boolean;
 }
 
-/** Between two steps while only what is being retried is left, in seconds: the most that a workflow waits. */
+/** The time between two steps while only retries are left, in seconds: the longest wait of a workflow. */
 const MAX_STEP_INTERVAL_S = 60;
-/** Before one is looked at again, in seconds. */
+/** The time before one is checked again, in seconds. */
 const CHECK_INTERVAL_S = 60;
 
-/** Of which Temporal has been told. */
+/** Recoveries that Temporal knows of. */
 const told = (sql: Sql) => sql`r.state in ('running', 'paused') and r.told_version > 0`;
 
-/** Claims those whose last step is past by more than the grace, and that nothing holds. */
+/** Claims those whose last step is longer ago than the grace and that nothing holds. */
 export async function claimLateRecoveries(
   sql: Sql,
   graceMs: number,

@@ -1,5 +1,5 @@
 /**
- * Recoveries: asked for, read, paused, resumed and canceled. A change that matters to the workflow raises the row's
+ * Requests, reads, pauses, resumes and cancels recoveries. A change that matters to the workflow raises the row's
  * version, which the relay passes on.
  */
 import { v7 as uuidv7 } from 'uuid';
@@ -16,7 +16,7 @@ import { counted, oneRow, type Pool, type Sql } from '../pool.ts';
 import { transaction, wakeRelayAfter } from '../transaction.ts';
 import { countLostEvents, type LostEventCount, type Search } from './lost-events.ts';
 
-/** A recovery as stored, with how far it has come. */
+/** A recovery as stored, with its progress. */
 export interface RecoveryRow extends Search, StoredRecovery {
   readonly id: string;
   readonly webhookDeleted: boolean;
@@ -26,7 +26,7 @@ export interface RecoveryRow extends Search, StoredRecovery {
   readonly finishedAt: Date | null;
 }
 
-/** The columns of a {@link RecoveryRow}; the deliveries that are not delivered are few, and counted. */
+/** The columns of a {@link RecoveryRow}; the deliveries not delivered are few, and are counted. */
 function selectRecoveries(sql: Sql) {
   return sql`
     select r.id, r.eshop_id, r.webhook_id, w.webhook_type, r.since, r.until, r.include, r.state, r.by, r.words,
@@ -60,13 +60,13 @@ export async function readRecovery(sql: Sql, recoveryId: string): Promise<Recove
   return row ?? null;
 }
 
-/** Those of all e-shops that are under way, the oldest first. */
+/** The recoveries of all e-shops that are under way, the oldest first. */
 export async function listRecoveriesUnderWay(sql: Sql): Promise<RecoveryRow[]> {
   return await sql<RecoveryRow[]>`
     ${selectRecoveries(sql)} where r.state in ('running', 'paused') order by r.id`;
 }
 
-/** Those of one webhook, or of all, whatever became of them: the newest first. */
+/** The recoveries of one webhook or of all, in any state, the newest first. */
 export async function listRecoveries(
   sql: Sql,
   webhookId: number | null,
@@ -79,7 +79,7 @@ export async function listRecoveries(
     order by r.id desc limit ${limit} offset ${offset}`;
 }
 
-/** How many {@link listRecoveries} finds of one webhook. */
+/** How many {@link listRecoveries} finds for one webhook. */
 export async function countRecoveries(sql: Sql, webhookId: number): Promise<number> {
   return await counted(sql<{ count: number }[]>`
     select count(*)::int as count from recoveries where webhook_id = ${webhookId}`);
@@ -90,7 +90,7 @@ export interface RecoveryInput extends Omit<Search, 'until'> {
   readonly until: Date | null;
 }
 
-/** What follows from asking for a recovery: it, or the one that is in its way. */
+/** The answer to a request for a recovery: it, or the one in its way. */
 type Asked =
   | {
       readonly kind: 'begun' | 'known';
@@ -100,7 +100,7 @@ type Asked =
     }
   | { readonly kind: 'busy'; readonly recoveryId: string };
 
-/** What has not happened yet is not lost. */
+/** The search ends now at the latest: future events are not lost. */
 async function searchOf(sql: Sql, input: RecoveryInput): Promise<Search> {
   const row = await oneRow(sql<{ until: Date }[]>`select least(${input.until}::timestamptz, now()) as until`);
   return { ...input, until: row.until };
@@ -115,18 +115,18 @@ export async function previewRecovery(
 }
 
 /**
- * Begins a recovery; asked for the same while under way, it is the same one. Another one that still looks for lost
- * events is in its way.
+ * Begins a recovery; the same request while it is under way returns the same one. Another one that is still looking for
+ * lost events is in its way.
  */
 export async function beginRecovery(sql: Pool, input: RecoveryInput): Promise<Asked> {
   const before = await underWay(sql, input);
   if (before !== null) return before;
-  // Counted before anything is locked: of very many events it takes its time.
+  // Counted before anything is locked: with very many events it takes a while.
   const search = await searchOf(sql, input);
   const found = await countLostEvents(sql, search);
   const { eshopId, webhookId, since, include } = input;
   return await transaction(sql, async (tx) => {
-    // Those who ask for recoveries of one webhook wait for each other.
+    // Requests for recoveries of one webhook wait for each other.
     await tx`select 1 from webhooks where id = ${webhookId} for no key update`;
     const meanwhile = await underWay(tx, input);
     if (meanwhile !== null) return meanwhile;
@@ -140,7 +140,7 @@ export async function beginRecovery(sql: Pool, input: RecoveryInput): Promise<As
   });
 }
 
-/** The same recovery, or one that is in its way; null where there is none. */
+/** The same recovery, or one in its way; null if there is neither. */
 async function underWay(
   sql: Sql,
   { webhookId, since, until, include }: RecoveryInput,
@@ -163,7 +163,7 @@ const STATE_AFTER = { pause: 'paused', resume: 'running', cancel: 'canceled' } a
 
 /**
  * Pauses, resumes or cancels a recovery; repeated, it changes nothing.
- * @returns false where it has ended otherwise, or there is none
+ * @returns false if it has ended otherwise, or there is none
  */
 export async function controlRecovery(
   sql: Pool,
@@ -187,7 +187,7 @@ export async function controlRecovery(
   });
 }
 
-/** Attempts by which a receiver is measured. */
+/** How many deliveries a receiver is measured by. */
 const MEASURED = 100;
 
 export async function measuredPace(sql: Sql, webhookId: number): Promise<MeasuredPace> {

@@ -1,6 +1,6 @@
 /**
- * One step of a recovery: creates as many deliveries as its pace allows, in one transaction with its new place. A
- * repeated step goes on behind it.
+ * One step of a recovery: creates as many deliveries as its pace allows, in one transaction with its new position. A
+ * repeated step continues after it.
  */
 import {
   allowanceFor,
@@ -17,7 +17,7 @@ import { type RecoveryRow, readRecovery } from './recoveries.ts';
 
 export interface RecoveryStep {
   readonly recovery: RecoveryRow;
-  /** Nothing was found where it looked, and there is more to look at. */
+  /** Nothing was found in this step, and there are more events to judge. */
   readonly more: boolean;
 }
 
@@ -25,7 +25,7 @@ interface StepState extends RecoveryPace, StepTiming {
   readonly lookedAtId: string | null;
 }
 
-/** @returns null where there is no such recovery */
+/** @returns null if there is no such recovery */
 export async function stepRecovery(sql: Pool, recoveryId: string): Promise<RecoveryStep | null> {
   return await transaction(sql, async (tx) => {
     const [before] = await tx<StepState[]>`
@@ -48,7 +48,7 @@ async function goOn(tx: Transaction, recovery: RecoveryRow, before: StepState): 
     return false;
   }
   if (state === 'paused' || webhookInactive) {
-    // What passes until it goes on says nothing about the receiver.
+    // Whatever happens until it continues says nothing about the receiver.
     await tx`update recoveries set stepped_at = null, ended = ${endedOf(recovery)}, superseded = ${recovery.superseded} where id = ${id}`;
     return false;
   }

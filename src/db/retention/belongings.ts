@@ -1,16 +1,16 @@
-/** What belongs to deliveries, recoveries and imports that are gone. */
+/** Removes rows that belong to deliveries, batches, recoveries and imports that are gone. */
 import type postgres from 'postgres';
 import { idAt } from '../../domain/id-time.ts';
 import type { Pool } from '../pool.ts';
 import { deleteInPages } from './pages.ts';
 
-/** What is from before these times is over. */
+/** Rows from before these times are no longer needed. */
 interface Over {
-  /** Deliveries made earlier are gone, but for open ones. */
+  /** Deliveries created earlier are gone, except open ones. */
   readonly deliveries: Date;
-  /** Of those that hold nothing. */
+  /** For batches without open deliveries. */
   readonly batches: Date;
-  /** Of imported lines. */
+  /** For the keys of imported lines. */
   readonly importKeys: Date;
 }
 
@@ -39,7 +39,7 @@ export async function removeBelongings(
   let rows = await remove('batches', batches);
   rows += await remove('redeliveries', redeliveries);
   rows += await remove('recoveries', recoveries);
-  // The form of an attempt that was made before.
+  // Forms that only attempts before this time used.
   rows += await remove('webhook_forms', sql`x.until < ${over.deliveries}`);
   return { importKeys, rows };
 }

@@ -1,7 +1,4 @@
-/**
- * Old rows of a partition that cannot be dropped as a whole, deleted in small batches so that no lock is held for
- * long.
- */
+/** Deletes old rows of a partition that cannot be dropped as a whole, in small batches so that no lock is held for long. */
 import { NIL } from 'uuid';
 import { oneRow, type Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
@@ -10,9 +7,9 @@ import { needed } from './partitions.ts';
 const BATCH = 1_000;
 
 interface OldRows {
-  /** What the names of the partitions end with. */
+  /** The end of the partitions' names. */
   readonly week: string;
-  /** Only what was written before this time, by the database's clock; null: everything. */
+  /** Only rows written before this time, by the database's clock; null: all. */
   readonly writtenBefore: Date | null;
   /** Ends it early. */
   readonly signal?: AbortSignal | undefined;
@@ -38,8 +35,8 @@ export async function removeDeliveries(sql: Pool, old: OldRows): Promise<number>
 }
 
 /**
- * Removes events that no delivery needs, read once, since that takes time; an event redelivered meanwhile is locked,
- * and looked for again.
+ * Removes events that no delivery needs. The needed ones are read only once, since that takes time; so each event is
+ * locked, and checked for redeliveries made meanwhile.
  * @returns how many
  */
 export async function removeEvents(sql: Pool, old: OldRows): Promise<number> {
@@ -66,7 +63,7 @@ export async function removeEvents(sql: Pool, old: OldRows): Promise<number> {
 
 interface BatchRow {
   readonly removed: number;
-  /** null: nothing is left to look at. */
+  /** null: no rows are left. */
   readonly last: string | null;
 }
 

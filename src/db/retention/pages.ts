@@ -1,4 +1,4 @@
-/** Rows deleted a page at a time: no statement takes long, and none holds many locks. */
+/** Deletes rows a page at a time: no statement takes long, and none holds many locks. */
 import type postgres from 'postgres';
 import type { Pool } from '../pool.ts';
 
@@ -7,7 +7,7 @@ const PAGE = 10_000;
 
 /**
  * Changes rows until a page is short.
- * @param step changes at most so many rows; answers how many
+ * @param step changes at most `limit` rows; returns how many
  * @param signal ends it early; the next run goes on
  * @returns how many in all
  */
@@ -26,15 +26,15 @@ export async function inPages(
 
 interface DeletedRows {
   readonly table: string;
-  /** A condition on a row `x` of it. */
+  /** A condition on a row `x` of the table. */
   readonly where: postgres.Fragment;
   readonly signal?: AbortSignal | undefined;
-  /** Rows of one statement; default 10,000. */
+  /** Rows deleted by one statement; default 10,000. */
   readonly page?: number | undefined;
 }
 
 /**
- * Deletes the rows that a condition is true of; a locked row is left to the next run.
+ * Deletes the rows that meet a condition; a locked row is left to the next run.
  * @returns how many
  */
 export async function deleteInPages(sql: Pool, { table, where, signal, page }: DeletedRows): Promise<number> {

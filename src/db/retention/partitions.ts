@@ -1,6 +1,6 @@
 /**
  * The partitions of events, deliveries and attempts: one per week and table, by the time in the id, so that a lookup
- * by id reads one. A default partition takes ids of a clock that is far off.
+ * by id reads one. A default partition takes ids from a clock that is far off.
  */
 import { idAt, timeOf } from '../../domain/id-time.ts';
 import { WEEK_MS, weekName } from '../../domain/weeks.ts';
@@ -9,41 +9,41 @@ import { counted, type Pool } from '../pool.ts';
 import type { Transaction } from '../transaction.ts';
 import { schemaStep } from './schema-step.ts';
 
-/** The partitioned tables, with the column that says where a row belongs; in the order in which a week is dropped. */
+/** The partitioned tables, with the column that determines a row's partition; in the order in which a week is dropped. */
 const KEYS = { deliveries: 'id', attempts: 'delivery_id', events: 'id' } as const;
 type PartitionedTable = keyof typeof KEYS;
-/** All of them, in the order in which a week is dropped: a delivery is gone before what belongs to it. */
+/** All of them, in the order in which a week is dropped: a delivery goes before the rows that belong to it. */
 export const partitionedTables = Object.keys(KEYS) as PartitionedTable[];
 
-/** What the name of a partition ends with. */
+/** The end of a default partition's name. */
 export const DEFAULT = 'default';
 
 export interface Partition {
-  /** What its name ends with, after that of the table: its first day, `first` or `default`. */
+  /** The end of its name, after that of the table: its first day, `first` or `default`. */
   readonly week: string;
   readonly table: PartitionedTable;
-  /** Ids are from that of this time on; null without such a bound. */
+  /** Its ids are of this time or later; null without this bound. */
   readonly from: Date | null;
-  /** Ids are below that of this time; null for the default partition. */
+  /** Its ids are of earlier times than this; null for the default partition. */
   readonly until: Date | null;
   /** An estimate. */
   readonly rows: number;
 }
 
-/** Behind every week. */
+/** After every week. */
 const NEVER = new Date(8.64e15);
 
 /** How far the partitions reach. */
 interface PartitionReach {
-  /** What is older has been dropped; null where everything is still there. */
+  /** Older weeks have been dropped; null if all are still there. */
   readonly since: Date | null;
-  /** Up to here there are partitions of each table. */
+  /** Every table has partitions up to here. */
   readonly until: Date;
-  /** From now until then, in seconds; below 0: they have run out. */
+  /** From now until then, in seconds; negative: they have run out. */
   readonly aheadSeconds: number;
 }
 
-/** Where the partitions of weeks end of the table that is furthest behind; null where there are none. */
+/** The end of the last week of the table that is furthest behind; null if there are none. */
 export function furthestBehind(weeks: readonly Partition[]): Date | null {
   const ends = new Map<string, number>();
   for (const { table, until } of weeks) {
@@ -52,7 +52,7 @@ export function furthestBehind(weeks: readonly Partition[]): Date | null {
   return ends.size === 0 ? null : new Date(Math.min(...ends.values()));
 }
 
-/** Reads how far they reach, by the database's clock. */
+/** Reads how far the partitions reach, by the database's clock. */
 export async function readPartitions(sql: Pool): Promise<PartitionReach> {
   const [partitions, now] = [await listPartitions(sql), await databaseTime(sql)];
   const weeks = partitions.filter(({ week }) => week !== DEFAULT);
@@ -87,7 +87,7 @@ export async function listPartitions(sql: Pool): Promise<Partition[]> {
 }
 
 /**
- * Makes the partitions of a week, and moves rows of it out of the default partition.
+ * Makes the partitions of a week, and moves its rows out of the default partitions.
  * @returns how many were moved
  */
 export async function makeWeek(sql: Pool, week: Date): Promise<number> {
@@ -102,7 +102,7 @@ async function makePartition(tx: Transaction, table: PartitionedTable, week: Dat
   const name = `${table}_${weekName(week)}`;
   if (await isThere(tx, name)) return 0;
   const [from, to] = [idAt(week), idAt(new Date(week.getTime() + WEEK_MS))];
-  // Made beside the table and attached: traffic goes on, but for who reads the default partition.
+  // Made separately and then attached: traffic goes on, except for reads of the default partition.
   await tx`create table ${tx(name)} (like ${tx(table)} including all)`;
   await tx`lock table ${tx(`${table}_${DEFAULT}`)} in access exclusive mode`;
   const key = tx(KEYS[table]);
@@ -122,7 +122,7 @@ export async function countAstray(sql: Pool): Promise<number> {
 
 /**
  * Drops a partition, unless something in it is needed; checked under the lock.
- * @returns `gone` where another run dropped it meanwhile
+ * @returns `gone` if another run dropped it meanwhile
  */
 export async function dropPartition(sql: Pool, partition: Partition): Promise<'dropped' | 'needed' | 'gone'> {
   const { table, week } = partition;
@@ -154,7 +154,7 @@ export async function countNeeded(
 }
 
 /**
- * The needed deliveries and their events, found by indexes so that it takes no longer the more is stored.
+ * The needed deliveries and their events, found by indexes, so that the cost does not grow with the stored data.
  * @param week of one partition; default: all
  */
 export function needed(sql: Pool | Transaction, week?: string) {

@@ -1,6 +1,6 @@
 /**
- * Changes of tables beside traffic: a transaction that waits for a lock only briefly, since it blocks all who come
- * later, and tries again.
+ * Changes of tables under traffic: a transaction that waits only briefly for a lock, since it blocks all that come
+ * later, and is retried.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
@@ -8,9 +8,9 @@ import { SCHEMA_LOCK } from '../migrate.ts';
 import type { Pool } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
 
-/** How long traffic may be held up by one try, in milliseconds. */
+/** How long one try may hold up traffic, in milliseconds. */
 const LOCK_TIMEOUT_MS = 200;
-/** Between two tries, and how many there are: for half a minute. In milliseconds. */
+/** The time between two tries, in milliseconds, and how many there are: for half a minute. */
 const LOCK_RETRY_INTERVAL_MS = 1_000;
 const TRIES = 25;
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -21,7 +21,7 @@ export class TablesBusy extends Error {
   override readonly name = 'TablesBusy';
 }
 
-/** @throws TablesBusy when that was not possible for half a minute */
+/** @throws TablesBusy if it was not possible for half a minute */
 export async function schemaStep<T>(sql: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -1,5 +1,5 @@
 /**
- * Removes former versions, deactivations and warnings of webhooks that nothing needs any more. For every event still
+ * Removes former versions, deactivations and warnings of webhooks that are no longer needed. For every event still
  * kept, the explanation why it has no delivery (docs/interface.md, L9) stays word for word.
  */
 import type postgres from 'postgres';
@@ -18,23 +18,23 @@ interface RemovedHistory {
   readonly webhooks: number;
 }
 
-/** Webhooks deleted by one statement: each is looked for in every table and partition. */
+/** Webhooks deleted by one statement: each is looked up in every table and partition. */
 const WEBHOOKS = 1_000;
-/** An explanation names changes that happened near its event; twice as much, since times are rounded. */
+/** An explanation names changes that happened near its event; doubled, since times are rounded. */
 const EXPLAINED_WITHIN_MS = 2 * MEANWHILE_MS;
 
-/** Since when the history of an e-shop is needed, as SQL. */
+/** The time from which the history of an e-shop is needed, as SQL. */
 type LimitOf = (eshopId: postgres.Fragment) => postgres.Fragment;
 
 /**
- * @param before events and deliveries made earlier are gone, but for open ones
+ * @param before events and deliveries made earlier are gone, except open ones
  * @param signal ends it early; the next run goes on
  */
 export async function removeHistory(sql: Pool, before: Date, signal?: AbortSignal): Promise<RemovedHistory> {
   const limitOf = await limits(sql, before);
   const remove = (table: string, where: postgres.Fragment, page?: number) =>
     deleteInPages(sql, { table, where, signal, page });
-  // In this order: a deactivation is needed by its version, a deleted webhook by everything.
+  // In this order: a version needs its deactivation, and everything needs its webhook.
   const versions = await remove('webhook_versions', replaced(sql, before, limitOf));
   const deactivations = await remove('deactivations', deactivationsOver(sql, before, limitOf));
   const warnings = await remove('warnings', warningsOver(sql, before));
@@ -43,7 +43,7 @@ export async function removeHistory(sql: Pool, before: Date, signal?: AbortSigna
   return { rows: versions + deactivations + warnings, erased, webhooks };
 }
 
-/** An e-shop needs what its webhooks were since its oldest event: an event that is delivered late is kept beyond the time. */
+/** An e-shop needs the history of its webhooks since its oldest event: an event delivered late is kept longer. */
 async function limits(sql: Pool, before: Date): Promise<LimitOf> {
   const kept = await sql<{ eshopId: number; id: string }[]>`
     select distinct on (eshop_id) eshop_id, id from events
@@ -57,8 +57,8 @@ async function limits(sql: Pool, before: Date): Promise<LimitOf> {
 }
 
 /**
- * Versions `x` replaced before the limit by another of the same type. What came before an active one, or before the
- * deletion, explains nothing later; an inactive one alone does not replace the one that says since when.
+ * Versions `x` replaced before the limit by another of the same type. Versions before an active one, or before the
+ * deletion, explain nothing later; an inactive one alone does not replace the one that tells since when.
  */
 function replaced(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
   return sql`
@@ -71,8 +71,8 @@ function replaced(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment 
 }
 
 /**
- * Deactivations `x` mailed or never to be, whose delivery is gone. The newest is part of the webhook's record; one
- * that a version refers to says why it was inactive.
+ * Deactivations `x` that are mailed or never will be, and whose delivery is gone. The newest is kept as part of the
+ * webhook's record; one that a version refers to tells why it was inactive.
  */
 function deactivationsOver(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
   return sql`
@@ -88,7 +88,7 @@ function deactivationsOver(sql: Pool, before: Date, limitOf: LimitOf): postgres.
       offset 0)`;
 }
 
-/** Warnings `x` that are settled. The newest of the present generation says that its e-shop has been warned of this incident. */
+/** Warnings `x` that are settled. The newest of the current generation is kept: its e-shop has been warned of this incident. */
 function warningsOver(sql: Pool, before: Date): postgres.Fragment {
   return sql`
     x.at < ${before} and coalesce(x.mailed_at, x.dropped_at, x.mail_failed_at) < ${before}
@@ -102,7 +102,7 @@ function warningsOver(sql: Pool, before: Date): postgres.Fragment {
       offset 0)`;
 }
 
-/** Nothing is signed for a webhook that is deleted, and has nothing open. */
+/** Nothing is signed for a deleted webhook without open deliveries. */
 async function eraseSecrets(sql: Pool, before: Date, signal?: AbortSignal): Promise<number> {
   return await inPages(async (limit) => {
     const { count } = await sql`
@@ -117,7 +117,7 @@ async function eraseSecrets(sql: Pool, before: Date, signal?: AbortSignal): Prom
   }, signal);
 }
 
-/** Tables with rows of a webhook, beside deliveries and the outbox, and beside its versions, which go with it. */
+/** Tables with rows of a webhook, except deliveries, the outbox, and its versions, which go with it. */
 export const TABLES_OF_WEBHOOKS = [
   'redeliveries',
   'recoveries',
@@ -127,7 +127,7 @@ export const TABLES_OF_WEBHOOKS = [
   'webhook_forms',
 ];
 
-/** Deleted webhooks `x` that nothing refers to. The last of each type stay, to explain why an event went nowhere. */
+/** Deleted webhooks `x` that nothing refers to. The last of each type stay, to explain why an event has no delivery. */
 function forgettable(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
   const unreferred = ['deliveries', ...TABLES_OF_WEBHOOKS].map(
     (table) => sql`and not exists (select from ${sql(table)} r where r.webhook_id = x.id offset 0)`,
