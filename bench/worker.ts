@@ -27,7 +27,7 @@ const worker = await startWorker({
   sender,
   policy,
   scheduler: isControl(WITHOUT) ? controls[WITHOUT] : {},
-  temporal: await temporalTarget(settings, ''),
+  temporal: await temporalTarget(settings, settings.TEMPORAL_ADDRESS ?? ''),
   firstAttempts: settings.FIRST_ATTEMPTS,
   keys: createKeys(Buffer.from(env.SECRET_KEY ?? '', 'base64')),
   mailer: createMailer({ from: settings.MAIL_FROM, directory: settings.DATA_DIR }),
