@@ -24,7 +24,7 @@ const NEVER_MS = 86_400_000;
 export const controls = {
   'webhook limit': { firstLimit: schedulerDefaults.attempts, hungMs: 300_000 },
   'claim ahead': { claimAheadMs: NEVER_MS },
-  window: { window: 1_000 },
+  'dispatch window': { dispatchWindow: 1_000 },
   batches: { burstAfterMs: NEVER_MS },
   'few beside a burst': { fewOfEshop: 0 },
   load: { overloadFloorMs: NEVER_MS },

@@ -77,9 +77,13 @@ async function run(times: number): Promise<readonly number[]> {
     };
   });
   for (let left = times; left > 0; ) {
-    const { window } = schedulerDefaults;
-    const count = Math.min(left, window - startedAt.size, perSecond === Number.POSITIVE_INFINITY ? left : 1);
-    await eachLimited(Array.from({ length: Math.max(0, count) }), window, startOne);
+    const { dispatchWindow } = schedulerDefaults;
+    const count = Math.min(
+      left,
+      dispatchWindow - startedAt.size,
+      perSecond === Number.POSITIVE_INFINITY ? left : 1,
+    );
+    await eachLimited(Array.from({ length: Math.max(0, count) }), dispatchWindow, startOne);
     left -= Math.max(0, count);
     if (perSecond !== Number.POSITIVE_INFINITY) await sleep(1_000 / perSecond);
     else if (count < 1) await sleep(AGAIN_MS);

@@ -1,4 +1,4 @@
-/** The time from the COMMIT of an event to the first byte of its first request, by stretch. Pure. */
+/** The time from the transaction of an event to the first byte of its first request, by stretch. Pure. */
 import type { BegunAttempt, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import { latenessMs } from './lateness.ts';
 

@@ -15,7 +15,7 @@ export const schedulerDefaults = {
   claimAheadMs: 500,
 
   /** Deliveries in hand, except those that wait for a permit or a slow receiver. Fewer: idle workers. More: others wait behind them. */
-  window: 16,
+  dispatchWindow: 16,
   /**
    * How long a workflow waits to be started with the result of the first attempt, ms. Less: more workflows need a signal with it. More:
    * a slow receiver holds a place of the dispatch window until then, and its delivery is not in Temporal.

@@ -105,7 +105,7 @@ export const variables = v.object({
   DELIVERY_TIMEOUT: withDefault(duration, 'time limit for a whole attempt', '15s'),
   FIRST_ATTEMPTS: withDefault(
     v.picklist(['auto', 'each', 'batch'], 'must be auto, each or batch'),
-    'who makes first attempts: `each`: the worker at once, and the delivery’s own workflow goes on; `batch`: one workflow for up to 500 deliveries; `auto`: batches while there is a rush, `each` otherwise',
+    'who makes first attempts: `each`: the worker at once, and the delivery’s own workflow goes on; `batch`: one workflow for up to 500 deliveries; `auto`: batches while there is a rush, `each` otherwise. With `each`, retries and recoveries go without batches too',
     'auto',
   ),
   RETRY_INITIAL_INTERVAL: withDefault(duration, 'wait before the first retry', '25s'),

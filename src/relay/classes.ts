@@ -91,7 +91,7 @@ export function createPrecedence(
   now: () => number = () => performance.now(),
 ): Precedence {
   const left = new Map<ClassName, boolean>();
-  const servedAt = new Map<ClassName, number>();
+  const servedAt = new Map<ClassName, number>(classNames.map((name) => [name, now()]));
   return {
     claimed(name, more) {
       left.set(name, more);
@@ -102,7 +102,6 @@ export function createPrecedence(
     mayClaim(name) {
       // Until a class is first claimed, it may have deliveries waiting.
       const blocked = deliveryClasses[name].after.some((other) => left.get(other) ?? true);
-      if (!servedAt.has(name)) servedAt.set(name, now());
       return !blocked || now() - (servedAt.get(name) ?? 0) > patienceMs;
     },
   };

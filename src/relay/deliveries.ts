@@ -58,12 +58,15 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
 
   /** Only one batch is being started at a time. Open attempts in the worker are bounded, apart from a few of other e-shops. */
   function batchLimit(): number {
-    if (lastBatch.isFresh()) return 0;
-    return Math.min(options.batchSize, Math.max(options.window, 2 * options.batchSize - limits.open()));
+    if (lastBatch.mustWait()) return 0;
+    return Math.min(
+      options.batchSize,
+      Math.max(options.dispatchWindow, 2 * options.batchSize - limits.open()),
+    );
   }
   const ownLimit = () =>
     background === null
-      ? Math.min(options.window - inHand.count(), 2 * options.attempts - limits.open())
+      ? Math.min(options.dispatchWindow - inHand.count(), 2 * options.attempts - limits.open())
       : budget.available(background);
 
   /** Makes the first attempts of deliveries in no batch, and starts the workflows of the others. */
@@ -91,7 +94,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
     // Without Temporal no batch is started, but first attempts are made.
     const batches = mode.batches() && !(background === null && load.silent());
     const crowd = lastBatch.crowd();
-    if (batches && lastBatch.isFresh() && crowd !== null) return await passBeside(crowd);
+    if (batches && lastBatch.mustWait() && crowd !== null) return await passBeside(crowd);
     const limit = batches ? batchLimit() : ownLimit();
     if (limit < 1) {
       precedence.full(name);

@@ -44,7 +44,8 @@ const MARKED_TOGETHER = 100;
 export function createInHand(deps: RelayDeps): InHand {
   const { sql, log, options, stopping, load, dispatcher } = deps;
   const underWay = { kind: 'underWay', ms: ownedMs(deps.policy) } as const;
-  const hands = new Set<string>();
+  /** Deliveries that count in the dispatch window: not while they wait for a permit, nor once their receiver has turned out slow. */
+  const inWindow = new Set<string>();
   const handing = new Set<Promise<unknown>>();
   const attempts = new Set<Promise<unknown>>();
   const late = pLimit(options.backgroundConcurrency);
@@ -70,11 +71,11 @@ export function createInHand(deps: RelayDeps): InHand {
     const outcome = await Promise.race([attempt, sleep(options.startAfterMs, underWay, { ref: false })]);
     if (outcome?.kind !== 'underWay') return await handOverWith(delivery, outcome, attempt);
     // From here its permit bounds it. Its workflow is not urgent, and starting it could take processor time from first attempts.
-    hands.delete(delivery.id);
+    inWindow.delete(delivery.id);
     if (load.silent()) return await handOverWith(delivery, await attempt, attempt);
     await late(async () => {
-      const now = await Promise.race([attempt, underWay]);
-      await handOverWith(delivery, now, attempt);
+      // It may have its result by now.
+      await handOverWith(delivery, await Promise.race([attempt, underWay]), attempt);
     });
   }
 
@@ -126,28 +127,28 @@ export function createInHand(deps: RelayDeps): InHand {
 
   async function take(delivery: QueuedDelivery): Promise<void> {
     const { id } = delivery;
-    hands.add(id);
+    inWindow.add(id);
     try {
       let attempt: Promise<AttemptOutcome | null> = Promise.resolve(null);
       await new Promise<void>((begins) => {
         attempt = attempted(delivery, (permit) => {
-          if (permit === 'isAskedFor') hands.delete(id);
+          if (permit === 'isAskedFor') inWindow.delete(id);
           else begins();
         }).finally(begins);
       });
-      hands.add(id);
+      inWindow.add(id);
       keep(attempts, attempt);
       await handOver(delivery, attempt);
     } catch (error) {
       // It is claimed again after its lease.
       log.warn({ deliveryId: id, err: error }, 'a delivery could not be handed over');
     } finally {
-      hands.delete(id);
+      inWindow.delete(id);
     }
   }
 
   return {
-    count: () => (load.silent() ? 0 : hands.size),
+    count: () => (load.silent() ? 0 : inWindow.size),
     take(deliveries) {
       // Once a delivery is done with, its lease is no longer ours to renew.
       const left = new Set(deliveries.map(({ id }) => id));

@@ -6,8 +6,8 @@ import type { QueuedDelivery } from '../db/outbox/outbox.ts';
 interface LastBatch {
   /** @param deliveries all of the claim, in the batch or not */
   claimed(batchId: string, deliveries: readonly Pick<QueuedDelivery, 'eshopId' | 'batchId'>[]): void;
-  /** It has not begun, or only just: another would hold few deliveries. */
-  isFresh(): boolean;
+  /** Whether the next one must: the last has not begun, or only just, and another would hold few deliveries. */
+  mustWait(): boolean;
   /** The e-shops that cause the burst; null where some in the batch have only a few deliveries, so that all are treated alike. */
   crowd(): ReadonlySet<number> | null;
 }
@@ -36,7 +36,7 @@ export function createLastBatch(
       const isOfFew = few > 0 && [...counts.values()].every((count) => count > few);
       crowd = isOfFew ? new Set(counts.keys()) : null;
     },
-    isFresh: () => hasToBegin(last) || now() - claimedAt < tickMs,
+    mustWait: () => hasToBegin(last) || now() - claimedAt < tickMs,
     crowd: () => crowd,
   };
 }

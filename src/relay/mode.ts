@@ -19,7 +19,7 @@ interface Mode {
 /** @param now in milliseconds, on a clock that does not jump */
 export function createMode(
   setting: FirstAttempts,
-  { burstAfterMs, idleAfterMs, window }: SchedulerOptions = schedulerDefaults,
+  { burstAfterMs, idleAfterMs, dispatchWindow }: SchedulerOptions = schedulerDefaults,
   now: () => number = () => performance.now(),
 ): Mode {
   let burst = false;
@@ -38,7 +38,7 @@ export function createMode(
       if (burst && !over) return;
       // A delivery that waited for its own receiver is old too. Only if claims stay full has it waited behind others.
       const fullMs = fullSince === null ? 0 : at - fullSince;
-      burst = burst ? more || taken > 2 * window : Math.min(waitedMs, fullMs) > burstAfterMs;
+      burst = burst ? more || taken > 2 * dispatchWindow : Math.min(waitedMs, fullMs) > burstAfterMs;
       since = at;
       taken = 0;
     },

@@ -188,15 +188,15 @@ describe('the last batch', () => {
     const { now, pass } = clock();
     let begun = false;
     const last = createLastBatch((id) => id === 'a' && !begun, options, 4, now);
-    expect(last.isFresh()).toBe(false);
+    expect(last.mustWait()).toBe(false);
     last.claimed('a', of(1, 50));
     pass(options.tickMs);
-    expect(last.isFresh()).toBe(true);
+    expect(last.mustWait()).toBe(true);
     begun = true;
-    expect(last.isFresh()).toBe(false);
+    expect(last.mustWait()).toBe(false);
     last.claimed('b', of(1, 50));
     pass(options.tickMs - 1);
-    expect(last.isFresh()).toBe(true);
+    expect(last.mustWait()).toBe(true);
   });
 });
 

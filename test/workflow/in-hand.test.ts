@@ -293,7 +293,7 @@ test('what is at slow receivers, and the starts of its workflows, hold up nobody
       },
     },
     {
-      scheduler: { startAfterMs: 10, window: 2, silentMs: 600_000 },
+      scheduler: { startAfterMs: 10, dispatchWindow: 2, silentMs: 600_000 },
       makeFirstAttempt(id, { onPermit }) {
         asked.add(id);
         onPermit?.('isThere');

@@ -103,7 +103,7 @@ test('no more is in hand than the window has room for', async () => {
     for (const answer of asked.splice(0)) answer();
     return started.length === 100;
   });
-  expect(most).toBeLessThanOrEqual(schedulerDefaults.window);
+  expect(most).toBeLessThanOrEqual(schedulerDefaults.dispatchWindow);
 });
 
 test('two relays share the deliveries: each is started once', async () => {
