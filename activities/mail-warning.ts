@@ -40,7 +40,7 @@ export function createWarningActivities(deps: MailWarningDeps): WarningActivitie
         eshopId: notice.eshopId,
         async make() {
           const others = notice.lost === null ? await othersPutOff(deps, notice) : [];
-          return { mail: mail(others), others };
+          return { mail: mail(others), others: others.map((other) => ({ id: other.id })) };
         },
       });
       return { outcome: mailed ? 'mailed' : 'refused' };

@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { UserError } from '../lib/user-error.ts';
 
 function listenOnce(port: number, host: string): Promise<number | undefined> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', () => resolve(undefined));
+    server.once('error', reject);
     server.listen(port, host, () => {
       const address = server.address();
       server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : undefined));
@@ -18,8 +18,13 @@ function listenOnce(port: number, host: string): Promise<number | undefined> {
  * @throws UserError if the system finds none either
  */
 export async function freePort(preferred = 0, host = '127.0.0.1'): Promise<number> {
-  const port =
-    (preferred === 0 ? undefined : await listenOnce(preferred, host)) ?? (await listenOnce(0, host));
+  if (preferred !== 0) {
+    const port = await listenOnce(preferred, host).catch(() => undefined);
+    if (port !== undefined) return port;
+  }
+  const port = await listenOnce(0, host).catch((error: Error) => {
+    throw new UserError(`No TCP port can be opened on ${host}: ${error.message}.`);
+  });
   if (port === undefined) throw new UserError(`No free TCP port on ${host}.`);
   return port;
 }

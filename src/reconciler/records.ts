@@ -143,8 +143,8 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       isStillTracked: () => db.isReleasePending(sql, eshopId, eshopOrderId),
       // Starts the timer if there is none, and otherwise tells it.
       restart: async (former) => {
-        if (former === 'running') await restarter.replaceRelease(eshopId, eshopOrderId);
-        else await signal();
+        if (former === 'running') return await restarter.replaceRelease(eshopId, eshopOrderId);
+        await signal();
         return true;
       },
       wake: signal,
@@ -162,8 +162,8 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       async restart(former) {
         const [now] = await recoveriesAmong(sql, [id]);
         if (now === undefined) return false;
-        if (former === 'running') await restarter.replaceRecovery(now);
-        else await restarter.signalRecoveryChanged(now);
+        if (former === 'running') return await restarter.replaceRecovery(now);
+        await restarter.signalRecoveryChanged(now);
         return true;
       },
       close: () => controlRecovery(sql, id, 'cancel', { by: 'operator' }),

@@ -81,8 +81,8 @@ export interface Restarter
    * @returns false if another worker was first
    */
   restart(delivery: AttemptedDelivery, former: Former): Promise<boolean>;
-  /** Replaces the running release timer of a pre-order. */
-  replaceRelease(eshopId: number, eshopOrderId: string): Promise<void>;
+  /** Replaces the running release timer of a pre-order. @returns false if another worker was first */
+  replaceRelease(eshopId: number, eshopOrderId: string): Promise<boolean>;
 }
 
 /** Temporal's workflow under an id: none, one that has ended, or a running one that must be replaced. */
@@ -194,7 +194,7 @@ export function createDispatcher(
       });
     },
     async replaceRelease(eshopId, eshopOrderId) {
-      await startWorkflow<typeof releasePreOrder>(client, 'releasePreOrder', {
+      return await startWorkflow<typeof releasePreOrder>(client, 'releasePreOrder', {
         ...releaseOptions(eshopId, eshopOrderId),
         ...HOW_AFTER.running,
       });

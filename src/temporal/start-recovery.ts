@@ -16,8 +16,8 @@ import { signalWorkflow, startOrSignalWorkflow, startWorkflow } from './workflow
 export interface RecoveryStarter {
   /** Starts the workflow of a recovery, or tells a running one of a change; does not start one for an ended recovery. */
   signalRecoveryChanged(recovery: UntoldRecovery): Promise<void>;
-  /** Replaces the running workflow of a recovery. */
-  replaceRecovery(recovery: UntoldRecovery): Promise<void>;
+  /** Replaces the running workflow of a recovery. @returns false if another worker was first */
+  replaceRecovery(recovery: UntoldRecovery): Promise<boolean>;
 }
 
 export function createRecoveryStarter(client: Client, taskQueue: string): RecoveryStarter {
@@ -58,7 +58,7 @@ export function createRecoveryStarter(client: Client, taskQueue: string): Recove
       });
     },
     async replaceRecovery(recovery) {
-      await startWorkflow<typeof recoverWebhook>(client, 'recoverWebhook', {
+      return await startWorkflow<typeof recoverWebhook>(client, 'recoverWebhook', {
         ...options(recovery),
         workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
         workflowIdConflictPolicy: WorkflowIdConflictPolicy.TERMINATE_EXISTING,

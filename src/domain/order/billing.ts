@@ -1,6 +1,9 @@
 /** Billing may be left out; then it is the recipient. */
 import type { OrderInput } from './schema.ts';
 
+type BillingField = Extract<keyof OrderInput, `billing${string}`>;
+type RecipientOf<Field> = Field extends `billing${infer Name}` ? `recipient${Name}` : never;
+
 const pairs = {
   billingName: 'recipientName',
   billingCompanyName: 'recipientCompanyName',
@@ -10,10 +13,9 @@ const pairs = {
   billingCity: 'recipientCity',
   billingPostCode: 'recipientPostCode',
   billingCountry: 'recipientCountry',
-} as const;
+} as const satisfies { readonly [Field in BillingField]: RecipientOf<Field> };
 
-type Billing = keyof typeof pairs;
-type Party = Pick<OrderInput, Billing | (typeof pairs)[Billing]>;
+type Party = Pick<OrderInput, BillingField | RecipientOf<BillingField>>;
 
 export const billingFields = Object.keys(pairs);
 export const recipientFields: readonly string[] = Object.values(pairs);
