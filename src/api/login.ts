@@ -5,7 +5,7 @@ import type { Turns } from '../concurrency/turns.ts';
 import { findEshopByApiKey } from '../db/eshops.ts';
 import { described, recordNumber, text, time, wholeNumber } from '../domain/fields.ts';
 import { unauthorized } from '../domain/problem.ts';
-import { roles } from '../domain/role.ts';
+import { MAX_USERNAME_CHARS, roles } from '../domain/role.ts';
 import { ANYBODY } from './budget/budget.ts';
 import { createPlaces } from './budget/places.ts';
 import { clientAddresses } from './client-address.ts';
@@ -18,7 +18,7 @@ import { body } from './validate.ts';
 
 const Credentials = v.pipe(
   v.strictObject({
-    username: text(200, 1),
+    username: text(MAX_USERNAME_CHARS, 1),
     password: text(1000, 1),
   }),
   v.metadata({ ref: 'Credentials' }),

@@ -5,7 +5,7 @@ import { createUser, noSuchEshop, noSuchUser, replacePassword } from '../app/acc
 import { readSettings } from '../config/config.ts';
 import { changeSeenEshops } from '../db/user-eshops.ts';
 import { deleteUser, listUsers } from '../db/users.ts';
-import { roles } from '../domain/role.ts';
+import { MAX_USERNAME_CHARS, roles } from '../domain/role.ts';
 import { type CommandContext, option, requiredOption, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { minute, pairs, table } from './layout.ts';
@@ -33,7 +33,12 @@ const newUser = v.object({
   username: option(
     '--username <name>',
     'default: the role',
-    v.optional(v.pipe(filled('--username'), v.maxLength(200, '--username may have at most 200 characters.'))),
+    v.optional(
+      v.pipe(
+        filled('--username'),
+        v.maxLength(MAX_USERNAME_CHARS, `--username may have at most ${MAX_USERNAME_CHARS} characters.`),
+      ),
+    ),
   ),
 });
 const oneUser = v.object({

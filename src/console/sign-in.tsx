@@ -6,6 +6,7 @@ import { clientAddresses } from '../api/client-address.ts';
 import { CONCURRENT_PASSWORD_CHECKS, credentialCheck } from '../api/credentials.ts';
 import { beginSession, endSession, findSession, takeForm } from '../db/console/sessions.ts';
 import { Problem } from '../domain/problem.ts';
+import { MAX_USERNAME_CHARS } from '../domain/role.ts';
 import { asset } from './assets.ts';
 import type { Authenticator, ConsoleDeps, ConsoleEnv } from './deps.ts';
 import { ownForms } from './forms.ts';
@@ -66,7 +67,7 @@ function SignIn(props: {
               label="User name"
               required
               value={username}
-              maxlength={200}
+              maxlength={MAX_USERNAME_CHARS}
               autocomplete="username"
               autocapitalize="none"
               spellcheck={false}
@@ -158,7 +159,7 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
       const attempt = {
         eshopId: eshopNumber(eshop),
         byNumber: true,
-        username: username.slice(0, 200),
+        username: username.slice(0, MAX_USERNAME_CHARS),
         address,
       };
       const user = await places.run(address, () => check(attempt, password.slice(0, 1000)));
