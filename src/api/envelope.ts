@@ -2,27 +2,25 @@
 import type { Context } from 'hono';
 import type { ApiEnv } from './deps.ts';
 
+/** Members beside the data. */
+interface Beside {
+  readonly pagination?: object | undefined;
+  readonly cursor?: object | undefined;
+  readonly missing?: readonly object[] | undefined;
+  readonly request?: object;
+}
+
 /**
  * Answers 200 with the envelope.
  * @param message a short sentence, such as "Webhook created."
  * @param beside members beside the data; undefined ones are left out
  */
-export function ok(
-  c: Context<ApiEnv>,
-  message: string,
-  data: unknown,
-  beside: Readonly<Record<string, unknown>> = {},
-): Response {
+export function ok(c: Context<ApiEnv>, message: string, data: unknown, beside: Beside = {}): Response {
   return answer(c, JSON.stringify({ statusCode: 200, message, data, ...beside }));
 }
 
 /** The same for data that is already JSON text: sent byte for byte. */
-export function okText(
-  c: Context<ApiEnv>,
-  message: string,
-  data: string,
-  beside: Readonly<Record<string, unknown>>,
-): Response {
+export function okText(c: Context<ApiEnv>, message: string, data: string, beside: Beside): Response {
   const more = Object.entries(beside).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
   return answer(c, `{"statusCode":200,"message":${JSON.stringify(message)},"data":${data}${more.join('')}}`);
 }
