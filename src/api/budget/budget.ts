@@ -14,15 +14,18 @@ import type { ApiEnv } from '../deps.ts';
 import type { Allowance, BudgetLimits } from './allowance.ts';
 import { createUnread, type Leaving } from './unread.ts';
 
-/** Bytes are averaged over this many seconds, so that short bursts do no harm. */
+/** Bytes are averaged over this many seconds. Fewer: short bursts are refused. More: an e-shop loads the process for longer at once. */
 const WINDOW_SECONDS = 10;
 
-/** Milliseconds per second: an e-shop that blocks the process for longer uses up all its bytes. */
+/**
+ * Milliseconds per second: an e-shop that blocks the process for longer uses up all its bytes. Fewer: large orders are refused. More: its
+ * neighbours wait (docs/measurements.md, bodies of unknown fields).
+ */
 const HELD_MS_PER_SECOND = 250;
-/** The time that an ordinary request blocks at once, in milliseconds: not counted. */
+/** The time that an ordinary request blocks at once, in milliseconds: not counted. Less: small requests pay. More: many block for free. */
 const FREE_HELD_MS = 5;
 
-/** Unread responses may take as much memory as an e-shop may receive in this many seconds. */
+/** Unread responses may take as much memory as an e-shop may receive in this many seconds. Fewer: slow readers are refused. More: memory. */
 const UNREAD_SECONDS = 2;
 
 /** How often a paused import checks whether the e-shop has read its responses, in milliseconds. */
