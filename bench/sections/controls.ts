@@ -65,14 +65,9 @@ export const withoutControls: Section = {
   criteria: scenarios.flatMap(({ controls, figure, worse }) =>
     controls.map((control) => {
       const name = nameOf(control, figure);
-      const [without, withAll] = [
-        [name, 'without'],
-        [name, 'auto'],
-      ] as const;
       // Less than a fifth is not told from the noise of a run.
-      return worse === 'more'
-        ? ratio(`${name}: without it, over that with it`, without, withAll, { least: 1.2 })
-        : ratio(`${name}: without it, over that with it`, without, withAll, { most: 1 / 1.2 });
+      const bound = worse === 'more' ? { least: 1.2 } : { most: 1 / 1.2 };
+      return ratio(`${name}: without it, over that with it`, [name, 'without'], name, bound);
     }),
   ),
   async run(bench: Bench) {

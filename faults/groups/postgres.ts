@@ -32,9 +32,13 @@ const readOnly = fault('read-only', {
   heal: (scene) => alterSystem(scene, 'reset default_transaction_read_only'),
 });
 
+/** A session that is none of Waybill's pools, past the proxies. */
+const openSession = ({ postgres: server }: Scene['stack']) =>
+  postgres(server.url, { max: 1, onnotice: () => {} });
+
 /** In a session of its own: those of Waybill's pools end when the database takes no writes. */
 async function alterSystem({ stack }: Scene, change: string): Promise<void> {
-  const mine = postgres(stack.postgres.url, { max: 1, onnotice: () => {} });
+  const mine = openSession(stack);
   await mine.unsafe(`alter system ${change}`);
   await mine`select pg_reload_conf()`;
   await mine.end({ timeout: 1 });
@@ -54,11 +58,11 @@ const CONNECT_MS = 3_000;
 const outOfConnections = fault('out of connections', {
   lasts: [2_000, 6_000],
   async inject(scene) {
-    const { sql, postgres: server } = scene.stack;
+    const { sql } = scene.stack;
     const held: postgres.Sql[] = [];
     /** Takes some more; false once it did not get all. */
     const greedy = async () => {
-      const more = Array.from({ length: GREED }, () => postgres(server.url, { max: 1, onnotice: () => {} }));
+      const more = Array.from({ length: GREED }, () => openSession(scene.stack));
       held.push(...more);
       const patience = sleep(CONNECT_MS, 'late' as const);
       const answers = more.map((each) =>
@@ -82,7 +86,7 @@ function locked(table: string): Fault {
   return fault(`${table} locked`, {
     lasts: [3_000, 12_000],
     async inject(scene) {
-      const mine = postgres(scene.stack.postgres.url, { max: 1, onnotice: () => {} });
+      const mine = openSession(scene.stack);
       let letGo = () => {};
       const letGone = new Promise<void>((resolve) => {
         letGo = resolve;
