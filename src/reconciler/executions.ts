@@ -19,8 +19,8 @@ export interface Executions {
   /** The latest run under a workflow id. */
   find(workflowId: string): Promise<WorkflowFound>;
   /**
-   * Whether a running workflow was told of a change and then did nothing: Temporal was set back, and its worker takes new events for
-   * known ones.
+   * Whether a running workflow was told of a change, handled it and did nothing: Temporal was set back, and its worker takes new events
+   * for known ones.
    */
   isDeaf(workflowId: string): Promise<boolean>;
   /** The workflows of deliveries, batches and recoveries that were terminated or canceled since a time, as far as the list knows. */
@@ -116,11 +116,14 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
           maximumPageSize: LATEST_EVENTS,
         }),
       );
+      let handled = false;
+      // The latest first.
       for (const event of history?.events ?? []) {
         if (event.activityTaskScheduledEventAttributes || event.activityTaskCancelRequestedEventAttributes)
           return false;
+        if (event.workflowTaskCompletedEventAttributes) handled = true;
         const signal = event.workflowExecutionSignaledEventAttributes?.signalName;
-        if (signal !== null && signal !== undefined && CHANGES.includes(signal)) return true;
+        if (signal !== null && signal !== undefined && CHANGES.includes(signal)) return handled;
       }
       return false;
     },

@@ -20,6 +20,7 @@ import { createDispatcher, type Restarter } from '../../src/temporal/dispatcher.
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { createBatchStarter } from '../../src/temporal/start-batch.ts';
 import { createRecoveryStarter } from '../../src/temporal/start-recovery.ts';
+import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { insertPreOrder, loseWorkflow, runsOf } from '../support/lost-workflows.ts';
@@ -157,6 +158,15 @@ test('what was woken is looked at again, also where the database was away in bet
   await expect(passes.late()).rejects.toThrow('The database is away.');
   away = false;
   expect(idsOf((await passes.late()).repairs)).toEqual([id]);
+});
+
+test('a workflow that was told of a change a moment ago is not deaf: it has yet to handle it', async () => {
+  const stack = await start('told');
+  const [id = ''] = await lostDeliveries(stack, 1);
+  await passesOf(stack).everything('test');
+  await stack.workflow(id).signal(webhookChangedSignal);
+  const executions = createExecutions(stack.client, stack.taskQueue);
+  expect(await executions.isDeaf(stack.workflowId(id))).toBe(false);
 });
 
 test('what a relay has only claimed is left to it', async () => {
