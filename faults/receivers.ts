@@ -17,6 +17,8 @@ export interface Arrival {
   readonly at: number;
   /** When it was answered, or should have been; infinite until then. */
   endedAt: number;
+  /** When the sender closed its connection without an answer; absent if it did not. */
+  leftAt?: number;
   /** The status of the response; null until then. */
   status: number | null;
 }
@@ -123,6 +125,11 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
       status: null,
     };
     arrivals.push(arrival);
+    const left = () => {
+      arrival.leftAt = Date.now();
+    };
+    if (request.signal.aborted) left();
+    else request.signal.addEventListener('abort', left);
     const { number } = arrival;
     // Decided before the watchers are called: they may end the holding.
     const held = kind === 'failing' && number === heldNumber;

@@ -40,7 +40,7 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
       repeated += 1;
       if (!inFlight(previous, ledger)) wrong(`attempt ${number} made again although no fault hit it`);
     }
-    if (previous !== undefined && Number.isFinite(previous.endedAt) && arrival.at < previous.endedAt)
+    if (previous !== undefined && Number.isFinite(previous.endedAt) && arrival.at < overAt(previous, ledger))
       wrong(`attempt ${number} came while attempt ${before} was at its receiver`);
     const planned = plan(policy, ledger, row, previous, number);
     const ordered = ledger.ordered.get(row.id);
@@ -78,6 +78,13 @@ function plan(
   // Its owner may have died: no other makes it while it could still be at its receiver.
   if (number === previous.number) return previous.at + ownedMs(policy);
   return endOf(previous, policy) + waitAfterAttempt(policy, previous.number);
+}
+
+/** When a request was over: answered, or given up by a sender that lives, on a receiver that a busy machine held up. */
+function overAt({ endedAt, leftAt }: Arrival, { outages }: Ledger): number {
+  if (leftAt === undefined) return endedAt;
+  const died = outages.some(({ from, to }) => leftAt >= from - EARLY_MS && leftAt <= to);
+  return died ? endedAt : Math.min(endedAt, leftAt);
 }
 
 /** Whether a fault met the attempt before its result was recorded. */

@@ -28,6 +28,8 @@ export interface ReceivedRequest {
   readonly count: number;
   /** The number of its connection, from 1. */
   readonly connection: number;
+  /** Aborted when the sender closes the connection before the answer. */
+  readonly signal: AbortSignal;
 }
 
 /** The receiver's answer to a request; by default 200 with an empty body, at once. */
@@ -108,6 +110,10 @@ export async function createReceiver(
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('error', () => {});
     response.on('error', () => {});
+    const leaving = new AbortController();
+    response.on('close', () => {
+      if (!response.writableFinished) leaving.abort();
+    });
     incoming.on('end', async () => {
       const body = Buffer.concat(chunks);
       count += 1;
@@ -120,6 +126,7 @@ export async function createReceiver(
         at,
         count,
         connection: connections.get(incoming.socket) ?? 0,
+        signal: leaving.signal,
       };
       requests.push(request);
       for (const watcher of watchers) watcher();

@@ -156,6 +156,14 @@ test('two requests of a delivery at its receiver at once are wrong, whatever fau
   expect(texts({ ...delivered, arrivals, ledger: { outages } })).toContain('was at its receiver');
 });
 
+test('a request whose sender has given it up is over, unless the sender died', () => {
+  const held = { ...arrival(1, 50), endedAt: START + 12_500, leftAt: START + 2_050 };
+  const arrivals = [held, arrival(2, 12_150), arrival(3, 32_250)];
+  expect(texts({ arrivals })).toBe('');
+  const outages = [{ from: START + 2_100, to: START + 3_000 }];
+  expect(texts({ arrivals, ledger: { outages } })).toContain('was at its receiver');
+});
+
 test('later than plan, outage and grace is wrong; an outage puts the plan off by its length', () => {
   const arrivals = [arrival(1, 50), arrival(2, 25_000), arrival(3, 45_100)];
   expect(texts({ arrivals })).toContain('attempt 2 came 14850 ms beyond');
