@@ -36,7 +36,7 @@ const recoverOptions = v.pipe(
     until: option('--until <time>', 'events before this time; default: now', v.optional(time('--until'))),
     include: option(
       '--include <kinds>',
-      `${recoverable.join(', ')}; missed: no delivery, since the webhook was inactive or did not exist; default: ${usuallyRecovered.join(',')}, and missed after a deactivation`,
+      `${recoverable.join(', ')}; missed: no delivery, since the webhook was inactive or did not exist; default: ${usuallyRecovered.join(',')}, though nothing from before the webhook existed`,
       v.optional(include),
     ),
     dryRun: flag(

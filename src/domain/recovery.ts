@@ -5,7 +5,7 @@ export const recoverable = ['failed', 'expired', 'canceled', 'missed'] as const;
 export type Recoverable = (typeof recoverable)[number];
 
 /** The outcomes recovered by default. */
-export const usuallyRecovered: readonly Recoverable[] = ['failed', 'expired'];
+export const usuallyRecovered: readonly Recoverable[] = ['failed', 'expired', 'missed'];
 
 /** The part of a recovery that a request chooses; the rest follows from the webhook. */
 export interface AskedOfRecovery {
@@ -14,8 +14,8 @@ export interface AskedOfRecovery {
 }
 
 /**
- * The start and the outcomes of a recovery, with defaults: for a deactivated webhook, from the deactivation on, and including what it
- * missed. Events from before the webhook existed are recovered only if the request names `missed`.
+ * The start and the outcomes of a recovery. The start is by default the last deactivation. Events from before the webhook existed are
+ * recovered only if the request names `missed`.
  * @returns null if the start is not known
  */
 export function recoveryOfWebhook(
@@ -26,11 +26,7 @@ export function recoveryOfWebhook(
   const from = since ?? deactivatedAt;
   if (from === null) return null;
   if (include !== undefined) return { since: from, include };
-  if (deactivatedAt === null) return { since: from, include: usuallyRecovered };
-  return {
-    since: from < registeredAt ? registeredAt : from,
-    include: [...usuallyRecovered, 'missed'],
-  };
+  return { since: from < registeredAt ? registeredAt : from, include: usuallyRecovered };
 }
 
 /** The states of a recovery. `paused` is also shown while the webhook of a running one is inactive. */

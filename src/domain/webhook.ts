@@ -177,6 +177,7 @@ export const webhookResponseOnly = [
   'unregisteredAt',
   'lastDeactivation',
   'incident',
+  'missed',
 ] as const;
 
 export const deactivationReasons = ['user', 'retriesExhausted', 'gone'] as const;

@@ -76,11 +76,12 @@ test('e-shops that have very many events counted keep nobody else waiting', asyn
 });
 
 describe('what is found', () => {
-  test('unless asked for otherwise, what failed and what expired', async () => {
+  test('unless asked for otherwise, what failed, what expired and what was missed', async () => {
     for (const state of ['failed', 'expired', 'canceled', 'missed', 'delivered', 'pending'] as const) {
       await loseEvents(lost, state, [state]);
     }
-    expect(await preview()).toMatchObject({ recoveryId: null, count: 2, include: ['failed', 'expired'] });
+    const include = ['failed', 'expired', 'missed'];
+    expect(await preview()).toMatchObject({ recoveryId: null, count: 3, include });
     for (const state of ['failed', 'expired', 'canceled', 'missed'] as const) {
       expect(await preview({ include: [state] }), state).toMatchObject({ count: 1 });
     }
@@ -106,11 +107,11 @@ describe('what is found', () => {
     const before = new Date(Date.now() - 60_000).toISOString();
     await fireEvent(lost, 'before it existed');
     webhookId = await newWebhook();
-    expect(await preview({ since: before })).toMatchObject({ count: 0, include: ['failed', 'expired'] });
+    const include = ['failed', 'expired', 'missed'];
+    expect(await preview({ since: before })).toMatchObject({ count: 0, include });
     expect(await preview({ since: before, include: ['missed'] })).toMatchObject({ count: 1 });
     const { registeredAt, lastDeactivation } = (await request('PUT', path('deactivate'))).data;
     await fireEvent(lost, 'while inactive');
-    const include = ['failed', 'expired', 'missed'];
     expect(await preview({ since: undefined })).toMatchObject({
       count: 1,
       since: lastDeactivation.at,
@@ -132,6 +133,8 @@ describe('what is found', () => {
     await fireEvent(lost, 'before its first activation');
     const { data } = await request('PUT', path('activate'));
     expect(data.missed).toEqual({ since: data.registeredAt, count: 1 });
+    expect(await preview()).toMatchObject({ count: 1, since: data.registeredAt });
+    expect((await request('PUT', `/v21/webhooks/${webhookId}`, data)).status).toBe(200);
   });
 
   test('by the time of the event: from `since` on and before `until`', async () => {
@@ -142,7 +145,7 @@ describe('what is found', () => {
     }
     const [first, second, third] = times;
     const found = async (since: string | undefined, until?: string) =>
-      await preview({ since, ...(until === undefined ? {} : { until }) });
+      await preview({ since, include: ['failed'], ...(until === undefined ? {} : { until }) });
     expect(await found(first)).toMatchObject({ count: 3, first, last: third });
     expect(await found(second)).toMatchObject({ count: 2, first: second });
     expect(await found('2026-11-20T10:00:00.001Z', third)).toMatchObject({ count: 1, last: second });
@@ -251,7 +254,7 @@ describe('a recovery', () => {
         webhookId,
         since: asked.data.since,
         until: asked.data.until,
-        include: ['failed', 'expired'],
+        include: ['failed', 'expired', 'missed'],
         count: 4,
         first: asked.data.first,
         last: asked.data.last,

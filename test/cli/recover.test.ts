@@ -82,7 +82,7 @@ describe('recover', () => {
     expect(await recover('--since', since)).toMatch(
       new RegExp(`^Recovery ${first.recoveryId} is already running: 30 events, `),
     );
-    await expect(recover('--since', '2026-01-01')).rejects.toThrow(
+    await expect(recover('--since', since, '--include', 'failed')).rejects.toThrow(
       `Recovery ${first.recoveryId} of this webhook is still looking for its events`,
     );
     await recoveries('cancel', first.recoveryId);

@@ -100,7 +100,7 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       description:
         'Delivers what this webhook did not get in a given period: `failed`, `expired` and `canceled` deliveries, and, if requested, ' +
         'events that it `missed` because it was inactive or did not exist. The period refers to the time of the events: from `since` on and before `until`, which is ' +
-        'now by default and at most. After a deactivation, `{}` is enough: it begins there, and includes what was missed. Try it with `dryRun` first.\n\n' +
+        'now by default and at most. After a deactivation, `{}` is enough: it begins there. Try it with `dryRun` first.\n\n' +
         'Each event becomes a new delivery, with its own identifier, retries and 48 hours. A recovery runs on its own, however many events there are: it ' +
         'adapts to the pace of the receiver, and gives way to new events. The same request while the recovery is running returns that recovery. ' +
         'What was delivered in the meantime is not delivered again.',

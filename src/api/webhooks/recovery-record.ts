@@ -27,7 +27,7 @@ function kinds<const Names extends readonly [Recoverable, ...Recoverable[]]>(
 const include = kinds(
   recoverable,
   'What became of an event at this webhook, by its latest delivery there. `missed`: it has none, since the webhook was inactive or did not exist when ' +
-    'the event of its type happened. An event that was delivered in the end, or is still being delivered, is never recovered. Default: `failed` and `expired`, and of a webhook that was deactivated `missed` as well, from its creation on.',
+    'the event of its type happened. An event that was delivered in the end, or is still being delivered, is never recovered. Default: `failed`, `expired` and `missed`, from the creation of the webhook on.',
 );
 
 export const recoverInput = v.pipe(

@@ -231,11 +231,16 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
 
   app.get('/webhooks/:id/recover', async (c) => {
     const { data } = await c.var.api.get(One, `/v21/webhooks/${piece(c.req.param('id'))}`);
-    // While it was inactive, it missed events.
-    const include = data.lastDeactivation === null ? usuallyRecovered : [...usuallyRecovered, 'missed'];
     const since = c.req.query('since') ?? lostSince(data, policy.windowMs)?.slice(0, 16);
     return c.html(
-      html(<RecoverPage viewer={c.var.viewer} id={String(data.id)} fields={{ since }} include={include} />),
+      html(
+        <RecoverPage
+          viewer={c.var.viewer}
+          id={String(data.id)}
+          fields={{ since }}
+          include={usuallyRecovered}
+        />,
+      ),
     );
   });
 
