@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import postgres from 'postgres';
 import { Problem } from '../domain/problem.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
@@ -19,10 +20,6 @@ export function errorBody(status: number, message: string) {
   return { statusCode: status, error: reasonPhrase(status), message };
 }
 
-function answer(status: number, message: string, headers: Readonly<Record<string, string>>): Response {
-  return Response.json(errorBody(status, message), { status, headers: { ...everyAnswer, ...headers } });
-}
-
 /** Transient failures of the database: no connection, shutting down, read-only, deadlock, time-out. */
 const TRANSIENT =
   /^(?:08|25006|53|57P|40001|40P01|57014|55P03|CONNECT|CONNECTION_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_)/;
@@ -36,7 +33,7 @@ export function isTransient(error: unknown): boolean {
 }
 
 interface Failure {
-  readonly status: number;
+  readonly status: ContentfulStatusCode;
   readonly message: string;
   readonly headers: Readonly<Record<string, string>>;
   /** True for an internal failure, which is logged. */
@@ -73,6 +70,7 @@ export function errorHandler(deps: ApiDeps): (error: Error, c: Context<ApiEnv>) 
         'request failed',
       );
     }
-    return answer(status, message, { 'x-request-id': requestId, ...headers });
+    // Beside the headers that are set already, such as those of the budget.
+    return c.json(errorBody(status, message), status, headers);
   };
 }

@@ -135,6 +135,9 @@ describe('more requests under way than the budget', () => {
     const other = await two.other.shop.request('GET', '/v21/orders');
     expect(other.status).toBe(200);
     expect(other.headers.get('ratelimit')).toMatch(/^"requests";r=4, "bytes";/);
+    const missing = await two.other.shop.request('GET', '/v21/orders/none');
+    expect(missing.status).toBe(404);
+    expect(missing.headers.get('ratelimit')).toMatch(/^"requests";r=4, "bytes";/);
     await release();
     expect((await first.all).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     expect((await two.crowd.shop.request('GET', '/v21/orders/locked')).status).toBe(200);
