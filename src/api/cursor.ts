@@ -95,10 +95,14 @@ export async function readPage<Row>(
   instead: string,
   { list, count }: Source<Row>,
 ): Promise<{ readonly rows: readonly Row[]; readonly pagination: Pagination }> {
-  if (page.offset + page.limit > MAX_COUNTED_ROWS) {
+  const reachable = MAX_COUNTED_ROWS - page.offset;
+  if (reachable <= 0) {
     const message = `must not reach beyond the first ${MAX_COUNTED_ROWS.toLocaleString('en-US')}; use ${instead}`;
     throw invalid([{ path: 'page', message }]);
   }
-  const [rows, totalCount] = await Promise.all([list(page), count()]);
+  const [rows, totalCount] = await Promise.all([
+    list({ ...page, limit: Math.min(page.limit, reachable) }),
+    count(),
+  ]);
   return { rows, pagination: paginationOf(page, totalCount) };
 }

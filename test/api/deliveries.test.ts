@@ -210,6 +210,7 @@ test('of very many the first 10,000 are counted and reached', async () => {
   const last = await request('GET', `${path}?page=100&items=100`);
   expect(last.data).toHaveLength(100);
   expect(last.body.pagination).toMatchObject({ totalCount: 10_000, totalPages: 100 });
+  expect((await request('GET', `${path}?page=334`)).data).toHaveLength(10);
   const beyond = await request('GET', `${path}?page=101&items=100`);
   expect(beyond.body).toMatchObject({ statusCode: 400 });
   expect(beyond.body.message).toContain('page: must not reach beyond the first 10,000; use until');
