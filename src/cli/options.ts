@@ -19,7 +19,7 @@ export const dryRunOption = v.object({ dryRun: flag('--dry-run', 'only report wh
 
 /** For creating and changing an e-shop. */
 export const name = v.pipe(v.string(), v.trim(), v.minLength(1, '--name must not be empty.'));
-export const email = v.pipe(v.string(), v.email('--email must be an e-mail address.'));
+export const email = v.pipe(v.string(), v.rfcEmail('--email must be an e-mail address.'));
 
 /** The most rows of a list: to search among more, filter it. */
 const MAX_LISTED = 1_000;

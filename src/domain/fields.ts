@@ -145,7 +145,7 @@ export function currency() {
 }
 
 export function email() {
-  return v.pipe(text(254), v.email('must be an e-mail address'));
+  return v.pipe(text(254), v.rfcEmail('must be an e-mail address'));
 }
 
 const HTTP = /^[Hh][Tt][Tt][Pp][Ss]?:/;

@@ -145,6 +145,8 @@ describe.each<[string, () => v.GenericSchema, [unknown, string | null][]]>([
     () => email(),
     [
       ['zoe@shop.example', null],
+      ["zoe.o'brien+returns@xn--80ak6aa92e.xn--p1ai", null],
+      ['zoe@shop.example, eve@shop.example', 'must be an e-mail address'],
       ['zoe', 'must be an e-mail address'],
       [`${'x'.repeat(250)}@a.cz`, 'must have at most 254 characters'],
     ],
