@@ -61,10 +61,11 @@ export function buildRequest(request: Omit<AttemptRequest, 'at'>, at: Date, vers
   const target = targetOf(request);
   const body = bodyOf(request);
   const timestamp = Math.floor(at.getTime() / 1000);
+  const named = Object.keys(request.staticHeaders).map((name) => name.toLowerCase());
   const headers: Record<string, string> = {
     'user-agent': `Waybill/${version}`,
-    // The log keeps only the beginning of a response, so compression is of no use.
-    'accept-encoding': 'identity',
+    // The log keeps only the beginning of a response, so compression is of no use. An e-shop's own header is sent all the same.
+    ...(named.includes('accept-encoding') ? {} : { 'accept-encoding': 'identity' }),
     'x-service-event': eventType,
     'x-service-event-id': request.eventId,
     'x-service-event-time': request.happenedAt.toISOString(),

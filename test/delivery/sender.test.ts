@@ -39,7 +39,7 @@ describe('what arrives', () => {
 
   test('static headers are there beside ours, which they do not replace', async () => {
     const receiver = await startReceiver();
-    const staticHeaders = { 'X-Gateway-Key': 'a key', Traceparent: '00-theirs' };
+    const staticHeaders = { 'X-Gateway-Key': 'a key', Traceparent: '00-theirs', 'Accept-Encoding': 'gzip' };
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     await startSender().send(attempt(receiver.url, { staticHeaders, traceparent }));
     await startSender().send(attempt(receiver.url, { staticHeaders }));
@@ -47,6 +47,7 @@ describe('what arrives', () => {
       ['a key', traceparent],
       ['a key', '00-theirs'],
     ]);
+    expect(receiver.requests[0]?.headers['accept-encoding']).toBe('gzip');
   });
 
   test('any 2xx is a success', async () => {
