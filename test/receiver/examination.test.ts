@@ -16,6 +16,7 @@ import { memoryOrder, memoryStore, receiver } from '../../receiver/src/index.ts'
 import { nodeListener } from '../../receiver/src/node.ts';
 import { sampleOf } from '../../receiver/src/samples.generated.ts';
 import { testSecret } from '../../receiver/src/testing.ts';
+import { entryOf } from '../../src/domain/catalogue.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -44,25 +45,26 @@ const subject: Subject = {
 const answer: Answer = { status: 204, error: null, durationMs: 20, headers: {} };
 
 interface Asked {
+  readonly type?: 'CREATE_ORDER' | 'CREATE_PRODUCT';
   readonly method?: 'POST' | 'GET';
   readonly secrets?: readonly string[];
   readonly timeoutMs?: number;
 }
 
 async function examined(listener: Listener, asked: Asked = {}): Promise<Examination> {
-  const { method = 'POST', secrets = [testSecret], timeoutMs = 60_000 } = asked;
+  const { type = 'CREATE_ORDER', method = 'POST', secrets = [testSecret], timeoutMs = 60_000 } = asked;
   const url = await listening(listener);
-  const { record } = sampleOf('CREATE_ORDER', 'v2');
+  const { record } = sampleOf(type, 'v2');
   const body = method === 'GET' ? null : JSON.stringify(record);
   const subject: Subject = {
     method,
     body,
-    idField: 'eshopOrderId',
+    idField: entryOf(type).idField,
     numbered: false,
     secrets,
     now: new Date(),
   };
-  const requester = createRequester({ url, method, kind: 'CREATE_ORDER', webhookId: 7, headers: {} });
+  const requester = createRequester({ url, method, kind: type, webhookId: 7, headers: {} });
   return await examine({ subject, ...requester, timeoutMs });
 }
 
@@ -194,6 +196,12 @@ describe('what is wrong is found: a receiver that', () => {
       { 'two signatures': 'fail' },
     ],
     ['takes bodies of 100 kB', {}, answering(byHand({ mostBytes: 100_000 })), { 'greatest payload': 'fail' }],
+    [
+      'takes products of 40 kB',
+      { type: 'CREATE_PRODUCT' },
+      answering(byHand({ mostBytes: 40_000 })),
+      { 'greatest payload': 'fail' },
+    ],
     [
       'handles repeats again, and says so',
       {},

@@ -78,8 +78,11 @@ export interface Step {
 
 /** The greatest size of a record, in bytes. */
 const MAX_RECORD_BYTES = 256 * 1024;
-/** The greatest length of a text in a record and of an identifier, in characters. */
-const LONG_TEXT = 4_000;
+/** The greatest lengths of the texts in records without lines, in UTF-16 units. */
+const LONGEST_TEXTS = { description: 10_000, note: 4_000 };
+/** In UTF-8 three bytes long, the most that a UTF-16 unit takes. */
+const WIDE = '€';
+/** The greatest length of an identifier, in characters. */
 const LONG_ID = 64;
 /** A receiver must refuse a signature older than five minutes. */
 const TOO_OLD_SECONDS = 6 * 60;
@@ -238,14 +241,14 @@ function withId({ body, idField, numbered }: Subject, id: string): object {
   return { ...record, [idField]: numbered ? Number(id) : id };
 }
 
-/** The record with its lines repeated up to the greatest size; one without lines gets a long text. */
+/** The record with its lines repeated up to the greatest size; one without lines gets the longest texts. */
 function grown(record: object): object {
   const size = new TextEncoder().encode(JSON.stringify(record)).length;
   const lists = Object.entries(record).filter(([, value]) => Array.isArray(value) && isObject(value[0]));
   const [longestList] = lists.sort(([, a], [, b]) => JSON.stringify(b).length - JSON.stringify(a).length);
   if (longestList === undefined) {
-    const text = 'description' in record ? 'description' : 'note';
-    return { ...record, [text]: 'x'.repeat(LONG_TEXT) };
+    const texts = Object.entries(LONGEST_TEXTS).filter(([name]) => name in record);
+    return { ...record, ...Object.fromEntries(texts.map(([name, length]) => [name, WIDE.repeat(length)])) };
   }
   const [name, lines] = longestList;
   const perRound = new TextEncoder().encode(JSON.stringify(lines)).length - 1;
