@@ -15,8 +15,10 @@ const PARAMETERS: Readonly<Record<string, readonly string[] | null>> = {
 };
 
 const HINTS: Readonly<Record<string, string>> = {
+  channel_binding: '; leave it out: logins are not bound to the channel',
   pgbouncer: '; a pooler is noticed without it, and DATABASE_DIRECT_URL names the server behind it',
   ssl_mode: '; sslmode is meant',
+  sslrootcert: '; NODE_EXTRA_CA_CERTS names the file of an authority of your own',
 };
 
 /** @returns the problem with the parameters of a URL, as the rest of a sentence; null if there is none */
@@ -24,7 +26,8 @@ function parameterProblem(text: string): string | null {
   for (const [name, value] of new URL(text).searchParams) {
     const values = PARAMETERS[name];
     if (values === undefined) return `must not have the parameter ${name}${HINTS[name] ?? ''}`;
-    if (values !== null && !values.includes(value)) return `must have one of ${values.join(', ')} as ${name}`;
+    if (values !== null && !values.includes(value))
+      return `must have one of ${values.join(', ')} as ${name}${HINTS[name] ?? ''}`;
   }
   return null;
 }
