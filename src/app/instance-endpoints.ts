@@ -1,11 +1,6 @@
 /** Where this instance listens and what it connects to: never a destination of webhooks. */
 import type { Config } from '../config/config.ts';
-import {
-  createOwnEndpoints,
-  type Endpoint,
-  endpointOf,
-  type OwnEndpoints,
-} from '../delivery/own-endpoints.ts';
+import { createOwnEndpoints, endpointOf, type OwnEndpoints } from '../delivery/own-endpoints.ts';
 import { watchedFile } from '../delivery/watched-file.ts';
 import { type DataDir, parseInstance } from '../embedded/data-dir.ts';
 import type { EmbeddedStack } from '../embedded/index.ts';
@@ -29,13 +24,13 @@ export function instanceEndpoints(
   { settings }: Pick<Config, 'settings'>,
   embedded: EmbeddedAddresses,
 ): OwnEndpoints {
-  const announced = watchedFile(embedded.dataDir.join('instance.json'), (text): Endpoint[] => {
+  const processes = watchedFile(embedded.dataDir.join('instance.json'), (text): number[] => {
     const { apiUrl, metricsUrls = {} } = parseInstance(text);
     const urls = [...(apiUrl === undefined ? [] : [apiUrl]), ...Object.values(metricsUrls).flat()];
-    return urls.map((url) => endpointOf(url, HTTP_PORT));
+    return urls.map((url) => endpointOf(url, HTTP_PORT).port);
   });
   const consoles = watchedFile(embedded.dataDir.join(OPERATOR_CONSOLES), parseConsoles);
-  const own = createOwnEndpoints(announced, () => portsOf(consoles()));
+  const own = createOwnEndpoints(() => [...processes(), ...portsOf(consoles())]);
   if (embedded.databaseUrl !== '') own.addUrl(embedded.databaseUrl, POSTGRES_PORT);
   if (embedded.temporalAddress !== '') own.addUrl(`http://${embedded.temporalAddress}`, HTTP_PORT);
   for (const port of embedded.temporalPorts) own.add('127.0.0.1', port);

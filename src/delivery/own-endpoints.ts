@@ -24,14 +24,8 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/**
- * @param announced further ones, read each time: those of another process of the same instance
- * @param passing ports of this machine that are ours only while they are listed
- */
-export function createOwnEndpoints(
-  announced: () => readonly Endpoint[] = () => [],
-  passing: () => readonly number[] = () => [],
-): OwnEndpoints {
+/** @param passing further ports of this machine, read each time: they are ours only while they are listed */
+export function createOwnEndpoints(passing: () => readonly number[] = () => []): OwnEndpoints {
   /** Ports of this machine, on any of its addresses. */
   const local = new Set<number>();
   const elsewhere = new Map<string, Set<number>>();
@@ -49,7 +43,6 @@ export function createOwnEndpoints(
       if (host !== '') own.add(host, port);
     },
     includes(host, port) {
-      for (const endpoint of announced()) own.add(endpoint.host, endpoint.port);
       const key = normalized(host);
       if (elsewhere.get(key)?.has(port) === true) return true;
       let isHere = local.has(port) || passing().includes(port);

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { instanceEndpoints } from '../../src/app/instance-endpoints.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
 import { dataDirAt, openDataDir } from '../../src/embedded/data-dir.ts';
 import { noteConsole, OPERATOR_CONSOLES } from '../../src/embedded/operator-consoles.ts';
 
@@ -96,14 +95,6 @@ describe("the operators' console", () => {
     expect(JSON.parse((await dataDir.read(OPERATOR_CONSOLES)) ?? '')).toEqual([
       { pid: process.pid, port: port + 1 },
     ]);
-  });
-
-  test('a port that a running process has known is forgotten when its console ends', async () => {
-    const ports = [port];
-    const own = createOwnEndpoints(undefined, () => ports);
-    expect(own.includes('localhost', port)).toBe(true);
-    ports.pop();
-    expect(own.includes('localhost', port)).toBe(false);
   });
 
   test('what is no note is none, and without a folder nothing is noted', async () => {

@@ -79,14 +79,14 @@ test('a name that leads to this machine makes its port ours on every address', a
   stop();
 });
 
-test('what another process has announced counts from then on', () => {
-  const announced: { host: string; port: number }[] = [];
-  const own = createOwnEndpoints(() => announced);
+test('what another process lists counts for as long as it does', () => {
+  const listed: number[] = [];
+  const own = createOwnEndpoints(() => listed);
   expect(own.includes('127.0.0.1', 8080)).toBe(false);
-
-  announced.push({ host: '127.0.0.1', port: 8080 });
-
-  expect(own.includes('127.0.0.1', 8080)).toBe(true);
+  listed.push(8080);
+  expect([own.includes('127.0.0.1', 8080), own.includes('192.0.2.7', 8080)]).toEqual([true, false]);
+  listed.pop();
+  expect(own.includes('localhost', 8080)).toBe(false);
 });
 
 test('the guard refuses them whatever is exempt, and nothing else then', () => {
