@@ -29,7 +29,7 @@ export interface ApiOptions {
 }
 
 /** States of an ended delivery. */
-const ended = ['delivered', 'failed', 'expired', 'canceled'] as const;
+const ended = ['delivered', 'failed', 'expired', 'superseded', 'canceled'] as const;
 /** States of an open delivery. */
 const open = ['pending', 'retrying', 'held'] as const;
 

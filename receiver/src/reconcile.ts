@@ -103,7 +103,8 @@ export async function reconcile(hooks: Reconcilable, options: ReconcileOptions):
       // A redelivery: the outcome of the earlier delivery no longer matters.
       const key = `${webhookId}/${eventId}`;
       missing.delete(key);
-      if (done.has(id)) continue;
+      // Superseded: a newer one was sent in its place.
+      if (done.has(id) || delivery.state === 'superseded') continue;
       if (isOpen(delivery)) {
         open += 1;
         notSettled(previous);

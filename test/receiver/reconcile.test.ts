@@ -98,6 +98,13 @@ describe('what is missing', () => {
     expect(handled).toEqual(['1', '3']);
   });
 
+  it('is not what a newer delivery has superseded', async () => {
+    const { hooks, handled } = setUp();
+    const { api } = logOf({ state: 'superseded' }, {});
+    expect(await reconcile(hooks, { api })).toMatchObject({ open: 0, seen: 2, after: idOf(2) });
+    expect(handled).toEqual(['2']);
+  });
+
   it('is no longer missing once it was handled, whatever the sender thinks of it', async () => {
     const { hooks } = setUp();
     await hooks.store.done(idOf(1));
