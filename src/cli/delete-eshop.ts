@@ -57,8 +57,11 @@ export function addDeletion(command: Command, { env, print }: CommandContext): v
         const found = await findEshop(sql, eshop);
         if (found === null) throw noSuchEshop(eshop);
         const holdings = await countHoldings(sql, eshop);
-        if (!dryRun) await ended(sql, eshop, json);
-        const exported = path === undefined ? null : await exportTo(sql, eshop, path);
+        const end = async () => {
+          if (!dryRun) await ended(sql, eshop, json);
+        };
+        const exported =
+          path === undefined ? await end().then(() => null) : await exportTo(sql, eshop, path, end);
         if (!dryRun) {
           await untilInterrupted('It was interrupted: run it again to delete the rest.', (signal) =>
             removeEshop(sql, eshop, signal),
@@ -125,16 +128,23 @@ async function ended(sql: Pool, eshopId: number, silent: boolean): Promise<void>
 
 /**
  * Writes all data of an e-shop into a new file that nobody else can read.
+ * @param whenOpen awaited before anything is written: nothing has happened if the file cannot be created
  * @returns how many lines
  * @throws UserError if the file exists, or cannot be written
  */
-async function exportTo(sql: Pool, eshopId: number, path: string): Promise<number> {
+async function exportTo(
+  sql: Pool,
+  eshopId: number,
+  path: string,
+  whenOpen: () => Promise<void>,
+): Promise<number> {
   const file = await open(path, 'wx', 0o600).catch((error: unknown) => {
     throw new UserError(
       `${path} could not be created: ${error instanceof Error ? error.message : String(error)}.`,
     );
   });
   try {
+    await whenOpen();
     let lines = 0;
     await exportEshop(sql, eshopId, async (rows) => {
       await file.write(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));

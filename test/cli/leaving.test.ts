@@ -148,6 +148,9 @@ it('deletes an e-shop: what waits ends with its workflows, all is written to a f
     webhooks: 2,
     returns: 1,
   });
+  const taken = await eshop('delete', String(eshopId), '--yes', '--export', directory, '--json');
+  expect(taken.error).toMatch(/could not be created/);
+  expect(await sql`select from eshops where disabled_at is not null`).toHaveLength(0);
   const done = await eshop('delete', String(eshopId), '--yes', '--export', file, '--json');
   expect(done.error).toBeUndefined();
 
