@@ -45,21 +45,36 @@ function line({ state, total, done, failed }: BulkStatus): string {
   return `${state}: ${done} of ${total} done${failed === 0 ? '' : `, ${failed} failed`}`;
 }
 
+/**
+ * The webhooks that call a receiver. Deliveries do not name the host if the server did not know the attribute.
+ * @throws UserError if there are none, or more than a query may name
+ */
+async function webhooksCalling(
+  settings: Settings,
+  receiver: string,
+  { eshop: eshopId, webhook: id }: Pick<BulkOptions, 'eshop' | 'webhook'>,
+): Promise<readonly number[]> {
+  const found = await withDatabase(settings, (sql) =>
+    listAllWebhooks(sql, { receiver, eshopId, id }, MAX_WEBHOOKS_PER_QUERY + 1),
+  );
+  if (found.length === 0) {
+    throw new UserError(
+      id === undefined ? `No webhook calls ${receiver}.` : `Webhook ${id} does not call ${receiver}.`,
+    );
+  }
+  if (found.length > MAX_WEBHOOKS_PER_QUERY) {
+    const most = MAX_WEBHOOKS_PER_QUERY.toLocaleString('en-US');
+    throw new UserError(`More than ${most} webhooks call ${receiver}: name an e-shop or a webhook, too.`);
+  }
+  return found.map(({ id }) => id);
+}
+
 async function queryOf(settings: Settings, taskQueue: string, filter: BulkOptions): Promise<string> {
   const { eshop, webhook, receiver, type, order, ...rest } = filter;
-  // By their webhooks: deliveries do not name the host if the server did not know the attribute.
-  const calling =
-    receiver === undefined
-      ? undefined
-      : (
-          await withDatabase(settings, (sql) => listAllWebhooks(sql, { receiver }, MAX_WEBHOOKS_PER_QUERY))
-        ).map(({ id }) => id);
-  if (calling?.length === 0) throw new UserError(`No webhook calls ${receiver}.`);
-  const both = webhook === undefined ? calling : [webhook].filter((id) => calling?.includes(id) ?? true);
-  if (both?.length === 0) throw new UserError(`Webhook ${webhook} does not call ${receiver}.`);
+  const calling = receiver === undefined ? undefined : await webhooksCalling(settings, receiver, filter);
   return bulkQuery(taskQueue, {
     eshopId: eshop,
-    webhookIds: both,
+    webhookIds: calling ?? (webhook === undefined ? undefined : [webhook]),
     webhookType: type,
     entityId: order,
     ...rest,

@@ -207,6 +207,19 @@ describe('by options', () => {
     expect([printed, code]).toEqual(['0 deliveries found. Nothing was changed.', 0]);
   });
 
+  it('a receiver of more webhooks than a query may name is not taken for one of fewer', async () => {
+    const host = 'many.example';
+    await stack.sql`
+      insert into webhooks (eshop_id, url, webhook_type, active, method, payload_version, secret)
+      select eshop_id, 'https://many.example/' || n, webhook_type, false, method, payload_version, secret
+      from (select * from webhooks order by id limit 1) w, generate_series(1, 1001) n`;
+    const { error } = await deliveries('hold', '--receiver', host);
+    expect(error).toBe(`More than 1,000 webhooks call ${host}: name an e-shop or a webhook, too.`);
+    const { printed } = await deliveries('hold', '--receiver', host, '--eshop', '999999', '--dry-run');
+    expect(printed).toBe('');
+    await stack.sql`update webhooks set deleted_at = now() where host = ${host}`;
+  });
+
   it('what is wrong is said in a sentence', async () => {
     const id = randomUUID();
     const wrong = async (...args: string[]) => (await deliveries('hold', ...args)).error;
