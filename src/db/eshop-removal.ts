@@ -73,7 +73,6 @@ export async function countUnderWay(sql: Sql, eshopId: number): Promise<number> 
  * users. Events refer to nothing: once their records are gone, no request that began earlier can write another one.
  */
 const OF_ESHOP = [
-  'webhooks',
   'outbox',
   'stock_reservations',
   'stock_movements',
@@ -97,18 +96,19 @@ const PAGE = 2_000;
  * @returns false when there is no such e-shop
  */
 export async function removeEshop(sql: Pool, eshopId: number, signal: AbortSignal): Promise<boolean> {
-  await inPages(
-    (limit) =>
-      counted(sql<{ count: number }[]>`
-        with page as (
-          delete from deliveries where id in (
-            select id from deliveries where webhook_id in (${webhooksOf(sql, eshopId)}) limit ${limit})
-          returning id),
-        gone as (delete from attempts where delivery_id in (select id from page))
-        select count(*)::integer as count from page`),
-    signal,
-    PAGE,
-  );
+  const removeDeliveries = () =>
+    inPages(
+      (limit) =>
+        counted(sql<{ count: number }[]>`
+          with page as (
+            delete from deliveries where id in (
+              select id from deliveries where webhook_id in (${webhooksOf(sql, eshopId)}) limit ${limit})
+            returning id),
+          gone as (delete from attempts where delivery_id in (select id from page))
+          select count(*)::integer as count from page`),
+      signal,
+      PAGE,
+    );
   const remove = (table: string, where: postgres.Fragment) =>
     inPages(
       async (limit) => {
@@ -122,13 +122,15 @@ export async function removeEshop(sql: Pool, eshopId: number, signal: AbortSigna
       signal,
       PAGE,
     );
-  for (const table of TABLES_OF_WEBHOOKS)
-    await remove(table, sql`x.webhook_id in (${webhooksOf(sql, eshopId)})`);
-  // Until nothing is left: a row updated meanwhile, by a request that began earlier, has a new `ctid` and is missed.
+  // Until nothing is left: requests that began earlier may still add rows, and an updated row has a new `ctid` and is missed.
   for (let removed = 1; removed > 0; ) {
-    removed = 0;
+    removed = await removeDeliveries();
+    for (const table of TABLES_OF_WEBHOOKS)
+      removed += await remove(table, sql`x.webhook_id in (${webhooksOf(sql, eshopId)})`);
     for (const table of OF_ESHOP) removed += await remove(table, sql`x.eshop_id = ${eshopId}`);
     signal.throwIfAborted();
   }
+  // Deliveries and the tables above are found by their webhooks.
+  await remove('webhooks', sql`x.eshop_id = ${eshopId}`);
   return (await sql`delete from eshops where id = ${eshopId} returning id`).length > 0;
 }

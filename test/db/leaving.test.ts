@@ -45,10 +45,9 @@ const someoneWaits = () =>
     )
     .toHaveLength(1);
 
-test('a request that began before its e-shop was deleted leaves no event behind', async () => {
+test('a request that began before its e-shop was deleted leaves no event and no delivery behind', async () => {
   const { sql } = database;
-  const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
-  await create(sql, orders, eshopId, her);
+  const { eshopId } = await shopWithDelivery();
   let removed: Promise<unknown> = Promise.resolve();
   await sql.begin(async (tx) => {
     await tx`update orders set note = 'late' where eshop_id = ${eshopId}`;
@@ -58,9 +57,14 @@ test('a request that began before its e-shop was deleted leaves no event behind'
       insert into events select late.* from events e, jsonb_populate_record(e, jsonb_build_object('id',
         left(e.id::text, 35) || case when right(e.id::text, 1) = 'f' then '0' else 'f' end)) late
       where e.eshop_id = ${eshopId}`;
+    await tx`
+      insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id)
+      select e.id, e.id, e.eshop_id, w.id, e.type, e.entity_id
+      from events e join webhooks w on w.eshop_id = e.eshop_id where e.eshop_id = ${eshopId} order by e.id desc limit 1`;
   });
   expect(await removed).toBe(true);
   expect(await sql`select from events where eshop_id = ${eshopId}`).toHaveLength(0);
+  expect(await sql`select from deliveries where eshop_id = ${eshopId}`).toHaveLength(0);
 });
 
 test('an export holds up nobody who reads a feed', async () => {
