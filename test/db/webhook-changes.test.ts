@@ -57,6 +57,15 @@ describe('what a batch requeued after an attempt', () => {
     expect(await waitOf(id)).toBeLessThanOrEqual(FIRST_WAIT_MS / 1_000);
   });
 
+  test('and where that is more than a minute ahead, in a workflow of its own', async () => {
+    const id = await failed(waitsFor(3_000));
+    await database.sql`update deliveries set last_attempt_at = now() where id = ${id}`;
+    expect(await hastenAttempts(database.sql, webhookId, 600_000)).toBe(1);
+    const [row] = await database.sql`select queue, due_at <= now() as due from deliveries where id = ${id}`;
+    expect(row).toEqual({ queue: QUEUE.workflow, due: true });
+    expect(await waitOf(id)).toBeGreaterThan(500);
+  });
+
   test('is left alone where it failed at the webhook as it is now, is held, has no attempt left, or somebody has claimed it', async () => {
     await failed(waitsFor(50), 'last_generation = 2');
     await failed(waitsFor(50), "operator_stop = 'hold'");
