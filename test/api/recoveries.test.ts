@@ -141,6 +141,8 @@ describe('what is found', () => {
     const times = ['2026-11-20T10:00:00.000Z', '2026-11-20T11:00:00.000Z', '2026-11-20T12:00:00.000Z'];
     for (const time of times) {
       const id = await insertEventAt(api.sql, new Date(time), { eshopId: eshop.eshopId });
+      // Its transaction began a while before, and waited for a lock.
+      await api.sql`update events set created_at = created_at - interval '1 second' where id = ${id}`;
       await insertDeliveryOf(api.sql, id, { webhookId, state: 'failed' });
     }
     const [first, second, third] = times;

@@ -3,7 +3,7 @@
  * deliveries to the webhook.
  */
 import type { EventType } from '../../domain/event-types.ts';
-import { idAt } from '../../domain/id-time.ts';
+import { idAt, timeOf } from '../../domain/id-time.ts';
 import type { Recoverable } from '../../domain/recovery.ts';
 import { oneRow, type Sql } from '../pool.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
@@ -19,17 +19,11 @@ export interface Search {
   readonly include: readonly Recoverable[];
 }
 
-/**
- * How far the time in an event's id may be from the database's, in milliseconds. Early releases made ids by the clock of
- * the machine that wrote the event; the database's time decides.
- */
-const MAX_WRITER_CLOCK_SKEW_MS = 24 * 3_600_000;
-
-/** Events that may be lost, in the order of their ids. */
+/** Events that may be lost, in the order of their ids: the time of an event is the one in its id. */
 function suspects(sql: Sql, search: Search, after: string | null, limit: number) {
   const { eshopId, webhookId, webhookType, since, until, include } = search;
-  const from = after ?? idAt(new Date(since.getTime() - MAX_WRITER_CLOCK_SKEW_MS));
-  const to = idAt(new Date(until.getTime() + MAX_WRITER_CLOCK_SKEW_MS));
+  const from = after ?? idAt(since);
+  const to = idAt(until);
   const atMost = sql`order by id limit ${limit}`;
   return sql`
     select id from (
@@ -47,14 +41,12 @@ function suspects(sql: Sql, search: Search, after: string | null, limit: number)
 }
 
 /** Those of the events `suspect` that are lost, as `e`. */
-function lost(sql: Sql, { eshopId, webhookId, since, until, include }: Search) {
+function lost(sql: Sql, { eshopId, webhookId, include }: Search) {
   return sql`
     from suspect
     -- One by one: the planner would otherwise read all events of the e-shop, and there may be millions.
     cross join lateral (
-      select e.id, e.type, e.entity_id, e.created_at from events e
-      where e.id = suspect.id and e.eshop_id = ${eshopId} and e.created_at >= ${since} and e.created_at < ${until}
-      limit 1) e
+      select e.id, e.type, e.entity_id from events e where e.id = suspect.id and e.eshop_id = ${eshopId} limit 1) e
     cross join lateral (
       select coalesce(bool_or(d.state in ('pending', 'retrying', 'delivered')), false) as settled,
              coalesce((array_agg(d.state order by d.id desc))[1], 'missed') as became
@@ -83,18 +75,22 @@ export async function countLostEvents(
   search: Search,
   { atOnce = JUDGED_AT_ONCE, enough = Number.POSITIVE_INFINITY }: { atOnce?: number; enough?: number } = {},
 ): Promise<LostEventCount> {
-  let [count, firstAt, lastAt]: [number, Date | null, Date | null] = [0, null, null];
+  let [count, firstId, lastId]: [number, string | null, string | null] = [0, null, null];
   for (let after: string | null = null; ; ) {
     const row: CountedRow = await oneRow(selectCountOfLost(sql, search, after, atOnce));
     count += row.count;
-    firstAt = earlier(firstAt, row.firstAt);
-    lastAt = later(lastAt, row.lastAt);
-    if (row.lookedAt < atOnce || count >= enough) return { count, firstAt, lastAt };
+    firstId ??= row.firstId;
+    lastId = row.lastId ?? lastId;
+    if (row.lookedAt < atOnce || count >= enough)
+      return { count, firstAt: firstId && timeOf(firstId), lastAt: lastId && timeOf(lastId) };
     after = row.lookedAtId;
   }
 }
 
-interface CountedRow extends LostEventCount {
+interface CountedRow {
+  readonly count: number;
+  readonly firstId: string | null;
+  readonly lastId: string | null;
   readonly lookedAt: number;
   readonly lookedAtId: string | null;
 }
@@ -105,13 +101,9 @@ export function selectCountOfLost(sql: Sql, search: Search, after: string | null
     select (select count(*) from suspect)::int as looked_at, (select id from suspect order by id desc limit 1) as looked_at_id,
       counted.*
     from (
-      select count(*)::int as count, min(e.created_at) as first_at, max(e.created_at) as last_at ${lost(sql, search)}) counted`;
+      select count(*)::int as count, (array_agg(e.id order by e.id))[1] as first_id,
+        (array_agg(e.id order by e.id desc))[1] as last_id ${lost(sql, search)}) counted`;
 }
-
-const earlier = (one: Date | null, other: Date | null) =>
-  one === null || (other !== null && other < one) ? other : one;
-const later = (one: Date | null, other: Date | null) =>
-  one === null || (other !== null && other > one) ? other : one;
 
 /** An event that a webhook did not get. */
 interface LostEvent {
