@@ -84,7 +84,8 @@ async function defer(
 ): Promise<AttemptOutcome> {
   await deferAttempt(sql, delivery.id, delivery.attemptsMade, ms);
   // The workflow has no wait to return to in the last chance. Otherwise it waits, and counts again.
-  return lastChance ? { kind: 'deferred', reason: 'noRoom', ms } : refused(delivery, 'noRoom');
+  const reason = 'concurrencyLimit';
+  return lastChance ? { kind: 'deferred', reason, ms } : refused(delivery, reason);
 }
 
 async function attempt(

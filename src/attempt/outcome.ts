@@ -18,8 +18,8 @@ export interface AttemptOrder extends AttemptTerms {
 }
 
 /**
- * Why no request was made. `underWay`: another owner makes the attempt. `stopped`: by an operator. `noRoom`: a concurrency limit is
- * reached; the attempt is deferred.
+ * Why no request was made. `underWay`: another owner makes the attempt. `stopped`: by an operator. `concurrencyLimit`: one is reached,
+ * and the attempt is deferred.
  */
 export type Refusal =
   | 'inactive'
@@ -30,7 +30,7 @@ export type Refusal =
   | 'spent'
   | 'windowOver'
   | 'notDue'
-  | 'noRoom';
+  | 'concurrencyLimit';
 
 /** The outcome of an attempt that did not fail. */
 export type AttemptVerdict =
@@ -60,7 +60,7 @@ export type AttemptDeferral = {
 } & (
   | { readonly reason: 'inactive'; readonly windowEndsAt: Date }
   /** The last chance, while a concurrency limit is reached. */
-  | { readonly reason: 'noRoom' }
+  | { readonly reason: 'concurrencyLimit' }
 );
 
 /** The outcome of an attempt. */

@@ -85,7 +85,7 @@ export function createInHand(deps: RelayDeps): InHand {
     attempt: Promise<AttemptOutcome | null>,
   ): Promise<void> {
     const ids = [delivery.id];
-    if (outcome?.kind === 'notAttempted' && outcome.reason === 'noRoom')
+    if (outcome?.kind === 'notAttempted' && outcome.reason === 'concurrencyLimit')
       return await deferDeliveries(sql, ids);
     if (outcome === null && stopping.aborted) return await releaseDeliveries(sql, ids);
     if (load.silent()) return await oweWorkflows(sql, ids);

@@ -150,10 +150,10 @@ test('without a place an attempt is planned anew by its workflow, and the last c
   await limits.acquire({ eshopId, webhookId, url: 'https://shop.example/hook' });
   expect(await attempt(null, { limits, lastChance: false })).toEqual({
     kind: 'notAttempted',
-    reason: 'noRoom',
+    reason: 'concurrencyLimit',
   });
   const deferred = await attempt(null, { limits, lastChance: true });
-  expect(deferred).toEqual({ kind: 'deferred', reason: 'noRoom', ms: expect.any(Number) });
+  expect(deferred).toEqual({ kind: 'deferred', reason: 'concurrencyLimit', ms: expect.any(Number) });
   expect(deferred).toMatchObject({ ms: expect.toSatisfy((ms: number) => ms > 0) });
   expect(sent).toEqual([]);
 });
@@ -163,16 +163,16 @@ test('while too many lookups of its e-shop are under way an attempt is planned a
   const limits = limitsWith({});
   expect(await attempt(null, { limits, lastChance: false }, crowded)).toEqual({
     kind: 'notAttempted',
-    reason: 'noRoom',
+    reason: 'concurrencyLimit',
   });
   const planned = await loadForAttempt(database.sql, deliveryId);
   expect(Number(planned?.nextAttemptAt) - Number(planned?.now)).toBeGreaterThan(1_000);
   expect(planned).toMatchObject({ state: 'pending', attemptsMade: 0, windowStartedAt: null });
   // The webhook is closed for a while.
-  expect(await attempt(null, { limits, lastChance: false })).toMatchObject({ reason: 'noRoom' });
+  expect(await attempt(null, { limits, lastChance: false })).toMatchObject({ reason: 'concurrencyLimit' });
   expect(sent).toHaveLength(1);
   const deferred = await attempt(null, { limits: limitsWith({}), lastChance: true }, crowded);
-  expect(deferred).toEqual({ kind: 'deferred', reason: 'noRoom', ms: expect.any(Number) });
+  expect(deferred).toEqual({ kind: 'deferred', reason: 'concurrencyLimit', ms: expect.any(Number) });
   expect(sent.map(({ number }) => number)).toEqual([1, 1]);
   await database.sql`update attempts set started_at = started_at - interval '1 hour'`;
   await attempt();

@@ -40,7 +40,7 @@ function later<T>() {
   return { answered, answer };
 }
 const delivered: AttemptOutcome = { kind: 'delivered', number: 1, status: 200 };
-const noRoom: AttemptOutcome = { kind: 'notAttempted', reason: 'noRoom' };
+const atLimit: AttemptOutcome = { kind: 'notAttempted', reason: 'concurrencyLimit' };
 /** A workflow waits for the result, however long it takes. */
 const startsLate = { startAfterMs: 600_000 };
 const INVALID_ARGUMENT = { code: 3, details: '', metadata: {} };
@@ -244,7 +244,7 @@ test('what gets no permit is deferred, and no workflow is started for it', async
     {
       async makeFirstAttempt() {
         asked += 1;
-        return asked === 1 ? noRoom : delivered;
+        return asked === 1 ? atLimit : delivered;
       },
     },
   );

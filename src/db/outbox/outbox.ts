@@ -130,8 +130,8 @@ export async function oweWorkflows(sql: Sql, ids: readonly string[]): Promise<vo
     where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null and batch_id is null`;
 }
 
-/** How long a delivery without a permit is left alone, in seconds. */
-export const NO_ROOM_SECONDS = 1;
+/** How long a deferred delivery is left alone, in seconds. */
+export const DEFERRED_SECONDS = 1;
 
 /**
  * Defers claimed deliveries that got no permit: they wait in the queue as they were. One that another process has attempted meanwhile,
@@ -139,7 +139,7 @@ export const NO_ROOM_SECONDS = 1;
  */
 export async function deferDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`
-    update deliveries set claimed_until = null, next_attempt_at = null, due_at = now() + make_interval(secs => ${NO_ROOM_SECONDS})
+    update deliveries set claimed_until = null, next_attempt_at = null, due_at = now() + make_interval(secs => ${DEFERRED_SECONDS})
     where ${anyOf(sql, sql`id`, ids)} and state = 'pending' and attempts_made = 0 and dispatched_at is null and batch_id is null`;
 }
 

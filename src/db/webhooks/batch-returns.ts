@@ -6,7 +6,7 @@
  * nor a pause of the recovery may delay the promised retries.
  */
 import { anyOf } from '../ids.ts';
-import { NO_ROOM_SECONDS, QUEUE, waitsInQueue } from '../outbox/outbox.ts';
+import { DEFERRED_SECONDS, QUEUE, waitsInQueue } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 import type { BatchRun } from './batches.ts';
 import { windowNotBegun } from './deliveries.ts';
@@ -93,7 +93,7 @@ export async function defer(sql: Sql, batch: BatchRun, ids: readonly string[]): 
     with ${heldBy(sql, batch)},
     changed as (
       update deliveries d set batch_id = null, dispatched_at = null, claimed_until = null,
-        due_at = greatest(now() + make_interval(secs => ${NO_ROOM_SECONDS}),
+        due_at = greatest(now() + make_interval(secs => ${DEFERRED_SECONDS}),
           (select a.owned_until from attempts a where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null)),
         ${windowNotBegun(sql)}
       where d.batch_id = ${batch.id} and d.state in ('pending', 'retrying') and ${anyOf(sql, sql`d.id`, ids)}
