@@ -5,9 +5,9 @@
 import {
   claimReleaseChanges,
   claimWebhookChanges,
+  giveBackChanges,
   nextToTell,
   noteTold,
-  releaseChanges,
   removeChanges,
   renewChanges,
   type ToldDelivery,
@@ -16,8 +16,8 @@ import {
 import { settleOrder } from '../db/outbox/keep-order.ts';
 import {
   claimRecoveryChanges,
+  giveBackRecoveryChanges,
   noteRecoveryTold,
-  releaseRecoveryChanges,
   renewRecoveryChanges,
 } from '../db/outbox/recovery-changes.ts';
 import {
@@ -37,12 +37,12 @@ type ChangesDeps = BudgetedDeps & Pick<RelayDeps, 'watch' | 'policy'>;
 
 const leases = ({ sql }: CommonDeps) => ({
   renew: (ids: readonly string[]) => renewChanges(sql, ids),
-  release: (ids: readonly string[]) => releaseChanges(sql, ids),
+  giveBack: (ids: readonly string[]) => giveBackChanges(sql, ids),
 });
 
 /**
  * Passes on one page of each of a few changes.
- * @throws the error of Temporal or the database when it is away; the rest is released
+ * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   const { sql, log, stopping, budget, options } = deps;
@@ -116,7 +116,7 @@ async function tell(deps: BudgetedDeps, items: readonly ToldDelivery[]): Promise
 
 /**
  * Passes on one small page of changes to release timers: thousands may come at once.
- * @throws the error of Temporal or the database when it is away; the rest is released
+ * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchReleases(deps: BudgetedDeps): Promise<Next> {
   const { sql, log, dispatcher, stopping, budget, options } = deps;
@@ -140,7 +140,7 @@ export async function dispatchReleases(deps: BudgetedDeps): Promise<Next> {
 
 /**
  * Passes on one page of changes to the workflows of recoveries, and starts those workflows.
- * @throws the error of Temporal or the database when it is away; the rest is released
+ * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export function dispatchRecoveries({
   sql,
@@ -152,7 +152,7 @@ export function dispatchRecoveries({
     stopping,
     claim: (limit) => claimRecoveryChanges(sql, limit),
     renew: (ids) => renewRecoveryChanges(sql, ids),
-    release: (ids) => releaseRecoveryChanges(sql, ids),
+    giveBack: (ids) => giveBackRecoveryChanges(sql, ids),
     call: (recovery) => recoveries.signalRecoveryChanged(recovery),
     note: (recovery) => noteRecoveryTold(sql, recovery),
     refused: ({ id: recoveryId }, err) =>

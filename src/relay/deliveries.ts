@@ -5,12 +5,12 @@
  * Two gates stand in its way. The quota, in Postgres: a claim takes no more of a webhook than can begin soon and leaves the rest in the
  * queue; deliveries left for their quota do not count as a burst. The permit, in the worker: an attempt waits for one if its receiver
  * is prompt, and is deferred otherwise. So a full receiver costs at most a claim and a start, and nothing to others. The ways back
- * (released, set aside, deferred, requeued, owed) are in docs/glossary.md.
+ * (given back, set aside, deferred, requeued, owed) are in docs/glossary.md.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { Quotas } from '../concurrency/limits.ts';
 import { keepOrder } from '../db/outbox/keep-order.ts';
-import { QUEUE, type QueuedDelivery, releaseDeliveries } from '../db/outbox/outbox.ts';
+import { giveBackDeliveries, QUEUE, type QueuedDelivery } from '../db/outbox/outbox.ts';
 import { type ClassName, deliveryClasses, type Precedence } from './classes.ts';
 import type { RelayDeps } from './deps.ts';
 import type { InHand } from './in-hand.ts';
@@ -31,13 +31,13 @@ const BESIDE_MS = 50;
 
 /** One class of deliveries. */
 interface Dispatch {
-  /** Throws the error of Temporal or the database when it is away; claimed deliveries are released. */
+  /** Throws the error of Temporal or the database when it is away; claimed deliveries are given back. */
   step(): Promise<Next>;
   /** Whether it could make the first attempts of a few more deliveries of an e-shop at once. */
   hasRoom(eshopId: number): boolean;
   /**
-   * Takes new deliveries that were written as claimed, up to the quotas of their webhooks and e-shops, and releases the others.
-   * @returns how many were released
+   * Takes new deliveries that were written as claimed, up to the quotas of their webhooks and e-shops, and gives back the others.
+   * @returns how many were given back
    */
   take(claimed: readonly QueuedDelivery[]): Promise<number>;
 }
@@ -130,7 +130,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
       const own = withinQuotas(claimed, limits.quotas(1)).slice(0, room);
       inHand.take(own);
       const left = claimed.filter((delivery) => !own.includes(delivery));
-      await releaseDeliveries(
+      await giveBackDeliveries(
         sql,
         left.map(({ id }) => id),
       );

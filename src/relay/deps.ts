@@ -30,7 +30,7 @@ export interface RelayDeps {
   readonly limits: Limits;
   readonly load: Load;
   readonly budget: Budget;
-  /** Aborted when the relay is being stopped: deliveries not under way by then are released. */
+  /** Aborted when the relay is being stopped: deliveries not under way by then are given back. */
   readonly stopping: AbortSignal;
   readonly dispatcher: Dispatcher;
   readonly starter: Pick<BatchStarter, 'startBatch'>;

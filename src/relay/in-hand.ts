@@ -16,10 +16,10 @@ import { createBatcher } from '../db/batcher.ts';
 import { whileLeased } from '../db/outbox/lease.ts';
 import {
   deferDeliveries,
+  giveBackDeliveries,
   markDispatched,
   oweWorkflows,
   type QueuedDelivery,
-  releaseDeliveries,
   renewDeliveries,
   setAsideDeliveries,
 } from '../db/outbox/outbox.ts';
@@ -32,7 +32,7 @@ export interface InHand {
   count(): number;
   /** Takes claimed deliveries; returns at once. */
   take(deliveries: readonly QueuedDelivery[]): void;
-  /** No further attempt begins; waits until all deliveries in hand are handed over or released. */
+  /** No further attempt begins; waits until all deliveries in hand are handed over or given back. */
   handedOver(): Promise<void>;
   /** Waits for the attempts under way, at most as long as one may take. */
   ended(): Promise<void>;
@@ -87,7 +87,7 @@ export function createInHand(deps: RelayDeps): InHand {
     const ids = [delivery.id];
     if (outcome?.kind === 'notAttempted' && outcome.reason === 'concurrencyLimit')
       return await deferDeliveries(sql, ids);
-    if (outcome === null && stopping.aborted) return await releaseDeliveries(sql, ids);
+    if (outcome === null && stopping.aborted) return await giveBackDeliveries(sql, ids);
     if (load.silent()) return await oweWorkflows(sql, ids);
     try {
       await start(withResult(delivery, outcome), outcome?.kind === 'underWay');

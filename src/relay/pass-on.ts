@@ -58,15 +58,15 @@ interface Changes<Change extends { readonly id: string }>
   readonly claim: (limit: number) => Promise<readonly Change[]>;
   /** Renews the lease; absent if the lease is longer than any page takes. */
   readonly renew?: (ids: readonly string[]) => Promise<void>;
-  /** Releases claimed ones. */
-  readonly release: (ids: readonly string[]) => Promise<void>;
+  /** Gives claimed ones back. */
+  readonly giveBack: (ids: readonly string[]) => Promise<void>;
   /** Notes that Temporal has been told of one; absent where the started workflow notes it. */
   readonly note?: (change: Change) => Promise<void>;
 }
 
 /**
  * Passes on one page.
- * @throws the error of Temporal or the database when it is away; the rest is released
+ * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function passOn<Change extends { readonly id: string }>(
   changes: Changes<Change>,
@@ -89,7 +89,7 @@ export async function passOn<Change extends { readonly id: string }>(
         },
       }),
   );
-  await changes.release(left.map(({ id }) => id));
+  await changes.giveBack(left.map(({ id }) => id));
   throwFailure();
   return pauseMs ?? (items.length === limit ? 'more' : 'idle');
 }

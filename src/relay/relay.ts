@@ -39,7 +39,7 @@ export type RelayLoop = (typeof relayLoops)[number];
 
 /** A running relay. */
 export interface Relay {
-  /** No new claims; waits for the calls under way, each of which has a deadline, and releases deliveries claimed but not started. */
+  /** No new claims; waits for the calls under way, each of which has a deadline, and gives back deliveries claimed but not started. */
   stop(): Promise<void>;
   /** Waits for the first attempts still under way after the stop, at most as long as one may take. */
   ended(): Promise<void>;
@@ -110,9 +110,9 @@ export function startRelay(relay: RelayOptions): Relay {
     superseded: (kind) => relay.watch.ended(kind, 'superseded'),
     take(claimed) {
       fresh.take(claimed).then(
-        (released) => released > 0 && loops.fresh.wake(),
+        (givenBack) => givenBack > 0 && loops.fresh.wake(),
         // They are claimed again after their lease.
-        (error: unknown) => log.warn({ err: error }, 'new deliveries could not be released'),
+        (error: unknown) => log.warn({ err: error }, 'new deliveries could not be given back'),
       );
     },
   });

@@ -4,9 +4,9 @@
  */
 import { whileLeased } from '../db/outbox/lease.ts';
 import {
+  giveBackDeliveries,
   markDispatched,
   type QueuedDelivery,
-  releaseDeliveries,
   renewDeliveries,
   setAsideDeliveries,
 } from '../db/outbox/outbox.ts';
@@ -28,7 +28,7 @@ const idsOf = (deliveries: readonly QueuedDelivery[]) => deliveries.map(({ id })
 /**
  * Starts the workflows of the claimed deliveries and records the result of each. Deliveries in a started batch are left to it: it may
  * already have begun and requeued some.
- * @throws the error of Temporal when it is away; deliveries not started are released, and leave their batch
+ * @throws the error of Temporal when it is away; deliveries not started are given back, and leave their batch
  */
 export async function startClaimed(
   deps: StartDeps,
@@ -44,7 +44,7 @@ export async function startClaimed(
   await markDispatched(sql, idsOf(own.taken));
   await setAsideDeliveries(sql, idsOf(own.refused));
   for (const batchId of batches.refused) await requeueAll(sql, batchId);
-  await releaseDeliveries(sql, idsOf(own.left));
+  await giveBackDeliveries(sql, idsOf(own.left));
   // Without Temporal no batch is made: the next claim decides anew.
   for (const batchId of batches.left) await disband(sql, batchId);
   own.throwFailure();

@@ -3,7 +3,7 @@
  * its mail is sent.
  */
 import { decideWarnings, hasFailures } from '../db/incidents/decide.ts';
-import { claimWarnings, releaseWarnings } from '../db/incidents/warnings.ts';
+import { claimWarnings, giveBackWarnings } from '../db/incidents/warnings.ts';
 import { warningTimes } from '../domain/incident.ts';
 import type { RelayDeps } from './deps.ts';
 import type { Next } from './loop.ts';
@@ -11,7 +11,7 @@ import { passOn } from './pass-on.ts';
 
 /**
  * Decides whom to warn, and starts the warnings that are owed.
- * @throws the error of Temporal or the database when it is away; the rest is released
+ * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchWarnings({
   sql,
@@ -25,7 +25,7 @@ export async function dispatchWarnings({
   return await passOn({
     stopping,
     claim: (limit) => claimWarnings(sql, limit),
-    release: (ids) => releaseWarnings(sql, ids),
+    giveBack: (ids) => giveBackWarnings(sql, ids),
     call: (warning) => warnings.startWarning(warning),
     refused: ({ id: warningId }, err) => log.error({ warningId, err }, 'Temporal refused to start a warning'),
   });

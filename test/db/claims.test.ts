@@ -4,11 +4,11 @@ import type { Quotas } from '../../src/concurrency/limits.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { type ClaimLimits, claimDeliveries } from '../../src/db/outbox/claim.ts';
 import {
+  giveBackDeliveries,
   LEASE_SECONDS,
   markDispatched,
   QUEUE,
   type Queue,
-  releaseDeliveries,
 } from '../../src/db/outbox/outbox.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { type Execute, throughSessions } from '../../src/db/through-sessions.ts';
@@ -187,7 +187,7 @@ describe('turns', () => {
     for (let round = 0; round < 60; round += 1) {
       const { deliveries } = await claim(1);
       if (deliveries[0]?.eshopId === neighbour.eshopId) first += 1;
-      await releaseDeliveries(
+      await giveBackDeliveries(
         database.sql,
         deliveries.map(({ id }) => id),
       );

@@ -69,8 +69,8 @@ test('however many records wait, the first of each goes, page by page', async ()
   await settleOrder(sql, { eshopId: eshopId + 1 });
   expect(await sql`select from deliveries where queue = ${QUEUE.fresh}`).toHaveLength(0);
   await settleOrder(sql, 'all');
-  const released = await sql`select from deliveries where queue = ${QUEUE.fresh} and sequence = 1`;
-  expect(released).toHaveLength(RECORDS);
+  const putBack = await sql`select from deliveries where queue = ${QUEUE.fresh} and sequence = 1`;
+  expect(putBack).toHaveLength(RECORDS);
   expect(await sql`select from deliveries where queue = ${QUEUE.inOrder}`).toHaveLength(RECORDS);
 });
 

@@ -1,7 +1,7 @@
 /** A lookup by id reads one partition, and is not planned anew for it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { markDispatched, releaseDeliveries, renewDeliveries } from '../../src/db/outbox/outbox.ts';
+import { giveBackDeliveries, markDispatched, renewDeliveries } from '../../src/db/outbox/outbox.ts';
 import type { Sql } from '../../src/db/pool.ts';
 import { closedAmong, dispatchedAmong } from '../../src/db/reconciliation.ts';
 import { listAllDeliveries } from '../../src/db/webhooks/all-deliveries.ts';
@@ -116,7 +116,7 @@ const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   defer: (tx) => defer(tx, { id: BATCH, run: BATCH }, [id]),
   markDispatched: (tx) => markDispatched(tx, [id]),
   renewDeliveries: (tx) => renewDeliveries(tx, [id]),
-  releaseDeliveries: (tx) => releaseDeliveries(tx, [id]),
+  giveBackDeliveries: (tx) => giveBackDeliveries(tx, [id]),
   dispatchedAmong: (tx) => dispatchedAmong(tx, [id]),
   closedAmong: (tx) => closedAmong(tx, [id]),
   spendRetries: (tx) => spendRetries(tx, id, 1),

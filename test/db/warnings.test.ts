@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { changeNotifications, createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { recordMailed } from '../../src/db/incidents/owed-mail.ts';
-import { claimWarnings, readWarning, releaseWarnings } from '../../src/db/incidents/warnings.ts';
+import { claimWarnings, giveBackWarnings, readWarning } from '../../src/db/incidents/warnings.ts';
 import { recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { findWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
@@ -171,7 +171,7 @@ describe('unsent warnings', () => {
     const id = warning?.id ?? '';
     expect(warning).toMatchObject({ eshopId, webhookId, webhookType: 'CREATE_ORDER' });
     expect(await claimWarnings(database.sql, 10)).toEqual([]);
-    await releaseWarnings(database.sql, [id]);
+    await giveBackWarnings(database.sql, [id]);
     expect(await claimWarnings(database.sql, 10)).toHaveLength(1);
     await database.sql`update warnings set check_at = check_at - interval '1 minute'`;
     expect(await claimWarnings(database.sql, 10)).toHaveLength(1);

@@ -13,12 +13,12 @@ const UNAVAILABLE = 14;
 async function page(code: number) {
   const told: string[] = [];
   const noted: string[] = [];
-  const released: string[] = [];
+  const givenBack: string[] = [];
   const refused: string[] = [];
   const next = passOn({
     stopping: new AbortController().signal,
     claim: async () => Array.from({ length: 10 }, (_, index) => ({ id: `${index}` })),
-    release: async (ids) => void released.push(...ids),
+    giveBack: async (ids) => void givenBack.push(...ids),
     call: async ({ id }) => {
       if (id === '5') throw answer(code);
       told.push(id);
@@ -27,23 +27,23 @@ async function page(code: number) {
     refused: ({ id }) => void refused.push(id),
   });
   const outcome = await next.catch((error: unknown) => error);
-  return { outcome, told, noted, released, refused };
+  return { outcome, told, noted, givenBack, refused };
 }
 
 test('what Temporal refuses stops none of the others, and keeps its lease: it is not asked for again at once', async () => {
-  const { outcome, told, noted, released, refused } = await page(INVALID_ARGUMENT);
+  const { outcome, told, noted, givenBack, refused } = await page(INVALID_ARGUMENT);
   expect(outcome).toBe('idle');
   expect(refused).toEqual(['5']);
   expect(told).toHaveLength(9);
   expect(noted).toEqual(told);
-  expect(released).toEqual([]);
+  expect(givenBack).toEqual([]);
 });
 
 test('while Temporal is away, what it was not told of is given back', async () => {
-  const { outcome, told, noted, released, refused } = await page(UNAVAILABLE);
+  const { outcome, told, noted, givenBack, refused } = await page(UNAVAILABLE);
   expect(outcome).toBeInstanceOf(ServiceError);
   expect(refused).toEqual([]);
   expect(noted).toEqual(told);
-  expect(released).toContain('5');
-  expect([...released, ...noted].sort()).toEqual(Array.from({ length: 10 }, (_, index) => `${index}`));
+  expect(givenBack).toContain('5');
+  expect([...givenBack, ...noted].sort()).toEqual(Array.from({ length: 10 }, (_, index) => `${index}`));
 });

@@ -33,8 +33,8 @@ export async function claimWarnings(sql: Sql, limit: number): Promise<UnsentWarn
     returning x.id, w.eshop_id, w.id as webhook_id, w.webhook_type, x.lost_secrets is not null as of_secrets`;
 }
 
-/** Releases claimed warnings whose workflows could not be started: they can be claimed again at once. */
-export async function releaseWarnings(sql: Sql, ids: readonly string[]): Promise<void> {
+/** Gives back claimed warnings whose workflows could not be started: they can be claimed again at once. */
+export async function giveBackWarnings(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`update warnings x set check_at = now() where x.id = any(${[...ids]}::uuid[]) and ${isUnsent(sql)}`;
 }

@@ -113,7 +113,7 @@ async function settleRecords(
   const waiting = waitingOf(sql, records);
   if (replaced) await supersede(sql, waiting, (alias) => waits(sql, alias));
   const claims = ofEshop !== undefined && notifier.hasRoom(ofEshop);
-  const released = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
+  const putBack = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
     update deliveries s set due_at = now(),
       queue = case when s.recovery_id is null then ${QUEUE.fresh}::smallint when s.attempts_made > 0 then ${QUEUE.retry}::smallint
         else ${QUEUE.recovered}::smallint end,
@@ -134,8 +134,8 @@ async function settleRecords(
     join webhooks w on w.id = d.webhook_id
     where s.id = d.id and ${waits(sql, 's')} and (w.ordering = 'none' or not exists (select ${openAhead(sql)}))
     returning ${queuedColumns(sql, 's')}, false as may_not_go, s.claimed_until is not null as claimed`;
-  const taken = released.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
-  notifier.notify(released.length > taken.length ? ['fresh', 'recovered'] : [], taken);
+  const taken = putBack.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
+  notifier.notify(putBack.length > taken.length ? ['fresh', 'recovered'] : [], taken);
 }
 
 /** The waiting deliveries `d` of these records, as SQL. Record by record: without statistics the planner would read all waiting ones. */

@@ -19,7 +19,7 @@ export function leasesOf(table: 'outbox' | 'recoveries') {
         where ${among(sql, ids)} and claimed_until is not null`;
     },
     /** Gives rows back at once. */
-    async release(sql: Sql, ids: readonly string[]): Promise<void> {
+    async giveBack(sql: Sql, ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return;
       await sql`update ${sql(table)} set claimed_until = null where ${among(sql, ids)}`;
     },

@@ -143,8 +143,8 @@ export async function deferDeliveries(sql: Sql, ids: readonly string[]): Promise
     where ${anyOf(sql, sql`id`, ids)} and state = 'pending' and attempts_made = 0 and dispatched_at is null and batch_id is null`;
 }
 
-/** Releases claimed deliveries whose start failed: they can be claimed again at once. */
-export async function releaseDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
+/** Gives back claimed deliveries whose start failed: they can be claimed again at once. */
+export async function giveBackDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`update deliveries set claimed_until = null where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null`;
 }

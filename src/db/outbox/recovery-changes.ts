@@ -6,7 +6,7 @@ import { leasesOf } from './lease.ts';
 import { leaseEnd } from './outbox.ts';
 
 /** Renews the claims on recoveries, or gives them back. */
-export const { renew: renewRecoveryChanges, release: releaseRecoveryChanges } = leasesOf('recoveries');
+export const { renew: renewRecoveryChanges, giveBack: giveBackRecoveryChanges } = leasesOf('recoveries');
 
 /** A recovery that has to be passed on to Temporal. */
 export interface UntoldRecovery extends Search {

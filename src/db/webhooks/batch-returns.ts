@@ -69,7 +69,7 @@ export async function requeueAll(sql: Sql, batchId: string, underWayMs = 0): Pro
   return rows.length;
 }
 
-/** Releases the deliveries not begun of a batch that could not be started. If it was started after all, it finds none left. */
+/** Gives back the deliveries not begun of a batch that could not be started. If it was started after all, it finds none left. */
 export async function disband(sql: Sql, batchId: string): Promise<void> {
   await sql`
     update deliveries set batch_id = null, claimed_until = null

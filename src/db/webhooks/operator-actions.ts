@@ -62,15 +62,15 @@ export async function recordOperatorAction(
     // Requeued by a batch: the relay starts its workflow, which carries out the action.
     const requeued = tx`dispatched_at is null and queue in (${QUEUE.retry}, ${QUEUE.workflow})`;
     // A delivery given up no longer waits for the one ahead or for its recovery: it is claimed, and its workflow ends it.
-    const released = tx`${action} = 'giveUp' and dispatched_at is null and queue in (${QUEUE.inOrder}, ${QUEUE.recovered})`;
+    const freed = tx`${action} = 'giveUp' and dispatched_at is null and queue in (${QUEUE.inOrder}, ${QUEUE.recovered})`;
     await tx`
       update deliveries set operator_actions = ${JSON.stringify(actions)}::text::jsonb,
         operator_stop = ${STOP_AFTER[action]},
         next_attempt_at = case
           when ${action === 'tryNow'} or (${action === 'giveUp'} and ${requeued})
           then clock_timestamp() else next_attempt_at end,
-        queue = case when ${released} then ${QUEUE.fresh} else queue end,
-        due_at = case when ${action === 'tryNow' || action === 'giveUp'} and ${requeued} or ${released} then now() else due_at end
+        queue = case when ${freed} then ${QUEUE.fresh} else queue end,
+        due_at = case when ${action === 'tryNow' || action === 'giveUp'} and ${requeued} or ${freed} then now() else due_at end
       where id = ${deliveryId}`;
     return { ...answer, at };
   });
