@@ -11,7 +11,7 @@ import { parseJson } from '../json-body.ts';
 import { createBatches } from './batches.ts';
 import type { Line } from './lines.ts';
 import { type ImportOperation, importOperations, type Prepared } from './operations.ts';
-import type { Permit } from './still-allowed.ts';
+import type { Access } from './still-allowed.ts';
 
 const [first, ...others] = importOperations;
 const byName = new Map(importOperations.map((operation) => [operation.name, operation]));
@@ -79,7 +79,7 @@ export type ApplyLine = (line: Line) => Promise<LineResult>;
 
 /**
  * @param requestId names the request in the log and in the message of an internal failure
- * @param permit checked before lines are written
+ * @param access checked before lines are written
  * @param turns shared by all imports: how many write at the same time, each e-shop in turn
  * @param breathe called before each line, may wait
  */
@@ -87,15 +87,15 @@ export function createApplyLine(
   deps: ApiDeps,
   eshopId: number,
   requestId: string,
-  permit: Permit,
+  access: Access,
   turns: Turns,
   breathe: () => Promise<void> | undefined,
 ): ApplyLine {
-  const inBatches = createBatches(deps.sql, eshopId, permit, turns, breathe);
+  const inBatches = createBatches(deps.sql, eshopId, access, turns, breathe);
   return async (line) => {
     const about: Pick<LineResult, 'line' | 'idempotencyKey'> = { line: line.number };
     try {
-      if (permit.refused()) await permit.check();
+      if (access.refused()) await access.check();
       const parsed = parseLine(line);
       const { operation, id, idempotencyKey: key, body } = parsed;
       if (key !== undefined) about.idempotencyKey = key;

@@ -8,7 +8,7 @@ import { UnitOfWork } from '../../db/records/unit-of-work.ts';
 import { isUndone, retryOnDeadlock, transaction } from '../../db/transaction.ts';
 import { isTransient } from '../errors.ts';
 import { type Applied, type Prepared, readFor } from './operations.ts';
-import type { Permit } from './still-allowed.ts';
+import type { Access } from './still-allowed.ts';
 
 /** The maximum number of lines in a transaction: its locks last for milliseconds. */
 export const BATCH_LINES = 50;
@@ -39,7 +39,7 @@ const appliedBefore: Applied = { message: 'Already applied.', repeated: true };
 
 /**
  * Writes the lines of an import in the order of the calls.
- * @param permit checked before each transaction
+ * @param access checked before each transaction
  * @param turns one for each transaction
  * @param breathe called before each line, may wait
  * @returns rejects with the error of the line
@@ -47,7 +47,7 @@ const appliedBefore: Applied = { message: 'Already applied.', repeated: true };
 export function createBatches(
   sql: Pool,
   eshopId: number,
-  permit: Permit,
+  access: Access,
   turns: Turns,
   breathe: () => Promise<void> | undefined,
 ): (line: BatchLine) => Promise<Applied> {
@@ -84,7 +84,7 @@ export function createBatches(
   /** The outcomes of the first of these lines; none if they must be written alone. */
   async function outcomesOf(lines: readonly BatchLine[], queue: Queue): Promise<Outcome[]> {
     try {
-      await permit.check();
+      await access.check();
       return await retryOnDeadlock(() => together(lines, queue));
     } catch (error) {
       // By refusing one line the database has undone all: writing them alone shows which one it was.

@@ -16,7 +16,7 @@ import { BATCH_LINES } from './batches.ts';
 import { type Line, splitLines } from './lines.ts';
 import { importOperations } from './operations.ts';
 import { createSlices } from './slices.ts';
-import { CHECK_MS, createPermit } from './still-allowed.ts';
+import { CHECK_MS, createAccess } from './still-allowed.ts';
 
 const CONTENT_TYPE = 'application/x-ndjson';
 const ACCEPTED = /^application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines)\s*(?:;|$)/i;
@@ -160,15 +160,15 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const body = c.req.raw.body;
       if (body === null) throw badRequest('A body is required.');
       const { eshopId } = c.var.session;
-      const permit = createPermit(c.var.stillAllowed, deps.importCheckMs);
+      const access = createAccess(c.var.stillAllowed, deps.importCheckMs);
       const breathe = () => slices.next(eshopId);
-      const apply = createApplyLine(deps, eshopId, c.var.requestId, permit, turns, breathe);
+      const apply = createApplyLine(deps, eshopId, c.var.requestId, access, turns, breathe);
       const { allowance } = c.var;
       const answer = underWay(allowance);
       const results = body
         .pipeThrough(metered(allowance))
         .pipeThrough(splitLines(breathe))
-        .pipeThrough(applyLines(apply, breathe, permit.refused, answer.sent), {
+        .pipeThrough(applyLines(apply, breathe, access.refused, answer.sent), {
           // Cancelling the body would close the connection before the last results are sent.
           preventCancel: true,
         });

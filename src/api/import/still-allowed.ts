@@ -4,7 +4,7 @@ import { REFUSED } from '../authenticate.ts';
 
 export const CHECK_MS = 2_000;
 
-export interface Permit {
+export interface Access {
   /** @throws Problem 401 once refused, for good; an error of the database applies to this call alone */
   check(): Promise<void>;
   /** True once refused. */
@@ -15,7 +15,7 @@ export interface Permit {
  * @param ask the check of the authentication, which has just succeeded
  * @param everyMs how long its result is valid, in milliseconds
  */
-export function createPermit(ask: () => Promise<boolean>, everyMs = CHECK_MS): Permit {
+export function createAccess(ask: () => Promise<boolean>, everyMs = CHECK_MS): Access {
   let askedAt = performance.now();
   let answer = Promise.resolve(true);
   let refused = false;
