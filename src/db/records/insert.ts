@@ -115,7 +115,7 @@ const inserters = new WeakMap<Pool, (record: NewRecord) => Promise<boolean>>();
  * Inserts a record, perhaps together with others of the same moment, and wakes the relay.
  * @returns false if the e-shop has one with this identifier
  */
-export function insertAlone(sql: Pool, record: NewRecord): Promise<boolean> {
+export function insertTogether(sql: Pool, record: NewRecord): Promise<boolean> {
   const insert = inserters.get(sql) ?? createInserter(sql);
   inserters.set(sql, insert);
   return insert(record);

@@ -10,7 +10,7 @@ import { type EventText, owesDeliveries } from '../outbox/events.ts';
 import type { Pool } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
 import type { EntityMapping } from './entity-mapping.ts';
-import { insertAlone, insertRecords, type NewRecord, newRecord } from './insert.ts';
+import { insertRecords, insertTogether, type NewRecord, newRecord } from './insert.ts';
 import { inUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
 
 /**
@@ -32,7 +32,7 @@ export async function create<Rec extends object>(
 ): Promise<Rec> {
   if (mapping.sideEffects?.due({ before: null, after: record }) === true)
     return transaction(sql, (tx) => createRecord(tx, mapping, eshopId, record));
-  if (!(await insertAlone(sql, inserted(mapping, eshopId, record)))) throw alreadyExists(mapping, record);
+  if (!(await insertTogether(sql, inserted(mapping, eshopId, record)))) throw alreadyExists(mapping, record);
   return record;
 }
 
