@@ -25,7 +25,7 @@ import type { Mailer } from '../mail/mail.ts';
 import { createExecutions } from '../reconciler/executions.ts';
 import { type Reconciler, startReconciler } from '../reconciler/reconciler.ts';
 import type { Repair } from '../reconciler/repair.ts';
-import type { FirstAttempts } from '../relay/mode.ts';
+import type { FirstAttemptsSetting } from '../relay/mode.ts';
 import { type Relay, type RelayOptions, startRelay } from '../relay/relay.ts';
 import type { Keys } from '../secrets/keys.ts';
 import { createDispatcher } from '../temporal/dispatcher.ts';
@@ -55,7 +55,7 @@ export interface SessionOptions {
   readonly sessionSql?: Pool | null;
   readonly temporal: TemporalTarget;
   readonly policy: RetryPolicy;
-  readonly firstAttempts: FirstAttempts;
+  readonly firstAttempts: FirstAttemptsSetting;
   readonly keys: Keys;
   readonly sender: Sender;
   readonly mailer: Mailer;

@@ -1,7 +1,7 @@
 /** The classes of waiting deliveries, and which goes first. */
 import type { Urgency } from '../temporal/dispatcher.ts';
 import type { BackgroundWork } from './budget.ts';
-import type { FirstAttempts } from './mode.ts';
+import type { FirstAttemptsSetting } from './mode.ts';
 
 /** The classes of deliveries that can be claimed, as in `QUEUE`; each has a loop of its name. */
 export const classNames = ['fresh', 'retry', 'workflow', 'bulk', 'recovered'] as const;
@@ -14,7 +14,7 @@ interface DeliveryClass {
   /** The bound on its single workflows: the dispatch window (first attempts are made here), or a share of the background budget. */
   readonly bound: 'window' | BackgroundWork;
   /** Whether it goes in batches, where batches are allowed: always, never, in a burst, or as the setting says. */
-  readonly mode: FirstAttempts | 'setting';
+  readonly mode: FirstAttemptsSetting | 'setting';
   /** The urgency of its workflows. */
   readonly urgency: Urgency;
   /** How long before the attempt is due its single workflow is started, in milliseconds. */

@@ -14,7 +14,7 @@ import type { BatchStarter } from '../temporal/start-batch.ts';
 import type { RecoveryStarter } from '../temporal/start-recovery.ts';
 import type { WarningStarter } from '../temporal/start-warning.ts';
 import type { Budget } from './budget.ts';
-import type { FirstAttempts } from './mode.ts';
+import type { FirstAttemptsSetting } from './mode.ts';
 
 /** Makes the first attempt of a delivery. @throws the error that interrupted it, already logged */
 export type MakeFirstAttempt = (deliveryId: string, signals: AttemptSignals) => Promise<AttemptOutcome>;
@@ -25,7 +25,7 @@ export interface RelayDeps {
   readonly claim: (limits: ClaimLimits) => Promise<Claim>;
   readonly log: Logger;
   readonly options: SchedulerOptions;
-  readonly firstAttempts: FirstAttempts;
+  readonly firstAttempts: FirstAttemptsSetting;
   /** Shared with the attempts of the worker beside it. */
   readonly limits: Limits;
   readonly load: Load;

@@ -2,8 +2,8 @@
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
 import type { Claim } from '../db/outbox/claim.ts';
 
-/** `auto`: batches in a burst, one by one otherwise, each with its own workflow. */
-export type FirstAttempts = 'auto' | 'each' | 'batch';
+/** A value of FIRST_ATTEMPTS. `auto`: batches in a burst, one by one otherwise, each with its own workflow. */
+export type FirstAttemptsSetting = 'auto' | 'each' | 'batch';
 
 /** The result of a claim. */
 interface Found extends Omit<Claim, 'deliveries'> {
@@ -18,7 +18,7 @@ interface Mode {
 
 /** @param now in milliseconds, on a clock that does not jump */
 export function createMode(
-  setting: FirstAttempts,
+  setting: FirstAttemptsSetting,
   { burstAfterMs, idleAfterMs, dispatchWindow }: SchedulerOptions = schedulerDefaults,
   now: () => number = () => performance.now(),
 ): Mode {

@@ -26,7 +26,7 @@ import type { WebhookInput } from '../../src/domain/webhook.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import type { FirstAttempts } from '../../src/relay/mode.ts';
+import type { FirstAttemptsSetting } from '../../src/relay/mode.ts';
 import { createKeys, newWebhookSecret } from '../../src/secrets/keys.ts';
 import { sealing } from '../../src/secrets/static-headers.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
@@ -92,7 +92,7 @@ export interface StackOptions {
   /** false: no worker until `startWorker()`. */
   readonly worker?: boolean;
   /** Default: `FIRST_ATTEMPTS` of the run, or `each`, since a busy machine looks like a burst. */
-  readonly firstAttempts?: FirstAttempts;
+  readonly firstAttempts?: FirstAttemptsSetting;
   /** How long events and deliveries are kept; default: the retention does not run. */
   readonly retentionMs?: number;
   readonly limits?: Limits;
@@ -102,7 +102,7 @@ export interface StackOptions {
 }
 
 /** Lets every test run with each setting: `FIRST_ATTEMPTS=batch npx vitest run test/workflow`. */
-function firstAttemptsOfRun(): FirstAttempts {
+function firstAttemptsOfRun(): FirstAttemptsSetting {
   return readSettings({ FIRST_ATTEMPTS: process.env.FIRST_ATTEMPTS ?? 'each' }).FIRST_ATTEMPTS;
 }
 
