@@ -9,7 +9,7 @@
 import postgres from 'postgres';
 import { createLimits } from '../src/concurrency/limits.ts';
 import { claimDeliveries } from '../src/db/outbox/claim.ts';
-import { QUEUE } from '../src/db/outbox/outbox.ts';
+import { CLASS } from '../src/db/outbox/outbox.ts';
 import { listPartitions, partitionedTables } from '../src/db/retention/partitions.ts';
 import { idAt } from '../src/domain/id-time.ts';
 import { WEEK_MS, weekOf } from '../src/domain/weeks.ts';
@@ -72,7 +72,7 @@ async function fill(): Promise<void> {
 const [counted] = await sql<{ count: number }[]>`select count(*)::int as count from deliveries`;
 if (counted?.count === 0) await fill();
 
-const limits = { queue: QUEUE.fresh, limit: 100, quotas: createLimits().quotas(1) };
+const limits = { class: CLASS.fresh, limit: 100, quotas: createLimits().quotas(1) };
 const times: number[] = [];
 for (let round = 0; round < 20; round += 1) {
   const before = performance.now();

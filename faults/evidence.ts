@@ -48,7 +48,7 @@ export async function readRows(
 ): Promise<Pick<Evidence, 'deliveries' | 'webhooks'>> {
   const deliveries = await sql<DeliveryRow[]>`
     select id, webhook_id, event_type, entity_id, state, attempts_made, last_error,
-      batch_id is not null or queue in (1, 4) as batched,
+      batch_id is not null or class in (1, 4) as batched,
       (extract(epoch from now() - next_attempt_at) * 1000)::float8 as overdue_ms
     from deliveries where eshop_id = ${eshopId} order by id`;
   const webhooks = await sql<WebhookRow[]>`

@@ -177,7 +177,7 @@ export const deliveryDefects: readonly Defect[] = [
     name: 'order-overtaken-by-what-replaces',
     file: 'src/db/outbox/keep-order.ts',
     text: '      update deliveries n set attempts_made = ended.attempts_made,',
-    replacement: `      update deliveries n set queue = \${QUEUE.fresh}, due_at = now(), state = 'retrying', next_attempt_at = now(), attempts_made = ended.attempts_made,`,
+    replacement: `      update deliveries n set class = \${CLASS.fresh}, due_at = now(), state = 'retrying', next_attempt_at = now(), attempts_made = ended.attempts_made,`,
     noticed: 'The newest change of a record arrives before what another webhook still has to send of it.',
     caughtBy: [
       {

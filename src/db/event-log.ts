@@ -92,7 +92,7 @@ export async function deliveriesOf(sql: Sql, eventIds: readonly string[]): Promi
 
 export function selectDeliveriesOf(sql: Sql, eventIds: readonly string[]) {
   const columns: ReturnType<Sql> = sql`
-    d.event_id, d.id, d.webhook_id, d.state, d.operator_stop, d.attempts_made, d.last_error, d.superseded_by, d.queue, d.dispatched_at,
+    d.event_id, d.id, d.webhook_id, d.state, d.operator_stop, d.attempts_made, d.last_error, d.superseded_by, d.class, d.dispatched_at,
     d.sequence, d.eshop_id, d.entity_id, d.event_type, d.recovery_id, d.created_at, d.next_attempt_at`;
   return sql<DeliveryOfEvent[]>`
     select d.event_id, d.id, d.webhook_id, ${shownState(sql)} as state, d.attempts_made, d.last_error,

@@ -2,7 +2,7 @@
  * Corrects times that are further ahead than they can be, since the database's clock was set back after they were written: leases, and
  * due times in the queue. Times given by people, such as a pre-order's release, are never changed.
  */
-import { QUEUE } from './outbox/outbox.ts';
+import { CLASS } from './outbox/outbox.ts';
 import type { Pool, Sql } from './pool.ts';
 import { readSetting, writeSetting } from './settings.ts';
 import { transaction } from './transaction.ts';
@@ -32,7 +32,7 @@ export async function forgetFutureTimes(sql: Sql): Promise<number> {
     await sql`
       update deliveries set ${unleased}, due_at = case when due_at > ${far} then now() else due_at end,
         next_attempt_at = case when due_at > ${far} and next_attempt_at > now() then now() else next_attempt_at end
-      where dispatched_at is null and queue = any(${Object.values(QUEUE)}::smallint[])
+      where dispatched_at is null and class = any(${Object.values(CLASS)}::smallint[])
         and (${tooLong} or due_at > ${far})`,
     await sql`
       update outbox set ${unleased}, due_at = case when kind = 'webhookChanged' then least(due_at, now()) else due_at end

@@ -4,7 +4,7 @@
  */
 import { idAt } from '../domain/id-time.ts';
 import { databaseTime } from './clock.ts';
-import { QUEUE } from './outbox/outbox.ts';
+import { CLASS } from './outbox/outbox.ts';
 import { counted, oneRow, type Sql } from './pool.ts';
 
 /** The outbox. Ages are in seconds; null if nothing waits. */
@@ -35,14 +35,14 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
   const age = (since: ReturnType<typeof sql>) => sql`extract(epoch from now() - ${since})::float8`;
   const row = await oneRow(sql<OutboxOverview[]>`
     with queued as materialized (
-      select count(*) filter (where queue in (${QUEUE.fresh}, ${QUEUE.bulk}))::int as fresh,
-             count(*) filter (where queue = ${QUEUE.recovered})::int as recovered,
-             count(*) filter (where queue in (${QUEUE.retry}, ${QUEUE.workflow}))::int as handed_back,
-             count(*) filter (where queue = ${QUEUE.inOrder})::int as in_order,
-             count(distinct (eshop_id, entity_id)) filter (where queue = ${QUEUE.inOrder})::int as records_in_order,
-             min(created_at) filter (where queue = ${QUEUE.inOrder}) as oldest_in_order,
-             min(case when queue in (${QUEUE.retry}, ${QUEUE.workflow}) then due_at else created_at end)
-               filter (where queue not in (${QUEUE.recovered}, ${QUEUE.inOrder})) as oldest
+      select count(*) filter (where class in (${CLASS.fresh}, ${CLASS.bulk}))::int as fresh,
+             count(*) filter (where class = ${CLASS.recovered})::int as recovered,
+             count(*) filter (where class in (${CLASS.retry}, ${CLASS.workflow}))::int as handed_back,
+             count(*) filter (where class = ${CLASS.inOrder})::int as in_order,
+             count(distinct (eshop_id, entity_id)) filter (where class = ${CLASS.inOrder})::int as records_in_order,
+             min(created_at) filter (where class = ${CLASS.inOrder}) as oldest_in_order,
+             min(case when class in (${CLASS.retry}, ${CLASS.workflow}) then due_at else created_at end)
+               filter (where class not in (${CLASS.recovered}, ${CLASS.inOrder})) as oldest
       from deliveries where dispatched_at is null and state in ('pending', 'retrying')),
     changes as materialized (select count(*)::int as count, min(due_at) as oldest from outbox)
     select q.fresh, q.recovered, q.handed_back, q.in_order, q.records_in_order, ${age(sql`q.oldest_in_order`)} as in_order_seconds, c.count as changes,

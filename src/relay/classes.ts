@@ -3,12 +3,12 @@ import type { Urgency } from '../temporal/dispatcher.ts';
 import type { BackgroundWork } from './budget.ts';
 import type { FirstAttemptsSetting } from './mode.ts';
 
-/** The classes of deliveries that can be claimed, as in `QUEUE`; each has a loop of its name. */
+/** The classes of deliveries that can be claimed, as in `CLASS`; each has a loop of its name. */
 export const classNames = ['fresh', 'retry', 'workflow', 'bulk', 'recovered'] as const;
 export type ClassName = (typeof classNames)[number];
 
 /** How a class is dispatched. */
-interface DeliveryClass {
+interface ClassRules {
   /** This class is claimed only when nothing is left of these, or after waiting long enough. */
   readonly after: readonly ClassName[];
   /** The bound on its single workflows: the dispatch window (first attempts are made here), or a share of the background budget. */
@@ -23,7 +23,7 @@ interface DeliveryClass {
   readonly share: number | null;
 }
 
-export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
+export const deliveryClasses: Readonly<Record<ClassName, ClassRules>> = {
   /** Written with its event, or a redelivery. */
   fresh: {
     after: [],

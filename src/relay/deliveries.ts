@@ -10,7 +10,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Quotas } from '../concurrency/limits.ts';
 import { keepOrder } from '../db/outbox/keep-order.ts';
-import { giveBackDeliveries, QUEUE, type QueuedDelivery } from '../db/outbox/outbox.ts';
+import { CLASS, giveBackDeliveries, type QueuedDelivery } from '../db/outbox/outbox.ts';
 import { type ClassName, deliveryClasses, type Precedence } from './classes.ts';
 import type { RelayDeps } from './deps.ts';
 import type { InHand } from './in-hand.ts';
@@ -49,7 +49,6 @@ interface Dispatch {
 export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Precedence): Dispatch {
   const { sql, claim, limits, load, budget, options, firstAttempts, inHand, stopping } = deps;
   const { bound, urgency, aheadMs, share, ...of } = deliveryClasses[name];
-  const queue = QUEUE[name];
   const allowed = of.mode === 'setting' ? firstAttempts : of.mode;
   const mode = createMode(firstAttempts === 'each' ? 'each' : allowed, options);
   const background = bound === 'window' ? null : bound;
@@ -84,7 +83,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
   async function passBeside(crowd: ReadonlySet<number>): Promise<Next> {
     const limit = ownLimit();
     if (limit < 1) return AGAIN_MS;
-    const { deliveries } = await claim({ queue, limit, quotas: limits.quotas(1, crowd) });
+    const { deliveries } = await claim({ class: CLASS[name], limit, quotas: limits.quotas(1, crowd) });
     await pass(deliveries, null);
     return BESIDE_MS;
   }
@@ -102,7 +101,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
     }
     const batchId = uuidv7();
     const { deliveries, more, waitedMs } = await claim({
-      queue,
+      class: CLASS[name],
       limit,
       ...(share === null ? {} : { quotas: limits.quotas(share) }),
       ...(batches ? { batchId, alone: { few, room: ownLimit() } } : { aheadMs }),

@@ -4,7 +4,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { sampleOf } from '../../src/domain/catalogue.ts';
@@ -177,7 +177,7 @@ describe('a redelivery', () => {
     expect((await request('GET', `/v21/deliveries/${id}`)).data).toEqual(before);
     const { data: listed } = await request('GET', `/v21/webhooks/${webhookId}/deliveries`);
     expect(listed.map((each: { id: string }) => each.id)).toEqual([answer.data.id, id]);
-    const { deliveries } = await claimDeliveries(api.sql, { queue: QUEUE.fresh, limit: 1_000 });
+    const { deliveries } = await claimDeliveries(api.sql, { class: CLASS.fresh, limit: 1_000 });
     expect(deliveries.map((each) => each.id)).toContain(answer.data.id);
     expect((await payload(answer.data.id)).text).toBe((await payload(id)).text);
   });

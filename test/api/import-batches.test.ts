@@ -1,6 +1,6 @@
 /** Import lines that share a transaction: each is written entirely or not at all, independently of the others. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { insertWebhook } from '../support/events.ts';
 import { minimalOrder, stockedProduct } from '../support/orders.ts';
@@ -59,16 +59,16 @@ test('many lines share few transactions', async () => {
 test('the deliveries of an import wait in a class of their own, those of a line now and then among the fresh ones', async () => {
   const type = 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION';
   const webhookId = await insertWebhook(api.sql, eshop.eshopId, type);
-  const queues = async () =>
+  const classes = async () =>
     (
       await api.sql<
-        { queue: number }[]
-      >`select distinct queue from deliveries where webhook_id = ${webhookId}`
-    ).map(({ queue }) => queue);
+        { class: number }[]
+      >`select distinct class from deliveries where webhook_id = ${webhookId}`
+    ).map((row) => row.class);
   for (let line = 0; line < 3; line += 1) await send([movement(1)]);
-  expect(await queues()).toEqual([QUEUE.fresh]);
+  expect(await classes()).toEqual([CLASS.fresh]);
   await send(Array.from({ length: 200 }, () => movement(1)));
-  expect(await queues()).toContain(QUEUE.bulk);
+  expect(await classes()).toContain(CLASS.bulk);
   await api.sql`update webhooks set active = false where id = ${webhookId}`;
 });
 

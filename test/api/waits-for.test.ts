@@ -1,7 +1,7 @@
 /** A delivery that waits for its order shows the one in front, in its record and among the webhooks of its event. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordEvents } from '../../src/db/outbox/events.ts';
-import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { makeAttempt } from '../support/deliveries.ts';
@@ -43,7 +43,7 @@ test('the next attempt of the one in front is told while it is planned: not once
   };
   // Not claimed yet, and set aside.
   expect(await said()).toEqual(planned);
-  await api.sql`update deliveries set queue = ${QUEUE.inOrder} where id = ${waiting.id}`;
+  await api.sql`update deliveries set class = ${CLASS.inOrder} where id = ${waiting.id}`;
   expect(await said()).toEqual(planned);
   const silent = {
     waitsFor: { ...order, nextAttemptAt: null },

@@ -61,7 +61,7 @@ it('counts what waits, what is open, what is held and what is recovered', async 
   await stack.fireOne('waits');
   const handedBack = await stack.fireOne('was handed back');
   await sql`
-    update deliveries set queue = 4, created_at = now() - interval '1 hour' where id = ${handedBack}`;
+    update deliveries set class = 4, created_at = now() - interval '1 hour' where id = ${handedBack}`;
   const retried = await stack.fireOne('is retried');
   await sql`update deliveries set dispatched_at = now() where id = ${retried}`;
   await makeAttempt(sql, retried, 1, { nextAttemptAt: new Date(Date.now() + 60_000) });
@@ -86,7 +86,7 @@ it('counts what waits, what is open, what is held and what is recovered', async 
 it('names what has waited for too long, unless others are under way', async () => {
   const { sql } = stack;
   await sql`
-    update deliveries set created_at = now() - interval '10 min' where dispatched_at is null and queue = 0`;
+    update deliveries set created_at = now() - interval '10 min' where dispatched_at is null and class = 0`;
   await sql`update outbox set due_at = now() - interval '5 min'`;
   const late = [
     expect.stringMatching(/^Nothing is leaving the outbox: 2 deliveries waiting, the oldest for 10 min/),

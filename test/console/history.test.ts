@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { keepOrder } from '../../src/db/outbox/keep-order.ts';
-import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { consoleOf, newPerson, signIn } from '../support/console.ts';
 import { minimalOrder } from '../support/orders.ts';
@@ -36,7 +36,7 @@ test('the events of a record stand in their order, each with what it waits for',
   expect(await shop('POST', '/v21/orders', minimalOrder('10001'))).toMatchObject({ status: 200 });
   expect(await words('/console')).not.toContain('wait behind an older one');
   await shop('PATCH', '/v21/orders/10001', { note: 'changed' });
-  const { deliveries } = await claimDeliveries(sql, { queue: QUEUE.fresh, limit: 10 });
+  const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10 });
   const ready = await keepOrder(sql, deliveries);
   expect(ready).toHaveLength(1);
   await sql`

@@ -8,7 +8,7 @@ import { makeBatch } from '../../src/attempt/make-batch.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { throughSessions } from '../../src/db/through-sessions.ts';
 import { beginAttempts, giveUpAttempt, loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { readActionTargets } from '../../src/db/webhooks/operator-actions.ts';
@@ -180,7 +180,7 @@ test('a batch leaves to its owner what is under way, and takes it up when that o
   const neither = { stop: new AbortController().signal, abort: new AbortController().signal };
   expect(await makeBatch(batch.deps, { batchId, policy }, neither)).toMatchObject({ deferred: 1, left: 0 });
   expect(batch.numbers).toEqual([]);
-  const claim = () => claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10, quotas: quotaOf() });
+  const claim = () => claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10, quotas: quotaOf() });
   expect((await claim()).deliveries.map(({ id }) => id)).not.toContain(deliveryId);
   await database.sql`update deliveries set due_at = now() where due_at <= (select owned_until from attempts where delivery_id = ${deliveryId})`;
   expect((await claim()).deliveries.map(({ id }) => id)).toContain(deliveryId);

@@ -12,7 +12,7 @@ import { makeBatch } from '../../src/attempt/make-batch.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { throughSessions } from '../../src/db/through-sessions.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { deleteWebhook, replaceSecret, setActive } from '../../src/db/webhooks/webhooks.ts';
@@ -101,7 +101,7 @@ async function both(result: AttemptResult, change: (id: string) => Promise<unkno
     await fireDelivery(database.sql, { eshopId, webhookId }),
   ];
   const batchId = uuidv7();
-  await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10, batchId });
+  await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10, batchId });
   await database.sql`update deliveries set batch_id = null where id = ${alone}`;
   for (const id of [alone, together]) await change(id);
   const sent: AttemptRequest[] = [];
@@ -118,7 +118,7 @@ async function both(result: AttemptResult, change: (id: string) => Promise<unkno
 }
 async function isHandedBack(id: string): Promise<boolean> {
   const rows = await database.sql`
-    select from deliveries where id = ${id} and dispatched_at is null and queue in (${QUEUE.retry}, ${QUEUE.workflow}) and batch_id is null`;
+    select from deliveries where id = ${id} and dispatched_at is null and class in (${CLASS.retry}, ${CLASS.workflow}) and batch_id is null`;
   return rows.length === 1;
 }
 
@@ -152,7 +152,7 @@ describe('an answer is recorded alike', () => {
   test('410 to an address that was changed meanwhile: a failure like any other', async () => {
     const id = await fireDelivery(database.sql, { eshopId, webhookId });
     const batchId = uuidv7();
-    await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10, batchId });
+    await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10, batchId });
     const sender: Sender = {
       async send() {
         await database.sql`update webhooks set generation = generation + 1 where id = ${webhookId}`;
@@ -253,7 +253,7 @@ test('several webhooks of an event: each gets its own version, signed with its o
   await fireDelivery(database.sql, { eshopId, webhookId });
   await database.sql`update events set snapshot = '{"orderProducts":[{"quantity":"2"}]}'`;
   const batchId = uuidv7();
-  await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10, batchId });
+  await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10, batchId });
   const sent: AttemptRequest[] = [];
   const deps = { ...common(), sender: senderOf(delivered, sent) };
   await makeBatch(deps, { batchId, policy }, neither);
@@ -275,7 +275,7 @@ test('several events in one batch: each is sent to all its webhooks, however oft
     await database.sql`update events set snapshot = ${JSON.stringify({ note })} where snapshot = '{}'`;
   }
   const batchId = uuidv7();
-  await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10, batchId });
+  await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10, batchId });
   const sent: AttemptRequest[] = [];
   const deps = { ...common(), keys: opened, sender: senderOf(delivered, sent) };
   await makeBatch(deps, { batchId, policy }, neither);
@@ -291,7 +291,7 @@ describe('made again', () => {
   async function batchOf(count: number) {
     for (let index = 0; index < count; index += 1) await fireDelivery(database.sql, { eshopId, webhookId });
     const batchId = uuidv7();
-    await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: count, batchId });
+    await claimDeliveries(database.sql, { class: CLASS.fresh, limit: count, batchId });
     return { batchId, policy };
   }
   const depsWith = (send: Sender['send']) => ({
@@ -358,7 +358,7 @@ describe('made again', () => {
     await database.sql`update webhooks set url = 'https://slow.example/', secret = ${sealed} where id = ${slow}`;
     for (let index = 0; index < 50; index += 1) await fireDelivery(database.sql, { eshopId, webhookId });
     const batchId = uuidv7();
-    await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 100, batchId });
+    await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 100, batchId });
     let answerSlow = () => {};
     const answered = new Promise<void>((resolve) => {
       answerSlow = resolve;
@@ -402,11 +402,11 @@ describe('made again', () => {
     const [row] = await database.sql`
       select count(*)::int as count, max(attempts_made) as attempts, min(due_at) >= ${begun?.at ?? null}::timestamptz + interval '1 second' as left_alone,
         max(due_at) < now() + interval '2 seconds' as not_for_long
-      from deliveries where state = 'pending' and batch_id is null and dispatched_at is null and queue = ${QUEUE.fresh}`;
+      from deliveries where state = 'pending' and batch_id is null and dispatched_at is null and class = ${CLASS.fresh}`;
     expect(row).toEqual({ count: 30, attempts: 0, leftAlone: true, notForLong: true });
     await database.sql`update deliveries set due_at = now()`;
     const { deliveries } = await claimDeliveries(database.sql, {
-      queue: QUEUE.fresh,
+      class: CLASS.fresh,
       limit: 100,
       batchId: uuidv7(),
     });
@@ -424,7 +424,7 @@ describe('made again', () => {
     expect(counts).toEqual({ delivered: 0, requeued: 0, deferred: 3, left: 0 });
     const [row] = await database.sql`
       select count(*)::int as count, max(attempts_made) as attempts, count(window_started_at)::int as windows from deliveries
-      where state = 'pending' and batch_id is null and dispatched_at is null and queue = ${QUEUE.fresh}`;
+      where state = 'pending' and batch_id is null and dispatched_at is null and class = ${CLASS.fresh}`;
     expect(row).toEqual({ count: 3, attempts: 0, windows: 0 });
     expect(limits.quotas(1).webhooks.get(webhookId)).toBe(0);
   });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createEshop } from '../../src/db/eshops.ts';
 import { nextToTell } from '../../src/db/outbox/changes.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { markDispatched, QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS, markDispatched } from '../../src/db/outbox/outbox.ts';
 import { type AttemptRecord, beginAttempts, recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { defer, requeue, requeueAll } from '../../src/db/webhooks/batch-returns.ts';
 import { countBatch, openInBatch, renewBatch, takeBatch } from '../../src/db/webhooks/batches.ts';
@@ -32,7 +32,7 @@ interface Row {
   readonly attemptsMade: number;
   readonly batchId: string | null;
   readonly dispatchedAt: Date | null;
-  readonly queue: number;
+  readonly class: number;
   readonly claimedUntil: Date | null;
 }
 async function row(id: string): Promise<Row> {
@@ -47,7 +47,7 @@ async function claimed(count: number) {
   for (let index = 0; index < count; index += 1)
     ids.push(await fireDelivery(database.sql, { eshopId, webhookId }));
   const batchId = uuidv7();
-  await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: count, batchId });
+  await claimDeliveries(database.sql, { class: CLASS.fresh, limit: count, batchId });
   return { ids, batch: await takeBatch(database.sql, batchId) };
 }
 const begin = async (
@@ -78,7 +78,7 @@ test('what is open is attempted by turns: each e-shop’s first, then each webho
   };
   for (let index = 0; index < 2; index += 1) await fireDelivery(database.sql, theirs);
   const batchId = uuidv7();
-  await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 20, batchId });
+  await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 20, batchId });
 
   const open = await openInBatch(database.sql, batchId);
 
@@ -97,8 +97,8 @@ test('what is open is attempted by turns: each e-shop’s first, then each webho
 
 /** Claims the deliveries that batches gave back, the retries first. */
 async function claimRequeued(limit: number) {
-  const retries = await claimDeliveries(database.sql, { queue: QUEUE.retry, limit, aheadMs: 2_000 });
-  const others = await claimDeliveries(database.sql, { queue: QUEUE.workflow, limit });
+  const retries = await claimDeliveries(database.sql, { class: CLASS.retry, limit, aheadMs: 2_000 });
+  const others = await claimDeliveries(database.sql, { class: CLASS.workflow, limit });
   return [...retries.deliveries, ...others.deliveries];
 }
 
@@ -156,13 +156,13 @@ describe('what a batch records', () => {
       batch,
     );
     expect(Object.fromEntries(states)).toEqual({ [delivered]: 'delivered', [failed]: 'retrying' });
-    expect(await row(delivered)).toMatchObject({ state: 'delivered', batchId: batch.id, queue: QUEUE.fresh });
+    expect(await row(delivered)).toMatchObject({ state: 'delivered', batchId: batch.id, class: CLASS.fresh });
     expect(await row(failed)).toMatchObject({
       state: 'retrying',
       attemptsMade: 1,
       batchId: null,
       dispatchedAt: null,
-      queue: QUEUE.retry,
+      class: CLASS.retry,
     });
     expect(await countBatch(database.sql, batch.id)).toEqual({
       delivered: 1,
@@ -217,7 +217,7 @@ describe('an execution that another one has followed', () => {
     await begin(ids, successor, 1, uuidv7());
     return { id: ids[0] ?? '', batch, successor };
   }
-  const untouched = (batchId: string) => ({ state: 'pending', batchId, queue: QUEUE.fresh });
+  const untouched = (batchId: string) => ({ state: 'pending', batchId, class: CLASS.fresh });
 
   test('hands nothing back, and puts nothing back: the other one has it under way', async () => {
     const { id, batch } = await followed();
@@ -249,7 +249,7 @@ describe('a claim', () => {
     for (const batchId of [uuidv7(), undefined]) {
       await database.sql`update deliveries set claimed_until = null`;
       const { deliveries } = await claimDeliveries(database.sql, {
-        queue: QUEUE.fresh,
+        class: CLASS.fresh,
         limit: 10,
         ...(batchId === undefined ? {} : { batchId }),
       });
@@ -259,7 +259,7 @@ describe('a claim', () => {
 
   test('for workflows of their own puts nothing into a batch', async () => {
     const id = await fireDelivery(database.sql, { eshopId, webhookId });
-    const { deliveries } = await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10 });
+    const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10 });
     expect(deliveries).toMatchObject([{ id, batchId: null }]);
     expect(await row(id)).toMatchObject({ batchId: null });
   });
@@ -273,7 +273,7 @@ describe('a claim', () => {
       batch,
     );
     expect(
-      (await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10, batchId: uuidv7() })).deliveries,
+      (await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10, batchId: uuidv7() })).deliveries,
     ).toEqual([]);
     expect(await claimRequeued(1)).toMatchObject([{ id: ids[1], attemptsMade: 1, lastStatus: 503 }]);
     expect(await claimRequeued(10)).toMatchObject([{ id: ids[0] }]);
@@ -304,12 +304,12 @@ describe('what a batch holds', () => {
     await database.sql`
       update attempts set started_at = now() - interval '1 minute' where delivery_id = ${old}`;
     expect(await requeueAll(database.sql, batch.id, 20_000)).toBe(2);
-    expect(await row(underWay)).toMatchObject({ batchId: batch.id, queue: QUEUE.fresh });
+    expect(await row(underWay)).toMatchObject({ batchId: batch.id, class: CLASS.fresh });
     for (const id of [old, waiting]) {
       expect(await row(id)).toMatchObject({
         batchId: null,
         dispatchedAt: null,
-        queue: QUEUE.workflow,
+        class: CLASS.workflow,
       });
     }
   });

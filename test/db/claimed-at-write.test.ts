@@ -5,7 +5,7 @@ import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { keepOrder, settleOrder } from '../../src/db/outbox/keep-order.ts';
 import { type LocalRelay, notifierOf, type RelayWork } from '../../src/db/outbox/notify.ts';
-import { QUEUE, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
+import { CLASS, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -41,7 +41,7 @@ afterAll(() => database.drop());
 const event = (tx: Transaction) =>
   recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '1', record: {} });
 const claimable = async () =>
-  (await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10 })).deliveries.map(({ id }) => id);
+  (await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10 })).deliveries.map(({ id }) => id);
 
 test('with room the relay of the process gets it as a claim would find it, and no other claims it', async () => {
   const detach = notifierOf(database.sql).attach(relay);
@@ -52,7 +52,7 @@ test('with room the relay of the process gets it as a claim would find it, and n
   expect(await claimable()).toEqual([]);
   // If that process has died meanwhile.
   await database.sql`update deliveries set claimed_until = now() - interval '1 second'`;
-  const claimed = await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10 });
+  const claimed = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10 });
   expect(claimed.deliveries).toEqual(taken);
   expect(taken[0]).toMatchObject({ eshopId, webhookId, state: 'pending', mayNotGo: false });
 });
@@ -93,7 +93,7 @@ test('of a webhook with an order it gets the first of a record, and the next one
   await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(3)]));
   const [first] = taken;
   expect(taken).toHaveLength(1);
-  const { deliveries } = await claimDeliveries(sql, { queue: QUEUE.fresh, limit: 10 });
+  const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10 });
   expect(deliveries.map(({ mayNotGo }) => mayNotGo)).toEqual([true, true]);
   expect(await keepOrder(sql, deliveries)).toEqual([]);
   await sql`update deliveries set state = 'delivered', finished_at = now() where id = ${first?.id ?? null}`;

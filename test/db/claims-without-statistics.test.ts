@@ -4,7 +4,7 @@ import { expect, type TestContext, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { keepOrder, settleOrder } from '../../src/db/outbox/keep-order.ts';
-import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { listPartitions } from '../../src/db/retention/partitions.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
@@ -28,14 +28,14 @@ test.for([false, true])(
       counted(pool, step, throughPooler);
     for (let webhook = 0; webhook < WEBHOOKS; webhook += 1) await enqueue(sql, eshopId);
     const { result, read } = await counting(sql, (tx) =>
-      claimDeliveries(tx, { queue: QUEUE.fresh, limit: 500 }),
+      claimDeliveries(tx, { class: CLASS.fresh, limit: 500 }),
     );
     expect(result.deliveries).toHaveLength(500);
     expect(read).toBeGreaterThan(500);
     expect(read).toBeLessThan(3 * WEBHOOKS * OF_EACH);
 
     const batchId = uuidv7();
-    await claimDeliveries(sql, { queue: QUEUE.fresh, limit: PAGE, batchId });
+    await claimDeliveries(sql, { class: CLASS.fresh, limit: PAGE, batchId });
     const batch = await takeBatch(sql, batchId);
     const wanted = (await openInBatch(sql, batchId)).map(({ id }) => ({
       deliveryId: id,
@@ -71,15 +71,15 @@ test('where 5,000 deliveries wait for their order, the next one of a record is f
   await sql`update webhooks set ordering = 'record' where id = ${webhookId}`;
   const ids = Array.from({ length: RECORDS * (BEHIND + 1) }, () => uuidv7());
   await sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, state, queue, dispatched_at, next_attempt_at)
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, state, class, dispatched_at, next_attempt_at)
     select id, gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', (n % ${RECORDS})::text, 1 + n / ${RECORDS},
       case when n < ${RECORDS} then 'retrying' else 'pending' end,
-      case when n < ${RECORDS} then ${QUEUE.fresh}::int else ${QUEUE.inOrder}::int end,
+      case when n < ${RECORDS} then ${CLASS.fresh}::int else ${CLASS.inOrder}::int end,
       case when n < ${RECORDS} then now() end, case when n < ${RECORDS} then now() end
     from (select id, (nth - 1)::int as n from unnest(${ids}::uuid[]) with ordinality as new (id, nth)) new`;
   const [head = '', , , ...others] = ids;
   const newest = others.at(-1) ?? '';
-  await sql`update deliveries set queue = ${QUEUE.fresh} where id = ${newest}`;
+  await sql`update deliveries set class = ${CLASS.fresh} where id = ${newest}`;
   const one = createPool(url, 1);
   onTestFinished(() => one.end());
   const read = async () => {
@@ -93,7 +93,7 @@ test('where 5,000 deliveries wait for their order, the next one of a record is f
   const before = await read();
   await settleOrder(one, { records: [head] });
   const settled = await read();
-  expect(await one`select from deliveries where queue = ${QUEUE.fresh} and entity_id = '0'`).toHaveLength(2);
+  expect(await one`select from deliveries where class = ${CLASS.fresh} and entity_id = '0'`).toHaveLength(2);
   expect(settled - before).toBeGreaterThan(0);
   expect(settled - before).toBeLessThan(20 * (BEHIND + 1));
 

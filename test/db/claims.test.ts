@@ -4,11 +4,11 @@ import type { Quotas } from '../../src/concurrency/limits.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { type ClaimLimits, claimDeliveries } from '../../src/db/outbox/claim.ts';
 import {
+  CLASS,
+  type DeliveryClass,
   giveBackDeliveries,
   LEASE_SECONDS,
   markDispatched,
-  QUEUE,
-  type Queue,
 } from '../../src/db/outbox/outbox.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { type Execute, throughSessions } from '../../src/db/through-sessions.ts';
@@ -45,19 +45,19 @@ async function createWaiting(ofEshop?: number): Promise<Waiting> {
 async function enqueue(
   { eshopId, webhookId }: Waiting,
   count: number,
-  { queue = QUEUE.fresh, dueSeconds = 0 }: { queue?: Queue; dueSeconds?: number } = {},
+  { class: of = CLASS.fresh, dueSeconds = 0 }: { class?: DeliveryClass; dueSeconds?: number } = {},
 ): Promise<string[]> {
   const rows = await database.sql<{ id: string }[]>`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, queue, due_at)
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, class, due_at)
     select lpad(to_hex((select count(*) from deliveries) + n), 32, '0')::uuid, gen_random_uuid(), ${eshopId}, ${webhookId},
-           'CREATE_ORDER', n::text, ${queue}, now() + make_interval(secs => ${dueSeconds})
+           'CREATE_ORDER', n::text, ${of}, now() + make_interval(secs => ${dueSeconds})
     from generate_series(1, ${count}::int) n
     returning id`;
   return rows.map(({ id }) => id).sort();
 }
 
 const claim = (limit: number, more: Partial<ClaimLimits> = {}) =>
-  claimDeliveries(database.sql, { queue: QUEUE.fresh, limit, ...more });
+  claimDeliveries(database.sql, { class: CLASS.fresh, limit, ...more });
 async function taken(limit: number, more: Partial<ClaimLimits> = {}): Promise<string[]> {
   return (await claim(limit, more)).deliveries.map(({ id }) => id);
 }
@@ -80,7 +80,7 @@ test('by sessions of their own, and by the pool for half a minute once those fai
     asked = 0;
     const { deliveries } = await execute((sql) => {
       asked += 1;
-      return claimDeliveries(sql, { queue: QUEUE.fresh, limit: 1 });
+      return claimDeliveries(sql, { class: CLASS.fresh, limit: 1 });
     });
     return deliveries.map(({ id }) => id);
   };
@@ -244,30 +244,30 @@ describe('quotas', () => {
 
 describe('classes', () => {
   test('a claim takes of its own class alone', async () => {
-    const ids = new Map<Queue, string[]>();
-    for (const queue of Object.values(QUEUE)) ids.set(queue, await enqueue(busy, 2, { queue }));
+    const ids = new Map<DeliveryClass, string[]>();
+    for (const each of Object.values(CLASS)) ids.set(each, await enqueue(busy, 2, { class: each }));
     await database.sql`update deliveries set recovery_id = null`;
-    for (const queue of [QUEUE.bulk, QUEUE.retry, QUEUE.fresh, QUEUE.workflow])
-      expect(await taken(50, { queue })).toEqual(ids.get(queue));
+    for (const each of [CLASS.bulk, CLASS.retry, CLASS.fresh, CLASS.workflow])
+      expect(await taken(50, { class: each })).toEqual(ids.get(each));
   });
 
   test('what is due later waits for its time, but for what is asked for ahead', async () => {
-    const soon = await enqueue(busy, 1, { queue: QUEUE.retry, dueSeconds: 1.5 });
-    await enqueue(busy, 5, { queue: QUEUE.retry, dueSeconds: 25 });
-    expect(await taken(50, { queue: QUEUE.retry })).toEqual([]);
-    expect(await taken(50, { queue: QUEUE.retry, aheadMs: 2_000 })).toEqual(soon);
+    const soon = await enqueue(busy, 1, { class: CLASS.retry, dueSeconds: 1.5 });
+    await enqueue(busy, 5, { class: CLASS.retry, dueSeconds: 25 });
+    expect(await taken(50, { class: CLASS.retry })).toEqual([]);
+    expect(await taken(50, { class: CLASS.retry, aheadMs: 2_000 })).toEqual(soon);
   });
 
   test('of what a recovery created nothing is taken while it is paused', async () => {
-    const ids = await enqueue(busy, 3, { queue: QUEUE.recovered });
+    const ids = await enqueue(busy, 3, { class: CLASS.recovered });
     const { sql } = database;
     const [recovery] = await sql<{ id: string }[]>`
       insert into recoveries (id, eshop_id, webhook_id, include, since, until, found, state)
       values (gen_random_uuid(), ${busy.eshopId}, ${busy.webhookId}, '{failed}', now(), now(), 3, 'paused') returning id`;
     await sql`update deliveries set recovery_id = ${recovery?.id ?? null}`;
-    expect(await taken(50, { queue: QUEUE.recovered })).toEqual([]);
+    expect(await taken(50, { class: CLASS.recovered })).toEqual([]);
     await sql`update recoveries set state = 'running'`;
-    expect(await taken(50, { queue: QUEUE.recovered })).toEqual(ids);
+    expect(await taken(50, { class: CLASS.recovered })).toEqual(ids);
   });
 });
 
@@ -307,7 +307,7 @@ describe('leases', () => {
     await enqueue(busy, 50);
     const first = await database.sql.reserve();
     await first`begin`;
-    const one = await claimDeliveries(first, { queue: QUEUE.fresh, limit: 10 });
+    const one = await claimDeliveries(first, { class: CLASS.fresh, limit: 10 });
     const two = await taken(10);
     await first`commit`;
     first.release();

@@ -10,7 +10,7 @@ import {
 } from '../../src/db/future-times.ts';
 import { claimReleaseChanges, enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { watchDatabaseClock } from '../../src/reconciler/watch-clock.ts';
@@ -44,7 +44,7 @@ test('leases and due times an hour ahead are past; what people gave, and what ca
   const [before] = await sql<{ dueAt: Date }[]>`select due_at from outbox`;
 
   const claimed = async () => {
-    const { deliveries } = await claimDeliveries(sql, { queue: QUEUE.fresh, limit: 10 });
+    const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10 });
     return deliveries.map(({ id }) => id).sort();
   };
   expect(await claimed()).toEqual([]);
@@ -85,7 +85,7 @@ test('an attempt that none follows stays the last one when it waits in the queue
   const id = await fireDelivery(sql, owner);
   await makeAttempt(sql, id, 1, { nextAttemptAt: null });
   await sql`
-    update deliveries set dispatched_at = null, queue = ${QUEUE.workflow}, due_at = now() + interval '1 hour' where id = ${id}`;
+    update deliveries set dispatched_at = null, class = ${CLASS.workflow}, due_at = now() + interval '1 hour' where id = ${id}`;
   await forgetFutureTimes(sql);
   expect(await sql`select next_attempt_at, due_at <= now() as due from deliveries where id = ${id}`).toEqual([
     { nextAttemptAt: null, due: true },

@@ -64,10 +64,10 @@ test('the outbox, what is open, and how long it has waited', async () => {
     await fireDelivery(database.sql, { eshopId, webhookId }),
   ];
   await database.sql`update deliveries set created_at = now() - interval '90 seconds' where id = ${first}`;
-  await database.sql`update deliveries set queue = 1, state = 'retrying' where id = ${second}`;
+  await database.sql`update deliveries set class = 1, state = 'retrying' where id = ${second}`;
   await database.sql`update deliveries set dispatched_at = now() where id = ${third}`;
   // A delivery that waits for its order is not late.
-  await database.sql`update deliveries set queue = 5, created_at = now() - interval '10 hours' where id = ${fourth}`;
+  await database.sql`update deliveries set class = 5, created_at = now() - interval '10 hours' where id = ${fourth}`;
   const waiting = await read();
   expect(waiting('outbox_deliveries', { waiting: 'fresh' })).toBe(1);
   expect(waiting('outbox_deliveries', { waiting: 'requeued' })).toBe(1);

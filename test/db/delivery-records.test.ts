@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lostTimeMs } from '../../src/attempt/decisions.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { deferDeliveries, QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS, deferDeliveries } from '../../src/db/outbox/outbox.ts';
 import { type AttemptRecord, loadForAttempt, recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import { closeDelivery, spendRetries } from '../../src/db/webhooks/deliveries.ts';
@@ -240,9 +240,9 @@ test('a delivery that a batch requeued does not wait for its next attempt to be 
   const id = await fire();
   await begin(id, 1);
   await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 40_000) });
-  await database.sql`update deliveries set queue = ${QUEUE.retry}, due_at = next_attempt_at, dispatched_at = null where id = ${id}`;
+  await database.sql`update deliveries set class = ${CLASS.retry}, due_at = next_attempt_at, dispatched_at = null where id = ${id}`;
   const claim = async () =>
-    (await claimDeliveries(database.sql, { queue: QUEUE.retry, limit: 1 })).deliveries;
+    (await claimDeliveries(database.sql, { class: CLASS.retry, limit: 1 })).deliveries;
   expect(await claim()).toEqual([]);
   await act(id, 'giveUp');
   expect(await claim()).toMatchObject([{ id }]);
@@ -250,9 +250,9 @@ test('a delivery that a batch requeued does not wait for its next attempt to be 
 
 test('a delivery of a recovery that is paused does not wait for it to go on to be given up', async () => {
   const id = await fire();
-  await database.sql`update deliveries set queue = ${QUEUE.recovered} where id = ${id}`;
+  await database.sql`update deliveries set class = ${CLASS.recovered} where id = ${id}`;
   await act(id, 'giveUp');
-  const { deliveries } = await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 100 });
+  const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 100 });
   expect(deliveries.map((delivery) => delivery.id)).toContain(id);
 });
 

@@ -4,7 +4,7 @@ import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { keepOrder, settleOrder, supersedeRetries } from '../../src/db/outbox/keep-order.ts';
-import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { openInBatch } from '../../src/db/webhooks/batches.ts';
 import { readActionTargets, recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
@@ -48,11 +48,11 @@ test('a batch whose relay died before it looked at the order attempts the first 
   const { sql } = database;
   const [first] = await happen(3);
   const batchId = '01a00000-0000-7000-8000-000000000001';
-  const dead = await claimDeliveries(sql, { queue: QUEUE.fresh, limit: 10, batchId });
+  const dead = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10, batchId });
   expect(dead.deliveries).toHaveLength(3);
   await sql`update deliveries set claimed_until = null`;
   // None of those claimed now precedes another, but the batch has more.
-  const { deliveries } = await claimDeliveries(sql, { queue: QUEUE.fresh, limit: 1 });
+  const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 1 });
   expect(deliveries).toMatchObject([{ id: first, batchId, mayNotGo: false }]);
   const ready = await keepOrder(sql, deliveries, [batchId]);
   expect(ready.map(({ id }) => id)).toEqual([first]);
@@ -63,22 +63,22 @@ test('however many records wait, the first of each goes, page by page', async ()
   const { sql } = database;
   const RECORDS = 1_203;
   await sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, queue)
-    select gen_random_uuid(), gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', 'order ' || record, sequence, ${QUEUE.inOrder}
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, class)
+    select gen_random_uuid(), gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', 'order ' || record, sequence, ${CLASS.inOrder}
     from generate_series(1, ${RECORDS}::int) record, generate_series(1, 2) sequence`;
   await settleOrder(sql, { eshopId: eshopId + 1 });
-  expect(await sql`select from deliveries where queue = ${QUEUE.fresh}`).toHaveLength(0);
+  expect(await sql`select from deliveries where class = ${CLASS.fresh}`).toHaveLength(0);
   await settleOrder(sql, 'all');
-  const putBack = await sql`select from deliveries where queue = ${QUEUE.fresh} and sequence = 1`;
+  const putBack = await sql`select from deliveries where class = ${CLASS.fresh} and sequence = 1`;
   expect(putBack).toHaveLength(RECORDS);
-  expect(await sql`select from deliveries where queue = ${QUEUE.inOrder}`).toHaveLength(RECORDS);
+  expect(await sql`select from deliveries where class = ${CLASS.inOrder}`).toHaveLength(RECORDS);
 });
 
 /** The deliveries of the record by sequence. */
 async function stored() {
   return await database.sql<
-    { id: string; state: string; queue: number; attemptsMade: number }[]
-  >`select id, state, queue, attempts_made from deliveries order by sequence, id`;
+    { id: string; state: string; class: number; attemptsMade: number }[]
+  >`select id, state, class, attempts_made from deliveries order by sequence, id`;
 }
 
 /** How long ago the window of a delivery began, in hours. */
@@ -90,7 +90,7 @@ async function windowHours(id: string): Promise<number | undefined> {
 
 /** Claims waiting deliveries and keeps their order. */
 async function claim(): Promise<readonly string[]> {
-  const { deliveries } = await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10 });
+  const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10 });
   const ready = await keepOrder(database.sql, deliveries);
   return ready.map(({ id }) => id);
 }
@@ -120,7 +120,7 @@ test('of two that had begun before only the latest counted, the one that failed 
     where id = ${String(often)}`;
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 3, window_started_at = now() - interval '1 h'
     where id = ${String(seldom)}`;
-  await sql`update deliveries set queue = ${QUEUE.inOrder} where id = ${String(newest)}`;
+  await sql`update deliveries set class = ${CLASS.inOrder} where id = ${String(newest)}`;
   await sql`update webhooks set ordering = 'latest'`;
   await supersedeRetries(sql, [String(often)]);
   await supersedeRetries(sql, [String(seldom)]);
@@ -160,8 +160,8 @@ test('a chain that waits behind another webhook loses none of its window', async
   const other = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
   await sql`update webhooks set ordering = case when id = ${other} then 'record' else 'latest' end`;
   const [first, between, newest] = await happen(3);
-  await sql`update deliveries set webhook_id = ${other}, event_type = 'UPDATE_ORDER', queue = ${QUEUE.inOrder} where id = ${String(between)}`;
-  await sql`update deliveries set queue = ${QUEUE.inOrder} where id = ${String(newest)}`;
+  await sql`update deliveries set webhook_id = ${other}, event_type = 'UPDATE_ORDER', class = ${CLASS.inOrder} where id = ${String(between)}`;
+  await sql`update deliveries set class = ${CLASS.inOrder} where id = ${String(newest)}`;
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 2, window_started_at = now() - interval '9 h'
     where id = ${String(first)}`;
   await supersedeRetries(sql, [String(first)]);
@@ -170,13 +170,13 @@ test('a chain that waits behind another webhook loses none of its window', async
   await sql`update deliveries set state = 'delivered' where id = ${String(between)}`;
   await settleOrder(sql, { records: [String(between)] });
   expect(await windowHours(String(newest))).toBeCloseTo(9, 1);
-  expect((await stored()).at(-1)).toMatchObject({ state: 'retrying', queue: QUEUE.fresh });
+  expect((await stored()).at(-1)).toMatchObject({ state: 'retrying', class: CLASS.fresh });
 });
 
 test('what took over a count of failures and waits may be held, not tried at once; with an inactive webhook too', async () => {
   const { sql } = database;
   const [first, heir = ''] = await happen(2);
-  await sql`update deliveries set queue = ${QUEUE.inOrder}, attempts_made = 3, window_started_at = now() where id = ${heir}`;
+  await sql`update deliveries set class = ${CLASS.inOrder}, attempts_made = 3, window_started_at = now() where id = ${heir}`;
   const accepted = async () => {
     const target = (await readActionTargets(sql, [heir], defaultRetryPolicy)).get(heir);
     return target === undefined ? [] : acceptedActions(target);

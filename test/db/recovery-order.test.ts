@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { keepOrder } from '../../src/db/outbox/keep-order.ts';
-import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { beginRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { type RecoveryStep, stepRecovery } from '../../src/db/recoveries/step.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -45,7 +45,7 @@ async function begin(ordering: 'record' | 'latest', entityIds: readonly string[]
 async function stepAndAttempt(recoveryId: string, refused: string): Promise<RecoveryStep | null> {
   const { sql } = database;
   const step = await stepRecovery(sql, recoveryId);
-  const { deliveries } = await claimDeliveries(sql, { queue: QUEUE.recovered, limit: 500 });
+  const { deliveries } = await claimDeliveries(sql, { class: CLASS.recovered, limit: 500 });
   const ready = await keepOrder(sql, deliveries);
   await sql`
     update deliveries set dispatched_at = now(), state = case when entity_id like ${refused} then 'retrying' else 'delivered' end

@@ -6,7 +6,7 @@ import { cannotBePrepared } from '../../src/attempt/cannot-be-prepared.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { notifierOf } from '../../src/db/outbox/notify.ts';
-import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { createRecords } from '../../src/reconciler/records.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery, makeAttempt } from '../support/deliveries.ts';
@@ -68,7 +68,7 @@ async function front(): Promise<string> {
     await fireDelivery(sql, { eshopId, webhookId }),
   ];
   await sql`
-    update deliveries d set sequence = n.number, queue = case when d.id = ${id} then queue else ${QUEUE.inOrder}::smallint end
+    update deliveries d set sequence = n.number, class = case when d.id = ${id} then class else ${CLASS.inOrder}::smallint end
     from (select id, row_number() over (order by id) as number from deliveries where webhook_id = ${webhookId}) n where n.id = d.id`;
   await sql`update webhooks set ordering = 'latest' where id = ${webhookId}`;
   await makeAttempt(sql, id, 1);

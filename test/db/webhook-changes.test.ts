@@ -1,7 +1,7 @@
 /** The effects of a webhook's change on deliveries that wait without a workflow. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { hastenAttempts } from '../../src/db/outbox/without-workflow.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery } from '../support/deliveries.ts';
@@ -34,7 +34,7 @@ async function failed(...changes: string[]): Promise<string> {
 
 describe('what a batch requeued after an attempt', () => {
   const waitsFor = (seconds: number) =>
-    `queue = ${QUEUE.retry}, dispatched_at = null, last_attempt_at = now() - interval '30 seconds',
+    `class = ${CLASS.retry}, dispatched_at = null, last_attempt_at = now() - interval '30 seconds',
      next_attempt_at = now() + interval '${seconds} seconds'`;
   const waitOf = async (id: string) => {
     const [row] = await database.sql<{ seconds: number }[]>`

@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimWebhookChanges, nextToTell, noteTold } from '../../src/db/outbox/changes.ts';
-import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { requeueAll } from '../../src/db/webhooks/batch-returns.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
@@ -199,7 +199,7 @@ describe('deliveries without a workflow', () => {
     return { webhookId, ids };
   }
   const requeue = (ids: readonly string[]) =>
-    database.sql`update deliveries set queue = ${QUEUE.workflow} where id = any(${[...ids]}::uuid[])`;
+    database.sql`update deliveries set class = ${CLASS.workflow} where id = any(${[...ids]}::uuid[])`;
   const states = async () =>
     await database.sql<{ state: string; canceledBy: string | null; count: number }[]>`
       select state, canceled_by, count(*)::int from deliveries group by 1, 2 order by 1`;
@@ -243,7 +243,7 @@ describe('deliveries without a workflow', () => {
     await change(webhookId, true);
     relay();
     const queued = () =>
-      database.sql<{ id: string }[]>`select id from deliveries where queue = ${QUEUE.fresh}`;
+      database.sql<{ id: string }[]>`select id from deliveries where class = ${CLASS.fresh}`;
     // The relay is starting some meanwhile.
     const rows = await until('the queue', async () => {
       const found = await queued();

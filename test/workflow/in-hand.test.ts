@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, expect, inject, test } from 'vitest';
 import type { AttemptOutcome } from '../../src/attempt/outcome.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { beginAttempts, recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { attemptRecord, beginAttempt, owned } from '../support/deliveries.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
@@ -56,7 +56,7 @@ async function story(stack: DeliveryStack, id: string) {
 }
 const queueOf = async (stack: DeliveryStack, id: string) => {
   const [row] = await stack.sql`
-    select queue, dispatched_at is not null as dispatched, claimed_until is not null as claimed from deliveries where id = ${id}`;
+    select class, dispatched_at is not null as dispatched, claimed_until is not null as claimed from deliveries where id = ${id}`;
   return row;
 };
 
@@ -107,7 +107,7 @@ test.each(['auto', 'batch'] as const)(
     const receiver = await startReceiver();
     await stack.createWebhook(receiver.url);
     const id = await stack.fireOne('10004');
-    await claimDeliveries(stack.sql, { queue: QUEUE.fresh, limit: 1 });
+    await claimDeliveries(stack.sql, { class: CLASS.fresh, limit: 1 });
     await beginAttempt(stack.sql, { deliveryId: id, number: 1, generation: 1 });
     await recordAttempts(
       stack.sql,
@@ -348,7 +348,7 @@ test('what a batch had claimed that cannot be started goes on one by one', async
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 3);
-  await claimDeliveries(stack.sql, { queue: QUEUE.fresh, limit: 3, batchId: randomUUID() });
+  await claimDeliveries(stack.sql, { class: CLASS.fresh, limit: 3, batchId: randomUUID() });
   await stack.sql`update deliveries set claimed_until = null`;
   const attempted = new Set<string>();
   relayTo(

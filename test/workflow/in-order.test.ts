@@ -101,7 +101,7 @@ function answer(entityId: string, with_: ReceiverAnswer): void {
 
 async function waits(id: string): Promise<boolean> {
   const [row] = await stack.sql`
-    select from deliveries where id = ${id} and state = 'pending' and queue = 5 and dispatched_at is null and claimed_until is null`;
+    select from deliveries where id = ${id} and state = 'pending' and class = 5 and dispatched_at is null and claimed_until is null`;
   return row !== undefined;
 }
 
@@ -352,7 +352,7 @@ test('the details of its workflow say how many wait behind it, from its first at
   await subscribe('record');
   const [first = ''] = await happen('seen', ...TYPES);
   answer('seen', refusing);
-  await stack.sql`update deliveries set queue = 5 where entity_id = 'seen' and id <> ${first}`;
+  await stack.sql`update deliveries set class = 5 where entity_id = 'seen' and id <> ${first}`;
   await stack.startWorker({ policy: { ...stack.policy, maxRetries: 2 } });
   const says = (what: string) =>
     stack.until(what, async () => {

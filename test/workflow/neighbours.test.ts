@@ -157,6 +157,6 @@ test('in batches too: 500 deliveries to a receiver that never answers hold up no
   expect(silent.requests).toHaveLength(20);
   const [row] = await stack.sql<{ waiting: number }[]>`
     select count(*)::int as waiting from deliveries
-    where eshop_id = ${stack.eshopId} and state = 'pending' and attempts_made = 0 and queue = 0`;
+    where eshop_id = ${stack.eshopId} and state = 'pending' and attempts_made = 0 and class = 0`;
   expect(row?.waiting).toBe(500);
 });

@@ -4,7 +4,7 @@ import pino from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
-import { QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import {
   claimLateDeliveries,
   claimLateMails,
@@ -288,7 +288,7 @@ test('without Temporal, what waits in the order of its record and nothing is in 
   const stack = await start('order-without-temporal');
   await stack.createWebhook('http://127.0.0.1:9/', { ordering: 'record' });
   const id = await stack.fireOne('order 1');
-  await stack.sql`update deliveries set queue = ${QUEUE.inOrder} where id = ${id}`;
+  await stack.sql`update deliveries set class = ${CLASS.inOrder} where id = ${id}`;
   const connection = Connection.lazy({ address: '127.0.0.1:9' });
   const nowhere = new Client({ connection });
   const reconciler = startReconciler({
@@ -306,7 +306,7 @@ test('without Temporal, what waits in the order of its record and nothing is in 
     await connection.close();
   });
   await stack.until('it to be released', async () => {
-    const rows = await stack.sql`select from deliveries where id = ${id} and queue = ${QUEUE.fresh}`;
+    const rows = await stack.sql`select from deliveries where id = ${id} and class = ${CLASS.fresh}`;
     return rows.length === 1;
   });
 });

@@ -3,7 +3,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { claimWebhookChanges } from '../../src/db/outbox/changes.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { LEASE_SECONDS, QUEUE } from '../../src/db/outbox/outbox.ts';
+import { CLASS, LEASE_SECONDS } from '../../src/db/outbox/outbox.ts';
 import type { Sql } from '../../src/db/pool.ts';
 import { createDispatcher, type Dispatcher } from '../../src/temporal/dispatcher.ts';
 import { isRefusal } from '../../src/temporal/refusal.ts';
@@ -38,7 +38,7 @@ function relayTo(
 }
 
 async function claim(sql: Sql, limit: number) {
-  return (await claimDeliveries(sql, { queue: QUEUE.fresh, limit })).deliveries;
+  return (await claimDeliveries(sql, { class: CLASS.fresh, limit })).deliveries;
 }
 
 /** The error of a call to a server that is away. */
@@ -186,7 +186,7 @@ test('a start that failed is owed at once: another relay need not wait for the l
     return row?.dispatched === 1;
   });
   await relay.stop();
-  const { deliveries: left } = await claimDeliveries(stack.sql, { queue: QUEUE.workflow, limit: 10 });
+  const { deliveries: left } = await claimDeliveries(stack.sql, { class: CLASS.workflow, limit: 10 });
   expect(left.map((delivery) => delivery.entityId).sort()).toEqual(['order 1', 'order 2']);
 });
 

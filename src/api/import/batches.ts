@@ -2,7 +2,7 @@
 import postgres from 'postgres';
 import type { Turns } from '../../concurrency/turns.ts';
 import { importKeysOf, type KeyedLine } from '../../db/import-keys.ts';
-import { QUEUE, type Queue } from '../../db/outbox/outbox.ts';
+import { CLASS, type DeliveryClass } from '../../db/outbox/outbox.ts';
 import type { Pool } from '../../db/pool.ts';
 import { UnitOfWork } from '../../db/records/unit-of-work.ts';
 import { isUndone, retryOnDeadlock, transaction } from '../../db/transaction.ts';
@@ -69,7 +69,7 @@ export function createBatches(
         const much = batch.length >= FIRST_LINES || (alone === 0 && batch.length < waiting.length);
         const outcomes = await outcomesOf(
           batch.map(({ line }) => line),
-          much ? QUEUE.bulk : QUEUE.fresh,
+          much ? CLASS.bulk : CLASS.fresh,
         );
         alone = Math.max(0, alone - outcomes.length);
         for (const [index, outcome] of outcomes.entries()) batch[index]?.answer(outcome);
@@ -82,10 +82,10 @@ export function createBatches(
   }
 
   /** The outcomes of the first of these lines; none if they must be written alone. */
-  async function outcomesOf(lines: readonly BatchLine[], queue: Queue): Promise<Outcome[]> {
+  async function outcomesOf(lines: readonly BatchLine[], deliveryClass: DeliveryClass): Promise<Outcome[]> {
     try {
       await access.check();
-      return await retryOnDeadlock(() => together(lines, queue));
+      return await retryOnDeadlock(() => together(lines, deliveryClass));
     } catch (error) {
       // By refusing one line the database has undone all: writing them alone shows which one it was.
       if (lines.length > 1 && isUndone(error)) {
@@ -96,9 +96,9 @@ export function createBatches(
     }
   }
 
-  async function together(lines: readonly BatchLine[], queue: Queue): Promise<Outcome[]> {
+  async function together(lines: readonly BatchLine[], deliveryClass: DeliveryClass): Promise<Outcome[]> {
     const results = await transaction(sql, async (tx) => {
-      const work = new UnitOfWork(tx, eshopId, queue);
+      const work = new UnitOfWork(tx, eshopId, deliveryClass);
       await importKeysOf(work).take(lines.flatMap(({ keyed }) => (keyed === undefined ? [] : [keyed])));
       await readFor(
         work,

@@ -1,4 +1,4 @@
-import { QUEUE } from '../outbox/outbox.ts';
+import { CLASS } from '../outbox/outbox.ts';
 import { oneRow, type Sql } from '../pool.ts';
 
 /** The records of an e-shop with deliveries that wait for their order (docs/interface.md, D16). */
@@ -18,5 +18,5 @@ export async function readInOrder(sql: Sql, eshopId: number): Promise<InOrder> {
   return await oneRow(sql<InOrder[]>`
     select count(distinct entity_id)::int as records, min(created_at) as since from (
       select entity_id, created_at from deliveries
-      where eshop_id = ${eshopId} and queue = ${QUEUE.inOrder} and dispatched_at is null and state = 'pending' limit ${MOST}) d`);
+      where eshop_id = ${eshopId} and class = ${CLASS.inOrder} and dispatched_at is null and state = 'pending' limit ${MOST}) d`);
 }

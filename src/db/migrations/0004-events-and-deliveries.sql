@@ -54,7 +54,7 @@ create table deliveries (
 
   -- Its class while it waits: 0 fresh, 1 requeued or owed as a retry, 2 bulk (written by an import), 3 recovered, 4 requeued or owed
   -- as a workflow (no attempt is due soon), 5 in order (behind an older event of its record).
-  queue smallint not null default 0 check (queue between 0 and 5),
+  class smallint not null default 0 check (class between 0 and 5),
   -- When it may be claimed at the earliest.
   due_at timestamptz not null default now(),
   -- The end of its claim's lease: no other process claims it before.
@@ -77,9 +77,9 @@ create table deliveries (
 ) partition by range (id);
 
 -- The queue. Claims take turns by e-shop and by webhook: the next webhook with waiting deliveries is one step in the index.
-create index deliveries_waiting on deliveries (queue, eshop_id, webhook_id, due_at, id) where dispatched_at is null;
+create index deliveries_waiting on deliveries (class, eshop_id, webhook_id, due_at, id) where dispatched_at is null;
 -- The order of each record: deliveries that wait in order, and open ones.
-create index deliveries_in_order on deliveries (eshop_id, entity_id, sequence) where queue = 5 and dispatched_at is null;
+create index deliveries_in_order on deliveries (eshop_id, entity_id, sequence) where class = 5 and dispatched_at is null;
 create index deliveries_open_by_record on deliveries (eshop_id, entity_id, sequence) where state in ('pending', 'retrying');
 -- Deliveries dispatched recently that have no result yet. Those in a batch are found by their batch: every claim of a minute
 -- would read their entries here, long after their results.

@@ -5,11 +5,18 @@
 import type { Quotas } from '../../concurrency/limits.ts';
 import type { Sql } from '../pool.ts';
 import { mayNotGo } from './order.ts';
-import { leaseEnd, QUEUE, type Queue, type QueuedDelivery, queuedColumns, unflushed } from './outbox.ts';
+import {
+  CLASS,
+  type DeliveryClass,
+  leaseEnd,
+  type QueuedDelivery,
+  queuedColumns,
+  unflushed,
+} from './outbox.ts';
 
 /** How much a claim may take. */
 export interface ClaimLimits {
-  readonly queue: Queue;
+  readonly class: DeliveryClass;
   readonly limit: number;
   /** The batch of the deliveries claimed now, unless they belong to one already; default: none. */
   readonly batchId?: string;
@@ -51,12 +58,12 @@ const ROWS_READ_OF_EACH = 4;
  * webhook with waiting deliveries is found by one step in the index `deliveries_waiting`.
  */
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
-  const { queue, limit, batchId = null, alone = NONE_ALONE, aheadMs = 0, quotas = UNBOUNDED } = limits;
-  const waiting = sql`d.dispatched_at is null and d.queue = ${queue}::smallint`;
+  const { limit, batchId = null, alone = NONE_ALONE, aheadMs = 0, quotas = UNBOUNDED } = limits;
+  const waiting = sql`d.dispatched_at is null and d.class = ${limits.class}::smallint`;
   // Any further condition for claiming a delivery belongs here.
   const claimable = sql`${waiting} and d.due_at <= now() + make_interval(secs => ${aheadMs / 1_000}::float8)
     and (d.claimed_until is null or d.claimed_until < now())
-    ${queue === QUEUE.recovered ? sql`and exists (select from recoveries r where r.id = d.recovery_id and r.state <> 'paused')` : sql``}`;
+    ${limits.class === CLASS.recovered ? sql`and exists (select from recoveries r where r.id = d.recovery_id and r.state <> 'paused')` : sql``}`;
   const rows = await sql<(QueuedDelivery & Omit<Claim, 'deliveries'>)[]>`
     with recursive
     webhooks_waiting as (

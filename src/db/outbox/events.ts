@@ -8,7 +8,7 @@ import { newId, ticks } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 import { sendAfter, type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { openAheadOfNew } from './order.ts';
-import { leaseEnd, QUEUE, type Queue, type QueuedDelivery } from './outbox.ts';
+import { CLASS, type DeliveryClass, leaseEnd, type QueuedDelivery } from './outbox.ts';
 import { outgoingBytes } from './outgoing.ts';
 
 /** An event to record. */
@@ -70,7 +70,12 @@ export function insertEvents(sql: Sql, eshopId: number) {
  * Inserts the deliveries of the events in `fired`, as SQL: one for each active webhook of the type.
  * @param claimed whether this process claims them at once, except those behind others in the order of their record
  */
-export function insertDeliveries(sql: Sql, eshopId: number, queue: Queue = QUEUE.fresh, claimed = false) {
+export function insertDeliveries(
+  sql: Sql,
+  eshopId: number,
+  deliveryClass: DeliveryClass = CLASS.fresh,
+  claimed = false,
+) {
   // Left out if nothing is claimed: behind a pooler each statement is planned anew, and this would be half of the work.
   const claim = claimed
     ? sql`
@@ -79,9 +84,9 @@ export function insertDeliveries(sql: Sql, eshopId: number, queue: Queue = QUEUE
              then ${leaseEnd(sql)} end`
     : sql`null::timestamptz`;
   return sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, queue, traceparent, claimed_until)
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, class, traceparent, claimed_until)
     select ${deliveryId(sql, sql`f.id`, sql`row_number() over (partition by f.id order by w.id)`)},
-           f.id, w.eshop_id, w.id, f.type, f.entity_id, f.sequence, ${queue}::smallint, f.traceparent,
+           f.id, w.eshop_id, w.id, f.type, f.entity_id, f.sequence, ${deliveryClass}::smallint, f.traceparent,
            ${claim}
     from fired f join webhooks w
       on w.eshop_id = ${eshopId} and w.webhook_type = f.type and w.active and w.deleted_at is null
@@ -117,22 +122,22 @@ export function firedEvents(events: readonly EventText[]): string {
 
 /**
  * Writes events of an e-shop, each with one delivery for each active webhook of its type.
- * @param queue the class in which the deliveries wait
+ * @param deliveryClass in which the deliveries wait
  */
 export async function recordEvents(
   tx: Transaction,
   eshopId: number,
   events: readonly EventText[],
-  queue: Queue = QUEUE.fresh,
+  deliveryClass: DeliveryClass = CLASS.fresh,
 ): Promise<void> {
   if (events.length === 0) return;
-  const claimed = queue === QUEUE.fresh && tx.claims(eshopId);
+  const claimed = deliveryClass === CLASS.fresh && tx.claims(eshopId);
   const [written] = await tx<WrittenDeliveries[]>`
     with fired as materialized (${fired(tx, firedEvents(happeningHere(events)))}),
     recorded as (${insertEvents(tx, eshopId)}),
-    delivered as (${insertDeliveries(tx, eshopId, queue, claimed)} returning *)
+    delivered as (${insertDeliveries(tx, eshopId, deliveryClass, claimed)} returning *)
     select ${writtenDeliveries(tx)}`;
-  if (written !== undefined) owesDeliveries(tx, eshopId, events, written, queue);
+  if (written !== undefined) owesDeliveries(tx, eshopId, events, written, deliveryClass);
 }
 
 /** Notes that a transaction created deliveries of these events: after COMMIT the relay is woken, and their bytes count. */
@@ -141,10 +146,10 @@ export function owesDeliveries(
   eshopId: number,
   events: readonly EventText[],
   { deliveries, claimed }: WrittenDeliveries,
-  queue: Queue = QUEUE.fresh,
+  deliveryClass: DeliveryClass = CLASS.fresh,
 ): void {
   if (deliveries === 0) return;
   tx.claimed.push(...claimed);
-  if (deliveries > claimed.length) wakeRelayAfter(tx, queue === QUEUE.bulk ? 'bulk' : 'fresh');
+  if (deliveries > claimed.length) wakeRelayAfter(tx, deliveryClass === CLASS.bulk ? 'bulk' : 'fresh');
   sendAfter(tx, eshopId, outgoingBytes(events, deliveries));
 }

@@ -10,7 +10,7 @@ import { anyOf } from '../ids.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { notifierOf } from './notify.ts';
 import { kindOf, mayNotGo, openAhead, openBehind, outside, sameRecord, untouched, waits } from './order.ts';
-import { leaseEnd, QUEUE, type QueuedDelivery, queuedColumns } from './outbox.ts';
+import { CLASS, leaseEnd, type QueuedDelivery, queuedColumns } from './outbox.ts';
 
 /** The records to settle. */
 export type OrderScope =
@@ -35,7 +35,7 @@ export async function keepOrder(
     anyOf(sql, sql`${sql(alias)}.id`, ids),
   );
   const aside = await sql<{ id: string }[]>`
-    update deliveries d set queue = ${QUEUE.inOrder}, claimed_until = null, batch_id = null
+    update deliveries d set class = ${CLASS.inOrder}, claimed_until = null, batch_id = null
     from webhooks w
     where ${anyOf(sql, sql`d.id`, ids)} and w.id = d.webhook_id and ${untouched(sql, 'd')} and d.dispatched_at is null
       and w.ordering <> 'none' and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp'
@@ -90,7 +90,7 @@ async function recordsThatWait(
   { eshopId, entityId }: OrderedRecord = { eshopId: 0, entityId: '' },
 ): Promise<OrderedRecord[]> {
   // A literal: with a parameter the planner would not use the index, which has only these.
-  const next = sql`select d.eshop_id, d.entity_id from deliveries d where d.queue = 5 and d.dispatched_at is null
+  const next = sql`select d.eshop_id, d.entity_id from deliveries d where d.class = 5 and d.dispatched_at is null
     ${scope === 'all' ? sql`` : sql`and d.eshop_id = ${scope.eshopId}`}`;
   const first = sql`order by d.eshop_id, d.entity_id limit 1`;
   return await sql<OrderedRecord[]>`
@@ -115,8 +115,8 @@ async function settleRecords(
   const claims = ofEshop !== undefined && notifier.hasRoom(ofEshop);
   const putBack = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
     update deliveries s set due_at = now(),
-      queue = case when s.recovery_id is null then ${QUEUE.fresh}::smallint when s.attempts_made > 0 then ${QUEUE.retry}::smallint
-        else ${QUEUE.recovered}::smallint end,
+      class = case when s.recovery_id is null then ${CLASS.fresh}::smallint when s.attempts_made > 0 then ${CLASS.retry}::smallint
+        else ${CLASS.recovered}::smallint end,
       -- It goes on where the one before it was: the wait since then uses up none of its window.
       window_started_at = s.window_started_at + (now() - s.due_at),
       state = case when s.attempts_made > 0 then 'retrying' else s.state end,

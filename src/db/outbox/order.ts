@@ -1,11 +1,11 @@
 /**
  * In order, per record (docs/interface.md, D16). An ordering group is the deliveries of one record to one receiver (scheme, host,
- * port), of webhooks with an order. A delivery claimed behind an older one of its group waits in a class of its own, `QUEUE.inOrder`;
+ * port), of webhooks with an order. A delivery claimed behind an older one of its group waits in a class of its own, `CLASS.inOrder`;
  * when a delivery ends, the next one of its group may go (`keep-order.ts`).
  */
 import { eventTypes } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
-import { QUEUE } from './outbox.ts';
+import { CLASS } from './outbox.ts';
 
 /** Kinds of records by type of event, as JSON. */
 const KINDS = JSON.stringify(
@@ -59,7 +59,7 @@ export const mayNotGo = (sql: Sql) => sql`
 
 /** It waits for its turn in its record. */
 export const waits = (sql: Sql, alias: string) =>
-  sql`${sql(alias)}.queue = ${QUEUE.inOrder} and ${sql(alias)}.dispatched_at is null and ${sql(alias)}.state = 'pending'`;
+  sql`${sql(alias)}.class = ${CLASS.inOrder} and ${sql(alias)}.dispatched_at is null and ${sql(alias)}.state = 'pending'`;
 
 /** Never attempted nor about to be: it waits, or is among those claimed. */
 export const untouched = (sql: Sql, alias: string) =>

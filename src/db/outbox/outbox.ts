@@ -12,8 +12,8 @@ export const LEASE_SECONDS = 5;
 /** How long a delivery that Temporal refused to start is left alone, in seconds. */
 const REFUSED_SECONDS = 30;
 
-/** The classes of waiting deliveries, as in `deliveries.queue`. */
-export const QUEUE = {
+/** The classes of waiting deliveries, as in `deliveries.class`. */
+export const CLASS = {
   /** Its first attempt is due. */
   fresh: 0,
   /** Requeued, by a batch or with its workflow owed: its next attempt is due within a minute, regardless of its class before. */
@@ -27,7 +27,7 @@ export const QUEUE = {
   /** Behind an older event of its record, or held, at a webhook with an order: no claim takes it. */
   inOrder: 5,
 } as const;
-export type Queue = (typeof QUEUE)[keyof typeof QUEUE];
+export type DeliveryClass = (typeof CLASS)[keyof typeof CLASS];
 
 /** A delivery to be started. */
 export interface ClaimedDelivery {
@@ -125,7 +125,7 @@ export async function oweWorkflows(sql: Sql, ids: readonly string[]): Promise<vo
   if (ids.length === 0) return;
   const soon = waitsInQueue(sql, sql`next_attempt_at`);
   await sql`
-    update deliveries set claimed_until = null, queue = case when ${soon} then ${QUEUE.retry}::smallint else ${QUEUE.workflow}::smallint end,
+    update deliveries set claimed_until = null, class = case when ${soon} then ${CLASS.retry}::smallint else ${CLASS.workflow}::smallint end,
       due_at = case when ${soon} then next_attempt_at else now() end
     where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null and batch_id is null`;
 }

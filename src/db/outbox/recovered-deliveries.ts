@@ -6,7 +6,7 @@ import { currentTrace } from '../../traces/context.ts';
 import { anyOf, newId, ticks } from '../ids.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
-import { QUEUE } from './outbox.ts';
+import { CLASS } from './outbox.ts';
 
 /** The recovery they are created for. */
 interface RecoveredFor {
@@ -41,8 +41,8 @@ export async function createRecoveredDeliveries(
       from lost, (select ${ticks(tx)} as ticks) as now
       on conflict (recovery_id, event_id) where recovery_id is not null do nothing
       returning delivery_id, event_id)
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, recovery_id, queue, traceparent)
-    select made.delivery_id, lost.id, ${eshopId}, ${webhookId}, lost.type, lost.entity_id, lost.sequence, ${recoveryId}::uuid, ${QUEUE.recovered}::smallint,
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, recovery_id, class, traceparent)
+    select made.delivery_id, lost.id, ${eshopId}, ${webhookId}, lost.type, lost.entity_id, lost.sequence, ${recoveryId}::uuid, ${CLASS.recovered}::smallint,
            ${currentTrace()?.traceparent ?? null}::text
     from made join lost on lost.id = made.event_id order by made.delivery_id`;
   if (created.count > 0) wakeRelayAfter(tx, 'recovered');

@@ -4,7 +4,7 @@
  */
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
-import { QUEUE, waitsInQueue } from './outbox.ts';
+import { CLASS, waitsInQueue } from './outbox.ts';
 
 /** The most that one call changes. */
 export const PAGE_WITHOUT_WORKFLOW = 500;
@@ -35,10 +35,10 @@ export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promis
  */
 export async function queueAgain(sql: Sql, webhookId: number): Promise<number> {
   const queued = await sql`
-    update deliveries set queue = case when recovery_id is null then ${QUEUE.fresh}::smallint else ${QUEUE.recovered}::smallint end, due_at = now()
+    update deliveries set class = case when recovery_id is null then ${CLASS.fresh}::smallint else ${CLASS.recovered}::smallint end, due_at = now()
     where id in (
       select id from deliveries
-      where webhook_id = ${webhookId} and state = 'pending' and queue = ${QUEUE.workflow} and attempts_made = 0
+      where webhook_id = ${webhookId} and state = 'pending' and class = ${CLASS.workflow} and attempts_made = 0
         and ${unclaimed(sql)}
       order by id limit ${PAGE_WITHOUT_WORKFLOW} for update skip locked)`;
   return queued.count;
@@ -55,11 +55,11 @@ export async function hastenAttempts(sql: Sql, webhookId: number, firstWaitMs: n
   const soon = waitsInQueue(sql, soonest);
   const hastened = await sql`
     update deliveries d set next_attempt_at = ${soonest},
-      queue = case when ${soon} then ${QUEUE.retry}::smallint else ${QUEUE.workflow}::smallint end,
+      class = case when ${soon} then ${CLASS.retry}::smallint else ${CLASS.workflow}::smallint end,
       due_at = case when ${soon} then ${soonest} else now() end
     where d.id in (
       select d.id from deliveries d join webhooks w on w.id = d.webhook_id
-      where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying') and d.queue in (${QUEUE.retry}, ${QUEUE.workflow})
+      where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying') and d.class in (${CLASS.retry}, ${CLASS.workflow})
         and d.last_generation <> w.generation and d.next_attempt_at > ${soonest} and d.operator_stop is null
         and ${unclaimed(sql)}
       order by d.id limit ${PAGE_WITHOUT_WORKFLOW} for update of d skip locked)`;

@@ -12,7 +12,7 @@ import {
   writtenDeliveries,
 } from '../outbox/events.ts';
 import { notifierOf } from '../outbox/notify.ts';
-import { QUEUE } from '../outbox/outbox.ts';
+import { CLASS } from '../outbox/outbox.ts';
 import { outgoingBytes, tellOutgoing } from '../outbox/outgoing.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { isUndone } from '../transaction.ts';
@@ -81,7 +81,7 @@ export async function insertRecords(
     ${insertedLines}
     fired as materialized (${fired(sql, events)} where f.entity_id in (select id from made)),
     recorded as (${insertEvents(sql, eshopId)}),
-    delivered as (${insertDeliveries(sql, eshopId, QUEUE.fresh, claims)} returning *)
+    delivered as (${insertDeliveries(sql, eshopId, CLASS.fresh, claims)} returning *)
     select array(select id from made) as made, ${writtenDeliveries(sql)}`;
   return { made: new Set(row?.made), written: row ?? NOTHING };
 }

@@ -3,7 +3,7 @@
  * end in a few statements. Several changes cost little more than one, and each sees the result of the one before.
  */
 import { type EventText, recordEvents } from '../outbox/events.ts';
-import { QUEUE, type Queue } from '../outbox/outbox.ts';
+import { CLASS, type DeliveryClass } from '../outbox/outbox.ts';
 import type { Transaction } from '../transaction.ts';
 import { type Savepoint, StagedList } from './staged.ts';
 import { noteUnchanged, type UnchangedWrite } from './unchanged.ts';
@@ -23,18 +23,18 @@ type StagedEvent = () => EventText;
 export class UnitOfWork {
   readonly tx: Transaction;
   readonly eshopId: number;
-  readonly #queue: Queue;
+  readonly #class: DeliveryClass;
   readonly #events = new StagedList<StagedEvent>();
   readonly #unchanged = new StagedList<UnchangedWrite>();
   readonly #participants: Participant[] = [];
   #eventBytes = 0;
   #now: Date | undefined;
 
-  /** @param queue the class in which the deliveries of its events wait */
-  constructor(tx: Transaction, eshopId: number, queue: Queue = QUEUE.fresh) {
+  /** @param deliveryClass in which the deliveries of its events wait */
+  constructor(tx: Transaction, eshopId: number, deliveryClass: DeliveryClass = CLASS.fresh) {
     this.tx = tx;
     this.eshopId = eshopId;
-    this.#queue = queue;
+    this.#class = deliveryClass;
   }
 
   /** The time by the database's clock at which the last lock was acquired. */
@@ -94,7 +94,7 @@ export class UnitOfWork {
       this.tx,
       this.eshopId,
       this.#events.committed.map((event) => event()),
-      this.#queue,
+      this.#class,
     );
   }
 }

@@ -6,7 +6,7 @@
  * nor a pause of the recovery may delay the promised retries.
  */
 import { anyOf } from '../ids.ts';
-import { DEFERRED_SECONDS, QUEUE, waitsInQueue } from '../outbox/outbox.ts';
+import { CLASS, DEFERRED_SECONDS, waitsInQueue } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 import type { BatchRun } from './batches.ts';
 import { windowNotBegun } from './deliveries.ts';
@@ -29,7 +29,7 @@ export function requeueing(
   const back = sql`d.batch_id = ${batch.id} and ${condition}`;
   const soon = waitsInQueue(sql, nextAttemptAt);
   return sql`,
-        queue = case when not (${back}) then d.queue when ${soon} then ${QUEUE.retry} else ${QUEUE.workflow} end,
+        class = case when not (${back}) then d.class when ${soon} then ${CLASS.retry} else ${CLASS.workflow} end,
         due_at = case when not (${back}) then d.due_at when ${soon} then ${nextAttemptAt} else now() end,
         batch_id = case when ${back} then null else d.batch_id end`;
 }

@@ -13,7 +13,7 @@ import {
 import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
 import { notifierOf } from '../outbox/notify.ts';
 import { waits, waitsFor } from '../outbox/order.ts';
-import { QUEUE } from '../outbox/outbox.ts';
+import { CLASS } from '../outbox/outbox.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import type { WaitsFor } from './delivery-log.ts';
@@ -60,16 +60,16 @@ export async function recordOperatorAction(
     const { action } = asked;
     const actions = [...before, { ...asked, at } satisfies OperatorAction].slice(-KEPT);
     // Requeued by a batch: the relay starts its workflow, which carries out the action.
-    const requeued = tx`dispatched_at is null and queue in (${QUEUE.retry}, ${QUEUE.workflow})`;
+    const requeued = tx`dispatched_at is null and class in (${CLASS.retry}, ${CLASS.workflow})`;
     // A delivery given up no longer waits for the one ahead or for its recovery: it is claimed, and its workflow ends it.
-    const freed = tx`${action} = 'giveUp' and dispatched_at is null and queue in (${QUEUE.inOrder}, ${QUEUE.recovered})`;
+    const freed = tx`${action} = 'giveUp' and dispatched_at is null and class in (${CLASS.inOrder}, ${CLASS.recovered})`;
     await tx`
       update deliveries set operator_actions = ${JSON.stringify(actions)}::text::jsonb,
         operator_stop = ${STOP_AFTER[action]},
         next_attempt_at = case
           when ${action === 'tryNow'} or (${action === 'giveUp'} and ${requeued})
           then clock_timestamp() else next_attempt_at end,
-        queue = case when ${freed} then ${QUEUE.fresh} else queue end,
+        class = case when ${freed} then ${CLASS.fresh} else class end,
         due_at = case when ${action === 'tryNow' || action === 'giveUp'} and ${requeued} or ${freed} then now() else due_at end
       where id = ${deliveryId}`;
     return { ...answer, at };
