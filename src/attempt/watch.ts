@@ -31,7 +31,7 @@ export interface DeliveryWatch {
   /** An internal failure: the attempt does not count and is made again. */
   interrupted(): void;
   /** @param count how many deliveries ended alike (default 1) */
-  ended(kind: EventType, as: FinalState, count?: number): void;
+  ended(eventType: EventType, as: FinalState, count?: number): void;
   deactivated(deactivation: WatchedDeactivation): void;
 }
 
@@ -44,7 +44,7 @@ export function watchBoth(one: DeliveryWatch, other: DeliveryWatch): DeliveryWat
   return {
     attempted: (attempt) => both((watch) => watch.attempted(attempt)),
     interrupted: () => both((watch) => watch.interrupted()),
-    ended: (kind, as, count) => both((watch) => watch.ended(kind, as, count)),
+    ended: (eventType, as, count) => both((watch) => watch.ended(eventType, as, count)),
     deactivated: (deactivation) => both((watch) => watch.deactivated(deactivation)),
   };
 }

@@ -15,9 +15,9 @@ export function logDeliveries(log: Logger): DeliveryWatch {
   return {
     attempted({ delivery, number, outcome, status, error, nextAttemptAt }) {
       if (outcome === 'success') return;
-      const { id: deliveryId, eshopId, webhookId, eventType: kind } = delivery;
+      const { id: deliveryId, eshopId, webhookId, eventType } = delivery;
       const result = { attempt: number, httpStatus: status, reason: error, nextAttemptAt };
-      bounded(() => log.info({ deliveryId, eshopId, webhookId, kind, ...result }, 'attempt failed'));
+      bounded(() => log.info({ deliveryId, eshopId, webhookId, eventType, ...result }, 'attempt failed'));
     },
     // The code that interrupts logs the reason.
     interrupted() {},

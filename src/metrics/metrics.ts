@@ -53,7 +53,7 @@ export function createMetrics() {
 
     deliveries: counter(
       'waybill_deliveries_total',
-      'Deliveries that ended, by outcome and kind of event.',
+      'Deliveries that ended, by outcome and event type.',
       'outcome',
       'kind',
     ),

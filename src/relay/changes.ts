@@ -90,7 +90,7 @@ async function settle(
 ): Promise<number> {
   if (deleted) {
     const canceled = await cancelWithoutWorkflow(sql, webhookId);
-    for (const kind of canceled) watch.ended(kind, 'canceled');
+    for (const eventType of canceled) watch.ended(eventType, 'canceled');
     return canceled.length;
   }
   if (!wakes) return 0;

@@ -107,7 +107,7 @@ export function startRelay(relay: RelayOptions): Relay {
   const detach = notifier.attach({
     wake: (work) => loops[work].wake(),
     hasRoom: fresh.hasRoom,
-    superseded: (kind) => relay.watch.ended(kind, 'superseded'),
+    superseded: (eventType) => relay.watch.ended(eventType, 'superseded'),
     take(claimed) {
       fresh.take(claimed).then(
         (givenBack) => givenBack > 0 && loops.fresh.wake(),

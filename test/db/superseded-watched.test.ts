@@ -24,7 +24,7 @@ beforeEach(() => {
     wake() {},
     hasRoom: () => false,
     take() {},
-    superseded: (kind) => void ended.push(`${kind} superseded`),
+    superseded: (eventType) => void ended.push(`${eventType} superseded`),
   });
 });
 afterAll(() => database?.drop());
@@ -32,7 +32,7 @@ afterAll(() => database?.drop());
 const deps = () => ({
   sql: database.sql,
   log: pino({ level: 'silent' }),
-  watch: { ...unwatched, ended: (kind: string, as: string) => void ended.push(`${kind} ${as}`) },
+  watch: { ...unwatched, ended: (eventType: string, as: string) => void ended.push(`${eventType} ${as}`) },
 });
 const lastChance = (deliveryId: string) =>
   cannotBePrepared(deps(), { deliveryId, lastChance: true }, new Error('an unknown key'));

@@ -109,7 +109,7 @@ it('tells the story at info, and nothing confidential at any level', async () =>
       msg: 'attempt failed',
       deliveryId,
       webhookId,
-      kind: 'UPDATE_ORDER',
+      eventType: 'UPDATE_ORDER',
       httpStatus: 503,
     };
     expect(linesOf(worker)).toEqual(

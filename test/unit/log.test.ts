@@ -73,7 +73,7 @@ describe('for machines', () => {
         deliveryId,
         eshopId,
         webhookId,
-        kind: 'CREATE_ORDER',
+        eventType: 'CREATE_ORDER',
         attempt: 2,
         httpStatus: 503,
         reason: failed.error,

@@ -51,7 +51,7 @@ export function EventCatalogue({ document }: { document: OpenApiDocument }) {
     <>
       <h1>Event catalogue</h1>
       <p>
-        Every kind of event that a webhook can be registered for, with a sample of what it delivers in both
+        Every event type that a webhook can be registered for, with a sample of what it delivers in both
         versions. The same samples are sent by{' '}
         <a href={operationPath('post', '/v21/webhooks/{id}/test')}>a test</a>, and come with the receiver's
         kit.

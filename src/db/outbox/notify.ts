@@ -29,7 +29,7 @@ export interface LocalRelay {
   /** Takes deliveries that were written as claimed. Returns at once; never throws. */
   take(claimed: readonly QueuedDelivery[]): void;
   /** Called for each delivery of an event of this type that this process has ended as superseded. */
-  superseded(kind: EventType): void;
+  superseded(eventType: EventType): void;
 }
 
 /** Wakes relays. */
@@ -44,7 +44,7 @@ interface Notifier {
   /** Attaches the relay of this process, which is told of work at once. @returns a function that detaches it */
   attach(relay: LocalRelay): () => void;
   /** Call after deliveries of events of these types have ended as superseded. */
-  superseded(kinds: readonly EventType[]): void;
+  superseded(eventTypes: readonly EventType[]): void;
   /** Whether this notification is one of ours. */
   sent(payload: string): boolean;
   /** Sends a notification that waits, and waits until it is sent. */
@@ -92,8 +92,8 @@ function createNotifier(sql: Pool): Notifier {
         if (relay === attached) relay = undefined;
       };
     },
-    superseded(kinds) {
-      for (const kind of kinds) relay?.superseded(kind);
+    superseded(eventTypes) {
+      for (const eventType of eventTypes) relay?.superseded(eventType);
     },
     sent: (payload) => payload.split(' ').includes(id),
     async close() {

@@ -7,7 +7,7 @@ import { eventTypes } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 import { CLASS } from './outbox.ts';
 
-/** Kinds of records by type of event, as JSON. */
+/** Kinds of record by event type, as JSON. */
 const KINDS = JSON.stringify(
   Object.fromEntries(Object.entries(eventTypes).map(([type, { entity }]) => [type, entity])),
 );

@@ -14,7 +14,7 @@ const unclaimed = (sql: Sql) => sql`
 
 /**
  * Their webhook was deleted: they are canceled.
- * @returns the type of event of each, {@link PAGE_WITHOUT_WORKFLOW} at most
+ * @returns the event type of each, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
 export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promise<EventType[]> {
   const canceled = await sql<{ eventType: EventType }[]>`
