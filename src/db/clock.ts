@@ -19,3 +19,8 @@ export function clockFrom(read: Date): Clock {
 export async function databaseTime(sql: Sql): Promise<Date> {
   return (await oneRow(sql<{ now: Date }[]>`select clock_timestamp() as now`)).now;
 }
+
+/** With its microseconds, as Postgres writes it. */
+export async function exactDatabaseTime(sql: Sql): Promise<string> {
+  return (await oneRow(sql<{ now: string }[]>`select clock_timestamp()::text as now`)).now;
+}

@@ -90,7 +90,7 @@ export async function claimLateDeliveries(
 
 /**
  * A page of the open deliveries in the order of their next step.
- * @param asOf from `databaseTime`: dispatched before it
+ * @param asOf from `exactDatabaseTime`: dispatched before it
  */
 export async function dispatchedDeliveries(
   sql: Sql,
@@ -209,10 +209,4 @@ export async function isReleasePending(sql: Sql, eshopId: number, eshopOrderId: 
   const rows = await sql`
     select from orders o where ${waiting(sql)} and o.eshop_id = ${eshopId} and o.eshop_order_id = ${eshopOrderId}`;
   return rows.length > 0;
-}
-
-/** The database's time, as Postgres writes it. */
-export async function databaseTime(sql: Sql): Promise<string> {
-  const [row] = await sql<{ now: string }[]>`select now()::text as now`;
-  return row?.now ?? '';
 }

@@ -6,6 +6,7 @@ import { recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { latenessMs } from '../attempt/lateness.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
+import { exactDatabaseTime } from '../db/clock.ts';
 import { recoveriesAmong } from '../db/outbox/recovery-changes.ts';
 import type { Pool } from '../db/pool.ts';
 import * as db from '../db/reconciliation.ts';
@@ -197,7 +198,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
     },
 
     async *all() {
-      const asOf = await db.databaseTime(sql);
+      const asOf = await exactDatabaseTime(sql);
       yield* pages(
         (after: db.DeliveryCursor | null) => db.dispatchedDeliveries(sql, { asOf, after, limit: PAGE }),
         delivery,
