@@ -5,7 +5,8 @@ import { counted, oneRow, type Pool, type Sql } from './pool.ts';
 import { inPages } from './retention/pages.ts';
 import { TABLES_OF_WEBHOOKS } from './retention/webhook-history.ts';
 import { transaction } from './transaction.ts';
-import { deleteWebhook, listWebhooks } from './webhooks/webhooks.ts';
+import { deleteWebhook } from './webhooks/change.ts';
+import { listWebhooks } from './webhooks/webhooks.ts';
 
 /** The number of an e-shop's rows, by kind. */
 export interface EshopHoldings {

@@ -1,7 +1,8 @@
 /** `waybill webhooks` and `waybill deliveries`: the operator's lists across all e-shops. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { createWebhook, deleteWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
+import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
+import { createWebhook } from '../../src/db/webhooks/create.ts';
 import type { WebhookInput } from '../../src/domain/webhook.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery, makeAttempt } from '../support/deliveries.ts';

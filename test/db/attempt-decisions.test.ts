@@ -8,7 +8,7 @@ import type { Limits } from '../../src/concurrency/limits.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { throughSessions } from '../../src/db/through-sessions.ts';
 import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
-import { setActive } from '../../src/db/webhooks/webhooks.ts';
+import { setActive } from '../../src/db/webhooks/change.ts';
 import type { AttemptRequest, AttemptResult } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { untraced } from '../../src/traces/traces.ts';

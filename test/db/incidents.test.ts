@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { recordAttempts } from '../../src/db/webhooks/attempts.ts';
-import { findWebhook, replaceWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
+import { replaceWebhook, setActive } from '../../src/db/webhooks/change.ts';
+import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
 import { incidentOf } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import { deleteWebhook } from '../../src/db/webhooks/webhooks.ts';
+import { deleteWebhook } from '../../src/db/webhooks/change.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { dispatchChanges } from '../../src/relay/changes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

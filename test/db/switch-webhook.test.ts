@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { switchWebhook } from '../../src/db/webhooks/all-webhooks.ts';
-import { deleteWebhook } from '../../src/db/webhooks/webhooks.ts';
+import { deleteWebhook } from '../../src/db/webhooks/change.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
 import { until } from '../support/until.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { transaction } from '../../src/db/transaction.ts';
-import * as webhooks from '../../src/db/webhooks/webhooks.ts';
+import { createWebhook } from '../../src/db/webhooks/create.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
 import { recordEvent } from '../support/record-event.ts';
 import { testWebhook, unreadable } from '../support/test-webhook.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const { sql, credentials } = installation;
   const { eshopId } = credentials;
   const webhook = testWebhook({ url: 'http://127.0.0.1:9/' });
-  await webhooks.createWebhook(sql, eshopId, webhook, unreadable, 10);
+  await createWebhook(sql, eshopId, webhook, unreadable, 10);
   const record = { eshopOrderId: '10001' };
   await transaction(sql, (tx) =>
     recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '10001', record }),

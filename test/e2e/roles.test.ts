@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { transaction } from '../../src/db/transaction.ts';
-import { createWebhook } from '../../src/db/webhooks/webhooks.ts';
+import { createWebhook } from '../../src/db/webhooks/create.ts';
 import { login } from '../support/client.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';

@@ -7,7 +7,7 @@ import { createWarningActivities } from '../../activities/mail-warning.ts';
 import { changeNotifications, createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { claimWarnings } from '../../src/db/incidents/warnings.ts';
-import { deleteWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
+import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createMailer } from '../../src/mail/mailer.ts';

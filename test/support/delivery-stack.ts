@@ -17,7 +17,9 @@ import { readSettings } from '../../src/config/config.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { notifierOf, relayWork } from '../../src/db/outbox/notify.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import * as webhooks from '../../src/db/webhooks/webhooks.ts';
+import { deleteWebhook, replaceSecret, replaceWebhook, setActive } from '../../src/db/webhooks/change.ts';
+import { createWebhook } from '../../src/db/webhooks/create.ts';
+import { findWebhook, listWebhooks } from '../../src/db/webhooks/webhooks.ts';
 import { createSender, type Sender } from '../../src/delivery/sender.ts';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
@@ -239,7 +241,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       const secret = newWebhookSecret();
       const input = testWebhook({ url, webhookType: type, ...named });
       const seal = sealing(keys, of, { secret });
-      const row = await webhooks.createWebhook(sql, of, input, seal, 1_000);
+      const row = await createWebhook(sql, of, input, seal, 1_000);
       if (row === null) throw new Error('too many webhooks');
       return { id: row.id, secret };
     },
@@ -249,32 +251,26 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       id: number,
       change: { readonly active: boolean } | { readonly url: string } | { readonly deleted: true },
     ): Promise<void> {
-      if ('deleted' in change) await webhooks.deleteWebhook(sql, eshopId, id);
-      else if ('active' in change) await webhooks.setActive(sql, eshopId, id, change.active);
+      if ('deleted' in change) await deleteWebhook(sql, eshopId, id);
+      else if ('active' in change) await setActive(sql, eshopId, id, change.active);
       else {
-        const before = await webhooks.findWebhook(sql, eshopId, id);
+        const before = await findWebhook(sql, eshopId, id);
         if (before === null) throw new Error(`no webhook ${id}`);
-        await webhooks.replaceWebhook(sql, eshopId, id, { ...before, ...change });
+        await replaceWebhook(sql, eshopId, id, { ...before, ...change });
       }
     },
 
     /** Sets a new secret; by default the previous one goes on signing beside it. */
     async replaceSecret(id: number, overlap = true): Promise<string> {
       const secret = newWebhookSecret();
-      await webhooks.replaceSecret(
-        sql,
-        eshopId,
-        id,
-        keys.encryptSecret(secret, { eshopId, webhookId: id }),
-        overlap,
-      );
+      await replaceSecret(sql, eshopId, id, keys.encryptSecret(secret, { eshopId, webhookId: id }), overlap);
       return secret;
     },
 
     /** Deletes all webhooks so far, so that the next test's events reach only its own. */
     async retireWebhooks(): Promise<void> {
-      for (const { id } of await webhooks.listWebhooks(sql, eshopId, null)) {
-        await webhooks.deleteWebhook(sql, eshopId, id);
+      for (const { id } of await listWebhooks(sql, eshopId, null)) {
+        await deleteWebhook(sql, eshopId, id);
       }
     },
 

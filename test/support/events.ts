@@ -1,6 +1,7 @@
 /** The events that writes fired, read from the outbox. */
 import type { Pool } from '../../src/db/pool.ts';
-import { createWebhook, deleteWebhook } from '../../src/db/webhooks/webhooks.ts';
+import { deleteWebhook } from '../../src/db/webhooks/change.ts';
+import { createWebhook } from '../../src/db/webhooks/create.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import { testWebhook, unreadable } from './test-webhook.ts';
 

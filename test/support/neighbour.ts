@@ -1,6 +1,6 @@
 /** Another e-shop, which must not be affected by the first. */
 import { createEshop } from '../../src/db/eshops.ts';
-import { createWebhook } from '../../src/db/webhooks/webhooks.ts';
+import { createWebhook } from '../../src/db/webhooks/create.ts';
 import { newWebhookSecret } from '../../src/secrets/keys.ts';
 import { sealing } from '../../src/secrets/static-headers.ts';
 import type { DeliveryStack } from './delivery-stack.ts';

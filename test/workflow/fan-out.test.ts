@@ -6,7 +6,7 @@ import { createEshop } from '../../src/db/eshops.ts';
 import { claimWebhookChanges, nextToTell, noteTold } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { requeueAll } from '../../src/db/webhooks/batch-returns.ts';
-import { deleteWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
+import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';

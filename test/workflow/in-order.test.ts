@@ -4,7 +4,8 @@ import { recordEvents } from '../../src/db/outbox/events.ts';
 import { redeliver } from '../../src/db/outbox/redeliver.ts';
 import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import * as webhooks from '../../src/db/webhooks/webhooks.ts';
+import { replaceWebhook } from '../../src/db/webhooks/change.ts';
+import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import { isLastCall } from '../../src/domain/incident.ts';
 import { maxAttempts } from '../../src/domain/retry-policy.ts';
@@ -262,9 +263,9 @@ test('its URL leads to another receiver, or it has no order any more: what waits
     await delivered(String(moved));
     expect(elsewhere.requests).toHaveLength(1);
     expect(await waits(String(loose))).toBe(true);
-    const before = await webhooks.findWebhook(stack.sql, stack.eshopId, Number(statuses));
+    const before = await findWebhook(stack.sql, stack.eshopId, Number(statuses));
     if (before === null) throw new Error('no webhook');
-    await webhooks.replaceWebhook(stack.sql, stack.eshopId, before.id, { ...before, ordering: 'none' });
+    await replaceWebhook(stack.sql, stack.eshopId, before.id, { ...before, ordering: 'none' });
     await delivered(String(loose));
     expect(await stack.delivery(first)).toMatchObject({ state: 'retrying' });
   } finally {

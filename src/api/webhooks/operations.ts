@@ -1,7 +1,7 @@
 /** Activating and deactivating a webhook, and regenerating its secret (docs/interface.md, W5 and W8). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { replaceSecret, setActive } from '../../db/webhooks/webhooks.ts';
+import { replaceSecret, setActive } from '../../db/webhooks/change.ts';
 import { described } from '../../domain/fields.ts';
 import { existing } from '../../domain/problem.ts';
 import { newSecretSchema, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';

@@ -2,15 +2,9 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { readContract } from '../../db/eshops.ts';
-import {
-  countWebhooks,
-  createWebhook,
-  deleteWebhook,
-  findWebhook,
-  listWebhooks,
-  replaceWebhook,
-  type WebhookRow,
-} from '../../db/webhooks/webhooks.ts';
+import { deleteWebhook, replaceWebhook } from '../../db/webhooks/change.ts';
+import { createWebhook } from '../../db/webhooks/create.ts';
+import { countWebhooks, findWebhook, listWebhooks, type WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { type Contract, contractOf, contractProblems } from '../../domain/contract.ts';
 import { badRequest, existing, invalid, recordNotFound } from '../../domain/problem.ts';
 import { headersOrNull, replacedHeaders } from '../../domain/static-headers.ts';

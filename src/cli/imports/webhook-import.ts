@@ -3,7 +3,8 @@
 import * as v from 'valibot';
 import { readContract } from '../../db/eshops.ts';
 import type { Pool } from '../../db/pool.ts';
-import { countWebhooks, findTwin, importWebhook, isWebhookIdUsed } from '../../db/webhooks/webhooks.ts';
+import { importWebhook } from '../../db/webhooks/create.ts';
+import { countWebhooks, findTwin, isWebhookIdUsed } from '../../db/webhooks/webhooks.ts';
 import { contractOf, contractProblems } from '../../domain/contract.ts';
 import { badRequest, invalid } from '../../domain/problem.ts';
 import { headersOrNull } from '../../domain/static-headers.ts';

@@ -1,6 +1,7 @@
 /** Webhooks of all e-shops, as operators see them. Deleted ones are left out. */
 import type { Pool, Sql } from '../pool.ts';
-import { selectWebhooks, setActive, type WebhookRow } from './webhooks.ts';
+import { setActive } from './change.ts';
+import { selectWebhooks, type WebhookRow } from './webhooks.ts';
 
 interface AllWebhooksFilter {
   readonly id?: number | undefined;

@@ -1,0 +1,155 @@
+/**
+ * Changes of webhooks. One that matters to open deliveries (activation, deactivation, another URL or ordering, deletion) writes one
+ * outbox row in its transaction. Every change locks its row first.
+ */
+import { movementOf } from '../../domain/event-types.ts';
+import { invalid } from '../../domain/problem.ts';
+import { type GivenSettings, NO_LATEST, type Ordering } from '../../domain/webhook.ts';
+import type { SealedHeaders } from '../../secrets/static-headers.ts';
+import { enqueueWebhookChange } from '../outbox/changes.ts';
+import type { Pool, Sql } from '../pool.ts';
+import { type Transaction, transaction } from '../transaction.ts';
+import { rowOf, settingsColumns } from './columns.ts';
+import { keepForm } from './forms.ts';
+import { readBack, type WebhookRow } from './webhooks.ts';
+
+/** How long a replaced secret still signs in addition to the new one, in hours. */
+const SECRET_OVERLAP_HOURS = 24;
+
+interface Locked {
+  readonly id: number;
+  readonly url: string;
+  readonly headers: Buffer | null;
+  readonly active: boolean;
+  readonly ordering: Ordering;
+  readonly generation: number;
+}
+
+async function lock(tx: Sql, eshopId: number, id: number): Promise<Locked | null> {
+  const [row] = await tx<Locked[]>`
+    select id, url, headers, active, ordering, generation from webhooks
+    where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null
+    for update`;
+  return row ?? null;
+}
+
+/** Writes the effects of another `active`, URL or ordering: generation, times, deactivation, outbox row. */
+async function applyChange(
+  tx: Transaction,
+  eshopId: number,
+  before: Locked,
+  after: { readonly active: boolean; readonly url: string; readonly ordering?: Ordering | undefined },
+): Promise<void> {
+  const activated = after.active && !before.active;
+  const deactivated = !after.active && before.active;
+  const moved = after.url !== before.url;
+  const reordered = after.ordering !== undefined && after.ordering !== before.ordering;
+  if (reordered) await enqueueWebhookChange(tx, eshopId, before.id);
+  if (!activated && !deactivated && !moved) return;
+  const generation = before.generation + (activated || moved ? 1 : 0);
+  await tx`
+    update webhooks
+    set url = ${after.url}, active = ${after.active}, generation = ${generation},
+        generation_at = ${activated || moved ? tx`clock_timestamp()` : tx`generation_at`},
+        unregistered_at = ${activated ? null : deactivated ? tx`now()` : tx`unregistered_at`}
+    where id = ${before.id}`;
+  if (deactivated) {
+    await tx`
+      insert into deactivations (webhook_id, generation, reason, at) values (${before.id}, ${generation}, 'user', now())`;
+  }
+  if (!reordered) await enqueueWebhookChange(tx, eshopId, before.id);
+}
+
+/**
+ * Activates or deactivates, if that changes anything.
+ * @returns the webhook, and whether it changed; null if there is no such webhook
+ */
+export async function setActive(
+  sql: Pool,
+  eshopId: number,
+  id: number,
+  active: boolean,
+): Promise<{ readonly webhook: WebhookRow; readonly changed: boolean } | null> {
+  return await transaction(sql, async (tx) => {
+    const before = await lock(tx, eshopId, id);
+    if (before === null) return null;
+    await applyChange(tx, eshopId, before, { active, url: before.url });
+    return { webhook: await readBack(tx, eshopId, id), changed: before.active !== active };
+  });
+}
+
+/**
+ * Replaces all fields by those of the body; an omitted `ordering` stays.
+ * @param headersAfter returns the new static headers; undefined, or omitted: they stay
+ * @returns null if there is no such webhook
+ * @throws Problem 400 if the ordering does not fit the body's type
+ */
+export async function replaceWebhook(
+  sql: Pool,
+  eshopId: number,
+  id: number,
+  input: GivenSettings,
+  headersAfter?: (before: {
+    readonly url: string;
+    readonly headers: Buffer | null;
+  }) => SealedHeaders | undefined,
+): Promise<WebhookRow | null> {
+  return await transaction(sql, async (tx) => {
+    const before = await lock(tx, eshopId, id);
+    if (before === null) return null;
+    const sealed = headersAfter?.(before);
+    if (sealed !== undefined) {
+      await tx`
+        update webhooks
+        set headers = ${sealed.headers}, header_names = ${sealed.headerNames === null ? null : [...sealed.headerNames]}::text[]
+        where id = ${before.id}`;
+    }
+    const after = { ...input, ordering: input.ordering ?? before.ordering };
+    if (after.ordering === 'latest' && movementOf(after.webhookType) !== null) {
+      throw invalid([{ path: 'ordering', message: NO_LATEST }]);
+    }
+    await keepForm(tx, before.id, after);
+    await tx`
+      update webhooks
+      set (${settingsColumns(tx)}) = (select ${settingsColumns(tx, 'x')} from ${rowOf(tx, after)} x)
+      where id = ${before.id}`;
+    await applyChange(tx, eshopId, before, input);
+    return await readBack(tx, eshopId, id);
+  });
+}
+
+/**
+ * Gives a webhook a new secret, valid at once. The previous one also signs for 24 hours; the one before that ends.
+ * @param overlap false to end the previous one at once
+ * @returns null if there is no such webhook
+ */
+export async function replaceSecret(
+  sql: Pool,
+  eshopId: number,
+  id: number,
+  sealedSecret: Buffer,
+  overlap: boolean,
+): Promise<WebhookRow | null> {
+  return await transaction(sql, async (tx) => {
+    // One statement: the right-hand sides are read from the row as it was, under its lock.
+    const rows = await tx`
+      update webhooks
+      set previous_secret = ${overlap ? tx`secret` : null},
+          previous_secret_until = ${overlap ? tx`now() + make_interval(hours => ${SECRET_OVERLAP_HOURS})` : null},
+          secret = ${sealedSecret}
+      where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null
+      returning id`;
+    return rows.length === 0 ? null : await readBack(tx, eshopId, id);
+  });
+}
+
+/** Deletes a webhook; its row stays for the records of its deliveries. False if there is no such webhook. */
+export async function deleteWebhook(sql: Pool, eshopId: number, id: number): Promise<boolean> {
+  return await transaction(sql, async (tx) => {
+    const before = await lock(tx, eshopId, id);
+    if (before === null) return false;
+    await tx`update webhooks set deleted_at = now() where id = ${before.id}`;
+    await enqueueWebhookChange(tx, eshopId, before.id);
+    return true;
+  });
+}

@@ -1,0 +1,92 @@
+/** New webhooks: created by a user, or imported under their former ids. */
+import type { GivenSettings } from '../../domain/webhook.ts';
+import type { SealedWebhook } from '../../secrets/static-headers.ts';
+import { oneRow, type Pool, type Sql } from '../pool.ts';
+import { transaction } from '../transaction.ts';
+import { rowOf, settingsColumns } from './columns.ts';
+import { countWebhooks, findTwin, isWebhookIdUsed, readBack, type WebhookRow } from './webhooks.ts';
+
+/** The advisory lock of the sequence of webhook ids: transactions that take the next id share it. */
+const GENERATOR = 7_240_512;
+
+/**
+ * The id of a new webhook. For a wanted id, the sequence is moved past it under the exclusive lock.
+ * @param wanted null for the next id, which is also taken if the wanted one has been used
+ */
+async function numberFor(tx: Sql, wanted: number | null): Promise<number> {
+  if (wanted !== null) {
+    await tx`select pg_advisory_xact_lock(${GENERATOR})`;
+    if (!(await isWebhookIdUsed(tx, wanted))) {
+      await tx`
+        select setval(s, ${wanted}::bigint) from pg_get_serial_sequence('webhooks', 'id') s
+        where ${wanted}::bigint > coalesce(pg_sequence_last_value(s::regclass), 0)`;
+      return wanted;
+    }
+  } else await tx`select pg_advisory_xact_lock_shared(${GENERATOR})`;
+  const next = await oneRow(tx<{ id: number }[]>`
+    select nextval(pg_get_serial_sequence('webhooks', 'id'))::integer as id`);
+  return next.id;
+}
+
+/**
+ * Creates a webhook.
+ * @param seal encrypts its secret and its static headers for its new id
+ * @returns null if the e-shop already has `maxWebhooks`
+ */
+export async function createWebhook(
+  sql: Pool,
+  eshopId: number,
+  input: GivenSettings,
+  seal: (webhookId: number) => SealedWebhook,
+  maxWebhooks: number,
+): Promise<WebhookRow | null> {
+  return await transaction(sql, async (tx) => {
+    await lockCreations(tx, eshopId);
+    if ((await countWebhooks(tx, eshopId)) >= maxWebhooks) return null;
+    return await insertWebhook(tx, eshopId, input, seal, await numberFor(tx, null));
+  });
+}
+
+/**
+ * As `createWebhook`, unless the e-shop already has this webhook.
+ * @param wanted the id to give it, if that was never used
+ * @returns the id of the existing one, as `twin`
+ */
+export async function importWebhook(
+  sql: Pool,
+  eshopId: number,
+  input: GivenSettings,
+  seal: (webhookId: number) => SealedWebhook,
+  maxWebhooks: number,
+  wanted: number | null,
+): Promise<WebhookRow | { readonly twin: number } | null> {
+  return await transaction(sql, async (tx) => {
+    await lockCreations(tx, eshopId);
+    const twin = await findTwin(tx, eshopId, input);
+    if (twin !== null) return { twin };
+    if ((await countWebhooks(tx, eshopId)) >= maxWebhooks) return null;
+    return await insertWebhook(tx, eshopId, input, seal, await numberFor(tx, wanted));
+  });
+}
+
+/** Makes creations of one e-shop wait for each other: two must not both take the last place. */
+async function lockCreations(tx: Sql, eshopId: number): Promise<void> {
+  await tx`select 1 from eshops where id = ${eshopId} for no key update`;
+}
+
+async function insertWebhook(
+  tx: Sql,
+  eshopId: number,
+  input: GivenSettings,
+  seal: (webhookId: number) => SealedWebhook,
+  id: number,
+): Promise<WebhookRow> {
+  const { secret, headers, headerNames } = seal(id);
+  await tx`
+    insert into webhooks (id, eshop_id, secret, headers, header_names, ${settingsColumns(tx)})
+    overriding system value
+    select ${id}::int, ${eshopId}::int, ${secret}::bytea, ${headers}::bytea, ${headerNames === null ? null : [...headerNames]}::text[],
+           ${settingsColumns(tx)}
+    from ${rowOf(tx, { ...input, ordering: input.ordering ?? 'none' })}`;
+  return await readBack(tx, eshopId, id);
+}
