@@ -61,8 +61,8 @@ describe('what a batch requeued after an attempt', () => {
     const id = await failed(waitsFor(3_000));
     await database.sql`update deliveries set last_attempt_at = now() where id = ${id}`;
     expect(await hastenAttempts(database.sql, webhookId, 600_000)).toBe(1);
-    const [row] = await database.sql`select queue, due_at <= now() as due from deliveries where id = ${id}`;
-    expect(row).toEqual({ queue: QUEUE.workflow, due: true });
+    const [row] = await database.sql`select class, due_at <= now() as due from deliveries where id = ${id}`;
+    expect(row).toEqual({ class: CLASS.workflow, due: true });
     expect(await waitOf(id)).toBeGreaterThan(500);
   });
 
