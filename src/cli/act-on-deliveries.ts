@@ -6,7 +6,6 @@ import type { Pool } from '../db/pool.ts';
 import { deliveryTarget, findDelivery } from '../db/webhooks/delivery-log.ts';
 import { isOpen } from '../domain/delivery-state.ts';
 import type { ActionName } from '../domain/operator-action.ts';
-import { UserError } from '../lib/user-error.ts';
 import { withDatabase } from './open-database.ts';
 
 interface Request {
@@ -81,17 +80,10 @@ export async function actOnDeliveries(
       import('../temporal/operator-actions.ts'),
     ]);
     await withTemporal(settings, async (client) => {
-      const actions = createOperatorActions({ client, sql, policy: retryPolicyOf(settings) });
+      const request = createOperatorActions({ client, sql, policy: retryPolicyOf(settings) });
       for (const deliveryId of open) {
-        const asked = actions[action](deliveryId, { reason, by });
-        const answer = await asked.then(
-          (sentence) => ({ done: true, sentence }),
-          (error: unknown) => {
-            if (!(error instanceof UserError)) throw error;
-            return { done: false, sentence: error.message };
-          },
-        );
-        answered({ deliveryId, ...answer, redelivery: null });
+        const { accepted: done, sentence } = await request(action, deliveryId, { reason, by });
+        answered({ deliveryId, done, sentence, redelivery: null });
       }
     });
   });

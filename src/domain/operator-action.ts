@@ -114,7 +114,7 @@ export function askedBy(role: Role, username: string): Omit<ActionOrder, 'reason
 }
 
 /** The answer to a caller outside the workflow. */
-interface RequestedResult extends ActionResult {
+export interface RequestedResult extends ActionResult {
   /** There was no answer in time: the action may still be carried out. */
   readonly unanswered?: true;
 }

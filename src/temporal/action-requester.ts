@@ -2,9 +2,7 @@
 import type { Config } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
 import type { RequestAction } from '../domain/operator-action.ts';
-import { UserError } from '../lib/user-error.ts';
 import { connectionOptions, temporalTarget } from './target.ts';
-import { Unanswered } from './unanswered.ts';
 
 /**
  * Connects to Temporal on first use: most processes never need it.
@@ -23,21 +21,13 @@ export function createActionRequester(
     const target = await temporalTarget(settings, address);
     const connection = Connection.lazy(connectionOptions(target));
     const client = new Client({ connection, namespace: target.namespace });
-    return { connection, actions: createOperatorActions({ client, sql, policy }) };
+    return { connection, request: createOperatorActions({ client, sql, policy }) };
   };
   let connected: ReturnType<typeof connect> | undefined;
   return {
     async requestAction(action, deliveryId, order) {
       connected ??= connect();
-      try {
-        const sentence = await (await connected).actions[action](deliveryId, order);
-        return { accepted: true, sentence };
-      } catch (error) {
-        if (error instanceof Unanswered)
-          return { accepted: false, sentence: error.message, unanswered: true };
-        if (error instanceof UserError) return { accepted: false, sentence: error.message };
-        throw error;
-      }
+      return await (await connected).request(action, deliveryId, order);
     },
     async close() {
       await (await connected)?.connection.close();

@@ -8,9 +8,10 @@ import { replaceWebhook } from '../../src/db/webhooks/change.ts';
 import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import { isLastCall } from '../../src/domain/incident.ts';
+import type { ActionName, RequestAction } from '../../src/domain/operator-action.ts';
 import { maxAttempts } from '../../src/domain/retry-policy.ts';
 import type { Ordering } from '../../src/domain/webhook.ts';
-import { createOperatorActions, type OperatorActions } from '../../src/temporal/operator-actions.ts';
+import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver, type ReceiverAnswer } from '../support/receiver.ts';
@@ -19,7 +20,7 @@ import { workflowIdOf } from '../support/workflow-ids.ts';
 
 let stack: DeliveryStack;
 let receiver: Receiver;
-let operators: OperatorActions;
+let request: RequestAction;
 let sequence = 0;
 
 beforeAll(async () => {
@@ -31,7 +32,7 @@ beforeAll(async () => {
     firstAttempts: 'each',
   });
   receiver = await createReceiver();
-  operators = createOperatorActions(stack);
+  request = createOperatorActions(stack);
 });
 afterEach(async () => {
   await stack.retireWebhooks();
@@ -108,7 +109,8 @@ async function waits(id: string): Promise<boolean> {
 
 const delivered = (...ids: string[]) => Promise.all(ids.map((id) => stack.untilState(id, 'delivered')));
 const workflow = async (id: string) => stack.client.workflow.getHandle(await workflowIdOf(stack.sql, id));
-const tryNow = (id: string) => operators.tryNow(id, {});
+const ask = (action: ActionName, id: string) => request(action, id, { by: 'anna', reason: '' });
+const tryNow = (id: string) => ask('tryNow', id);
 
 /** Restarts the worker: its reconciler checks everything. */
 async function restart(): Promise<void> {
@@ -164,7 +166,7 @@ test('410: the webhook is deactivated, and the next one goes to the others', asy
 test('held by an operator: its group waits, until it expires', async () => {
   await subscribe('record');
   const [first, ...others] = await group('held', ...TYPES);
-  await operators.hold(first, {});
+  await ask('hold', first);
   await endWindowIn(stack, first, -1);
   for (const id of others) expect(await waits(id)).toBe(true);
   await (await workflow(first)).signal(webhookChangedSignal);
@@ -176,13 +178,14 @@ test('given up: the next one goes; and one that waits ends as canceled at once',
   await subscribe('record');
   const [first, second, third] = await group('given-up', ...TYPES);
   if (second === undefined || third === undefined) throw new Error('three events');
-  await expect(tryNow(second)).rejects.toThrow(
-    `It waits for its order: delivery ${first}, of the same record, has to end first.`,
-  );
-  await operators.giveUp(second, {});
+  expect(await tryNow(second)).toMatchObject({
+    accepted: false,
+    sentence: `It waits for its order: delivery ${first}, of the same record, has to end first.`,
+  });
+  await ask('giveUp', second);
   await stack.untilState(second, 'canceled');
   expect(await waits(third)).toBe(true);
-  await operators.giveUp(first, {});
+  await ask('giveUp', first);
   await stack.untilState(first, 'canceled');
   await delivered(third);
   expect(arrived('given-up')).toEqual([first, third]);

@@ -1,5 +1,6 @@
 /** Operator actions on a delivery are kept, whatever happens to its workflow, to workers, and to Temporal. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { ActionName } from '../../src/domain/operator-action.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
@@ -26,6 +27,8 @@ const ownStack = ({ policy, ...options }: StackOptions = {}) =>
     ...options,
   });
 
+const byAnna = { by: 'anna', reason: 'stock-taking' };
+
 /** @param options of a separate stack; default: the one that the tests share */
 async function start(options?: StackOptions) {
   const stack = options === undefined ? shared : await ownStack(options);
@@ -33,8 +36,10 @@ async function start(options?: StackOptions) {
   const receiver = await createReceiver({ status: 503, headers: { 'retry-after': '600' } });
   cleanups.push(() => receiver.close());
   const { client, sql, policy } = stack;
-  const actions = createOperatorActions({ client, sql, policy, answerMs: PATIENCE_MS });
-  return { stack, receiver, actions };
+  const request = createOperatorActions({ client, sql, policy, answerMs: PATIENCE_MS });
+  /** Answers with the sentence, also that of a refusal. */
+  const ask = async (action: ActionName, id: string) => (await request(action, id, byAnna)).sentence;
+  return { stack, receiver, ask };
 }
 
 /** A delivery whose first attempt failed, and whose next one is due in ten minutes. */
@@ -45,7 +50,6 @@ async function waitingDelivery(stack: DeliveryStack, receiver: Receiver) {
   return { id, webhook };
 }
 
-const byAnna = { by: 'anna', reason: 'stock-taking' };
 const actionsOf = async (stack: DeliveryStack, id: string) => {
   const [row] = await stack.sql<
     { operatorActions: { action: string }[] | null }[]
@@ -60,30 +64,30 @@ async function looksAndHolds(stack: DeliveryStack, id: string): Promise<void> {
 }
 
 test('its workflow reset: still held by who held it, and nothing is recorded or sent twice', async () => {
-  const { stack, receiver, actions } = await start();
+  const { stack, receiver, ask } = await start();
   const { id } = await waitingDelivery(stack, receiver);
-  await actions.tryNow(id, byAnna);
+  await ask('tryNow', id);
   await stack.until('the second attempt', async () => (await stack.delivery(id)).attemptsMade === 2);
-  await actions.hold(id, byAnna);
+  await ask('hold', id);
   await stack.untilHeld(id);
   const first = (await stack.describe(id))?.runId;
   await stack.resetWorkflow(id);
   await stack.until('another run', async () => (await stack.describe(id))?.runId !== first);
   await looksAndHolds(stack, id);
-  await expect(actions.tryNow(id, byAnna)).rejects.toThrow(/^It is held by anna at /);
+  expect(await ask('tryNow', id)).toMatch(/^It is held by anna at /);
   expect(await actionsOf(stack, id)).toEqual(['tryNow', 'hold']);
   expect(attempts(receiver)).toEqual(['1', '2']);
   receiver.respond({ status: 200 });
-  await actions.resume(id, {});
-  await actions.tryNow(id, {});
+  await ask('resume', id);
+  await ask('tryNow', id);
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(attempts(receiver)).toEqual(['1', '2', '3']);
 });
 
 test('its history lost while it was held: started again, and still held', async () => {
-  const { stack, receiver, actions } = await start();
+  const { stack, receiver, ask } = await start();
   const { id } = await waitingDelivery(stack, receiver);
-  await actions.hold(id, byAnna);
+  await ask('hold', id);
   await stack.stopWorker();
   await loseWorkflow(stack.client, stack.workflowId(id));
   // Due long ago: a workflow unaware of the hold would make an attempt.
@@ -93,16 +97,16 @@ test('its history lost while it was held: started again, and still held', async 
   await stack.untilHeld(id);
   expect(attempts(receiver)).toEqual(['1']);
   receiver.respond({ status: 200 });
-  expect(await actions.resume(id, {})).toBe('Resumed: attempt 2 of 4 follows at once.');
+  expect(await ask('resume', id)).toBe('Resumed: attempt 2 of 4 follows at once.');
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
 });
 
 test('its workflow gone, not started again yet: the database takes the order', async () => {
-  const { stack, receiver, actions } = await start();
+  const { stack, receiver, ask } = await start();
   const { id } = await waitingDelivery(stack, receiver);
   await stack.stopWorker();
   await loseWorkflow(stack.client, stack.workflowId(id));
-  expect(await actions.giveUp(id, byAnna)).toMatch(/^Given up/);
+  expect(await ask('giveUp', id)).toMatch(/^Given up/);
   await stack.startWorker();
   await stack.untilState(id, 'canceled');
   expect(await stack.delivery(id)).toMatchObject({ canceledBy: 'operator' });
@@ -110,9 +114,9 @@ test('its workflow gone, not started again yet: the database takes the order', a
 });
 
 test('workers that stop between the order and what follows: the next one goes on with it', async () => {
-  const { stack, receiver, actions } = await start();
+  const { stack, receiver, ask } = await start();
   const { id } = await waitingDelivery(stack, receiver);
-  await actions.hold(id, byAnna);
+  await ask('hold', id);
   await stack.stopWorker();
   await stack.signal(id, 'resume', byAnna);
   await stack.signal(id, 'tryNow', byAnna);
@@ -128,17 +132,19 @@ test('no worker answers: said so in time', async () => {
   const { client, sql, policy } = stack;
   const { id } = await waitingDelivery(stack, receiver);
   await stack.stopWorker();
-  const actions = createOperatorActions({ client, sql, policy, answerMs: 1_000 });
-  await expect(actions.hold(id, byAnna)).rejects.toThrow(
-    'No worker answered within 1 seconds. Is one running? What was asked may still be done.',
-  );
+  const request = createOperatorActions({ client, sql, policy, answerMs: 1_000 });
+  expect(await request('hold', id, byAnna)).toEqual({
+    accepted: false,
+    sentence: 'No worker answered within 1 seconds. Is one running? What was asked may still be done.',
+    unanswered: true,
+  });
   await stack.startWorker();
 });
 
 test.each(['each', 'batch'] as const)(
   'held in the queue, before its first attempt (%s): no attempt until it is resumed, and its window has begun',
   async (firstAttempts) => {
-    const { stack, receiver, actions } = await start({ worker: false, firstAttempts });
+    const { stack, receiver, ask } = await start({ worker: false, firstAttempts });
     receiver.respond({ status: 200 });
     await stack.createWebhook(receiver.url);
     const [held = '', given = '', other = ''] = [
@@ -146,9 +152,9 @@ test.each(['each', 'batch'] as const)(
       await stack.fireOne('2'),
       await stack.fireOne('3'),
     ];
-    await expect(actions.tryNow(held, {})).rejects.toThrow(/^It waits in the queue for its first attempt/);
-    expect(await actions.hold(held, byAnna)).toMatch(/^Held: /);
-    expect(await actions.giveUp(given, byAnna)).toMatch(/^Given up/);
+    expect(await ask('tryNow', held)).toMatch(/^It waits in the queue for its first attempt/);
+    expect(await ask('hold', held)).toMatch(/^Held: /);
+    expect(await ask('giveUp', given)).toMatch(/^Given up/);
     await stack.startWorker();
     await stack.untilState(other, 'delivered');
     await stack.untilState(given, 'canceled');
@@ -158,16 +164,16 @@ test.each(['each', 'batch'] as const)(
     const { windowStartedAt, state } = await stack.delivery(held);
     expect(state).toBe('pending');
     expect(windowStartedAt).not.toBeNull();
-    expect(await actions.resume(held, {})).toBe('Resumed: attempt 1 of 4 follows at once.');
+    expect(await ask('resume', held)).toBe('Resumed: attempt 1 of 4 follows at once.');
     await stack.untilState(held, 'delivered');
     expect(attempts(receiver)).toEqual(['1', '1']);
   },
 );
 
 test('held to the end of its window: expired, no alarm, no mail, and the webhook stays active', async () => {
-  const { stack, receiver, actions } = await start();
+  const { stack, receiver, ask } = await start();
   const { id, webhook } = await waitingDelivery(stack, receiver);
-  await actions.hold(id, byAnna);
+  await ask('hold', id);
   await endWindowIn(stack, id, 2_000);
   await stack.signal(id, webhookChangedSignal);
   expect(await stack.untilClosed(id)).toBe('FAILED');
@@ -191,15 +197,15 @@ test('held for so long that its attempts no longer fit: the webhook is not blame
     maxRetries: 2,
     attemptTimeoutMs: 15_000,
   };
-  const { stack, receiver, actions } = await start({ policy });
+  const { stack, receiver, ask } = await start({ policy });
   receiver.respond({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
   await stack.untilState(id, 'retrying');
-  await actions.hold(id, byAnna);
+  await ask('hold', id);
   // Until 40 s are left: less than its shortest wait.
   await endWindowIn(stack, id, 40_000);
-  await actions.resume(id, {});
+  await ask('resume', id);
   expect(await stack.untilClosed(id)).toBe('FAILED');
   expect(await stack.delivery(id)).toMatchObject({ state: 'expired' });
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });

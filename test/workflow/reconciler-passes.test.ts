@@ -278,9 +278,9 @@ test('a held delivery whose workflow cannot go on is started again, still held',
     await passesOf(stack).everything('test');
     return (await workflow.describe()).type === 'deliverEvent';
   });
-  const actions = createOperatorActions({ client: stack.client, sql: stack.sql, policy: stack.policy });
+  const request = createOperatorActions({ client: stack.client, sql: stack.sql, policy: stack.policy });
   expect(receiver.requests).toHaveLength(0);
-  await actions.resume(id, { by: 'anna' });
+  await request('resume', id, { by: 'anna', reason: '' });
   await stack.untilState(id, 'delivered');
 });
 

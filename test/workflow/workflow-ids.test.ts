@@ -45,8 +45,8 @@ describe.each(['each', 'batch', 'auto'] as const)('FIRST_ATTEMPTS=%s', (firstAtt
     await stack.changeWebhook(webhook.id, { url: `${receiver.url}/moved` });
     await receiver.waitFor(2);
     await stack.until('the record', async () => (await stack.delivery(id)).attemptsMade === 2);
-    const actions = createOperatorActions({ client: stack.client, sql: stack.sql, policy: stack.policy });
-    expect(await actions.hold(id, { by: 'anna' })).toContain('Held');
+    const request = createOperatorActions({ client: stack.client, sql: stack.sql, policy: stack.policy });
+    expect(await request('hold', id, { by: 'anna', reason: '' })).toMatchObject({ accepted: true });
     await stack.untilHeld(id);
     await stack.client.workflow.getHandle(workflowId).terminate('enough');
     expect(await stack.untilState(id, 'canceled')).toMatchObject({ canceledBy: 'operator' });
