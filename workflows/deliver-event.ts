@@ -64,7 +64,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     else if (came !== null) view.attemptFailed(came);
   });
   setHandler(attemptFailed, (attempt) => view.attemptFailed(attempt));
-  const handlers = handleOperatorActions({
+  const holdIs = handleOperatorActions({
     input,
     own,
     view,
@@ -138,7 +138,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     if (nextStep(situation).step === 'beginHolding') situation = await own.holdDelivery(query);
     if (situation.open) {
       // A hold read before an operator's request is older than the response to that request.
-      if (changes === seen) handlers.holdIs(situation.operator);
+      if (changes === seen) holdIs(situation.operator);
       view.receiver(situation.receiverHost);
     }
     return situation;
@@ -152,7 +152,8 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     await CancellationScope.nonCancellable(endings.endedByOperator);
     throw error;
   } finally {
-    if (!allHandlersFinished()) await handlers.settled();
+    // Every request gets its response.
+    if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   }
 
   async function run(): Promise<DeliverEventResult> {

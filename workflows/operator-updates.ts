@@ -6,9 +6,7 @@
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
 import {
-  allHandlersFinished,
   CancellationScope,
-  condition,
   currentUpdateInfo,
   defineSignal,
   defineUpdate,
@@ -47,16 +45,8 @@ interface OperatorActionDeps {
   changed(): void;
 }
 
-/** The handlers, as seen by the delivery. */
-interface ActionHandlers {
-  /** Sets the operator hold as read. */
-  holdIs(hold: OperatorHold | null): void;
-  /** Waits until every request has its response. */
-  settled(): Promise<void>;
-}
-
-/** Accepts operator actions from now on. */
-export function handleOperatorActions({ input, own, view, changed }: OperatorActionDeps): ActionHandlers {
+/** Accepts operator actions from now on. @returns a function that sets the operator hold as read */
+export function handleOperatorActions({ input, own, view, changed }: OperatorActionDeps) {
   const { deliveryId, policy } = input;
   /** undefined: not read yet. */
   let known: OperatorHold | null | undefined;
@@ -103,13 +93,8 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
     );
   }
 
-  return {
-    holdIs(hold) {
-      known = hold;
-    },
-    async settled() {
-      await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
-    },
+  return (hold: OperatorHold | null): void => {
+    known = hold;
   };
 }
 
