@@ -90,7 +90,7 @@ export function createInHand(deps: RelayDeps): InHand {
     if (outcome === null && stopping.aborted) return await giveBackDeliveries(sql, ids);
     if (load.silent()) return await oweWorkflows(sql, ids);
     try {
-      await start(withResult(delivery, outcome), outcome?.kind === 'underWay');
+      await start(delivery, outcome);
     } catch (error) {
       if (!isRefusal(error)) {
         deps.onAway();
@@ -105,10 +105,14 @@ export function createInHand(deps: RelayDeps): InHand {
     await mark(delivery.id);
   }
 
-  async function start(delivery: QueuedDelivery, isUnderWay: boolean): Promise<void> {
+  async function start(
+    delivery: QueuedDelivery,
+    outcome: AttemptOutcome | typeof underWay | null,
+  ): Promise<void> {
+    const first = outcome?.kind === 'notAttempted' || outcome?.kind === 'deferred' ? null : outcome;
     load.starting(delivery.id);
     try {
-      await dispatcher.startDelivery(delivery, 'fresh', ...(isUnderWay ? [underWay] : []));
+      await dispatcher.startDelivery(delivery, 'fresh', first);
       load.begun(delivery.id);
     } catch (error) {
       load.failed(delivery.id);
@@ -173,18 +177,4 @@ export function createInHand(deps: RelayDeps): InHand {
 function keep(among: Set<Promise<unknown>>, work: Promise<unknown>): void {
   among.add(work);
   void work.finally(() => among.delete(work));
-}
-
-/** The delivery as a claim would read it now. */
-function withResult(
-  delivery: QueuedDelivery,
-  outcome: AttemptOutcome | { readonly kind: 'underWay' } | null,
-): QueuedDelivery {
-  if (outcome?.kind === 'delivered') {
-    return { ...delivery, state: 'delivered', attemptsMade: outcome.number, lastStatus: outcome.status };
-  }
-  if (outcome?.kind !== 'failed') return delivery;
-  const { number, status, sentence, at, nextAttemptAt, behind = 0 } = outcome;
-  const last = { lastAttemptAt: at, lastStatus: status, lastError: sentence, nextAttemptAt, behind };
-  return { ...delivery, ...last, state: 'retrying', attemptsMade: number };
 }

@@ -54,13 +54,15 @@ const BEST_EFFORT_DEADLINE_MS = 2_000;
  */
 const WITHOUT_HOST_MS = 60_000;
 
+type FirstAttempt = Delivered | AttemptFailure | UnderWay;
+
 export interface Dispatcher {
   /**
    * Starts the delivery's workflow after the attempts already made; one started before counts as started.
    * @param urgency a fresh one's first task runs here; any worker may take the others, in Temporal's order
-   * @param underWay its first attempt, whose result `signalFirstAttempt` reports to the workflow; default: none is under way
+   * @param first its first attempt; of one under way `signalFirstAttempt` reports the result; null or left out: the row tells it
    */
-  startDelivery(delivery: QueuedDelivery, urgency: Urgency, underWay?: UnderWay): Promise<void>;
+  startDelivery(delivery: QueuedDelivery, urgency: Urgency, first?: FirstAttempt | null): Promise<void>;
   /** Reports the result of the first attempt to a delivery's workflow; null: the records tell it. */
   signalFirstAttempt(delivery: NamedDelivery, came: Delivered | AttemptFailure | null): Promise<void>;
   /** Tells an open delivery that its webhook changed; does nothing for one that has ended. */
@@ -162,9 +164,10 @@ export function createDispatcher(
   }
 
   return {
-    async startDelivery(delivery, urgency, underWay) {
-      const made = underWay === undefined ? attemptOf(delivery) : { first: underWay };
-      await start(delivery, made, urgency, {
+    async startDelivery(delivery, urgency, first) {
+      const last = first ?? attemptOf(delivery);
+      const attemptsMade = last === null || last.kind === 'underWay' ? delivery.attemptsMade : last.number;
+      await start({ ...delivery, attemptsMade }, madeBefore(last), urgency, {
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
         // An eager start would overtake waiting tasks. Retries do not need one: they are started before they are due.
         requestEagerStart: urgency === 'fresh',
@@ -202,22 +205,18 @@ export function createDispatcher(
   };
 }
 
-/** The attempt made before its workflow is started. */
-function attemptOf(delivery: QueuedDelivery): Pick<DeliverEventInput, 'first' | 'lastFailure'> {
-  const { state, attemptsMade: number, lastAttemptAt: at, lastError, lastStatus } = delivery;
-  const { nextAttemptAt, behind = 0 } = delivery;
-  if (state === 'delivered') return { first: { kind: 'delivered', number, status: lastStatus ?? 200 } };
-  if (at === null || lastError === null) return {};
-  return {
-    lastFailure: failedAttempt({
-      number,
-      status: lastStatus,
-      sentence: lastError,
-      at,
-      nextAttemptAt,
-      behind,
-    }),
-  };
+/** The last attempt by the delivery's row; null if none was made. */
+function attemptOf(delivery: QueuedDelivery): FirstAttempt | null {
+  const { state, attemptsMade: number, lastStatus: status, lastError: sentence, nextAttemptAt } = delivery;
+  const at = delivery.lastAttemptAt;
+  if (state === 'delivered') return { kind: 'delivered', number, status: status ?? 200 };
+  if (at === null || sentence === null) return null;
+  return { kind: 'failed', number, status, sentence, at, nextAttemptAt };
+}
+
+function madeBefore(last: FirstAttempt | null): Pick<DeliverEventInput, 'first' | 'lastFailure'> {
+  if (last?.kind === 'failed') return { lastFailure: failedAttempt(last) };
+  return last === null ? {} : { first: last };
 }
 
 function failedAttempt(failure: Omit<AttemptFailure, 'kind'>): FailedAttempt {

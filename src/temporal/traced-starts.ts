@@ -23,11 +23,11 @@ export function tracedDispatcher<D extends Dispatcher>(dispatcher: D, traces: Tr
   if (traces === untraced) return dispatcher;
   return {
     ...dispatcher,
-    startDelivery(delivery, urgency, underWay) {
+    startDelivery(delivery, urgency, first) {
       const { id, traceparent } = delivery;
-      if (traceparent === null) return dispatcher.startDelivery(delivery, urgency, underWay);
+      if (traceparent === null) return dispatcher.startDelivery(delivery, urgency, first);
       const span = { ...handOver('deliverEvent', { 'messaging.message.id': id }), parent: traceparent };
-      return traced(traces, span, () => dispatcher.startDelivery(delivery, urgency, underWay));
+      return traced(traces, span, () => dispatcher.startDelivery(delivery, urgency, first));
     },
   };
 }

@@ -42,8 +42,8 @@ export function relayTo(
   const started: string[] = [];
   const told: string[] = [];
   const dispatcher: Dispatcher = {
-    async startDelivery(delivery, urgency, underWay) {
-      await failing.startDelivery?.(delivery, urgency, underWay);
+    async startDelivery(delivery, urgency, first) {
+      await failing.startDelivery?.(delivery, urgency, first);
       started.push(delivery.id);
     },
     async signalWebhookChanged(delivery) {

@@ -54,8 +54,6 @@ export interface QueuedDelivery extends ClaimedDelivery {
   readonly lastStatus: number | null;
   readonly lastError: string | null;
   readonly nextAttemptAt: Date | null;
-  /** The number of newer deliveries of its record that waited behind the last attempt; absent if not counted. */
-  readonly behind?: number;
   /** Its webhook has an order, and another delivery of its record may be in its way: `keepOrder` decides. */
   readonly mayNotGo: boolean;
 }
