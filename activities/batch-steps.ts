@@ -19,23 +19,17 @@ export function createBatchActivities(deps: BatchStepsDeps): BatchActivities {
     async attemptBatch(order) {
       deps.load.begun(order.batchId);
       const context = Context.current();
-      const { cancellationSignal } = context;
-      const abort = new AbortController();
-      // One listener per request under way.
-      setMaxListeners(0, abort.signal);
-      // Not even if the server has given up on this execution: a request that was made has a result, which counts.
-      const onCancel = () => {
-        if (context.cancellationDetails?.workerShutdown === true) abort.abort();
-      };
-      cancellationSignal.addEventListener('abort', onCancel);
-      if (cancellationSignal.aborted) onCancel();
-      const { signal: stop, release } = eitherSignal([deps.stopping, cancellationSignal]);
-      try {
-        return await withHeartbeat(context, () => makeBatch(deps, order, { stop, abort: abort.signal }));
-      } finally {
-        release();
-        cancellationSignal.removeEventListener('abort', onCancel);
-      }
+      return await withHeartbeat(
+        context,
+        async (abort) => {
+          // One listener per request under way.
+          setMaxListeners(0, abort);
+          const { signal: stop, release } = eitherSignal([deps.stopping, context.cancellationSignal]);
+          return await makeBatch(deps, order, { stop, abort }).finally(release);
+        },
+        // Only then: even if the server has given up on this execution, a request that was made has a result, which counts.
+        ({ workerShutdown }) => workerShutdown === true,
+      );
     },
 
     async requeueBatch(batchId) {

@@ -1,21 +1,24 @@
 /** Heartbeats: with them Temporal notices within seconds that a worker died in the middle of an activity. */
 import type { Context } from '@temporalio/activity';
+import type { ActivityCancellationDetails } from '@temporalio/common';
 
 /** Activities shorter than this send no heartbeat at all, in milliseconds. */
 const HEARTBEAT_INTERVAL_MS = 1_000;
 
 /**
- * Runs work with heartbeats. Its signal aborts when the worker is being stopped or the server has given up on the activity. A
- * cancellation by the workflow, or an operator's pause or reset, lets the request under way finish, so that a success counts.
+ * Runs work with heartbeats.
+ * @param aborts whether a cancellation aborts its signal. Default: if the worker is being stopped or the server has given up on the
+ * activity. One by the workflow, or an operator's pause or reset, lets the request under way finish, so that a success counts.
  */
 export async function withHeartbeat<T>(
   context: Context,
   run: (signal: AbortSignal) => Promise<T>,
+  aborts = ({ cancelRequested, paused, reset }: Partial<ActivityCancellationDetails>) =>
+    !cancelRequested && !paused && !reset,
 ): Promise<T> {
   const abort = new AbortController();
   const onCancel = () => {
-    const { cancelRequested, paused, reset } = context.cancellationDetails ?? {};
-    if (!cancelRequested && !paused && !reset) abort.abort();
+    if (aborts(context.cancellationDetails ?? {})) abort.abort();
   };
   context.cancellationSignal.addEventListener('abort', onCancel);
   // Aborted before this began: the event will not come again.
