@@ -38,7 +38,7 @@ export interface DeliveryCursor {
   readonly id: string;
 }
 
-export interface DeactivationCursor {
+interface DeactivationCursor {
   readonly webhookId: number;
   readonly generation: number;
 }

@@ -199,24 +199,14 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
 
     async *all() {
       const asOf = await exactDatabaseTime(sql);
-      yield* pages(
-        (after: db.DeliveryCursor | null) => db.dispatchedDeliveries(sql, { asOf, after, limit: PAGE }),
+      yield* pages<db.DispatchedDelivery & db.DeliveryCursor>(
+        (after) => db.dispatchedDeliveries(sql, { asOf, after, limit: PAGE }),
         delivery,
       );
-      yield* pages(
-        (after: db.DeactivationCursor | null) => db.unsentMails(sql, { after, limit: PAGE }),
-        mail,
-      );
+      yield* pages((after) => db.unsentMails(sql, { after, limit: PAGE }), mail);
       const waiting = { graceMs, lateOnly: false, limit: PAGE };
-      yield* pages(
-        (after: db.ReleaseCursor | null) => db.pendingReleases(sql, { ...waiting, after }),
-        release,
-      );
-      yield* pages(
-        (after: recoveries.TrackedRecovery | null) =>
-          recoveries.trackedRecoveries(sql, { after, limit: PAGE }),
-        recovery,
-      );
+      yield* pages((after) => db.pendingReleases(sql, { ...waiting, after }), release);
+      yield* pages((after) => recoveries.trackedRecoveries(sql, { after, limit: PAGE }), recovery);
     },
 
     async withWorkflows(workflowIds) {
@@ -275,11 +265,11 @@ function nextStepOf(delivery: db.DispatchedDelivery, graceMs: number): NextStep 
 }
 
 /** Page after page, each read from the last row of the one before. */
-async function* pages<C, R extends C>(
-  read: (after: C | null) => Promise<R[]>,
+async function* pages<R>(
+  read: (after: R | null) => Promise<R[]>,
   toRecord: (row: R) => TrackedRecord,
 ): AsyncGenerator<TrackedRecord[]> {
-  let after: C | null = null;
+  let after: R | null = null;
   for (;;) {
     const rows: R[] = await read(after);
     if (rows.length > 0) yield once(rows.map(toRecord));
