@@ -28,10 +28,8 @@ export interface TrackedRecord {
   isStillTracked(): Promise<boolean>;
   /** @returns false if another worker was first */
   restart(former: Former): Promise<boolean>;
-  /** Closes it as canceled by an operator. @returns false if it has ended already */
-  close(): Promise<boolean>;
-  /** Requeues its deliveries. @returns false if it holds none any more */
-  requeue(): Promise<boolean>;
+  /** Closes it as canceled by an operator; a batch requeues its deliveries instead. @returns false if none is open any more */
+  endedByOperator(): Promise<boolean>;
   wake(): Promise<void>;
 }
 
@@ -76,7 +74,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
         const [now] = await db.dispatchedAmong(sql, [id]);
         return now !== undefined && (await restarter.restart(now, former));
       },
-      async close() {
+      async endedByOperator() {
         const { closed } = await closeDelivery(sql, id, 'canceled');
         if (closed !== null) watch.ended(closed, 'canceled');
         return closed !== null;
@@ -111,7 +109,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       isStillTracked: async () => (await db.openBatches(sql, [batchId])).length > 0,
       restart: async () => await restarter.restartBatch(batchId, await db.openOfBatch(sql, batchId)),
       // Attempts under way may still succeed: their deliveries are checked again when late.
-      async requeue() {
+      async endedByOperator() {
         const requeued = await requeueAll(sql, batchId, graceMs);
         // Nothing else ends the batch.
         await countBatch(sql, batchId);
@@ -167,7 +165,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
         await restarter.signalRecoveryChanged(now);
         return true;
       },
-      close: () => controlRecovery(sql, id, 'cancel', { by: 'operator' }),
+      endedByOperator: () => controlRecovery(sql, id, 'cancel', { by: 'operator' }),
       async wake() {
         for (const now of await recoveriesAmong(sql, [id])) await restarter.signalRecoveryChanged(now);
       },
@@ -246,8 +244,7 @@ function idsBehind(prefix: string, workflowIds: readonly string[]): string[] {
 
 /** The repairs that most records do not support. */
 const nothing = {
-  close: async () => false,
-  requeue: async () => false,
+  endedByOperator: async () => false,
   wake: async () => {},
 };
 

@@ -33,9 +33,8 @@ export async function repair(
     case 'startedAgain':
       return (await record.restart(formerOf(found))) ? done : null;
     case 'closed':
-      return (await record.close()) ? done : null;
     case 'handedBack':
-      return (await record.requeue()) ? done : null;
+      return (await record.endedByOperator()) ? done : null;
     case 'woken':
       await record.wake();
       return done;
