@@ -9,17 +9,12 @@ import {
   nextToTell,
   noteTold,
   removeChanges,
-  renewChanges,
   type ToldDelivery,
   type WebhookChange,
 } from '../db/outbox/changes.ts';
 import { settleOrder } from '../db/outbox/keep-order.ts';
-import {
-  claimRecoveryChanges,
-  giveBackRecoveryChanges,
-  noteRecoveryTold,
-  renewRecoveryChanges,
-} from '../db/outbox/recovery-changes.ts';
+import { leasesOf } from '../db/outbox/lease.ts';
+import { claimRecoveryChanges, noteRecoveryTold } from '../db/outbox/recovery-changes.ts';
 import {
   cancelWithoutWorkflow,
   hastenAttempts,
@@ -35,11 +30,6 @@ type CommonDeps = Pick<RelayDeps, 'sql' | 'log' | 'stopping'>;
 type BudgetedDeps = CommonDeps & Pick<RelayDeps, 'dispatcher' | 'budget' | 'options'>;
 type ChangesDeps = BudgetedDeps & Pick<RelayDeps, 'watch' | 'policy'>;
 
-const leases = ({ sql }: CommonDeps) => ({
-  renew: (ids: readonly string[]) => renewChanges(sql, ids),
-  giveBack: (ids: readonly string[]) => giveBackChanges(sql, ids),
-});
-
 /**
  * Passes on one page of each of a few changes.
  * @throws the error of Temporal or the database when it is away; the rest is given back
@@ -50,7 +40,7 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   if (available < 1) return options.tickMs;
   let page = 0;
   return await passOn({
-    ...leases(deps),
+    ...leasesOf(sql, 'outbox'),
     stopping,
     limit: options.backgroundConcurrency,
     pauseMs: options.tickMs,
@@ -123,7 +113,7 @@ export async function dispatchReleases(deps: BudgetedDeps): Promise<Next> {
   const limit = budget.available('releases');
   if (limit === 0) return options.tickMs;
   return await passOn({
-    ...leases(deps),
+    ...leasesOf(sql, 'outbox'),
     stopping,
     limit,
     pauseMs: options.tickMs,
@@ -149,10 +139,9 @@ export function dispatchRecoveries({
   stopping,
 }: CommonDeps & Pick<RelayDeps, 'recoveries'>): Promise<Next> {
   return passOn({
+    ...leasesOf(sql, 'recoveries'),
     stopping,
     claim: (limit) => claimRecoveryChanges(sql, limit),
-    renew: (ids) => renewRecoveryChanges(sql, ids),
-    giveBack: (ids) => giveBackRecoveryChanges(sql, ids),
     call: (recovery) => recoveries.signalRecoveryChanged(recovery),
     note: (recovery) => noteRecoveryTold(sql, recovery),
     refused: ({ id: recoveryId }, err) =>

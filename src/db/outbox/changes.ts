@@ -5,12 +5,8 @@
 import { NIL } from 'uuid';
 import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
-import { leasesOf } from './lease.ts';
 import { type ClaimedDelivery, leaseEnd } from './outbox.ts';
 import { enqueueRecoveriesOf } from './recovery-changes.ts';
-
-/** Renews the claims on changes, or gives them back. */
-export const { renew: renewChanges, giveBack: giveBackChanges } = leasesOf('outbox');
 
 /**
  * A webhook was activated, deactivated, deleted, or has another URL: its open deliveries and its recoveries must look at it. At most

@@ -8,20 +8,20 @@ import { LEASE_SECONDS, leaseEnd } from './outbox.ts';
 const RENEWAL_MS = (LEASE_SECONDS * 1000) / 4;
 
 /** The leases on rows of a table, by their ids. */
-export function leasesOf(table: 'outbox' | 'recoveries') {
-  const among = (sql: Sql, ids: readonly string[]) =>
+export function leasesOf(sql: Sql, table: 'outbox' | 'recoveries') {
+  const among = (ids: readonly string[]) =>
     sql`id = any(${[...ids]}::${sql.unsafe(table === 'outbox' ? 'bigint' : 'uuid')}[])`;
   return {
     /** Renews the lease on those that are still claimed. */
-    async renew(sql: Sql, ids: readonly string[]): Promise<void> {
+    async renew(ids: readonly string[]): Promise<void> {
       await sql`
         update ${sql(table)} set claimed_until = ${leaseEnd(sql)}
-        where ${among(sql, ids)} and claimed_until is not null`;
+        where ${among(ids)} and claimed_until is not null`;
     },
     /** Gives rows back at once. */
-    async giveBack(sql: Sql, ids: readonly string[]): Promise<void> {
+    async giveBack(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return;
-      await sql`update ${sql(table)} set claimed_until = null where ${among(sql, ids)}`;
+      await sql`update ${sql(table)} set claimed_until = null where ${among(ids)}`;
     },
   };
 }

@@ -2,11 +2,7 @@
 import type { Sql } from '../pool.ts';
 import type { Search } from '../recoveries/lost-events.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
-import { leasesOf } from './lease.ts';
 import { leaseEnd } from './outbox.ts';
-
-/** Renews the claims on recoveries, or gives them back. */
-export const { renew: renewRecoveryChanges, giveBack: giveBackRecoveryChanges } = leasesOf('recoveries');
 
 /** A recovery that has to be passed on to Temporal. */
 export interface UntoldRecovery extends Search {
