@@ -47,7 +47,7 @@ export async function createApplication({
     policy: config.retryPolicy,
     loginLimits: { perAddress: settings.LOGIN_LIMIT_PER_ADDRESS },
     trustProxy: settings.TRUST_PROXY,
-    sendTest: createTestSender({ sender, keys, version }),
+    sendTest: createTestSender({ sender, keys }),
     examine: createExaminer({ sender, keys, timeoutMs: config.retryPolicy.attemptTimeoutMs }),
     destinationProblem: configuredGuard(config, own),
     budget: {
@@ -58,5 +58,5 @@ export async function createApplication({
     },
     ...(await loadDataFiles(settings)),
   };
-  return { ...deps, api: createApp(deps), signAgain: createSignAgain(keys, version) };
+  return { ...deps, api: createApp(deps), signAgain: createSignAgain(keys) };
 }

@@ -19,7 +19,6 @@ import type { Pool } from '../db/pool.ts';
 import { throughSessions } from '../db/through-sessions.ts';
 import type { Sender } from '../delivery/sender.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
-import { version } from '../lib/version.ts';
 import { started } from '../log/log.ts';
 import type { Mailer } from '../mail/mail.ts';
 import { createExecutions } from '../reconciler/executions.ts';
@@ -177,7 +176,7 @@ export async function runSession(
       policy,
       retentionMs: retention.periodMs,
       stopping: until,
-      sendTest: createTestSender({ sender, keys, version }),
+      sendTest: createTestSender({ sender, keys }),
       signalAttemptFailed: (workflowId, attempt) => dispatcher.signalAttemptFailed(workflowId, attempt),
     });
     const { namespace, taskQueue } = temporal;

@@ -13,7 +13,7 @@ import { Problem } from '../domain/problem.ts';
 import { signingSecrets, staticHeadersOf } from './prepare.ts';
 import type { TestSenderDeps } from './test-sender.ts';
 
-interface ExaminerDeps extends Omit<TestSenderDeps, 'version'> {
+interface ExaminerDeps extends TestSenderDeps {
   /** The time-out of one request, in milliseconds: the sender's own. */
   readonly timeoutMs: number;
 }

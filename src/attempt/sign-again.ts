@@ -6,6 +6,7 @@ import { buildRequest } from '../delivery/request.ts';
 import { payloadOf, type SentEvent } from '../domain/payload.ts';
 import { masked } from '../domain/static-headers.ts';
 import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
+import { version } from '../lib/version.ts';
 import { type SecretKeys, signingSecrets, staticHeadersOf } from './prepare.ts';
 
 /** The request to sign. */
@@ -16,8 +17,7 @@ interface Asked {
   readonly event: SentEvent;
 }
 
-/** Creates a function that signs. @param version Waybill's own, for `User-Agent` */
-export function createSignAgain(keys: SecretKeys, version: string) {
+export function createSignAgain(keys: SecretKeys) {
   return ({ deliveryId, number, webhook, event }: Asked) => {
     const { method, url, body } = payloadOf(event);
     const { eshopId, webhookId, now } = webhook;

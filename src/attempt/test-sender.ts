@@ -9,16 +9,15 @@ import { entryOf, idOf, sampleOf } from '../domain/catalogue.ts';
 import { payloadOf } from '../domain/payload.ts';
 import { masked } from '../domain/static-headers.ts';
 import type { SendTest } from '../domain/test-delivery.ts';
+import { version } from '../lib/version.ts';
 import { type SecretKeys, signingSecrets, staticHeadersOf } from './prepare.ts';
 
 export interface TestSenderDeps {
   readonly sender: Sender;
   readonly keys: SecretKeys;
-  /** Waybill's version, as for the sender. */
-  readonly version: string;
 }
 
-export function createTestSender({ sender, keys, version }: TestSenderDeps): SendTest {
+export function createTestSender({ sender, keys }: TestSenderDeps): SendTest {
   return async (webhook) => {
     const { eshopId, webhookId, url, method, webhookType: eventType } = webhook;
     const snapshot = sampleOf(eventType);

@@ -12,7 +12,6 @@ import { EXAMINATIONS_PER_HOUR, type Examination, examinationRefusals } from '..
 import { Problem } from '../domain/problem.ts';
 import type { TestDeliveryResult, WebhookWithSecrets } from '../domain/test-delivery.ts';
 import { UserError } from '../lib/user-error.ts';
-import { version } from '../lib/version.ts';
 import type { Keys } from '../secrets/keys.ts';
 import { withDatabase } from './open-database.ts';
 import { noSuchWebhook } from './options.ts';
@@ -65,7 +64,7 @@ function checkSecrets({ keys, webhook }: Pick<Parts, 'keys' | 'webhook'>): void 
 
 /** @throws UserError if there is no such webhook, or its secret cannot be opened */
 export const sendTestTo = (env: Env, id: number): Promise<TestDeliveryResult> =>
-  toWebhook(env, id, ({ sender, keys, webhook }) => createTestSender({ sender, keys, version })(webhook));
+  toWebhook(env, id, ({ webhook, ...parts }) => createTestSender(parts)(webhook));
 
 /** @throws UserError likewise, and if one is under way, or too many were made recently; the reason of `signal` */
 export const examineReceiverOf = (env: Env, id: number, signal: AbortSignal): Promise<Examination> =>

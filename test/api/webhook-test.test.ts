@@ -155,7 +155,7 @@ describe('what is wrong is said in a sentence', () => {
     onTestFinished(() => sender.close());
     const webhook = await findWebhookWithSecrets(api.sql, eshop.eshopId, (await create()).id);
     if (webhook === null) throw new Error('the webhook is not there');
-    expect(await createTestSender({ sender, keys: api.keys, version: '1' })(webhook)).toMatchObject({
+    expect(await createTestSender({ sender, keys: api.keys })(webhook)).toMatchObject({
       response: null,
       outcome: 'failure',
       error: expect.stringMatching(/^no response from 127\.0\.0\.1:\d+ within 1 s$/),
@@ -184,7 +184,7 @@ test('a failure of the service itself says nothing about the receiver', async ()
     }),
     close: async () => {},
   };
-  const sendTest = createTestSender({ sender, keys: api.keys, version: '1' });
+  const sendTest = createTestSender({ sender, keys: api.keys });
   const webhook = await findWebhookWithSecrets(api.sql, eshop.eshopId, id);
   if (webhook === null) throw new Error('the webhook is not there');
   expect(await sendTest(webhook)).toMatchObject({ outcome: 'inconclusive', response: null });
@@ -209,7 +209,7 @@ test("another e-shop's webhook, a deleted one and one that never was do not exis
 test('tests that hang leave the API alone, are bounded per e-shop, and leave room to another', async () => {
   const keys = createKeys(randomBytes(32));
   const sender = createSender({ timeoutMs: 60_000, allowCidrs: ['127.0.0.0/8'], version: '1' });
-  const patient = await createTestApi({ keys, sendTest: createTestSender({ sender, keys, version: '1' }) });
+  const patient = await createTestApi({ keys, sendTest: createTestSender({ sender, keys }) });
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;

@@ -31,7 +31,7 @@ beforeAll(async () => {
   api = await createTestApi();
   const { sql, keys, policy } = stack;
   sender = createSender({ timeoutMs: 2_000, allowCidrs: ['127.0.0.0/8', '::1/128'], version: 'test' });
-  const sendTest = createTestSender({ sender, keys, version: 'test' });
+  const sendTest = createTestSender({ sender, keys });
   const examine = createExaminer({ sender, keys, timeoutMs: 2_000 });
   requester = createActionRequester(
     { settings: readSettings({}), retryPolicy: policy },

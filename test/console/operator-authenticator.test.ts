@@ -26,7 +26,7 @@ beforeEach(() => {
     {
       ...api.deps,
       api: createApp(api.deps),
-      signAgain: createSignAgain(api.deps.keys, api.deps.version),
+      signAgain: createSignAgain(api.deps.keys),
       requestAction: null,
       temporal: null,
       publicUrl: null,

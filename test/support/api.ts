@@ -18,6 +18,7 @@ import { shippedMarketplaces } from '../../src/domain/order/marketplaces.ts';
 import { shippedCatalogue } from '../../src/domain/order/shipper-services.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Role } from '../../src/domain/role.ts';
+import { version } from '../../src/lib/version.ts';
 import { createKeys, type Keys } from '../../src/secrets/keys.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { cheapHash } from './passwords.ts';
@@ -116,7 +117,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
     // A busy machine is slow.
     timeoutMs: 30_000,
     allowCidrs: ['127.0.0.0/8', '::1/128'],
-    version: '0.0.0-test',
+    version,
   });
   const deps: ApiDeps = {
     sql: database.sql,
@@ -129,7 +130,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
     trustProxy: false,
     policy: defaultRetryPolicy,
     destinationProblem: () => null,
-    sendTest: createTestSender({ sender, keys, version: '0.0.0-test' }),
+    sendTest: createTestSender({ sender, keys }),
     examine: createExaminer({ sender, keys, timeoutMs: 30_000 }),
     requestAction: null,
     version: '0.0.0-test',

@@ -51,7 +51,7 @@ export interface Surroundings {
 /** API and pages, as the server gets them. */
 export function consoleOf(deps: ApiDeps, more: Surroundings = {}) {
   const api = more.api ?? createApp(deps);
-  const signAgain = createSignAgain(deps.keys, deps.version);
+  const signAgain = createSignAgain(deps.keys);
   const { requestAction = null, publicUrl = null, temporal = null, stopping } = more;
   const ends = stopping === undefined ? {} : { stopping };
   return withConsole(
