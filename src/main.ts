@@ -73,7 +73,8 @@ async function main(): Promise<void> {
     print(`Database: ${counted(applied.length, 'migration')} applied, up to ${latest}`);
   const session = !pooled;
   const sql = createPool(databaseUrl, POOL_SIZE, { session });
-  await shutdown.add(() => sql.end({ timeout: 5 }));
+  const healthSql = createPool(databaseUrl, 1, { session });
+  for (const pool of [sql, healthSql]) await shutdown.add(() => pool.end({ timeout: 5 }));
   const sessionSql = await sessionPool(sql, pooled, settings.DATABASE_DIRECT_URL);
   await shutdown.add(async () => sessionSql?.end({ timeout: 5 }));
   // After weeks without a worker the current week may have no partitions; nothing is lost without them.
@@ -94,8 +95,9 @@ async function main(): Promise<void> {
   const sdkMetricsAddress = settings.ROLE === 'api' ? null : `127.0.0.1:${await freePort()}`;
   const sdkUrl = sdkMetricsAddress === null ? null : `http://${sdkMetricsAddress}/metrics`;
   if (sdkUrl !== null) own.addUrl(sdkUrl, 80);
+  const shared = { config, sql, healthSql, metrics, own, temporalState, log };
   const metricsUrl = await startMetricsServer(
-    { config, databaseUrl, session, sql, metrics, own, temporalState, hasReachedTemporal, sdkUrl, log },
+    { ...shared, databaseUrl, session, hasReachedTemporal, sdkUrl },
     shutdown,
   );
   if (settings.ROLE !== 'api') {
@@ -139,24 +141,7 @@ async function main(): Promise<void> {
     const requestAction = requester?.requestAction ?? null;
     const uiUrl = settings.TEMPORAL_UI_URL ?? embedded.temporalUiUrl;
     const temporal = uiUrl === null ? null : createUiLinks(uiUrl, settings.TEMPORAL_NAMESPACE, sql);
-    apiUrl = await startApi(
-      {
-        config,
-        databaseUrl,
-        session,
-        sql,
-        keys,
-        own,
-        sender,
-        temporalState,
-        metrics,
-        traces,
-        requestAction,
-        temporal,
-        log,
-      },
-      shutdown,
-    );
+    apiUrl = await startApi({ ...shared, keys, sender, traces, requestAction, temporal }, shutdown);
   }
   await embedded.announce(apiUrl, sdkUrl === null ? [metricsUrl] : [metricsUrl, sdkUrl]);
   print(

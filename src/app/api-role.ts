@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { createConsole, withConsole } from '../console/console.tsx';
 import type { TemporalLinks } from '../console/deps.ts';
-import { createPool, type Pool } from '../db/pool.ts';
+import type { Pool } from '../db/pool.ts';
 import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import type { Sender } from '../delivery/sender.ts';
 import type { RequestAction } from '../domain/operator-action.ts';
@@ -18,10 +18,8 @@ import { createApplication } from './application.ts';
 
 interface ApiOptions {
   readonly config: Config;
-  readonly databaseUrl: string;
-  /** Whether `databaseUrl` leads to the server itself, without a pooler. */
-  readonly session: boolean;
   readonly sql: Pool;
+  readonly healthSql: Pool;
   readonly keys: Keys;
   /** Never a destination of webhooks; the API's own port is added. */
   readonly own: OwnEndpoints;
@@ -42,21 +40,11 @@ interface ApiOptions {
  * @returns the address: `http://host:port`
  */
 export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise<string> {
-  const { config, sql, keys, own, sender, log, temporalState, metrics, traces, requestAction, temporal } =
-    options;
-  const { settings } = config;
-  const healthSql = createPool(options.databaseUrl, 1, { session: options.session });
-  await shutdown.add(() => healthSql.end({ timeout: 5 }));
+  const { metrics, traces, temporal, ...parts } = options;
+  const { own, log } = parts;
+  const { settings } = parts.config;
   const application = await createApplication({
-    config,
-    own,
-    sender,
-    sql,
-    healthSql,
-    log,
-    keys,
-    temporalState,
-    requestAction,
+    ...parts,
     onAnswer: ({ method, status, ms }) =>
       metrics.requests.observe({ method, status: statusClass(status) }, ms / 1_000),
     ...(traces === null ? {} : { traces }),

@@ -22,6 +22,7 @@ interface MetricsServerOptions {
   readonly session: boolean;
   /** The pool whose connections are counted. */
   readonly sql: Pool;
+  readonly healthSql: Pool;
   readonly metrics: Metrics;
   readonly own: OwnEndpoints;
   readonly temporalState: () => 'up' | 'down' | 'unknown';
@@ -45,17 +46,16 @@ const CONNECT_MS = 2_000;
  * @returns the address: `http://host:port`
  */
 export async function startMetricsServer(options: MetricsServerOptions, shutdown: Shutdown): Promise<string> {
-  const { config, databaseUrl, session, sql, metrics, own, temporalState, hasReachedTemporal, sdkUrl, log } =
-    options;
+  const { config, databaseUrl, session, sql, healthSql, metrics, own, log } = options;
+  const { temporalState, hasReachedTemporal, sdkUrl } = options;
   const { HOST, METRICS_PORT, ROLE } = config.settings;
-  const healthSql = createPool(databaseUrl, 1, { session });
   const readSql = createPool(databaseUrl, 1, {
     session,
     statementMs: STATEMENT_MS,
     silenceMs: 2 * STATEMENT_MS,
     connectMs: CONNECT_MS,
   });
-  for (const pool of [healthSql, readSql]) await shutdown.add(() => pool.end({ timeout: 5 }));
+  await shutdown.add(() => readSql.end({ timeout: 5 }));
   watchProcess(metrics);
   metrics.info.set({ version, role: ROLE }, 1);
   const refresh = [
