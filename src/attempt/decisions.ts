@@ -132,7 +132,7 @@ export function recordOf(
     finishedAt,
     durationMs: result.durationMs,
     status: result.status,
-    error: outcome === 'success' ? null : failureMessage(result),
+    error: result.error,
     responseExcerpt: result.responseExcerpt,
     nextAttemptAt: next.at === null ? null : new Date(next.at),
     lateMs,
@@ -157,11 +157,6 @@ export function answerTo(record: AttemptRecord): AttemptVerdict | AttemptFailure
   const { number, status, error, finishedAt, nextAttemptAt } = record;
   if (error === null) return delivered(number, status);
   return { kind: 'failed', number, status, sentence: error, at: finishedAt, nextAttemptAt };
-}
-
-/** The failure as a sentence. */
-export function failureMessage({ error, status }: Pick<AttemptResult, 'error' | 'status'>): string {
-  return error ?? `HTTP ${status ?? '?'}`;
 }
 
 /**

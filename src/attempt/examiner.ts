@@ -63,10 +63,7 @@ async function answerOf(
     );
     const { outcome, status, error, durationMs, responseHeaders: headers = {} } = result;
     if (outcome === 'internal')
-      throw new Problem(
-        503,
-        `The receiver could not be examined: ${error ?? 'the service itself failed'}. Try again.`,
-      );
+      throw new Problem(503, `The receiver could not be examined: ${error}. Try again.`);
     return { status, error: status === null ? error : null, durationMs, headers };
   } catch (error) {
     stop?.throwIfAborted();

@@ -13,7 +13,7 @@ import type { BatchRun } from '../db/webhooks/batches.ts';
 import type { AttemptResult } from '../delivery/sender.ts';
 import { endAttemptSpan, endInterrupted } from './attempt-span.ts';
 import type { AttemptDeps, ReadyAttempt } from './begin-attempts.ts';
-import { failureMessage, recordOf } from './decisions.ts';
+import { recordOf } from './decisions.ts';
 import { Crowded, InternalFailure } from './internal-failure.ts';
 import type { AttemptTerms } from './outcome.ts';
 import { LEAVES_WITHIN_MS } from './ownership.ts';
@@ -54,7 +54,7 @@ export async function send(
       throw new InternalFailure('This attempt was interrupted before its request left.');
     const result = await span.within(() => sender.send(attempt.request, signal));
     if (result.outcome === 'internal') {
-      throw new (result.crowded === true ? Crowded : InternalFailure)(failureMessage(result));
+      throw new (result.crowded === true ? Crowded : InternalFailure)(result.error);
     }
     return { ...attempt, finishedAt: attempt.clock.now(), result };
   } catch (error) {

@@ -22,18 +22,11 @@ import { usefulHeaders } from './response-headers.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 /** The result of an attempt. */
-export interface AttemptResult {
-  /**
-   * `gone`: the receiver answered 410 and wants no more deliveries. `internal`: Waybill itself failed (resolver, file descriptors, no
-   * route at all), which says nothing about the receiver and uses up no attempt.
-   */
-  readonly outcome: 'success' | 'failure' | 'gone' | 'internal';
+export type AttemptResult = {
   /** Of `internal`: nothing failed, but too many lookups of the e-shop were under way. It must not be retried at once. */
   readonly crowded?: true;
   /** The HTTP status; null if none arrived. */
   readonly status: number | null;
-  /** A sentence, null after a success; names no path, query or secret of the URL. */
-  readonly error: string | null;
   /** Whole milliseconds until status line and headers had arrived, or until the failure. */
   readonly durationMs: number;
   /** Milliseconds until the request began to leave; absent if no connection was made. */
@@ -46,7 +39,18 @@ export interface AttemptResult {
   readonly responseHeaders?: Readonly<Record<string, string>>;
   /** The `traceparent` sent to the receiver; absent if traces are off. */
   readonly traceparent?: string;
-}
+} & (
+  | { readonly outcome: 'success'; readonly error: null }
+  | {
+      /**
+       * `gone`: the receiver answered 410 and wants no more deliveries. `internal`: Waybill itself failed (resolver, file
+       * descriptors, no route at all), which says nothing about the receiver and uses up no attempt.
+       */
+      readonly outcome: 'failure' | 'gone' | 'internal';
+      /** A sentence; names no path, query or secret of the URL. */
+      readonly error: string;
+    }
+);
 
 /** The most bytes read of a body; if it is longer, the connection is closed rather than drained. */
 const BODY_BYTES = 16 * 1024;
@@ -72,7 +76,7 @@ export function exchange(
   const start = performance.now();
   const elapsed = () => Math.round(performance.now() - start);
   let sent: { sentMs?: number } = {};
-  const failure = (error: string, outcome: 'failure' | 'internal' = 'failure'): AttemptResult => ({
+  const failure = (error: string, outcome: 'failure' | 'internal' = 'failure') => ({
     outcome,
     status: null,
     error,
@@ -197,7 +201,6 @@ function createAnswer(
   const shown = request.test === true ? { responseHeaders: usefulHeaders(headers, hide) } : {};
   const encoding = first(headers['content-encoding'])?.trim().toLowerCase() ?? '';
   const contentType = first(headers['content-type']) ?? '';
-  const success = status >= 200 && status < 300;
   const retryAfterMs =
     status === 429 || status === 503
       ? parseRetryAfter(first(headers['retry-after']), request.at.getTime() + times.durationMs)
@@ -214,15 +217,16 @@ function createAnswer(
     result: async () => {
       const bytes = await decodedStart(Buffer.concat(kept), encoding, EXCERPT_BYTES);
       const excerpt = safeExcerpt(bytes, contentType);
-      return {
-        outcome: success ? 'success' : status === 410 ? 'gone' : 'failure',
+      const answered = {
         status,
-        error: success ? null : statusSentence(status, host, times.durationMs),
         responseExcerpt: excerpt === null ? null : hide(excerpt),
         retryAfterMs,
         ...times,
         ...shown,
       };
+      if (status >= 200 && status < 300) return { ...answered, outcome: 'success', error: null };
+      const error = statusSentence(status, host, times.durationMs);
+      return { ...answered, outcome: status === 410 ? 'gone' : 'failure', error };
     },
   };
 }

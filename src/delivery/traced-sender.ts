@@ -49,5 +49,5 @@ function addressOf({ url }: Pick<AttemptRequest, 'url'>) {
 function failureOf({ outcome, status, error }: AttemptResult) {
   if (outcome === 'success') return undefined;
   if (status !== null) return { type: String(status) };
-  return { type: outcome === 'internal' ? 'interrupted' : 'no_answer', message: error ?? 'no answer' };
+  return { type: outcome === 'internal' ? 'interrupted' : 'no_answer', message: error };
 }

@@ -49,16 +49,14 @@ const reseal = (secret: string, overlap: boolean) =>
     overlap,
   );
 
-const answer = (result: Partial<AttemptResult>): AttemptResult => ({
+type Failure = Exclude<AttemptResult, { outcome: 'success' }>;
+const base = { status: null, durationMs: 12, responseExcerpt: null, retryAfterMs: null };
+const answer = (failure: Partial<Failure> & Pick<Failure, 'error'>): Failure => ({
+  ...base,
   outcome: 'failure',
-  status: null,
-  error: null,
-  durationMs: 12,
-  responseExcerpt: null,
-  retryAfterMs: null,
-  ...result,
+  ...failure,
 });
-const delivered = answer({ outcome: 'success', status: 204 });
+const delivered: AttemptResult = { ...base, outcome: 'success', status: 204, error: null };
 
 function senderOf(result: AttemptResult, sent: AttemptRequest[]): Sender {
   return {

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import {
   answerTo,
   type FinishedAttempt,
-  failureMessage,
   justMissed,
   lostTimeMs,
   recordOf,
@@ -122,15 +121,19 @@ describe('time that was lost', () => {
 });
 
 describe('what is recorded', () => {
-  const attempt: FinishedAttempt = {
+  const attempt = {
     number: 2,
     owner: 'ours',
     begun,
     finishedAt: at(212),
     result: refusedByReceiver,
     stillCurrent: true,
-  };
+  } satisfies FinishedAttempt;
   const { result } = attempt;
+  const success = {
+    ...attempt,
+    result: { ...result, outcome: 'success', status: 204, error: null },
+  } as const;
 
   test('a failure, with the wait of the policy', () => {
     expect(recordOf(waiting, order, attempt)).toEqual({
@@ -152,7 +155,6 @@ describe('what is recorded', () => {
   });
 
   test('a success: no error, and nothing comes next', () => {
-    const success = { ...attempt, result: { ...result, outcome: 'success', status: 204 } } as const;
     expect(recordOf(waiting, order, success)).toMatchObject({
       outcome: 'success',
       status: 204,
@@ -232,19 +234,12 @@ describe('what is recorded', () => {
       at: at(212),
       nextAttemptAt: at(212 + 11_000),
     });
-    const success = { ...attempt, result: { ...result, outcome: 'success', status: 204 } } as const;
     expect(answerTo(recordOf(waiting, order, success))).toEqual({
       kind: 'delivered',
       number: 2,
       status: 204,
     });
   });
-});
-
-test('a failure without a sentence is said by its status', () => {
-  expect(failureMessage({ error: 'no answer', status: 503 })).toBe('no answer');
-  expect(failureMessage({ error: null, status: 503 })).toBe('HTTP 503');
-  expect(failureMessage({ error: null, status: null })).toBe('HTTP ?');
 });
 
 describe("whether the next wait is the policy's own", () => {

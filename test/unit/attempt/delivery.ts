@@ -81,11 +81,11 @@ export const untried: DeliveryForAttempt = {
 
 export const begun: BegunAttempt = { startedAt: at(0), windowStartedAt: at(-5 * MINUTE) };
 
-export const refusedByReceiver: AttemptResult = {
+export const refusedByReceiver = {
   outcome: 'failure',
   status: 503,
   error: 'HTTP 503 from shop.example after 212 ms',
   durationMs: 212,
   responseExcerpt: 'busy',
   retryAfterMs: null,
-};
+} satisfies AttemptResult;
