@@ -24,7 +24,6 @@ interface ClassRules {
 }
 
 export const deliveryClasses: Readonly<Record<ClassName, ClassRules>> = {
-  /** Written with its event, or a redelivery. */
   fresh: {
     after: [],
     bound: 'window',
@@ -33,7 +32,6 @@ export const deliveryClasses: Readonly<Record<ClassName, ClassRules>> = {
     aheadMs: 0,
     share: 1,
   },
-  /** Requeued by a batch, or with its workflow owed; the next attempt due within a minute. */
   retry: {
     after: [],
     bound: 'retries',
@@ -43,7 +41,6 @@ export const deliveryClasses: Readonly<Record<ClassName, ClassRules>> = {
     aheadMs: 2_000,
     share: 1,
   },
-  /** Requeued or owed, with no attempt due within a minute. */
   workflow: {
     after: [],
     bound: 'retries',
@@ -52,7 +49,6 @@ export const deliveryClasses: Readonly<Record<ClassName, ClassRules>> = {
     aheadMs: 0,
     share: null,
   },
-  /** Written by an import. */
   bulk: {
     after: ['fresh'],
     bound: 'window',
@@ -61,7 +57,6 @@ export const deliveryClasses: Readonly<Record<ClassName, ClassRules>> = {
     aheadMs: 0,
     share: 1,
   },
-  /** Created by a recovery; once requeued, it is a retry like any other. */
   recovered: {
     after: ['fresh', 'bulk'],
     bound: 'recovered',

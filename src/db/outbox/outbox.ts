@@ -14,7 +14,7 @@ const REFUSED_SECONDS = 30;
 
 /** The classes of waiting deliveries, as in `deliveries.class`. */
 export const CLASS = {
-  /** Its first attempt is due. */
+  /** Written with its event, or a redelivery. */
   fresh: 0,
   /** Requeued, by a batch or with its workflow owed: its next attempt is due within a minute, regardless of its class before. */
   retry: 1,
