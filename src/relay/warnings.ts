@@ -2,7 +2,7 @@
  * Decides warnings of deactivations and starts their workflows. The reconciler does not cover these: a warning is started again until
  * its mail is sent.
  */
-import { decideWarnings, hasFailures } from '../db/incidents/decide.ts';
+import { decideWarnings } from '../db/incidents/decide.ts';
 import { claimWarnings, giveBackWarnings } from '../db/incidents/warnings.ts';
 import { warningTimes } from '../domain/incident.ts';
 import type { RelayDeps } from './deps.ts';
@@ -20,7 +20,7 @@ export async function dispatchWarnings({
   policy,
   stopping,
 }: Pick<RelayDeps, 'sql' | 'log' | 'warnings' | 'policy' | 'stopping'>): Promise<Next> {
-  const decided = (await hasFailures(sql)) ? await decideWarnings(sql, warningTimes(policy)) : 0;
+  const decided = await decideWarnings(sql, warningTimes(policy));
   if (decided > 0) log.info({ decided }, 'warnings decided');
   return await passOn({
     stopping,

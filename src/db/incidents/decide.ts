@@ -15,17 +15,14 @@ const SUCCESS_KEPT_S = 60;
 
 const seconds = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_000})`;
 
-/** Whether anything has failed recently: otherwise there is nothing to decide. */
-export async function hasFailures(sql: Sql): Promise<boolean> {
-  return (await sql`select from failures limit 1`).length > 0;
-}
-
 /**
  * Decides which e-shops to warn, and compacts the ledger; does nothing while another process does it.
  * @param terms null: no warnings
  * @returns how many warnings were decided
  */
 export async function decideWarnings(sql: Pool, terms: WarningTimes | null): Promise<number> {
+  // Nothing has failed recently, so there is nothing to decide.
+  if ((await sql`select from failures limit 1`).length === 0) return 0;
   return await transaction(sql, async (tx) => {
     const [turn] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${DECIDING}) as mine`;
     if (turn?.mine !== true) return 0;
