@@ -24,6 +24,7 @@ const sender = createSender({
 });
 const worker = await startWorker({
   sql,
+  sessionSql: sql,
   sender,
   policy,
   scheduler: isControl(WITHOUT) ? controls[WITHOUT] : {},

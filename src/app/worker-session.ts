@@ -51,7 +51,7 @@ export interface Timings extends MailTimes {
 export interface SessionOptions {
   readonly sql: Pool;
   /** As in `RelayOptions`. */
-  readonly sessionSql?: Pool | null;
+  readonly sessionSql: Pool | null;
   readonly temporal: TemporalTarget;
   readonly policy: RetryPolicy;
   readonly firstAttempts: FirstAttemptsSetting;
@@ -166,8 +166,8 @@ export async function runSession(
       traces,
     );
     const recoveries = createRecoveryStarter(client, temporal.taskQueue);
-    const { sql, sender, keys, policy } = deps;
-    const execute = throughSessions(sql, deps.sessionSql ?? null);
+    const { sql, sessionSql, sender, keys, policy } = deps;
+    const execute = throughSessions(sql, sessionSql);
     const attemptDeps = { sql, execute, sender, keys, limits, underWay, load, log, watch, traces };
     const { attempts, steps: ownSteps } = createActivities({
       ...attemptDeps,
@@ -220,7 +220,7 @@ export async function runSession(
       makeFirstAttempt: (deliveryId, signals) =>
         makeAttempt(attemptDeps, { deliveryId, policy, lastChance: false, expectedNumber: 1 }, signals),
       execute,
-      ...(deps.sessionSql === undefined ? {} : { sessionSql: deps.sessionSql }),
+      sessionSql,
       dispatcher,
       recoveries,
       warnings: createWarningStarter(client, temporal.taskQueue, mailTimes),

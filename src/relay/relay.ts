@@ -22,11 +22,8 @@ export interface RelayOptions
   extends Omit<RelayDeps, 'claim' | 'budget' | 'stopping' | 'onTaken' | 'onAway'> {
   /** Executes claims. */
   readonly execute: Execute;
-  /**
-   * Direct sessions with the server, where notifications arrive; null: behind a pooler there are none, and loops only poll. Default:
-   * the pool.
-   */
-  readonly sessionSql?: Pool | null;
+  /** Direct sessions with the server, where notifications arrive; null: behind a pooler there are none, and loops only poll. */
+  readonly sessionSql: Pool | null;
   /** Called with whether Temporal took its work. */
   readonly onTemporal: (state: 'up' | 'down') => void;
   /** Called after every step of every loop. */
@@ -47,7 +44,7 @@ export interface Relay {
 
 /** Starts relaying at once. */
 export function startRelay(relay: RelayOptions): Relay {
-  const { sql, sessionSql = sql, log, onTemporal, load, options } = relay;
+  const { sql, sessionSql, log, onTemporal, load, options } = relay;
   const stopping = new AbortController();
   const budget = createBudget(load.overloaded, options);
   const precedence = createPrecedence(options.patienceMs);

@@ -189,6 +189,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       senders.push(real);
       return await startWorker({
         sql,
+        sessionSql: sql,
         temporal: {
           address: other.temporalAddress ?? options.workerTemporalAddress ?? address,
           namespace: 'default',

@@ -61,6 +61,7 @@ export function relayTo(
   };
   const relay = startRelay({
     sql: stack.sql,
+    sessionSql: stack.sql,
     execute: throughSessions(stack.sql, null),
     policy: defaultRetryPolicy,
     makeFirstAttempt,

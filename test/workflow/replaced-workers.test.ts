@@ -37,6 +37,7 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
   });
   const deps = {
     sql,
+    sessionSql: sql,
     temporal: { address: inject('temporalAddress'), namespace: 'default', taskQueue },
     policy,
     firstAttempts: 'batch',
