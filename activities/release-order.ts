@@ -1,5 +1,4 @@
 /** The release of a pre-order. */
-import { databaseTime } from '../src/db/clock.ts';
 import type { Pool } from '../src/db/pool.ts';
 import { readReleaseTime, releasePreOrder } from '../src/db/records/order-release.ts';
 import { type Traces, traced } from '../src/traces/traces.ts';
@@ -10,12 +9,7 @@ export function createReleaseActivities(deps: {
   readonly traces: Traces;
 }): ReleaseActivities {
   return {
-    async readRelease({ eshopId, eshopOrderId }) {
-      const pending = await readReleaseTime(deps.sql, eshopId, eshopOrderId);
-      if (pending === null) return null;
-      const readAt = await databaseTime(deps.sql);
-      return { ...pending, readAt: readAt.getTime() };
-    },
+    readRelease: ({ eshopId, eshopOrderId }) => readReleaseTime(deps.sql, eshopId, eshopOrderId),
     async releaseOrder({ eshopId, eshopOrderId }) {
       // It is caused by time, not by a request: the trace of its events begins here.
       return traced(deps.traces, { name: 'release pre-order', kind: 'internal', parent: null }, () =>

@@ -142,7 +142,7 @@ describe('pre-orders', () => {
     const { eshopId } = api.eshop;
     const now = await databaseTime(api.sql);
     await preOrder('pre-4', far);
-    expect(await readReleaseTime(api.sql, eshopId, 'pre-4')).toEqual({ releaseAt: Date.parse(far) });
+    expect(await readReleaseTime(api.sql, eshopId, 'pre-4')).toMatchObject({ releaseAt: Date.parse(far) });
     const release = () => releasePreOrder(api.sql, eshopId, 'pre-4');
     expect(await release()).toBe(false);
     await api.sql`update orders set release_at = ${now} where eshop_id = ${eshopId} and eshop_order_id = 'pre-4'`;

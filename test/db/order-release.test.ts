@@ -44,7 +44,7 @@ test('pre-orders of one second are released a tenth of a second apart, each e-sh
 test('no time set: none to wait for; not a pre-order: null', async () => {
   await preOrder(eshopId, 'by hand', noon);
   await database.sql`update orders set release_at = null where eshop_order_id = 'by hand'`;
-  expect(await readReleaseTime(database.sql, eshopId, 'by hand')).toEqual({ releaseAt: null });
+  expect(await readReleaseTime(database.sql, eshopId, 'by hand')).toMatchObject({ releaseAt: null });
   await database.sql`update orders set status = 'canceled'`;
   expect(await readReleaseTime(database.sql, eshopId, 'by hand')).toBeNull();
 });

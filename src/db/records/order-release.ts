@@ -20,16 +20,16 @@ export const ofSameSecond = (sql: Sql) => sql`
 
 /**
  * When the timer of a waiting pre-order ends, in milliseconds since 1970: a little later than due if its e-shop has
- * others in the same second, in order of creation. `releaseAt` is null if no time is set; the result is null if it is
- * no longer a pre-order.
+ * others in the same second, in order of creation. `releaseAt` is null if no time is set, `readAt` is the database's
+ * clock; the result is null if it is no longer a pre-order.
  */
 export async function readReleaseTime(
   sql: Sql,
   eshopId: number,
   eshopOrderId: string,
-): Promise<{ readonly releaseAt: number | null } | null> {
-  const [row] = await sql<{ releaseAt: Date | null; before: number; ofSecond: number }[]>`
-    select o.release_at, second.before, second.of_second
+): Promise<{ readonly releaseAt: number | null; readonly readAt: number } | null> {
+  const [row] = await sql<{ releaseAt: Date | null; readAt: Date; before: number; ofSecond: number }[]>`
+    select o.release_at, clock_timestamp() as read_at, second.before, second.of_second
     from orders o cross join lateral (
       select count(*) filter (where (s.created_at, s.eshop_order_id) < (o.created_at, o.eshop_order_id))::int as before,
              count(*)::int as of_second
@@ -38,10 +38,11 @@ export async function readReleaseTime(
         limit ${MAX_SPACED_RELEASES + 1}) s) second
     where o.eshop_id = ${eshopId} and o.eshop_order_id = ${eshopOrderId} and o.status = 'preOrder'`;
   if (row === undefined) return null;
-  if (row.releaseAt === null) return { releaseAt: null };
+  const readAt = row.readAt.getTime();
+  if (row.releaseAt === null) return { releaseAt: null, readAt };
   const place =
     row.ofSecond <= MAX_SPACED_RELEASES ? row.before : Math.floor(Math.random() * MAX_SPACED_RELEASES);
-  return { releaseAt: row.releaseAt.getTime() + place * RELEASE_SPACING_MS };
+  return { releaseAt: row.releaseAt.getTime() + place * RELEASE_SPACING_MS, readAt };
 }
 
 /**
