@@ -30,8 +30,7 @@ export interface DeliveryWatch {
   attempted(attempt: WatchedAttempt): void;
   /** An internal failure: the attempt does not count and is made again. */
   interrupted(): void;
-  /** @param count how many deliveries ended alike (default 1) */
-  ended(eventType: EventType, as: FinalState, count?: number): void;
+  ended(eventType: EventType, as: FinalState): void;
   deactivated(deactivation: WatchedDeactivation): void;
 }
 
@@ -44,7 +43,7 @@ export function watchBoth(one: DeliveryWatch, other: DeliveryWatch): DeliveryWat
   return {
     attempted: (attempt) => both((watch) => watch.attempted(attempt)),
     interrupted: () => both((watch) => watch.interrupted()),
-    ended: (eventType, as, count) => both((watch) => watch.ended(eventType, as, count)),
+    ended: (eventType, as) => both((watch) => watch.ended(eventType, as)),
     deactivated: (deactivation) => both((watch) => watch.deactivated(deactivation)),
   };
 }

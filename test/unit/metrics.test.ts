@@ -1,7 +1,6 @@
 /** The series of a process. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { countDeliveries } from '../../src/metrics/delivery-metrics.ts';
 import { createMetrics, statusClass } from '../../src/metrics/metrics.ts';
 import { countRounds } from '../../src/metrics/worker-metrics.ts';
 import { repairsMade } from '../../src/reconciler/verdict.ts';
@@ -23,15 +22,6 @@ test('what is counted starts at zero, and what is not known is not shown', async
   for (const name of ['waybill_database_up', 'waybill_outbox_oldest_seconds', 'waybill_deliveries_open']) {
     expect(sampleOf(samples, name)).toBeUndefined();
   }
-});
-
-test('many that ended alike are counted at once', async () => {
-  const metrics = createMetrics();
-  countDeliveries(metrics).ended('CREATE_ORDER', 'canceled', 3);
-  const samples = samplesOf(await metrics.registry.metrics());
-  expect(sampleOf(samples, 'waybill_deliveries_total', { outcome: 'canceled', kind: 'CREATE_ORDER' })).toBe(
-    3,
-  );
 });
 
 test('the loops of the relay start at zero too', async () => {
