@@ -41,7 +41,7 @@ function isBehind(delivery: DeliveryForAttempt, expectedNumber: number | null): 
   const { attemptsMade, nextAttemptAt, now, generation, lastGeneration } = delivery;
   if (expectedNumber === null || expectedNumber > attemptsMade) return false;
   if (generation !== lastGeneration) return false;
-  return (latenessMs([nextAttemptAt], now) ?? 0) < -MOMENT_MS;
+  return nextAttemptAt !== null && nextAttemptAt.getTime() - now.getTime() > MOMENT_MS;
 }
 
 /**
@@ -52,8 +52,7 @@ export function justMissed({
   nextAttemptAt,
   now,
 }: Pick<DeliveryForAttempt, 'nextAttemptAt' | 'now'>): boolean {
-  const late = latenessMs([nextAttemptAt], now);
-  return late !== null && late < MOMENT_MS;
+  return nextAttemptAt !== null && now.getTime() - nextAttemptAt.getTime() < MOMENT_MS;
 }
 
 /**

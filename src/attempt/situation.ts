@@ -4,7 +4,6 @@
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import { isOpen, type StoredState } from '../domain/delivery-state.ts';
 import { type OperatorHold, operatorHoldOf } from '../domain/operator-action.ts';
-import { latenessMs } from './lateness.ts';
 
 /** How a delivery ended. */
 export type FinalState = Exclude<StoredState, 'pending' | 'retrying'>;
@@ -96,14 +95,9 @@ function nextAttemptOf(
   const { attemptsMade, generation, lastGeneration, lastAttemptAt, now } = delivery;
   const planned = delivery.nextAttemptAt?.getTime() ?? null;
   const changed = attemptsMade > 0 && generation !== lastGeneration;
-  const earliest = new Date((lastAttemptAt?.getTime() ?? 0) + firstWaitMs);
-  if (!changed || (latenessMs([earliest], now) ?? 0) >= 0) {
-    return { generationChanged: changed, nextAttemptAt: planned };
-  }
-  return {
-    generationChanged: false,
-    nextAttemptAt: Math.min(planned ?? Number.POSITIVE_INFINITY, earliest.getTime()),
-  };
+  const earliest = (lastAttemptAt?.getTime() ?? 0) + firstWaitMs;
+  if (!changed || now.getTime() >= earliest) return { generationChanged: changed, nextAttemptAt: planned };
+  return { generationChanged: false, nextAttemptAt: Math.min(planned ?? earliest, earliest) };
 }
 
 /** A 410 concerns the URL of the request and that activation: it ends nothing for the webhook as it is now. */
