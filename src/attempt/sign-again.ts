@@ -38,8 +38,9 @@ export function createSignAgain(keys: SecretKeys) {
       happenedAt,
       number,
       body,
+      at: now,
       test,
     };
-    return { method, url, body, headers: buildRequest(request, now, version).headers };
+    return { method, url, body, headers: buildRequest(request, version).headers };
   };
 }

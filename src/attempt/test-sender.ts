@@ -46,7 +46,7 @@ export function createTestSender({ sender, keys }: TestSenderDeps): SendTest {
     const shown = { ...request, staticHeaders: masked(Object.keys(request.staticHeaders)) };
     const sent = traceparent === undefined ? shown : { ...shown, traceparent };
     return {
-      request: { method, url: whole, headers: buildRequest(sent, sent.at, version).headers, body },
+      request: { method, url: whole, headers: buildRequest(sent, version).headers, body },
       response: status === null ? null : { status, headers: responseHeaders ?? {}, excerpt: responseExcerpt },
       durationMs,
       outcome: outcome === 'internal' ? 'inconclusive' : outcome,

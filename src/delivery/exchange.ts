@@ -90,7 +90,7 @@ export function exchange(
     if (signal?.aborted === true) return reject(aborted(signal));
     let wire: WireRequest;
     try {
-      wire = buildRequest(request, request.at, version);
+      wire = buildRequest(request, version);
     } catch {
       return resolve(failure(INVALID_URL));
     }

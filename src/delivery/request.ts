@@ -52,15 +52,14 @@ export interface WireRequest extends RequestTarget {
 }
 
 /**
- * @param at the moment of signing
  * @param version Waybill's own, for `User-Agent`
  * @throws TypeError if the URL is not absolute
  */
-export function buildRequest(request: Omit<AttemptRequest, 'at'>, at: Date, version: string): WireRequest {
+export function buildRequest(request: AttemptRequest, version: string): WireRequest {
   const { method, deliveryId, eventType, test = false } = request;
   const target = targetOf(request);
   const body = bodyOf(request);
-  const timestamp = Math.floor(at.getTime() / 1000);
+  const timestamp = Math.floor(request.at.getTime() / 1000);
   const named = Object.keys(request.staticHeaders).map((name) => name.toLowerCase());
   const headers: Record<string, string> = {
     'user-agent': `Waybill/${version}`,
@@ -99,7 +98,7 @@ function bodyOf({ method, body }: Pick<AttemptRequest, 'method' | 'body'>): stri
   return method === 'POST' ? (body ?? '') : null;
 }
 
-function signaturesOf(request: Omit<AttemptRequest, 'at'>, timestamp: number): Record<string, string> {
+function signaturesOf(request: AttemptRequest, timestamp: number): Record<string, string> {
   const { secrets, deliveryId, eventId, eventType, sequence, webhookId, test = false, method } = request;
   const body = bodyOf(request) ?? '';
   const { path: target } = targetOf(request);

@@ -273,7 +273,7 @@ test('the receiver code for X-Service-Signature verifies what we sign, and nothi
         number: 1,
         body: content,
       };
-      const { headers, path: url, body } = buildRequest({ ...sent, ...event }, at, '1');
+      const { headers, path: url, body } = buildRequest({ ...sent, ...event, at }, '1');
       return { request: { method, url, headers }, body: body ?? '' };
     };
     const { request, body } = made(new Date(), [secret, old]);

@@ -45,9 +45,10 @@ async function deliver(base: string, method: 'POST' | 'GET', path = '/hooks/') {
     method,
     secrets: [testSecret],
     number: 1,
+    at: new Date(),
   };
   const event = { eventType: 'CREATE_ORDER', entityId: '10/1 ž', body: method === 'POST' ? body : null };
-  const wire = buildRequest({ ...attempt, ...event, deliveryId: crypto.randomUUID() }, new Date(), '0');
+  const wire = buildRequest({ ...attempt, ...event, deliveryId: crypto.randomUUID() }, '0');
   const response = await fetch(`${wire.origin}${wire.path}`, {
     method,
     headers: wire.headers,

@@ -65,12 +65,9 @@ it('whatever the identifier is, a GET brings it', async () => {
         secrets: [testSecret],
         deliveryId: 'd',
         entityId,
+        at: new Date(),
       };
-      const wire = buildRequest(
-        { ...sent, eventType: 'CREATE_ORDER', number: 1, body: null },
-        new Date(),
-        '0',
-      );
+      const wire = buildRequest({ ...sent, eventType: 'CREATE_ORDER', number: 1, body: null }, '0');
       const request = new Request(`${wire.origin}${wire.path}`, { headers: wire.headers });
       expect((await hooks(request)).status).toBe(200);
       expect(seen[0]?.[1]).toBe(entityId);

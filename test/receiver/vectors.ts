@@ -78,13 +78,14 @@ function vector(sent: Sent): Vector {
     eventId,
     sequence: sent.sequence ?? 1,
     happenedAt: at,
+    at,
     eventType: type,
     entityId: entityId ?? '',
     number: sent.attempt ?? 1,
     body: entityId === undefined ? body : null,
     ...(sent.test === true ? { test: true } : {}),
   };
-  const { method, path, headers } = buildRequest(request, at, '0.1.0');
+  const { method, path, headers } = buildRequest(request, '0.1.0');
   return { name, signedWith, secrets: known, now, method, target: path, headers, body, valid: true };
 }
 

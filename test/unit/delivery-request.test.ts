@@ -66,8 +66,9 @@ test('headers say what is delivered', () => {
     entityId: '10001',
     number: 21,
     body: '{}',
+    at: new Date(1_700_000_000_999),
   } as const;
-  const { headers, body } = buildRequest(request, new Date(1_700_000_000_999), '1.2.3');
+  const { headers, body } = buildRequest(request, '1.2.3');
 
   expect(body).toBe('{}');
   expect(headers).toMatchObject({
@@ -84,18 +85,16 @@ test('headers say what is delivered', () => {
     'webhook-timestamp': '1700000000',
   });
   expect(headers).not.toHaveProperty('x-service-test');
-  expect(buildRequest({ ...request, test: true }, new Date(), '1').headers['x-service-test']).toBe('true');
+  expect(buildRequest({ ...request, test: true }, '1').headers['x-service-test']).toBe('true');
   // A POST goes to the URL itself; a GET appends the identifier, and has no body.
   const { pathname } = new URL(request.url);
-  expect(buildRequest(request, new Date(), '1').path).toBe(pathname);
-  expect(buildRequest({ ...request, body: null }, new Date(), '1').body).toBe('');
-  expect(buildRequest({ ...request, method: 'GET' }, new Date(), '1')).toMatchObject({
+  expect(buildRequest(request, '1').path).toBe(pathname);
+  expect(buildRequest({ ...request, body: null }, '1').body).toBe('');
+  expect(buildRequest({ ...request, method: 'GET' }, '1')).toMatchObject({
     path: `${pathname}10001`,
     body: null,
   });
-  expect(buildRequest({ ...request, method: 'GET' }, new Date(), '1').headers).not.toHaveProperty(
-    'content-type',
-  );
+  expect(buildRequest({ ...request, method: 'GET' }, '1').headers).not.toHaveProperty('content-type');
 });
 
 describe('Retry-After', () => {

@@ -34,8 +34,8 @@ function attempt(method: 'POST' | 'GET', secrets: readonly string[]) {
       entityId: '10001',
       number: 3,
       body: method === 'POST' ? BODY : null,
+      at: new Date(),
     },
-    new Date(),
     '1.2.3',
   );
 }
