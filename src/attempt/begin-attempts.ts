@@ -26,7 +26,7 @@ export interface AttemptDeps {
   readonly sql: Pool;
   /** The statements that every attempt needs: reading it, beginning it, recording it. */
   readonly execute: Execute;
-  readonly sender: Sender;
+  readonly sender: Pick<Sender, 'send'>;
   readonly keys: SecretKeys;
   readonly limits: Limits;
   /**

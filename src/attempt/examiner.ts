@@ -14,6 +14,7 @@ import { signingSecrets, staticHeadersOf } from './prepare.ts';
 import type { TestSenderDeps } from './test-sender.ts';
 
 interface ExaminerDeps extends TestSenderDeps {
+  readonly sender: Pick<Sender, 'send' | 'certificateEnd'>;
   /** The time-out of one request, in milliseconds: the sender's own. */
   readonly timeoutMs: number;
 }
@@ -42,14 +43,14 @@ export function createExaminer({ sender, keys, timeoutMs }: ExaminerDeps): Exami
       const sent = { ...fixed, ...request, happenedAt: now, at };
       return await answerOf(sender, sent, ms + SLACK_MS, signal);
     };
-    const certificateEnd = async () => (await sender.certificateEnd?.({ eshopId, url })) ?? null;
+    const certificateEnd = () => sender.certificateEnd({ eshopId, url });
     return await examine({ subject, send, certificateEnd, timeoutMs });
   };
 }
 
 /** @throws Problem (503); the reason of `stop` */
 async function answerOf(
-  sender: Sender,
+  sender: Pick<Sender, 'send'>,
   request: AttemptRequest,
   ms: number,
   stop?: AbortSignal,

@@ -13,7 +13,7 @@ import { version } from '../lib/version.ts';
 import { type SecretKeys, signingSecrets, staticHeadersOf } from './prepare.ts';
 
 export interface TestSenderDeps {
-  readonly sender: Sender;
+  readonly sender: Pick<Sender, 'send'>;
   readonly keys: SecretKeys;
 }
 

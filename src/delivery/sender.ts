@@ -24,10 +24,10 @@ export interface Sender {
    */
   send(request: AttemptRequest, signal?: AbortSignal): Promise<AttemptResult>;
   /**
-   * When a receiver's TLS certificate expires; null if it has none. Absent if that cannot be determined. Opens a connection, guarded
-   * like those of attempts, and sends nothing.
+   * When a receiver's TLS certificate expires; null if it has none or cannot be reached. Opens a connection, guarded like those of
+   * attempts, and sends nothing.
    */
-  certificateEnd?(receiver: Pick<AttemptRequest, 'eshopId' | 'url'>): Promise<Date | null>;
+  certificateEnd(receiver: Pick<AttemptRequest, 'eshopId' | 'url'>): Promise<Date | null>;
   /** Waits for the attempts under way, then closes every connection. */
   close(): Promise<void>;
 }

@@ -187,7 +187,7 @@ test('the guard of deliveries holds, and what fails within the service says noth
       responseExcerpt: null,
       retryAfterMs: null,
     }),
-    close: async () => {},
+    certificateEnd: async () => null,
   };
   const keys = api.keys;
   const away = await createTestApi({ keys, examine: createExaminer({ sender, keys, timeoutMs: 1_000 }) });

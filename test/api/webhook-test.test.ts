@@ -182,7 +182,6 @@ test('a failure of the service itself says nothing about the receiver', async ()
       responseExcerpt: null,
       retryAfterMs: null,
     }),
-    close: async () => {},
   };
   const sendTest = createTestSender({ sender, keys: api.keys });
   const webhook = await findWebhookWithSecrets(api.sql, eshop.eshopId, id);

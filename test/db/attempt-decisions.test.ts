@@ -56,7 +56,6 @@ function attempt(
       sent.push(request);
       return result;
     },
-    async close() {},
   };
   const deps = {
     sql: database.sql,

@@ -58,7 +58,6 @@ function processWith(answer: () => Promise<AttemptResult>) {
         numbers.push(number);
         return answer();
       },
-      async close() {},
     },
     keys: { decryptSecret: () => 'whsec_AAAA' },
     ...alone(),

@@ -58,13 +58,12 @@ const answer = (failure: Partial<Failure> & Pick<Failure, 'error'>): Failure => 
 });
 const delivered: AttemptResult = { ...base, outcome: 'success', status: 204, error: null };
 
-function senderOf(result: AttemptResult, sent: AttemptRequest[]): Sender {
+function senderOf(result: AttemptResult, sent: AttemptRequest[]): Pick<Sender, 'send'> {
   return {
     async send(request) {
       sent.push(request);
       return result;
     },
-    async close() {},
   };
 }
 
@@ -151,12 +150,11 @@ describe('an answer is recorded alike', () => {
     const id = await fireDelivery(database.sql, { eshopId, webhookId });
     const batchId = uuidv7();
     await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10, batchId });
-    const sender: Sender = {
+    const sender = {
       async send() {
         await database.sql`update webhooks set generation = generation + 1 where id = ${webhookId}`;
         return answer({ outcome: 'gone', status: 410, error: 'HTTP 410 (gone)' });
       },
-      async close() {},
     };
     const deps = { ...common(), sender };
     await makeBatch(deps, { batchId, policy }, neither);
@@ -292,10 +290,7 @@ describe('made again', () => {
     await claimDeliveries(database.sql, { class: CLASS.fresh, limit: count, batchId });
     return { batchId, policy };
   }
-  const depsWith = (send: Sender['send']) => ({
-    ...common(),
-    sender: { send, async close() {} },
-  });
+  const depsWith = (send: Sender['send']) => ({ ...common(), sender: { send } });
 
   test('after an interruption, it repeats only what has no result, under the same number', async () => {
     const order = await batchOf(10);

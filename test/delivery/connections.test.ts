@@ -98,7 +98,7 @@ describe('TLS', () => {
     const receiver = await startReceiver({}, { tls });
     const ca = await pem('ca.pem');
     const ends = (url: string, allowCidrs = ['127.0.0.0/8', '::1/128']) =>
-      startSender({ ca, allowCidrs }).certificateEnd?.({ eshopId: 1, url });
+      startSender({ ca, allowCidrs }).certificateEnd({ eshopId: 1, url });
     expect(await ends(`https://localhost:${receiver.port}/hooks`)).toEqual(new Date('2120-02-01T00:00:00Z'));
     expect(await ends(`https://localhost:${receiver.port}/hooks`, [])).toBeNull();
     expect(await ends(`http://localhost:${receiver.port}/hooks`)).toBeNull();
