@@ -10,6 +10,8 @@ import type { BatchActivities } from '../workflows/batch-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 export interface BatchStepsDeps extends AttemptDeps {
+  /** Called when a started batch begins. */
+  readonly onBatchBegun: (batchId: string) => void;
   /** Aborted when the worker is to end, or another takes over: attempts under way finish, and no further ones begin. */
   readonly stopping: AbortSignal;
 }
@@ -17,7 +19,7 @@ export interface BatchStepsDeps extends AttemptDeps {
 export function createBatchActivities(deps: BatchStepsDeps): BatchActivities {
   return {
     async attemptBatch(order) {
-      deps.load.begun(order.batchId);
+      deps.onBatchBegun(order.batchId);
       const context = Context.current();
       return await withHeartbeat(
         context,

@@ -168,9 +168,10 @@ export async function runSession(
     const recoveries = createRecoveryStarter(client, temporal.taskQueue);
     const { sql, sessionSql, sender, keys, policy } = deps;
     const execute = throughSessions(sql, sessionSql);
-    const attemptDeps = { sql, execute, sender, keys, limits, underWay, load, log, watch, traces };
+    const attemptDeps = { sql, execute, sender, keys, limits, underWay, log, watch, traces };
     const { attempts, steps: ownSteps } = createActivities({
       ...attemptDeps,
+      onBatchBegun: load.begun,
       mailer: deps.mailer,
       publicUrl: deps.publicUrl,
       policy,

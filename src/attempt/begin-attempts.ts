@@ -5,7 +5,6 @@
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import type { Limits } from '../concurrency/limits.ts';
-import type { Load } from '../concurrency/load.ts';
 import { type Clock, clockFrom } from '../db/clock.ts';
 import { supersedeRetries } from '../db/outbox/keep-order.ts';
 import type { Pool } from '../db/pool.ts';
@@ -34,8 +33,6 @@ export interface AttemptDeps {
    * at once, also that of this process.
    */
   readonly underWay: Set<string>;
-  /** Called when a started batch begins. */
-  readonly load: Pick<Load, 'begun'>;
   readonly log: Logger;
   readonly watch: DeliveryWatch;
   readonly traces: Traces;

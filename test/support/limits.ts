@@ -1,6 +1,5 @@
-/** Limits under which every attempt begins at once, and an unused measure of load. */
+/** Limits under which every attempt begins at once. */
 import { createLimits, type Limits, type Permit } from '../../src/concurrency/limits.ts';
-import { createLoad } from '../../src/concurrency/load.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
 
 const permit: Permit = { release() {}, crowded: () => 1 };
@@ -13,7 +12,7 @@ export const boundless: Limits = {
 };
 
 /** The state that attempts share with a relay, for tests without one. */
-export const alone = () => ({ limits: boundless, load: createLoad(), underWay: new Set<string>() });
+export const alone = () => ({ limits: boundless, underWay: new Set<string>() });
 
 export const limitsWith = (some: Partial<SchedulerOptions>) =>
   createLimits({ ...schedulerDefaults, ...some });

@@ -3,6 +3,7 @@ import pino from 'pino';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { runSession } from '../../src/app/worker-session.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
+import { createLoad } from '../../src/concurrency/load.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
@@ -10,7 +11,7 @@ import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { untraced } from '../../src/traces/traces.ts';
 import { builtWorkflows } from '../support/built.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { alone, limitsWith } from '../support/limits.ts';
+import { limitsWith } from '../support/limits.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { fireMany } from '../support/relay.ts';
 
@@ -50,8 +51,9 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
     traces: untraced,
     workflowBundle: builtWorkflows,
     scheduler: { ...schedulerDefaults, attempts: AT_ONCE },
-    ...alone(),
     limits: patient(),
+    underWay: new Set<string>(),
+    load: createLoad(),
     watch: unwatched,
     onRepair() {},
     onRound() {},
