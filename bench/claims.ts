@@ -8,6 +8,7 @@
  */
 import postgres from 'postgres';
 import { createLimits } from '../src/concurrency/limits.ts';
+import { schedulerDefaults } from '../src/concurrency/settings.ts';
 import { claimDeliveries } from '../src/db/outbox/claim.ts';
 import { CLASS } from '../src/db/outbox/outbox.ts';
 import { listPartitions, partitionedTables } from '../src/db/retention/partitions.ts';
@@ -72,7 +73,7 @@ async function fill(): Promise<void> {
 const [counted] = await sql<{ count: number }[]>`select count(*)::int as count from deliveries`;
 if (counted?.count === 0) await fill();
 
-const limits = { class: CLASS.fresh, limit: 100, quotas: createLimits().quotas(1) };
+const limits = { class: CLASS.fresh, limit: 100, quotas: createLimits(schedulerDefaults).quotas(1) };
 const times: number[] = [];
 for (let round = 0; round < 20; round += 1) {
   const before = performance.now();

@@ -30,8 +30,8 @@ const sender = createSender({
   allowCidrs: DELIVERY_ALLOW_CIDRS.split(','),
   version: 'bench',
 });
-const limits = createLimits();
-const load = createLoad();
+const limits = createLimits(options);
+const load = createLoad(options);
 const keys = createKeys(Buffer.from(SECRET_KEY, 'base64'));
 const deps = {
   sql,
@@ -67,7 +67,7 @@ const dispatch = dispatchOf(
     starter,
     checkBatch: async () => {},
     stopping: stop.signal,
-    budget: createBudget(load.overloaded),
+    budget: createBudget(load.overloaded, options),
     options,
     firstAttempts: 'batch',
     claim: (limits) => claimDeliveries(sql, limits),

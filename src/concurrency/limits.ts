@@ -6,7 +6,7 @@
  * queue.
  */
 import { createCounts } from './counts.ts';
-import { type SchedulerOptions, schedulerDefaults } from './settings.ts';
+import type { SchedulerOptions } from './settings.ts';
 import { createTurns, type Turns } from './turns.ts';
 
 /** The webhook that an attempt is for. */
@@ -80,10 +80,7 @@ interface Usage {
 }
 
 /** @param now in milliseconds, on a clock that does not jump */
-export function createLimits(
-  options: SchedulerOptions = schedulerDefaults,
-  now: () => number = () => performance.now(),
-): Limits {
+export function createLimits(options: SchedulerOptions, now: () => number = () => performance.now()): Limits {
   const { attempts, firstLimit, hungMs, claimAheadMs } = options;
   /** The greatest limit of a webhook, and of a host beyond the first attempt of each webhook. */
   const greatestLimit = Math.max(firstLimit, attempts / 2);

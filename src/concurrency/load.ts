@@ -3,7 +3,7 @@
  * the last second against the quickest recent one; and whether it answers at all. A distant server answers late without being busy.
  * Pure.
  */
-import { type SchedulerOptions, schedulerDefaults } from './settings.ts';
+import type { SchedulerOptions } from './settings.ts';
 
 /** Starts made here that have not begun, and how long starts take. */
 export interface Load {
@@ -33,7 +33,7 @@ const FORGETTING = 1.002;
 
 /** @param now in milliseconds, on a clock that does not jump */
 export function createLoad(
-  { overloadFactor, overloadFloorMs, silentMs }: SchedulerOptions = schedulerDefaults,
+  { overloadFactor, overloadFloorMs, silentMs }: SchedulerOptions,
   now: () => number = () => performance.now(),
 ): Load {
   const started = new Map<string, number>();

@@ -2,7 +2,7 @@
  * The budget of background calls to Temporal per second, shared equally by the active kinds: workflows of requeued deliveries, changes
  * of webhooks, release timers, recovered deliveries if batches are off. Batches do not count. Halved while overloaded. Pure.
  */
-import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
+import type { SchedulerOptions } from '../concurrency/settings.ts';
 
 /** The kinds of work that share the budget. */
 export type BackgroundWork = 'retries' | 'changes' | 'releases' | 'recovered';
@@ -23,7 +23,7 @@ const ROUND_MS = 1_000;
  */
 export function createBudget(
   overloaded: () => boolean,
-  { budgetLeast, budgetMost }: SchedulerOptions = schedulerDefaults,
+  { budgetLeast, budgetMost }: SchedulerOptions,
   now: () => number = () => performance.now(),
 ): Budget {
   let perSecond = budgetLeast;

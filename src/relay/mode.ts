@@ -1,5 +1,5 @@
 /** Batch mode: whether each delivery gets its own workflow, or many share one. Pure. */
-import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
+import type { SchedulerOptions } from '../concurrency/settings.ts';
 import type { Claim } from '../db/outbox/claim.ts';
 
 /** A value of FIRST_ATTEMPTS. `auto`: batches in a burst, one by one otherwise, each with its own workflow. */
@@ -19,7 +19,7 @@ interface Mode {
 /** @param now in milliseconds, on a clock that does not jump */
 export function createMode(
   setting: FirstAttemptsSetting,
-  { burstAfterMs, idleAfterMs, dispatchWindow }: SchedulerOptions = schedulerDefaults,
+  { burstAfterMs, idleAfterMs, dispatchWindow }: SchedulerOptions,
   now: () => number = () => performance.now(),
 ): Mode {
   let burst = false;

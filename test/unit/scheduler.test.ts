@@ -118,7 +118,7 @@ describe('batch mode', () => {
     ['each', false],
     ['batch', true],
   ])('%s is %s whatever waits', (setting, batches) => {
-    const mode = createMode(setting);
+    const mode = createMode(setting, options);
     for (const found of [burst, calm]) {
       mode.claimed(found);
       expect(mode.batches()).toBe(batches);

@@ -53,7 +53,7 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
     scheduler: { ...schedulerDefaults, attempts: AT_ONCE },
     limits: patient(),
     underWay: new Set<string>(),
-    load: createLoad(),
+    load: createLoad(schedulerDefaults),
     watch: unwatched,
     onRepair() {},
     onRound() {},
