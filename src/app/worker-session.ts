@@ -226,7 +226,7 @@ export async function runSession(
       recoveries,
       warnings: createWarningStarter(client, temporal.taskQueue, mailTimes),
       starter,
-      checkBatch: (batchId) => checking.check([batchWorkflowId(batchId)]),
+      checkBatch: (batchId) => checking.check(batchWorkflowId(batchId)),
       firstAttempts: deps.firstAttempts,
       limits,
       load,

@@ -30,8 +30,8 @@ export interface Passes {
   late(): Promise<PassResult>;
   /** The records whose workflow was recently terminated or canceled. */
   endedExternally(): Promise<PassResult>;
-  /** The open records with these workflow ids. */
-  these(workflowIds: readonly string[]): Promise<PassResult>;
+  /** The record with this workflow id, if it is open. */
+  one(workflowId: string): Promise<PassResult>;
   /** Every record. @param why for the log */
   everything(why: string): Promise<PassResult>;
 }
@@ -127,9 +127,9 @@ export function createPasses(options: PassesOptions): Passes {
         return looked;
       }),
 
-    these: (workflowIds) =>
+    one: (workflowId) =>
       pass('claimed again', async (repairs) => {
-        const tracked = await records.withWorkflows(workflowIds);
+        const tracked = await records.withWorkflows([workflowId]);
         await repairAll(tracked, repairs);
         return tracked.length;
       }),

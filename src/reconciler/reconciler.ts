@@ -21,10 +21,10 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
 
 export interface Reconciler {
   /**
-   * Checks these at once.
+   * Checks the record of this workflow at once.
    * @throws the error of Temporal or the database when it is away
    */
-  check(workflowIds: readonly string[]): Promise<void>;
+  check(workflowId: string): Promise<void>;
   /** No further checks; waits for the ones under way. */
   stop(): Promise<void>;
 }
@@ -101,8 +101,8 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
 
   const running = run();
   return {
-    async check(workflowIds) {
-      await passes.these(workflowIds);
+    async check(workflowId) {
+      await passes.one(workflowId);
     },
     async stop() {
       stopping.abort();
