@@ -13,7 +13,7 @@ import { kindOf, mayNotGo, openAhead, openBehind, outside, sameRecord, untouched
 import { CLASS, leaseEnd, type QueuedDelivery, queuedColumns } from './outbox.ts';
 
 /** The records to settle. */
-export type OrderScope =
+type OrderScope =
   /** The records of these deliveries; with their e-shop, if they are all of one. */
   { readonly records: readonly string[]; readonly ofEshop?: number } | { readonly eshopId: number } | 'all';
 
