@@ -1,6 +1,6 @@
 /**
- * An e-mail that is due: sent once. If the process dies between the mail server's response and recording it, it is sent twice, with the
- * same Message-ID.
+ * An e-mail that is due: sent once. If the process dies after the mail server's response, before Temporal has its last heartbeat, it is
+ * sent twice, with the same Message-ID.
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';

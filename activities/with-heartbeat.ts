@@ -2,7 +2,7 @@
 import type { Context } from '@temporalio/activity';
 import type { ActivityCancellationDetails } from '@temporalio/common';
 
-/** Activities shorter than this send no heartbeat at all, in milliseconds. */
+/** The time between two heartbeats, in milliseconds; a shorter activity sends none. */
 const HEARTBEAT_INTERVAL_MS = 1_000;
 
 /**

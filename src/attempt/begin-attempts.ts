@@ -30,7 +30,7 @@ export interface AttemptDeps {
   readonly limits: Limits;
   /**
    * The deliveries whose requests this process has under way. If the database's clock is set ahead, all ownership in the records ends
-   * at once, also that of this process.
+   * at once; this set keeps the process from making the same attempt twice.
    */
   readonly underWay: Set<string>;
   readonly log: Logger;

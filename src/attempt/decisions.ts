@@ -145,7 +145,7 @@ export function recordOf(
   };
 }
 
-/** A 410 concerns the URL of the request: after a change of URL it is a failure like any other. */
+/** A 410 concerns the URL of the request: after a change of URL or an activation it is a failure like any other. */
 function outcomeOf({ outcome }: AttemptResult, stillCurrent: boolean): AttemptRecord['outcome'] {
   if (outcome === 'success') return 'success';
   return outcome === 'gone' && stillCurrent ? 'gone' : 'failure';

@@ -27,7 +27,8 @@ export interface AttemptSignals {
 }
 
 /**
- * Makes one attempt and records it, even before it is due: an operator who resets the activity gets one at once.
+ * Makes one attempt and records it, even before it is due: an operator who resets the activity gets one at once. Only a
+ * caller behind the records (`expectedNumber`) does not.
  * @throws InternalFailure if Waybill itself failed; AbortError when aborted; the database's error when it is unreachable. None of these
  * uses up the attempt.
  */

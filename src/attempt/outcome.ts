@@ -52,10 +52,9 @@ export interface AttemptFailure {
   readonly behind?: number;
 }
 
-/** No request was made. There is nothing to decide until then, unless the webhook changes. */
+/** No request was made. Unless the webhook changes, there is nothing to decide for `ms` milliseconds. */
 export type AttemptDeferral = {
   readonly kind: 'deferred';
-  /** The time until then, in milliseconds. */
   readonly ms: number;
 } & (
   | { readonly reason: 'inactive'; readonly windowEndsAt: Date }

@@ -82,7 +82,7 @@ interface Usage {
 /** @param now in milliseconds, on a clock that does not jump */
 export function createLimits(options: SchedulerOptions, now: () => number = () => performance.now()): Limits {
   const { attempts, firstLimit, hungMs, claimAheadMs } = options;
-  /** The greatest limit of a webhook, and of a host beyond the first attempt of each webhook. */
+  /** The greatest limit of a webhook, and of a host beyond one attempt of each webhook. */
   const greatestLimit = Math.max(firstLimit, attempts / 2);
   const webhooks = new Map<number, Usage>();
   const eshops = new Map<number, Usage>();
@@ -113,7 +113,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
   function waitOf(webhook: Usage, eshop: Usage, host: string, at: number): number | null {
     if (webhook.closedUntil > at) return webhook.closedUntil - at;
     if (!beginsSoon(eshop, at)) return comeAgain(eshop, at);
-    // A webhook always gets its first attempt: another one on its host may hang.
+    // A webhook with nothing open is not kept waiting by its host: another webhook there may hang.
     if (webhook.open === 0) return null;
     // Beyond its own limit it takes nothing more of its host.
     const waits = webhook.open >= limitOf(webhook);
@@ -204,7 +204,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
       if (waitMs !== null) return waitMs;
       const giveUp = new AbortController();
       const abort = () => giveUp.abort();
-      // Much longer than expected.
+      // Gives up after four times as long as a permit was expected to take.
       const timer = setTimeout(abort, 4 * claimAheadMs);
       signal?.addEventListener('abort', abort, { once: true });
       if (signal?.aborted === true) abort();

@@ -20,7 +20,7 @@ export interface AttemptRequest {
   readonly eventId: string;
   /** The webhook type of the event, `CREATE_ORDER` … */
   readonly eventType: string;
-  /** The place of the event among those of its record: from 1, rising, with gaps. */
+  /** Puts the events of a record in order: from 1, rising, with gaps. */
   readonly sequence: number;
   /** When the event happened: never before the previous event of the same record. */
   readonly happenedAt: Date;

@@ -2,8 +2,8 @@
  * The reconciler of a worker: Postgres knows what is open, Temporal what runs, and mismatches are repaired. Everything is checked at
  * the start and whenever Temporal may have lost something; in between, late records and workflows that operators ended.
  *
- * Module reconciler, which imports attempt, db, lib, temporal, workflows. Begin: then `passes.ts`, and `verdict.ts`
- * for the decisions.
+ * Module reconciler, which imports attempt, db, lib, temporal, workflows. Begin: this file, then `passes.ts`,
+ * and `verdict.ts` for the decisions.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { settleOrder } from '../db/outbox/keep-order.ts';

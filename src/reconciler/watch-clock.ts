@@ -10,7 +10,7 @@ import type { Pool } from '../db/pool.ts';
 const LOOK_MS = 1_000;
 /** A smaller difference is no step, in milliseconds: both clocks are constantly corrected, and a response takes time. */
 const STEP_MS = 5_000;
-
+/** Readings after a step that repair times: within half a minute an attempt under way, 15 s by default, has been recorded. */
 const LOOKS_AFTER_STEP = 30;
 
 interface ClockWatchOptions {

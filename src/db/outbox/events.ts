@@ -23,7 +23,7 @@ export interface NewEvent {
 
 /** An event of a known e-shop, with its record as text. */
 export interface EventText extends Pick<NewEvent, 'type' | 'entityId'> {
-  /** The place of the event among those of its record, from 1. */
+  /** Puts the events of a record in order, from 1. */
   readonly sequence: number;
   /** When its record was written, ISO 8601, never before the record's previous event; null: when its transaction began. */
   readonly happenedAt: string | null;

@@ -48,7 +48,7 @@ export interface QueuedDelivery extends ClaimedDelivery {
   readonly traceparent: string | null;
   /** It may be delivered already: its process died, or Temporal was away, before its workflow was started. */
   readonly state: StoredState;
-  /** 0 if it could not be attempted. */
+  /** Recorded attempts; 0 before the first. */
   readonly attemptsMade: number;
   readonly lastAttemptAt: Date | null;
   readonly lastStatus: number | null;
