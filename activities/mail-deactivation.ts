@@ -25,7 +25,10 @@ export function createMailDeactivation(deps: MailDeps) {
       eshopId: notice.eshopId,
       async make() {
         const others = await otherDeactivationsPutOff(sql, notice, MOST_JOINED);
-        return { mail: deactivationMail(notice, deps.publicUrl, others), others };
+        return {
+          mail: deactivationMail(notice, deps.publicUrl, others),
+          others: others.map((other) => ({ webhookId: other.webhookId, generation: other.generation })),
+        };
       },
     });
   };

@@ -5,6 +5,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Logger } from 'pino';
+import * as v from 'valibot';
 import { giveBackMail, takeMail } from '../src/db/incidents/mail-budget.ts';
 import { type OwesMail, putOffMail, recordMailed, recordMailRefused } from '../src/db/incidents/owed-mail.ts';
 import type { Pool } from '../src/db/pool.ts';
@@ -28,7 +29,10 @@ interface OwedMail {
   readonly name: Readonly<Record<string, string | number>>;
   /** The e-shop whose budget it counts against (docs/interface.md, N3). */
   readonly eshopId: number;
-  /** Makes the mail once there is a place for it in the budget: includes mails put off before, the others. */
+  /**
+   * Makes the mail once there is a place for it in the budget: includes mails put off before, the others. Of these only the identifiers
+   * are returned, since they enter a heartbeat.
+   */
   make(): Promise<{ readonly mail: Mail; readonly others: readonly OwesMail[] }>;
 }
 
@@ -39,8 +43,13 @@ interface OwedMail {
  */
 const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;
 
-/** The last heartbeat of an execution whose e-mail the server accepted: the next execution only has to record that. */
-const TAKEN = 'taken by the mail server';
+/**
+ * The last heartbeat of an execution whose e-mail the server accepted: the others joined with it. The next execution only has to record
+ * them all.
+ */
+const takenWith = v.array(
+  v.union([v.object({ webhookId: v.number(), generation: v.number() }), v.object({ id: v.string() })]),
+);
 
 /** The most put-off mails that are joined with one mail. */
 export const MOST_JOINED = 50;
@@ -51,23 +60,12 @@ export const MOST_JOINED = 50;
  * @returns false if it is given up
  * @throws the error that kept it from being sent or recorded: to be retried
  */
-export async function mailOnce({ sql, mailer, log }: MailOnceDeps, owed: OwedMail): Promise<boolean> {
-  const context = Context.current();
-  const told = [owed.owes];
+export async function mailOnce(deps: MailOnceDeps, owed: OwedMail): Promise<boolean> {
+  const { sql, log } = deps;
+  const taken = v.safeParse(takenWith, Context.current().info.heartbeatDetails);
+  let others: readonly OwesMail[];
   try {
-    if (context.info.heartbeatDetails !== TAKEN) {
-      await takePlace(sql, owed);
-      try {
-        const { mail, others } = await owed.make();
-        told.push(...others);
-        await withHeartbeat(context, (signal) => mailer.send(mail, signal));
-      } catch (error) {
-        // If this fails, there is one place less for six minutes.
-        await giveBackMail(sql, owed.eshopId).catch(() => {});
-        throw error;
-      }
-      context.heartbeat(TAKEN);
-    }
+    others = taken.success ? taken.output : await send(deps, owed);
   } catch (error) {
     if (!(error instanceof MailError) || !error.refused) throw error;
     if (!(await recordMailRefused(sql, owed.owes, error.message, REFUSED_PATIENCE_MS))) throw error;
@@ -77,9 +75,26 @@ export async function mailOnce({ sql, mailer, log }: MailOnceDeps, owed: OwedMai
     );
     return false;
   }
-  for (const each of told) await recordMailed(sql, each);
+  // Its own comes last: once that is recorded, a repeated activity does nothing.
+  for (const each of [...others, owed.owes]) await recordMailed(sql, each);
   log.info(owed.name, `${owed.what} mailed`);
   return true;
+}
+
+/** @returns the others joined with it */
+async function send({ sql, mailer }: MailOnceDeps, owed: OwedMail): Promise<readonly OwesMail[]> {
+  const context = Context.current();
+  await takePlace(sql, owed);
+  try {
+    const { mail, others } = await owed.make();
+    await withHeartbeat(context, (signal) => mailer.send(mail, signal));
+    context.heartbeat(others);
+    return others;
+  } catch (error) {
+    // If this fails, there is one place less for six minutes.
+    await giveBackMail(sql, owed.eshopId).catch(() => {});
+    throw error;
+  }
 }
 
 /** @throws ApplicationFailure if there is none: to be retried when there is one */

@@ -63,8 +63,8 @@ async function waitsOf<T>(owed: readonly T[], mail: (each: T) => Promise<number 
   const withinBudget = await Promise.all(owed.slice(0, 20).map(mail));
   return [...withinBudget, ...(await Promise.all(owed.slice(20).map(mail)))];
 }
-const mailOf = (webhookId: number) =>
-  waitOf(new MockActivityEnvironment().run(createMailDeactivation(deps()), { webhookId, generation: 1 }));
+const mailOf = (webhookId: number, worker = new MockActivityEnvironment()) =>
+  waitOf(worker.run(createMailDeactivation(deps()), { webhookId, generation: 1 }));
 const minutesLater = (minutes: number) =>
   database.sql`update eshops set mails_until = mails_until - make_interval(mins => ${minutes})`;
 
@@ -96,6 +96,29 @@ test('25 deactivations at once: twenty mails, then one that tells the other five
     expect(mail.html).toContain(`Webhook ${webhookId} (CREATE_ORDER) was deactivated:`);
   }
   const owed = await database.sql`select from deactivations where mailed_at is null`;
+  expect(owed).toHaveLength(0);
+});
+
+test('sent together, but not all recorded: the next try records them, and none is mailed again', async () => {
+  const { sql } = database;
+  await sql`update eshops set mails_until = now() + interval '2 hours' where id = ${eshopId}`;
+  const [first, second, third] = [await deactivated(), await deactivated(), await deactivated()];
+  for (const webhookId of [first, second, third]) expect(await mailOf(webhookId)).not.toBeNull();
+  await minutesLater(6);
+  let heartbeatDetails: unknown;
+  const worker = new MockActivityEnvironment();
+  worker.on('heartbeat', (details: unknown) => {
+    heartbeatDetails = JSON.parse(JSON.stringify(details ?? null));
+  });
+  await sql.unsafe(`alter table deactivations add constraint away check (webhook_id <> ${third} or mailed_at is null)`);
+  await expect(mailOf(first, worker)).rejects.toThrow('away');
+  await sql`alter table deactivations drop constraint away`;
+  expect(JSON.stringify(heartbeatDetails)).not.toContain('example');
+
+  expect(await mailOf(first, new MockActivityEnvironment({ heartbeatDetails }))).toBeNull();
+  for (const webhookId of [second, third]) expect(await mailOf(webhookId)).toBeNull();
+  expect(server.mails).toHaveLength(1);
+  const owed = await sql`select from deactivations where mailed_at is null`;
   expect(owed).toHaveLength(0);
 });
 
