@@ -51,6 +51,14 @@ const takenWith = v.array(
   v.union([v.object({ webhookId: v.number(), generation: v.number() }), v.object({ id: v.string() })]),
 );
 
+/**
+ * The most mails that a process sends at once: half of the places of Waybill's own steps. A silent mail server holds each for 40 s.
+ * More: deliveries wait for it too. Fewer: many mails take longer.
+ */
+const MOST_UNDER_WAY = 20;
+/** How many are being sent now. */
+let underWay = 0;
+
 /** The most put-off mails that are joined with one mail. */
 export const MOST_JOINED = 50;
 
@@ -84,16 +92,22 @@ export async function mailOnce(deps: MailOnceDeps, owed: OwedMail): Promise<bool
 /** @returns the others joined with it */
 async function send({ sql, mailer }: MailOnceDeps, owed: OwedMail): Promise<readonly OwesMail[]> {
   const context = Context.current();
-  await takePlace(sql, owed);
+  if (underWay >= MOST_UNDER_WAY) throw putOff(`the ${owed.what} waits: many mails are being sent`);
+  underWay += 1;
   try {
-    const { mail, others } = await owed.make();
-    await withHeartbeat(context, (signal) => mailer.send(mail, signal));
-    context.heartbeat(others);
-    return others;
-  } catch (error) {
-    // If this fails, there is one place less for six minutes.
-    await giveBackMail(sql, owed.eshopId).catch(() => {});
-    throw error;
+    await takePlace(sql, owed);
+    try {
+      const { mail, others } = await owed.make();
+      await withHeartbeat(context, (signal) => mailer.send(mail, signal));
+      context.heartbeat(others);
+      return others;
+    } catch (error) {
+      // If this fails, there is one place less for six minutes.
+      await giveBackMail(sql, owed.eshopId).catch(() => {});
+      throw error;
+    }
+  } finally {
+    underWay -= 1;
   }
 }
 
@@ -102,10 +116,15 @@ async function takePlace(sql: Pool, { what, eshopId, owes }: OwedMail): Promise<
   const wait = await takeMail(sql, eshopId);
   if (wait === null) return;
   await putOffMail(sql, owes);
-  throw ApplicationFailure.create({
-    message: `the ${what} is put off: its e-shop has been sent many mails in a short time`,
+  throw putOff(`the ${what} is put off: its e-shop has been sent many mails in a short time`, wait);
+}
+
+/** @param wait the time until it is retried, in milliseconds; default: as after a failure */
+function putOff(message: string, wait?: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    message,
     type: 'MailPutOff',
-    nextRetryDelay: wait,
     category: ApplicationFailureCategory.BENIGN,
+    ...(wait === undefined ? {} : { nextRetryDelay: wait }),
   });
 }

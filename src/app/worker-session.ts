@@ -95,7 +95,10 @@ interface SessionTerms {
   readonly onSetBack: (why: string) => void;
 }
 
-/** Waybill's own steps under way at once: they are short, and more would only wait for a connection to the database. */
+/**
+ * Waybill's own steps under way at once; more would only wait for a connection to the database. Nearly all are short. Mails may take
+ * long, and get half of the places at most (`activities/mail-once.ts`); retention, and tests of webhooks that operators start, are few.
+ */
 const MAX_STEPS_AT_ONCE = 40;
 /**
  * A cached workflow takes 17 to 172 KiB, at most 0.3 MiB; one that is not cached costs a replay with every failed attempt. All fit

@@ -12,6 +12,7 @@ import { claimWarnings } from '../../src/db/incidents/warnings.ts';
 import { setActive } from '../../src/db/webhooks/change.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import type { Mailer } from '../../src/mail/mail.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
@@ -120,6 +121,35 @@ test('sent together, but not all recorded: the next try records them, and none i
   expect(server.mails).toHaveLength(1);
   const owed = await sql`select from deactivations where mailed_at is null`;
   expect(owed).toHaveLength(0);
+});
+
+test('a silent mail server holds half of the places of Waybill’s own steps, not all; the other mails follow', async () => {
+  const { eshopId: other } = await createEshop(database.sql, { name: 'Other', email: 'other@shop.example' });
+  const webhooks: number[] = [];
+  for (let index = 0; index < 40; index += 1) webhooks.push(await deactivated(index % 2 === 0 ? eshopId : other));
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  let asked = 0;
+  const mailer: Mailer = {
+    async send() {
+      asked += 1;
+      await answered;
+    },
+  };
+  const mailOf = (webhookId: number) => {
+    const activity = createMailDeactivation({ ...deps(), mailer });
+    return waitOf(new MockActivityEnvironment().run(activity, { webhookId, generation: 1 }));
+  };
+  let ended = 0;
+  const mailing = webhooks.map((each) => mailOf(each).finally(() => (ended += 1)));
+  await expect.poll(() => asked + ended).toBe(40);
+  expect(asked).toBe(20);
+  answer();
+  const waits = await Promise.all(mailing);
+  for (const [index, each] of webhooks.entries()) if (waits[index] !== null) expect(await mailOf(each)).toBeNull();
+  expect(asked).toBe(40);
 });
 
 test('a clock that was set back by an hour puts off nothing', async () => {
