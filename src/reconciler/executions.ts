@@ -4,7 +4,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
+import { type DeliveryActivities, webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { recoveryChangedSignal } from '../../workflows/recovery-types.ts';
 import { releaseChangedSignal } from '../../workflows/release-types.ts';
 import { READ_DEADLINE_MS } from '../temporal/deadlines.ts';
@@ -136,11 +136,18 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
 
 type Description = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['describe']>>['raw'];
 
-/** True if nothing happens before a future time or a signal. A workflow with an activity paused by an operator is not asleep. */
+/** It waits for the mail server between its tries, which no signal ends. */
+const MAILS: keyof DeliveryActivities = 'mailDeactivation';
+
+/**
+ * True if nothing happens before a future time or a signal. A workflow that mails is not asleep, nor is one with an activity paused by
+ * an operator.
+ */
 function isAsleep({ pendingActivities, pendingWorkflowTask }: Description): boolean {
   if (pendingWorkflowTask !== null && pendingWorkflowTask !== undefined) return false;
   return (pendingActivities ?? []).every(
-    ({ state, paused, nextAttemptScheduleTime: next }) =>
+    ({ activityType, state, paused, nextAttemptScheduleTime: next }) =>
+      activityType?.name !== MAILS &&
       state === PENDING_ACTIVITY_STATE_SCHEDULED &&
       paused !== true &&
       next !== null &&

@@ -125,7 +125,8 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       kind: 'mail',
       workflowId: deliveryWorkflowId(found),
       name: { webhookId: found.webhookId, deliveryId: found.id },
-      next: 'ahead',
+      // Due since the deactivation: a workflow that waits for anything else has forgotten it.
+      next: 'late',
       isStillTracked: () => db.isMailUnsent(sql, found),
       restart: (former) => restarter.restart(found, former),
     };

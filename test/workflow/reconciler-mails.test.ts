@@ -1,6 +1,9 @@
 /** A deactivation mail is owed, whatever happened to the workflow that was to send it. */
 import { afterEach, expect, test } from 'vitest';
+import { compensate } from '../../src/db/webhooks/compensation.ts';
+import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
+import { makeAttempt } from '../support/deliveries.ts';
 import { startDeliveryStack } from '../support/delivery-stack.ts';
 import { loseWorkflow } from '../support/lost-workflows.ts';
 import { createReceiver } from '../support/receiver.ts';
@@ -9,6 +12,20 @@ const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
+
+/** A delivery that fails, and a reconciler that checks often. */
+async function failing(name: string, mailer: Mailer, policy: Partial<RetryPolicy>) {
+  const stack = await startDeliveryStack(name, {
+    mailer,
+    policy,
+    timings: { reconcileIntervalMs: 300, reconcileGraceMs: 1_000 },
+  });
+  cleanups.push(() => stack.stop());
+  const receiver = await createReceiver({ status: 503 });
+  cleanups.push(() => receiver.close());
+  await stack.createWebhook(receiver.url);
+  return { stack, receiver, id: await stack.fireOne('10001') };
+}
 
 /** A failed delivery whose webhook is inactive and whose workflow waits for a mail server that is away. */
 async function unmailed(name: string) {
@@ -22,16 +39,7 @@ async function unmailed(name: string) {
       taken.push(mail);
     },
   };
-  const stack = await startDeliveryStack(name, {
-    mailer,
-    policy: { maxRetries: 0 },
-    timings: { reconcileIntervalMs: 300, reconcileGraceMs: 1_000 },
-  });
-  cleanups.push(() => stack.stop());
-  const receiver = await createReceiver({ status: 503 });
-  cleanups.push(() => receiver.close());
-  await stack.createWebhook(receiver.url);
-  const id = await stack.fireOne('10001');
+  const { stack, receiver, id } = await failing(name, mailer, { maxRetries: 0 });
   await stack.until('a try to mail', async () => tries > 0);
   const comesBack = () => {
     isAway = false;
@@ -62,4 +70,42 @@ test('its history lost while the mail server was away: mailed once', async () =>
   expect(await stack.untilClosed(id)).toBe('FAILED');
   expect(stack.repaired()).toEqual(repaired('missing'));
   expect(taken).toHaveLength(1);
+});
+
+test('a mail server that is away for long: nothing to repair', async () => {
+  const { stack, id, taken, comesBack } = await unmailed('mail-waits');
+  await stack.until('a look at the late mail', async () => {
+    const looks = await stack.sql`select from deactivations where check_at is not null`;
+    return looks.length > 0;
+  });
+  comesBack();
+  expect(await stack.untilClosed(id)).toBe('FAILED');
+  expect(taken).toHaveLength(1);
+  expect(stack.repaired()).toEqual([]);
+});
+
+test('Temporal restored to before the compensation: its workflow is woken from the wait for an attempt, and mails', async () => {
+  const subjects: string[] = [];
+  const mailer: Mailer = {
+    async send({ subject }) {
+      subjects.push(subject);
+    },
+  };
+  const policy = { initialIntervalMs: 600_000, maxRetries: 1, windowMs: 3_600_000 };
+  const { stack, receiver, id } = await failing('mail-forgotten', mailer, policy);
+  await stack.untilState(id, 'retrying');
+  await stack.untilBegun(id);
+  await stack.until('its wait', async () => {
+    const { events } = await stack.workflow(id).fetchHistory();
+    // Not the timer with which it waits for a slow first attempt: that comes before anything is read.
+    const read = events?.findIndex((event) => event.activityTaskCompletedEventAttributes) ?? -1;
+    return read >= 0 && events?.slice(read).some((event) => event.timerStartedEventAttributes) === true;
+  });
+  // As the workflow did afterwards, in the part of its history that is lost.
+  await makeAttempt(stack.sql, id, 2);
+  await compensate(stack.sql, id);
+  expect(await stack.untilClosed(id)).toBe('FAILED');
+  expect(subjects.filter((subject) => subject.includes('was deactivated'))).toHaveLength(1);
+  expect(stack.repaired()).toEqual([{ kind: 'mail', action: 'woken', reason: 'asleep', count: 1 }]);
+  expect(receiver.requests).toHaveLength(1);
 });
