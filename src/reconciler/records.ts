@@ -15,7 +15,8 @@ import { controlRecovery } from '../db/recoveries/recoveries.ts';
 import { requeueAll } from '../db/webhooks/batch-returns.ts';
 import { countBatch } from '../db/webhooks/batches.ts';
 import { closeDelivery } from '../db/webhooks/deliveries.ts';
-import type { Former, Restarter } from '../temporal/dispatcher.ts';
+import type { Restarter } from '../temporal/dispatcher.ts';
+import type { Former } from '../temporal/workflow-calls.ts';
 import type { NextStep, TrackedKind } from './verdict.ts';
 
 export interface TrackedRecord {
@@ -105,9 +106,11 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       kind: 'batch',
       workflowId: batchWorkflowId(batchId),
       name: { batchId },
-      next: 'ahead',
+      // Its deliveries are due since they were claimed.
+      next: 'late',
       isStillTracked: async () => (await db.openBatches(sql, [batchId])).length > 0,
-      restart: async () => await restarter.restartBatch(batchId, await db.openOfBatch(sql, batchId)),
+      restart: async (former) =>
+        await restarter.restartBatch(batchId, await db.openOfBatch(sql, batchId), former),
       // Attempts under way may still succeed: their deliveries are checked again when late.
       async endedByOperator() {
         const requeued = await requeueAll(sql, batchId, graceMs);

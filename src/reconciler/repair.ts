@@ -2,7 +2,7 @@
  * Repairs one record: asks Temporal, then the database again, then acts. Any worker may repeat a step: a workflow id runs once, and a
  * delivery is closed once.
  */
-import type { Former } from '../temporal/dispatcher.ts';
+import type { Former } from '../temporal/workflow-calls.ts';
 import type { Executions } from './executions.ts';
 import type { TrackedRecord } from './records.ts';
 import { type TrackedKind, type Verdict, verdictOn, type WorkflowFound } from './verdict.ts';

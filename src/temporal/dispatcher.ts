@@ -5,7 +5,7 @@
  * connection to Temporal.
  */
 import type { Client, WorkflowOptions } from '@temporalio/client';
-import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { TypedSearchAttributes, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { deliverEvent } from '../../workflows/deliver-event.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
 import type { MailTimes } from '../../workflows/delivery-types.ts';
@@ -42,7 +42,13 @@ import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 import { isRefusal } from './refusal.ts';
 import type { BatchStarter } from './start-batch.ts';
 import type { RecoveryStarter } from './start-recovery.ts';
-import { signalWorkflow, startOrSignalWorkflow, startWorkflow } from './workflow-calls.ts';
+import {
+  type Former,
+  HOW_AFTER,
+  signalWorkflow,
+  startOrSignalWorkflow,
+  startWorkflow,
+} from './workflow-calls.ts';
 
 export type { Urgency };
 
@@ -86,9 +92,6 @@ export interface Restarter
   /** Replaces the running release timer of a pre-order. @returns false if another worker was first */
   replaceRelease(eshopId: number, eshopOrderId: string): Promise<boolean>;
 }
-
-/** Temporal's workflow under an id: none, one that has ended, or a running one that must be replaced. */
-export type Former = 'missing' | 'ended' | 'running';
 
 /** @param client on the worker's own connection, so that a workflow's first task runs here directly */
 export function createDispatcher(
@@ -225,13 +228,3 @@ function failedAttempt(failure: Omit<AttemptFailure, 'kind'>): FailedAttempt {
   const failed = { number, status, sentence, at: at.toISOString(), nextAttemptAt: next };
   return behind === 0 ? failed : { ...failed, behind };
 }
-
-/** The options for starting a workflow again; they take effect only if Temporal's state is still as it was found. */
-const HOW_AFTER = {
-  missing: { workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE },
-  ended: { workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE },
-  running: {
-    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-    workflowIdConflictPolicy: WorkflowIdConflictPolicy.TERMINATE_EXISTING,
-  },
-} as const satisfies Record<Former, object>;

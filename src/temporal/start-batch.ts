@@ -9,7 +9,7 @@ import { entityIdsKey } from '../../workflows/search-attributes.ts';
 import type { ClaimedDelivery } from '../db/outbox/outbox.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { isRefusal } from './refusal.ts';
-import { startWorkflow } from './workflow-calls.ts';
+import { type Former, HOW_AFTER, startWorkflow } from './workflow-calls.ts';
 
 export interface BatchStarter {
   /**
@@ -20,10 +20,10 @@ export interface BatchStarter {
    */
   startBatch(batchId: string, deliveries: readonly ClaimedDelivery[], urgency: Urgency): Promise<boolean>;
   /**
-   * Starts a batch again that ended by itself but still holds deliveries.
-   * @returns false if it already runs
+   * Starts a batch again that still holds deliveries.
+   * @returns false if another worker was first
    */
-  restartBatch(batchId: string, deliveries: readonly ClaimedDelivery[]): Promise<boolean>;
+  restartBatch(batchId: string, deliveries: readonly ClaimedDelivery[], former: Former): Promise<boolean>;
 }
 
 /** The maximum number of webhooks named in the operator's view; the others are counted. */
@@ -47,17 +47,15 @@ export function createBatchStarter(
   async function start(
     batchId: string,
     deliveries: readonly ClaimedDelivery[],
-    workflowIdReusePolicy: WorkflowIdReusePolicy,
     urgency: Urgency,
+    how: Pick<WorkflowOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'requestEagerStart'>,
   ): Promise<boolean> {
     const input = batchInput(batchId, policy, deliveries);
     const startWith = (attributes: SearchAttributes) =>
       startWorkflow<typeof deliverBatch>(client, 'deliverBatch', {
+        ...how,
         workflowId: batchWorkflowId(batchId),
-        workflowIdReusePolicy,
         taskQueue,
-        // Also for retries, unlike their own workflows: the deliveries of a batch are due by now, and share one task.
-        requestEagerStart: urgency !== 'recovery',
         args: [input],
         priority: batchPriority(urgency),
         staticSummary: batchTitle(input),
@@ -77,9 +75,13 @@ export function createBatchStarter(
 
   return {
     startBatch: (batchId, deliveries, urgency) =>
-      start(batchId, deliveries, WorkflowIdReusePolicy.REJECT_DUPLICATE, urgency),
-    restartBatch: (batchId, deliveries) =>
-      start(batchId, deliveries, WorkflowIdReusePolicy.ALLOW_DUPLICATE, 'fresh'),
+      start(batchId, deliveries, urgency, {
+        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        // Also for retries, unlike their own workflows: the deliveries of a batch are due by now, and share one task.
+        requestEagerStart: urgency !== 'recovery',
+      }),
+    restartBatch: (batchId, deliveries, former) =>
+      start(batchId, deliveries, 'fresh', { ...HOW_AFTER[former], requestEagerStart: false }),
   };
 }
 

@@ -6,7 +6,12 @@ import {
   type WorkflowSignalWithStartOptions,
   type WorkflowStartOptions,
 } from '@temporalio/client';
-import type { WithWorkflowArgs, Workflow } from '@temporalio/common';
+import {
+  type WithWorkflowArgs,
+  type Workflow,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+} from '@temporalio/common';
 import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
 
 interface Signal {
@@ -15,6 +20,19 @@ interface Signal {
   /** Default: that of a call that must not be lost. */
   readonly deadlineMs?: number;
 }
+
+/** Temporal's workflow under an id: none, one that has ended, or a running one that must be replaced. */
+export type Former = 'missing' | 'ended' | 'running';
+
+/** The options for starting a workflow again; they take effect only if Temporal's state is still as it was found. */
+export const HOW_AFTER = {
+  missing: { workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE },
+  ended: { workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE },
+  running: {
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.TERMINATE_EXISTING,
+  },
+} as const satisfies Record<Former, object>;
 
 /** @returns false if a workflow with this id prevents the start */
 export async function startWorkflow<W extends Workflow>(

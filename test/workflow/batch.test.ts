@@ -383,6 +383,27 @@ describe('a batch whose workflow', () => {
       { kind: 'batch', action: 'startedAgain', reason: 'missing', count: 1 },
     ]);
   });
+
+  test('cannot go on: another run replaces it', async () => {
+    const stack = await start({ worker: false, timings });
+    const receiver = await startReceiver();
+    await stack.createWebhook(receiver.url);
+    const id = await stack.fireOne('10001');
+    const batchId = '01990000-0000-7000-8000-0000000000ac';
+    await stack.sql`update deliveries set batch_id = ${batchId}, claimed_until = now() - interval '1 second'`;
+    // Each of its tasks fails, like those of a history that the present code cannot continue.
+    await stack.client.workflow.start('noSuchWorkflow', {
+      workflowId: batchWorkflowId(batchId),
+      taskQueue: stack.taskQueue,
+      workflowTaskTimeout: '1s',
+    });
+    await stack.startWorker();
+    await stack.untilState(id, 'delivered');
+    expect(receiver.requests).toHaveLength(1);
+    expect(await stack.untilEnded(batchWorkflowId(batchId))).toBe('COMPLETED');
+    await stack.until('the log', async () => stack.repaired().length > 0);
+    expect(stack.repaired()).toEqual([{ kind: 'batch', action: 'startedAgain', reason: 'stuck', count: 1 }]);
+  });
 });
 
 test('claimed for a batch by a relay that died: the same batch is started again, in every setting', async () => {
