@@ -151,11 +151,8 @@ function createBeginning(
     const page = await deps.execute((by) => loadOfBatch(by, batch.id, ids));
     const { ready, refused, unprepared } = await begin(deps, page, terms, batch, prepareWith);
     for (const { delivery, error } of unprepared) {
-      await cannotBePrepared(deps, { deliveryId: delivery.id, lastChance: false }, error).catch(
-        (fault: unknown) => {
-          if (!(fault instanceof InternalFailure)) throw fault;
-        },
-      );
+      // It always throws. If that is the database's failure, the others of the page have begun all the same.
+      await cannotBePrepared(deps, { deliveryId: delivery.id, lastChance: false }, error).catch(() => {});
     }
     const begun = new Map(ready.map((each) => [each.delivery.id, each]));
     const underWay = new Set(

@@ -200,6 +200,25 @@ describe('nothing is sent, and its own workflow does what follows', () => {
   });
 });
 
+test('beside some of which no request can be made, while the database fails for these: the others are sent', async () => {
+  const broken = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+  await database.sql`update webhooks set secret = 'broken' where id = ${broken}`;
+  for (let index = 0; index < 3; index += 1) await fireDelivery(database.sql, { eshopId, webhookId });
+  const batchId = uuidv7();
+  await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10, batchId });
+  const sql = new Proxy(database.sql, {
+    apply(target, self, asked) {
+      if (String(asked[0]).includes('coalesce(window_started_at')) throw new Error('The database is away.');
+      return Reflect.apply(target, self, asked);
+    },
+  });
+  const sent: AttemptRequest[] = [];
+  const deps = { ...common(), sql, sender: senderOf(delivered, sent) };
+  const counts = await makeBatch(deps, { batchId, policy }, neither);
+  expect(counts).toEqual({ delivered: 3, requeued: 3, deferred: 0, left: 0 });
+  expect(sent).toHaveLength(3);
+});
+
 test('a failure of Waybill’s own uses up no attempt', async () => {
   const { outcome, together } = await both(
     answer({ outcome: 'internal', error: 'our resolver is not responding' }),
