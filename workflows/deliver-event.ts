@@ -181,7 +181,12 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       if (situation.open && workflowInfo().continueAsNewSuggested) {
         // A webhook switched on and off thousands of times: the rest continues in a fresh history.
         const { first: _, ...rest } = input;
-        await continueAsNew<typeof deliverEvent>({ ...rest, attemptsMade: situation.attemptsMade });
+        const lastFailure = view.lastFailure();
+        await continueAsNew<typeof deliverEvent>({
+          ...rest,
+          attemptsMade: situation.attemptsMade,
+          ...(lastFailure === undefined ? {} : { lastFailure }),
+        });
       }
       const policyGoesOn = (made: number, windowEndsAt: number | null) =>
         attempts(seen, made, windowEndsAt === null ? input.policy.windowMs : msUntil(windowEndsAt));

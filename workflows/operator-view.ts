@@ -25,6 +25,8 @@ export interface OperatorView {
   held(until: number, operator: OperatorHold | null): void;
   resumed(): void;
   ended(state: FinalState, sentence: string): void;
+  /** The latest one; undefined if none has failed. */
+  lastFailure(): FailedAttempt | undefined;
 }
 
 /** How many operator actions are shown, latest first. */
@@ -113,6 +115,7 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
       headline = sentence;
       show();
     },
+    lastFailure: () => failed.at(-1),
   };
 }
 

@@ -4,6 +4,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
+import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import {
   deliveryStateKey,
@@ -73,13 +74,21 @@ test('a delivery goes on in a fresh history, with its count and its wait', async
   expect(receiver.requests.map(({ headers }) => headers['x-service-attempt'])).toEqual(['1', '2']);
 });
 
-test('between two attempts it goes on in a fresh history too, and sends nothing before its time', async () => {
+test('between two attempts it goes on in a fresh history too, shows the last one, and sends nothing before its time', async () => {
   receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   const before = receiver.requests.length;
   await stack.retireWebhooks();
   await stack.createWebhook(`${receiver.url}/waiting`);
   const id = await stack.fireOne('10081');
   await stack.untilState(id, 'retrying');
+  receiver.respond({ status: 500, headers: { 'retry-after': '600' } });
+  const { client, sql, policy } = stack;
+  await createOperatorActions({ client, sql, policy }).tryNow(id, {});
+  const shown = async () => {
+    const query = stack.workflow(id).query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    return String((await query).currentDetails);
+  };
+  await stack.until('the second attempt', async () => (await shown()).includes('Attempt 2 of 21 failed'));
   const first = (await stack.describe(id))?.runId;
   await stack.until('a fresh history', async () => {
     await stack.signal(id, webhookChangedSignal);
@@ -89,6 +98,8 @@ test('between two attempts it goes on in a fresh history too, and sends nothing 
     const { events } = await stack.workflow(id).fetchHistory();
     return events?.some((event) => event.timerStartedEventAttributes);
   });
-  expect(receiver.requests).toHaveLength(before + 1);
-  expect(await stack.delivery(id)).toMatchObject({ state: 'retrying', attemptsMade: 1 });
+  expect(await shown()).toContain('Attempt 2 of 21 failed');
+  expect((await stack.describe(id))?.typedSearchAttributes.get(lastStatusKey)).toBe(500);
+  expect(receiver.requests).toHaveLength(before + 2);
+  expect(await stack.delivery(id)).toMatchObject({ state: 'retrying', attemptsMade: 2 });
 });
