@@ -132,12 +132,12 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     return Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, usage.nextAt - at, (at - usage.endedAt) / 2));
   }
 
-  /** Waits for a place of the webhook, then for the e-shop's turn. @returns false if `signal` aborts first */
-  async function enter(webhook: Usage, eshop: Usage, signal: AbortSignal): Promise<boolean> {
-    if (!(await webhook.turns.enter(webhook.key, signal))) return false;
-    if (await eshop.turns.enter(eshop.key, signal)) return true;
+  /** Waits for a place of the webhook, then for the e-shop's turn. @returns whose did not come before `signal` aborted, or null */
+  async function enter(webhook: Usage, eshop: Usage, signal: AbortSignal): Promise<Usage | null> {
+    if (!(await webhook.turns.enter(webhook.key, signal))) return webhook;
+    if (await eshop.turns.enter(eshop.key, signal)) return null;
     webhook.turns.leave(webhook.key);
-    return false;
+    return eshop;
   }
 
   /** Counts an attempt when it asks, not when it begins: hundreds may ask at once. */
@@ -209,12 +209,12 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
       signal?.addEventListener('abort', abort, { once: true });
       if (signal?.aborted === true) abort();
       count(webhook, eshop, host, 1);
-      const entered = await enter(webhook, eshop, giveUp.signal);
+      const full = await enter(webhook, eshop, giveUp.signal);
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
-      if (entered) return permitFor(webhook, eshop);
+      if (full === null) return permitFor(webhook, eshop);
       count(webhook, eshop, webhook.host, -1);
-      return signal?.aborted === true ? undefined : comeAgain(eshop, now());
+      return signal?.aborted === true ? undefined : comeAgain(full, now());
     },
     open: () => open,
     quotas: (share, without = new Set()) => ({

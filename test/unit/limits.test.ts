@@ -150,6 +150,17 @@ describe('who gets no permit', () => {
     expect(await waiting).toMatchObject({ release: expect.any(Function) });
   });
 
+  test('gives up at a webhook that begins to hang, without closing its e-shop', async () => {
+    const { limits, to, permits, attempts } = make({ claimAheadMs: 20 });
+    for (let round = 0; round < 30; round += 1) await attempts(to(1), 1, 5, false);
+    // Another webhook of the e-shop takes long, so that each caller sent away would delay the next for as long.
+    await attempts(to(2), 20, 1_900, true);
+    await permits(to(1), 20);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => limits.acquire(to(1))));
+    expect(answers.map((answer) => typeof answer)).toEqual(Array.from({ length: 10 }, () => 'number'));
+    expect(limits.quotas(1).eshops.get(1)).toBe(80);
+  });
+
   test('holds nothing once it is told to stop', async () => {
     const { limits, to, permits, attempts } = make({ claimAheadMs: 60_000 });
     for (let round = 0; round < 20; round += 1) await attempts(to(1), 1, 5, false);
