@@ -112,6 +112,18 @@ test('of a webhook with an order it gets the first of a record, and the next one
   expect(await claimable()).toEqual([deliveries[1]?.id]);
 });
 
+test('if the relay leaves before the COMMIT, any other may claim it at once', async () => {
+  const detach = notifierOf(database.sql).attach(relay);
+  await transaction(database.sql, async (tx) => {
+    await event(tx);
+    detach();
+  });
+  const open = async () => await database.sql`select from deliveries where claimed_until is null`;
+  await expect.poll(open).toHaveLength(1);
+  expect(taken).toEqual([]);
+  expect(await claimable()).toHaveLength(1);
+});
+
 test('without a relay in the process it waits in the queue', async () => {
   await transaction(database.sql, event);
   expect(await claimable()).toHaveLength(1);

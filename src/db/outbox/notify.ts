@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EventType } from '../../domain/event-types.ts';
 import type { Pool } from '../pool.ts';
-import type { QueuedDelivery } from './outbox.ts';
+import { type QueuedDelivery, releaseDeliveries } from './outbox.ts';
 
 /** The channel that relays listen on. The payload names the waiting work, {@link relayWork}, and the sender, separated by spaces. */
 export const OUTBOX_CHANNEL = 'waybill_outbox';
@@ -76,14 +76,30 @@ function createNotifier(sql: Pool): Notifier {
     waiting.clear();
   }
 
+  function wake(work: Iterable<RelayWork>): void {
+    for (const one of work) waiting.add(one);
+    if (timer !== undefined || waiting.size === 0) return;
+    const wait = last + MIN_INTERVAL_MS - performance.now();
+    if (wait <= 0) send();
+    else timer = setTimeout(send, wait);
+  }
+
+  /** The relay has left since it claimed them. If this fails, they wait for the end of their lease. */
+  function release(claimed: readonly QueuedDelivery[]): void {
+    const ids = claimed.map(({ id }) => id);
+    releaseDeliveries(sql, ids).then(
+      () => wake(['fresh']),
+      () => {},
+    );
+  }
+
   return {
     notify(work, claimed = []) {
-      if (claimed.length > 0) relay?.take(claimed);
-      for (const one of work) waiting.add(one);
-      if (timer !== undefined || waiting.size === 0) return;
-      const wait = last + MIN_INTERVAL_MS - performance.now();
-      if (wait <= 0) send();
-      else timer = setTimeout(send, wait);
+      if (claimed.length > 0) {
+        if (relay === undefined) release(claimed);
+        else relay.take(claimed);
+      }
+      wake(work);
     },
     hasRoom: (eshopId) => relay?.hasRoom(eshopId) === true,
     attach(attached) {
