@@ -30,3 +30,11 @@ export function article(noun: string): string {
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
 }
+
+/** An anchor for a heading: letters and digits of any script, and hyphens; nothing that needs escaping in HTML. */
+export function anchor(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '');
+}

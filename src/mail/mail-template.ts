@@ -1,5 +1,6 @@
 /** A mail as paragraphs, facts and requests, from which both its text and its HTML are made. */
-import { oneLine } from '../domain/words.ts';
+import MarkdownIt from 'markdown-it';
+import { anchor, oneLine } from '../domain/words.ts';
 import type { Mail } from './mail.ts';
 
 /** A request to the API that the reader may want to make. */
@@ -86,6 +87,9 @@ function requestLine({ method, path, body }: ApiRequest, publicUrl: string | nul
   return `${method} ${publicUrl ?? ''}${path}${body === undefined ? '' : ` ${body}`}`;
 }
 
+/** Escapes a text for HTML, between tags and in double quotes. */
+const { escapeHtml } = new MarkdownIt().utils;
+
 const COLOURS = { bad: '#b42318', warning: '#b54708' } as const;
 /** Long addresses and errors break anywhere rather than widen the page on a phone. */
 const BREAKS = 'overflow-wrap:anywhere;word-break:break-word';
@@ -126,30 +130,11 @@ function factsInHtml(facts: readonly (readonly [string, string])[]): string {
 
 /** Linked to its documentation: a browser has neither API key nor token for the request itself. */
 function requestInHtml(request: ApiRequest, publicUrl: string | null): string {
+  const { method, operation } = request;
   const code = `<code style="font:14px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;${BREAKS}">${escapeHtml(requestLine(request, publicUrl))}</code>`;
   const linked =
     publicUrl === null
       ? code
-      : `<a href="${escapeHtml(`${publicUrl}/docs#${anchorOf(request)}`)}" style="color:#175cd3">${code}</a>`;
+      : `<a href="${escapeHtml(`${publicUrl}/docs/reference/${anchor(`${method} ${operation}`)}`)}" style="color:#175cd3">${code}</a>`;
   return `<p style="margin:0 0 16px;padding:8px 12px;background:#f2f4f7;border-radius:4px">${linked}</p>`;
-}
-
-function anchorOf({ method, operation }: ApiRequest): string {
-  return `${method} ${operation}`
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replace(/-$/, '');
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Escapes a text for HTML, between tags and in quoted attributes. */
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

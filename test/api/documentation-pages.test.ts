@@ -2,9 +2,9 @@
 import MiniSearch from 'minisearch';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { OpenApiDocument } from '../../src/api/documentation/document.ts';
-import { anchor } from '../../src/api/documentation/markdown.ts';
 import { searchOver } from '../../src/api/documentation/search-index.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
+import { anchor } from '../../src/domain/words.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 
 let api: TestApi;
@@ -67,31 +67,12 @@ test('no page has a style or a script within, which its content security policy 
     expect(page.match(/<[^>]* (?:style|on\w+)=|<style|<script>/), path).toBeNull();
 });
 
-test('what was described on one page has kept its anchors there, and leads to where it is now', () => {
-  const start = pages.get('/docs') ?? '';
-  const known = idsOf(start);
-  const titles = [...document.info.description.matchAll(/^## (.*)$/gm)].map(([, title = '']) => title);
-  const anchors = [
-    'quickstart',
-    'receive',
-    'verify-x-service-signature',
-    'verify-webhook-signature',
-    'event-types',
-    'schemas',
-    ...titles.map(anchor),
-    ...operations().map(({ path, method }) => anchor(`${method} ${path}`)),
-    ...operations().map(({ operation }) => `group-${anchor(operation.tags?.[0] ?? '')}`),
-    ...Object.keys(document.components.schemas).map((name) => `schema-${anchor(name)}`),
-  ];
-  expect(anchors.filter((each) => !known.has(each))).toEqual([]);
-});
-
 test('every link leads to a page, and to something on it', () => {
   const ids = new Map([...pages].map(([path, page]) => [path, idsOf(page)]));
   const dead: string[] = [];
   for (const [from, page] of pages) {
     if (/<(?!span class="hljs)[^>]*>undefined<|\[object /.test(page)) dead.push(`${from}: shows no value`);
-    for (const [, link = ''] of page.matchAll(/(?:href|data-moved)="([^"]+)"/g)) {
+    for (const [, link = ''] of page.matchAll(/href="([^"]+)"/g)) {
       if (/^\/docs\/assets\/|^\/openapi\.json$|^\/console$|^https?:/.test(link)) continue;
       const [path = '', id] = link.split('#');
       const found = ids.get(path === '' ? from : path);

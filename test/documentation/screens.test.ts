@@ -119,15 +119,6 @@ test('the language chosen on one page is that of the next, and code can be copie
   await context.close();
 });
 
-test('an address of the earlier one page leads to where the operation is described now', async () => {
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE_MS);
-  await page.goto(`${server.url}/docs#put-v21-webhooks-id-activate`);
-  await page.getByRole('heading', { level: 1, name: 'Activate a webhook' }).waitFor();
-  await context.close();
-});
-
 test('without script, languages can be chosen, the contents open, and a search leads to results', async () => {
   const context = await browser.newContext({
     javaScriptEnabled: false,

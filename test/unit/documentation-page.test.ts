@@ -3,8 +3,9 @@
  */
 import { expect, test } from 'vitest';
 import type { OpenApiDocument } from '../../src/api/documentation/document.ts';
-import { anchor, blocks, inline } from '../../src/api/documentation/markdown.ts';
+import { blocks, inline } from '../../src/api/documentation/markdown.ts';
 import { makeSite } from '../../src/api/documentation/site.tsx';
+import { anchor } from '../../src/domain/words.ts';
 
 const hostile = '<script>alert("1")</script><img src=x onerror=alert(1)>';
 

@@ -14,7 +14,7 @@ What it is *about*, in \`short\`.
 
 ## What's first?
 
-See [another](receiving.md#what-to-check), [its start](./retries.md) and [the reference](/docs#get-v21-orders).
+See [another](receiving.md#what-to-check), [its start](./retries.md) and [the reference](/docs/reference/get-v21-orders).
 
 \`\`\`js Node.js
 const a = 1 < 2;
@@ -53,7 +53,7 @@ test("links to other guides' files lead to their pages", () => {
   expect([...String(guide.html).matchAll(/<a href="(\/[^"]+)"/g)].map(([, href]) => href)).toEqual([
     '/docs/guides/receiving#what-to-check',
     '/docs/guides/retries',
-    '/docs#get-v21-orders',
+    '/docs/reference/get-v21-orders',
   ]);
 });
 

@@ -1,13 +1,9 @@
+import { anchor } from '../../domain/words.ts';
 import { DOCS } from './assets.ts';
-import { anchor } from './markdown.ts';
 
-/** The last part of the address of an operation, also its anchor on the first page. @param method in any case */
-export function operationAnchor(method: string, path: string): string {
-  return anchor(`${method} ${path}`);
-}
-
+/** The page of an operation, to which mails link as well. @param method in any case */
 export function operationPath(method: string, path: string): string {
-  return `${DOCS}/reference/${operationAnchor(method, path)}`;
+  return `${DOCS}/reference/${anchor(`${method} ${path}`)}`;
 }
 
 export function schemaPath(name: string): string {

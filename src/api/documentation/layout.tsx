@@ -2,7 +2,6 @@
 /** The frame of every page: head, search, contents, neighbours. */
 import type { Child } from 'hono/jsx';
 import { asset, DOCS } from './assets.ts';
-import { Method } from './method.tsx';
 
 /** A page, as named in the contents and in its neighbours' links. */
 export interface NavEntry {
@@ -31,6 +30,11 @@ interface PageProps {
   readonly sections?: readonly Section[];
   readonly query?: string;
   readonly children: Child;
+}
+
+/** The method of an operation, in its colour. @param method in any case */
+export function Method({ method }: { method: string }) {
+  return <span class={`method ${method.toLowerCase()}`}>{method.toUpperCase()}</span>;
 }
 
 /** A name that may wrap only after its underscores. */

@@ -2,6 +2,7 @@
 import { raw } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import MarkdownIt from 'markdown-it';
+import { anchor } from '../../domain/words.ts';
 
 const renderer = new MarkdownIt({ html: false });
 
@@ -9,14 +10,6 @@ renderer.renderer.rules.heading_open = (tokens, index) => {
   const title = tokens[index + 1]?.content ?? '';
   return `<${tokens[index]?.tag} id="${anchor(title)}">`;
 };
-
-/** An anchor for a heading: letters and digits of any script, and hyphens; nothing that needs escaping in HTML. */
-export function anchor(text: string): string {
-  return text
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-|-$/g, '');
-}
 
 export function blocks(text: string): HtmlEscapedString {
   return raw(renderer.render(text).trim());

@@ -2,9 +2,8 @@
 /** The page of an operation: its description, parameters and responses, with an example. */
 import { CodeBlock, Snippets } from './code-view.tsx';
 import type { DocumentedOperation, DocumentedSchema, OpenApiDocument } from './document.ts';
-import { type Section, SectionHeading } from './layout.tsx';
+import { Method, type Section, SectionHeading } from './layout.tsx';
 import { blocks, inline } from './markdown.ts';
-import { Method } from './method.tsx';
 import { FieldTable, limitsOf, TypeName } from './schema-view.tsx';
 import { snippetsOf } from './snippets.ts';
 

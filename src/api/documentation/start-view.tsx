@@ -1,15 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The first page of the documentation: where to begin, and an index. Anchors of texts that used to be here lead to their
- * new pages.
- */
-import type { Child } from 'hono/jsx';
-import { eventPath, operationAnchor, operationPath, rulesPath, schemaPath } from './addresses.ts';
+/** The first page of the documentation: where to begin, and an index. */
+import { eventPath, operationPath, rulesPath, schemaPath } from './addresses.ts';
 import { DOCS } from './assets.ts';
 import type { OpenApiDocument } from './document.ts';
 import type { Group } from './groups.ts';
-import { anchor, blocks, inline } from './markdown.ts';
-import { Method } from './method.tsx';
+import { Method } from './layout.tsx';
+import { blocks, inline } from './markdown.ts';
 
 interface NamedGuide {
   readonly name: string;
@@ -17,37 +13,23 @@ interface NamedGuide {
   readonly summary: string;
 }
 
-/** An entry that links to its own page; with scripts, visitors of its anchor are sent there at once. */
-function Moved({ id, href, children }: { id: string; href: string; children: Child }) {
-  return (
-    <li id={id} data-moved={href}>
-      <a href={href}>{children}</a>
-    </li>
-  );
-}
-
-/** Anchors of texts once on this page, and their new places. */
-const earlier = [
-  ['receive', 'what-a-receiver-gets'],
-  ['verify-x-service-signature', 'how-to-verify-a-signature'],
-  ['verify-webhook-signature', 'how-to-verify-a-signature'],
-] as const;
-
 function Operations({ groups }: { groups: readonly Group[] }) {
   return (
     <>
       {groups.map(({ name, description, operations }) => (
         <section>
-          <h3 id={`group-${anchor(name)}`}>{name}</h3>
+          <h3>{name}</h3>
           {blocks(description)}
           <ul class="index">
             {operations.map(({ method, path, operation }) => (
-              <Moved id={operationAnchor(method, path)} href={operationPath(method, path)}>
-                <Method method={method} />
-                <span>
-                  {inline(operation.summary ?? path)} <code>{path}</code>
-                </span>
-              </Moved>
+              <li>
+                <a href={operationPath(method, path)}>
+                  <Method method={method} />
+                  <span>
+                    {inline(operation.summary ?? path)} <code>{path}</code>
+                  </span>
+                </a>
+              </li>
             ))}
           </ul>
         </section>
@@ -82,7 +64,7 @@ export function Start({
       <h2 id="guides">Guides</h2>
       <ul class="cards">
         {guides.map(({ name, title, summary }) => (
-          <li id={name}>
+          <li>
             <a href={`${DOCS}/guides/${name}`}>{title}</a>
             <p>{summary}</p>
           </li>
@@ -91,14 +73,11 @@ export function Start({
       <h2 id="rules">Rules of the interface</h2>
       <ul class="index">
         {rules.map((rule) => (
-          <Moved id={anchor(rule)} href={rulesPath(rule)}>
-            {rule}
-          </Moved>
+          <li>
+            <a href={rulesPath(rule)}>{rule}</a>
+          </li>
         ))}
       </ul>
-      {earlier.map(([id, rule]) => (
-        <span id={id} data-moved={`${DOCS}/rules/${rule}#${id}`} />
-      ))}
       <h2 id="reference">Reference</h2>
       <p>
         Examples read the service's address, the API key and the token from <code>$WAYBILL_URL</code>,{' '}
@@ -120,9 +99,9 @@ export function Start({
       <h2 id="schemas">Schemas</h2>
       <ul class="index columns">
         {schemas.map((name) => (
-          <Moved id={`schema-${anchor(name)}`} href={schemaPath(name)}>
-            {name}
-          </Moved>
+          <li>
+            <a href={schemaPath(name)}>{name}</a>
+          </li>
         ))}
       </ul>
     </>

@@ -4,14 +4,6 @@
 (() => {
   const LANGUAGE = 'waybill-docs-language';
 
-  // Redirects visitors of an anchor that has its own page now.
-  const goWhereItIs = () => {
-    const moved = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.dataset.moved;
-    if (moved) location.replace(moved);
-  };
-  goWhereItIs();
-  addEventListener('hashchange', goWhereItIs);
-
   const here = document.querySelector('#contents [aria-current]');
   const contents = document.getElementById('contents');
   // Not by scrollIntoView(), which would move the starting point of the keyboard.
