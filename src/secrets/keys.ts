@@ -19,11 +19,11 @@ export interface Keys {
    */
   encryptSecret(plain: string, owner: SecretOwner): Buffer;
   /**
-   * Opens secrets sealed by any of the keys, also in the form before key ids: nonce, tag, sealed text, no owner.
+   * Opens secrets sealed by any of the keys.
    * @throws Error if the bytes were changed, or sealed under another key or for another webhook
    */
   decryptSecret(sealed: Buffer, owner: SecretOwner): string;
-  /** True if sealed by the present key, in the present form. */
+  /** True if sealed by the present key. */
   isCurrent(sealed: Buffer): boolean;
   /** Signs the tokens of logins (HS256). */
   readonly tokenKey: Uint8Array;
@@ -65,19 +65,6 @@ function open(key: Buffer, sealed: Buffer, additional: Buffer): string {
   return Buffer.concat([text, decipher.final()]).toString('utf8');
 }
 
-/** Opens with the first key that fits. @throws the error of the first key if none does */
-function openWithAny(keys: readonly Buffer[], sealed: Buffer): string {
-  const errors: unknown[] = [];
-  for (const key of keys) {
-    try {
-      return open(key, sealed, Buffer.alloc(0));
-    } catch (error) {
-      errors.push(error);
-    }
-  }
-  throw errors[0];
-}
-
 const ownerBytes = ({ eshopId, webhookId }: SecretOwner) =>
   Buffer.from(`webhook ${webhookId} of e-shop ${eshopId}`, 'utf8');
 
@@ -102,18 +89,12 @@ export function createKeys(secretKey: Buffer, others: readonly Buffer[] = []): K
     decryptSecret(sealed, owner) {
       const header = sealed.subarray(0, HEADER_BYTES);
       const key = all.find((candidate) => candidate.header.equals(header));
-      if (key !== undefined) {
-        return open(key.sealing, sealed.subarray(HEADER_BYTES), additional(key.header, owner));
-      }
-      if (header.subarray(0, MAGIC.length).equals(MAGIC)) {
+      if (key === undefined) {
         throw new Error(
           `The secret of webhook ${owner.webhookId} is sealed under the master key with the id ${header.subarray(MAGIC.length).toString('hex')}, which is neither in SECRET_KEY nor in SECRET_KEY_PREVIOUS.`,
         );
       }
-      return openWithAny(
-        all.map(({ sealing }) => sealing),
-        sealed,
-      );
+      return open(key.sealing, sealed.subarray(HEADER_BYTES), additional(key.header, owner));
     },
     isCurrent,
     tokenKey: present.token,
