@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { countEvents, findEvent, listEvents } from '../db/event-log.ts';
+import { counted } from '../db/pool.ts';
 import type { PayloadVersion } from '../domain/decimal.ts';
 import { existing } from '../domain/problem.ts';
 import { renderValue } from '../domain/render.ts';
@@ -41,7 +42,7 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
       const filter = { ...asked, since: dateOf(asked.since), until: dateOf(asked.until) };
       const { rows, ...beside } = await readList(sql, asked, {
         list: (part) => listEvents(sql, eshopId, filter, part),
-        count: () => countEvents(sql, eshopId, filter),
+        count: () => counted(countEvents(sql, eshopId, filter)),
       });
       const first = asked.after === undefined && (asked.page ?? 1) === 1;
       const missing = first ? await missingEvents(sql, eshopId, filter, rows.length) : undefined;

@@ -12,7 +12,7 @@ import {
   within,
 } from './id-range.ts';
 import { waitsFor } from './outbox/order.ts';
-import { counted, type Sql } from './pool.ts';
+import type { Sql } from './pool.ts';
 import { deliveriesOfEvent } from './webhooks/deliveries-of-events.ts';
 import { type DeliveryLogRow, shownState } from './webhooks/delivery-log.ts';
 
@@ -59,11 +59,7 @@ export function listEvents(sql: Sql, eshopId: number, filter: EventFilter, slice
 }
 
 /** How many match, up to {@link MAX_COUNTED_ROWS}. */
-export async function countEvents(sql: Sql, eshopId: number, filter: EventFilter): Promise<number> {
-  return await counted(selectCountOfEvents(sql, eshopId, filter));
-}
-
-export function selectCountOfEvents(sql: Sql, eshopId: number, filter: EventFilter) {
+export function countEvents(sql: Sql, eshopId: number, filter: EventFilter) {
   return sql<{ count: number }[]>`
     select count(*)::int as count from (
       select from (${found(sql, eshopId, filter, { limit: MAX_COUNTED_ROWS, offset: 0 })}) f limit ${MAX_COUNTED_ROWS}) counted`;
@@ -86,11 +82,7 @@ export type DeliveryOfEvent = Pick<
 >;
 
 /** The deliveries of these events in the order of their creation, without those of deleted webhooks. */
-export async function deliveriesOf(sql: Sql, eventIds: readonly string[]): Promise<DeliveryOfEvent[]> {
-  return eventIds.length === 0 ? [] : await selectDeliveriesOf(sql, eventIds);
-}
-
-export function selectDeliveriesOf(sql: Sql, eventIds: readonly string[]) {
+export function deliveriesOf(sql: Sql, eventIds: readonly string[]) {
   const columns: ReturnType<Sql> = sql`
     d.event_id, d.id, d.webhook_id, d.state, d.operator_stop, d.attempts_made, d.last_error, d.superseded_by, d.class, d.dispatched_at,
     d.sequence, d.eshop_id, d.entity_id, d.event_type, d.recovery_id, d.created_at, d.next_attempt_at`;

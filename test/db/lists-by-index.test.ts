@@ -1,12 +1,12 @@
 /** The lists of events and deliveries read the rows that they show, and not all that are stored. */
 import { expect, test } from 'vitest';
-import { listEvents, selectDeliveriesOf } from '../../src/db/event-log.ts';
+import { deliveriesOf, listEvents } from '../../src/db/event-log.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { selectCountOfLost } from '../../src/db/recoveries/lost-events.ts';
 import {
   type AllDeliveriesFilter,
+  countAllDeliveries,
   listAllDeliveries,
-  selectCountOfAll,
 } from '../../src/db/webhooks/all-deliveries.ts';
 import { deliveryStates } from '../../src/domain/delivery-state.ts';
 import { idAt } from '../../src/domain/id-time.ts';
@@ -48,7 +48,7 @@ test.each(statistics.slice(0, nightly ? 2 : 1))(
       }
       const page = await listEvents(sql, seeded.eshopId, {}, { limit: 100, offset: 0 });
       const ids = page.map(({ id }) => id);
-      await look('the deliveries of a page of events', selectDeliveriesOf(sql, ids));
+      await look('the deliveries of a page of events', deliveriesOf(sql, ids));
       expect(wrong).toEqual([]);
     } finally {
       await drop();
@@ -172,7 +172,7 @@ test.runIf(nightly)(
             const filter = { webhookId, state, entityId: entity, made };
             for (const query of [
               listAllDeliveries(sql, eshopId, filter, { limit: 30, offset: 0 }),
-              selectCountOfAll(sql, eshopId, filter),
+              countAllDeliveries(sql, eshopId, filter),
             ]) {
               const { scanned, read } = await planner.planOf(query);
               const tables = scanned.filter((table) => !/^webhook/.test(table));

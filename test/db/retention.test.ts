@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { recordMailed } from '../../src/db/incidents/owed-mail.ts';
 import { redeliverWithin } from '../../src/db/outbox/redeliver.ts';
+import { counted } from '../../src/db/pool.ts';
 import { removeEvents } from '../../src/db/retention/old-rows.ts';
 import { deleteInPages } from '../../src/db/retention/pages.ts';
 import { dropPartition, listPartitions, partitionedTables } from '../../src/db/retention/partitions.ts';
@@ -151,7 +152,7 @@ describe('dropped', () => {
       for (let offset = 0; ; offset += 4) {
         const rows = await listAllDeliveries(sql, eshopId, { webhookId }, { limit: 4, offset });
         seen.push(...rows.map(({ id }) => id));
-        if (seen.length === (await countAllDeliveries(sql, eshopId, { webhookId }))) return seen;
+        if (seen.length === (await counted(countAllDeliveries(sql, eshopId, { webhookId })))) return seen;
       }
     };
 

@@ -1,6 +1,7 @@
 /** The delivery log, as the e-shop sees it (docs/interface.md, L1, L2 and L7). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import { counted } from '../../db/pool.ts';
 import { countAllDeliveries, listAllDeliveries } from '../../db/webhooks/all-deliveries.ts';
 import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { findWebhook } from '../../db/webhooks/webhooks.ts';
@@ -76,7 +77,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       const filter = { webhookId: id, state, entityId, made };
       const { rows, pagination } = await readPage(page, 'until', {
         list: (part) => listAllDeliveries(sql, eshopId, filter, part),
-        count: () => countAllDeliveries(sql, eshopId, filter),
+        count: () => counted(countAllDeliveries(sql, eshopId, filter)),
       });
       return ok(c, 'Deliveries found.', rows.map(recordOf), { pagination });
     },
@@ -127,7 +128,7 @@ export function allDeliveriesRoutes({ sql }: ApiDeps, version: PayloadVersion): 
       const filter = { ...asked, since: dateOf(asked.since), until: dateOf(asked.until) };
       const { rows, ...beside } = await readList(sql, asked, {
         list: (part) => listAllDeliveries(sql, eshopId, filter, part),
-        count: () => countAllDeliveries(sql, eshopId, filter),
+        count: () => counted(countAllDeliveries(sql, eshopId, filter)),
       });
       return ok(c, 'Deliveries found.', rows.map(recordOf), beside);
     },

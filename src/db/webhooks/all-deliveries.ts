@@ -15,7 +15,7 @@ import {
   type Times,
   within,
 } from '../id-range.ts';
-import { counted, type Sql } from '../pool.ts';
+import type { Sql } from '../pool.ts';
 import { leastOf, madeWith } from './deliveries-of-events.ts';
 import { type DeliveryLogRow, selectDeliveries } from './delivery-log.ts';
 
@@ -218,15 +218,7 @@ export function listAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveri
 }
 
 /** The number of matching deliveries, up to {@link MAX_COUNTED_ROWS}. */
-export async function countAllDeliveries(
-  sql: Sql,
-  eshopId: number,
-  filter: AllDeliveriesFilter,
-): Promise<number> {
-  return await counted(selectCountOfAll(sql, eshopId, filter));
-}
-
-export function selectCountOfAll(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
+export function countAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
   return sql<{ count: number }[]>`
     with wanted as materialized (${webhooks(sql, eshopId, filter)})${weighed(sql, eshopId, filter)}
     select count(*)::int as count from (

@@ -3,13 +3,13 @@
  */
 import type postgres from 'postgres';
 import { pageOf } from '../../../src/api/pagination.ts';
-import { type EventFilter, listEvents, selectCountOfEvents } from '../../../src/db/event-log.ts';
+import { countEvents, type EventFilter, listEvents } from '../../../src/db/event-log.ts';
 import type { Slice } from '../../../src/db/id-range.ts';
 import type { Pool } from '../../../src/db/pool.ts';
 import {
   type AllDeliveriesFilter,
+  countAllDeliveries,
   listAllDeliveries,
-  selectCountOfAll,
 } from '../../../src/db/webhooks/all-deliveries.ts';
 import { deliveryStates } from '../../../src/domain/delivery-state.ts';
 import { idAt } from '../../../src/domain/id-time.ts';
@@ -106,7 +106,7 @@ function deliveriesQuery(
     filters,
     queries: (direction) => [
       listAllDeliveries(sql, eshopId, filter, sliceOf(direction)),
-      ...(direction !== 'cursor' ? [selectCountOfAll(sql, eshopId, filter)] : []),
+      ...(direction !== 'cursor' ? [countAllDeliveries(sql, eshopId, filter)] : []),
     ],
   };
 }
@@ -117,7 +117,7 @@ function eventsQuery(sql: Pool, eshopId: number, filters: readonly string[], fil
     filters,
     queries: (direction) => [
       listEvents(sql, eshopId, filter, sliceOf(direction)),
-      ...(direction !== 'cursor' ? [selectCountOfEvents(sql, eshopId, filter)] : []),
+      ...(direction !== 'cursor' ? [countEvents(sql, eshopId, filter)] : []),
     ],
   };
 }
