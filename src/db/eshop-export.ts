@@ -3,11 +3,7 @@ import type postgres from 'postgres';
 
 import type { Pool, Sql } from './pool.ts';
 import { selected } from './records/columns.ts';
-import { orders } from './records/orders.ts';
-import { products } from './records/products.ts';
-import { receivings } from './records/receivings.ts';
-import { returns } from './records/returns.ts';
-import { stockMovements } from './records/stock-movements.ts';
+import { mappings } from './records/mappings.ts';
 import type { TableMapping } from './records/table-mapping.ts';
 import { settingsColumns } from './webhooks/columns.ts';
 
@@ -21,7 +17,8 @@ interface ExportedRow {
 /** Rows read at once. Fewer: more round trips. More: memory, since an order or a snapshot may be a megabyte. */
 const SLICE = 200;
 
-const recordsOf = (sql: Sql, mapping: TableMapping<object>, eshopId: number) => sql`
+const recordsOf = (mapping: TableMapping<object>) => (sql: Sql, eshopId: number) =>
+  sql`
   select ${selected(sql, mapping)} from ${sql(mapping.table)} t where t.eshop_id = ${eshopId}
   order by t.created_at, t.${sql(mapping.entry.idField)}`;
 
@@ -33,11 +30,7 @@ const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.F
   webhook: (sql, id) => sql`
     select id, ${settingsColumns(sql)}, header_names, registered_at, unregistered_at, deleted_at
     from webhooks where eshop_id = ${id} order by id`,
-  product: (sql, id) => recordsOf(sql, products, id),
-  order: (sql, id) => recordsOf(sql, orders, id),
-  receiving: (sql, id) => recordsOf(sql, receivings, id),
-  return: (sql, id) => recordsOf(sql, returns, id),
-  stockMovement: (sql, id) => recordsOf(sql, stockMovements, id),
+  ...Object.fromEntries(Object.entries(mappings).map(([kind, mapping]) => [kind, recordsOf(mapping)])),
   event: (sql, id) => sql`
     select id, type, entity_id, sequence, happened_at, snapshot::json as snapshot, test, created_at
     from events where eshop_id = ${id} order by id`,

@@ -7,7 +7,7 @@ import {
   selectSteps,
 } from '../../src/db/console/delivery-counts.ts';
 import { selectLastAccepted } from '../../src/db/console/health.ts';
-import { selectNewest } from '../../src/db/console/records.ts';
+import { newestRecords } from '../../src/db/console/records.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import type { Planner } from '../support/lists/plan.ts';
 import { seedLists } from '../support/lists/seed.ts';
@@ -58,8 +58,8 @@ test('neither counts, nor the health of webhooks, nor a list of records reads a 
       ['speed', selectSpeed(sql, webhooks, begin)],
       ['last accepted', selectLastAccepted(sql, eshopId)],
       ...KINDS.flatMap((kind): [string, Parameters<Planner['planOf']>[0]][] => [
-        [`newest ${kind}`, selectNewest(sql, kind, eshopId, { before: null, most: 31 })],
-        [`older ${kind}`, selectNewest(sql, kind, eshopId, { before: '10000', most: 31 })],
+        [`newest ${kind}`, newestRecords(sql, kind, eshopId, { before: null, most: 31 })],
+        [`older ${kind}`, newestRecords(sql, kind, eshopId, { before: '10000', most: 31 })],
       ]),
     ];
     const wrong: string[] = [];
