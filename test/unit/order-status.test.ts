@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { moveOrder } from '../../src/domain/order/changes.ts';
 import { sampleOrder } from '../../src/domain/order/record.ts';
 import { orderStatuses, orderTransitions } from '../../src/domain/order/status.ts';
-import { canMove } from '../../src/domain/status.ts';
 import { orderWays } from '../support/status-tables.ts';
 
 test('the ways are those of the interface, and nothing else', () => {
@@ -15,8 +14,8 @@ test('whatever is tried, an order stays on the ways of the table and its history
     fc.property(fc.array(fc.constantFrom(...orderStatuses), { maxLength: 60 }), (tries) => {
       let order = { ...sampleOrder, status: orderStatuses[0] };
       for (const to of tries) {
-        const allowed = canMove<(typeof orderStatuses)[number]>(orderTransitions, order.status, to);
-        if (!allowed) {
+        const ways: readonly string[] = orderTransitions[order.status];
+        if (!ways.includes(to)) {
           expect(() => moveOrder(order, to, null, new Date())).toThrow('cannot become');
           continue;
         }
