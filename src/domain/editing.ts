@@ -7,7 +7,7 @@ import type { CatalogueEntry } from './catalogue.ts';
 import { identifier } from './fields.ts';
 import { itemsOf } from './list.ts';
 import { assertChangeable } from './status.ts';
-import { fieldsOf, isObject, type Rule, validate, without } from './validation.ts';
+import { fieldsOf, isObject, problemIf, type Rule, validate, without } from './validation.ts';
 
 interface Editing<Rec extends object, Input extends object, Context> {
   readonly entry: CatalogueEntry;
@@ -16,7 +16,8 @@ interface Editing<Rec extends object, Input extends object, Context> {
   readonly schema: v.GenericSchema<unknown, Input>;
   /** Of an update, if different. */
   readonly updateSchema?: v.GenericSchema<unknown, Input>;
-  readonly rules: readonly Rule<Context>[];
+  /** Besides that of the identifier, which is the same for all. */
+  readonly rules?: readonly Rule<Context>[];
   /** Fields that have these values in an update, whatever its body says. */
   fixed?(record: Rec, sent: object): object;
   /** The only fields that can still be changed; null if all can. */
@@ -48,8 +49,19 @@ const skuSchema = identifier();
 export function editsOf<Rec extends object, Input extends object, Context>(
   kind: Editing<Rec, Input, Context>,
 ): Edits<Rec, Context> {
-  const { lines, schema, updateSchema = schema, rules } = kind;
+  const { lines, schema, updateSchema = schema } = kind;
   const { noun, idField, responseOnly } = kind.entry;
+
+  const identity: Rule<Context> = (value, { refused, before }) =>
+    problemIf(
+      before !== null &&
+        isObject(value) &&
+        !refused.has(idField) &&
+        value[idField] !== Reflect.get(before, idField),
+      idField,
+      'must be the identifier in the path: it cannot be changed',
+    );
+  const rules = [identity, ...(kind.rules ?? [])];
 
   /** A body or a record without the fields that a request may not write. */
   function writable(body: unknown): unknown {

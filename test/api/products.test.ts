@@ -112,7 +112,7 @@ test('PUT replaces, PATCH changes what is sent; both fire only when something ch
 });
 
 test.each<[object, string]>([
-  [{ sku: 'OTHER' }, 'sku: must be the SKU in the path: it cannot be changed'],
+  [{ sku: 'OTHER' }, 'sku: must be the identifier in the path: it cannot be changed'],
   [{ price: -1 }, 'price: must be at least 0'],
   [{ weight: 1.5 }, 'weight: must be a whole number from 0 to 1000000000'],
   [{ weight: 99_999_999_999 }, 'weight: must be a whole number from 0 to 1000000000'],

@@ -31,9 +31,6 @@ function serviceOf(
 
 /** In the order in which problems are reported. */
 export const orderRules: readonly Rule<OrderContext>[] = [
-  rule(['eshopOrderId'], (_order, _context, before) =>
-    problemIf(before !== null, 'eshopOrderId', 'must be the identifier in the path: it cannot be changed'),
-  ),
   rule(['status', 'releaseAt'], ({ status, releaseAt }, { now }, before) => {
     if (releaseAt === null) return [];
     if (status !== 'preOrder') return [{ path: 'releaseAt', message: 'allowed only for a preOrder' }];

@@ -1,24 +1,17 @@
 /** The changes of a product by its e-shop. Only stock movements and orders change its stock. */
 import { productEntry } from '../catalogue.ts';
 import { editsOf } from '../editing.ts';
-import { problemIf, rulesOf } from '../validation.ts';
 import { type ProductInput, type ProductRecord, productInputSchema } from './schema.ts';
 
 interface ProductContext {
   readonly now: Date;
 }
 
-const rule = rulesOf<ProductInput, ProductContext>();
 const noStock = { available: '0', reserved: '0', onHold: '0', awaiting: '0' };
 
 export const productEdits = editsOf<ProductRecord, ProductInput, ProductContext>({
   entry: productEntry,
   schema: productInputSchema,
-  rules: [
-    rule(['sku'], (_product, _context, before) =>
-      problemIf(before !== null, 'sku', 'must be the SKU in the path: it cannot be changed'),
-    ),
-  ],
   apply(input, before, { now }) {
     const at = now.toISOString();
     const own = before ?? { stock: noStock, createdAt: at, updatedAt: at };

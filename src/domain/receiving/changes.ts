@@ -7,7 +7,7 @@ import { receivingEntry } from '../catalogue.ts';
 import { editsOf } from '../editing.ts';
 import { conflict } from '../problem.ts';
 import { assertMove } from '../status.ts';
-import { problemIf, rulesOf } from '../validation.ts';
+import { rulesOf } from '../validation.ts';
 import {
   type ReceivingInput,
   type ReceivingLine,
@@ -33,12 +33,6 @@ export const changeableOnArrival: readonly string[] = [
 ];
 
 const rule = rulesOf<ReceivingInput, ReceivingContext>();
-const receivingRules = [
-  rule(['eshopReceivingId'], (_receiving, _context, before) =>
-    problemIf(before !== null, 'eshopReceivingId', 'must be the one in the path: it cannot be changed'),
-  ),
-  rule(['products'], ({ products }, { knownSkus }) => lineProblems('products', products, knownSkus)),
-];
 
 function freshLine({
   sku,
@@ -56,7 +50,7 @@ export const receivingEdits = editsOf<ReceivingRecord, ReceivingInput, Receiving
     writable: (lines) => writableLines(lines, receivingLineResponseOnly),
   },
   schema: receivingInputSchema,
-  rules: receivingRules,
+  rules: [rule(['products'], ({ products }, { knownSkus }) => lineProblems('products', products, knownSkus))],
   changeable: ({ status }) => (status === 'awaiting' ? null : changeableOnArrival),
   apply(input, before) {
     const { supplier, trackingNumber, urgent, ...fields } = input;

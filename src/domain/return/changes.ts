@@ -7,7 +7,7 @@ import { returnEntry } from '../catalogue.ts';
 import { editsOf } from '../editing.ts';
 import { conflict } from '../problem.ts';
 import { assertMove } from '../status.ts';
-import { problemIf, rulesOf } from '../validation.ts';
+import { rulesOf } from '../validation.ts';
 import {
   type ReturnInput,
   type ReturnLine,
@@ -27,14 +27,6 @@ export interface ReturnContext {
 export const returnChangeableOnArrival: readonly string[] = ['description', 'eshopNote', 'rma'];
 
 const rule = rulesOf<ReturnInput, ReturnContext>();
-const returnRules = [
-  rule(['eshopReturnId'], (_return, _context, before) =>
-    problemIf(before !== null, 'eshopReturnId', 'must be the one in the path: it cannot be changed'),
-  ),
-  rule(['returnedOrderProducts'], ({ returnedOrderProducts }, { knownSkus }) =>
-    lineProblems('returnedOrderProducts', returnedOrderProducts, knownSkus),
-  ),
-];
 
 function freshLine(sent: ReturnInput['returnedOrderProducts'][number]): ReturnLine {
   const { sku, quantity, returnReason, lot } = sent;
@@ -48,7 +40,11 @@ export const returnEdits = editsOf<ReturnRecord, ReturnInput, ReturnContext>({
     writable: (lines) => writableLines(lines, returnLineResponseOnly),
   },
   schema: returnInputSchema,
-  rules: returnRules,
+  rules: [
+    rule(['returnedOrderProducts'], ({ returnedOrderProducts }, { knownSkus }) =>
+      lineProblems('returnedOrderProducts', returnedOrderProducts, knownSkus),
+    ),
+  ],
   changeable: ({ status }) => (status === 'awaiting' ? null : returnChangeableOnArrival),
   apply(input, before, { now }) {
     const lines = announce(before?.returnedOrderProducts ?? [], input.returnedOrderProducts, freshLine);

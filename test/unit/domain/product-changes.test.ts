@@ -62,7 +62,7 @@ test('PATCH changes what is sent and nothing else', () => {
 });
 
 test('the SKU cannot be changed, and a body is an object', () => {
-  const message = '400 sku: must be the SKU in the path: it cannot be changed';
+  const message = '400 sku: must be the identifier in the path: it cannot be changed';
   expect(refusal(() => patchProduct(full, { sku: 'CUP' }, context))).toBe(message);
   expect(refusal(() => replaceProduct(full, { sku: 'CUP', name: 'Tea' }, context))).toBe(message);
   for (const body of ['text', [], null]) {

@@ -185,7 +185,7 @@ describe('an update', () => {
 
   test('the identifier cannot be changed', () => {
     expect(refusal(() => patchReceiving(record, { eshopReceivingId: 'IN-2' }, context))).toBe(
-      '400 eshopReceivingId: must be the one in the path: it cannot be changed',
+      '400 eshopReceivingId: must be the identifier in the path: it cannot be changed',
     );
   });
 

@@ -137,7 +137,7 @@ describe('an update', () => {
 
   test('the identifier cannot be changed', () => {
     expect(refusal(() => patchReturn(record, { eshopReturnId: 'R-2' }, context))).toBe(
-      '400 eshopReturnId: must be the one in the path: it cannot be changed',
+      '400 eshopReturnId: must be the identifier in the path: it cannot be changed',
     );
   });
 
