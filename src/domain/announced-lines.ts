@@ -7,7 +7,7 @@ import { compareDecimals, count, sumDecimals } from './decimal.ts';
 import { described, identifier, oneOf, optional, text } from './fields.ts';
 import { itemsOf } from './list.ts';
 import { type FieldProblem, invalid } from './problem.ts';
-import { isObject, without } from './validation.ts';
+import { isObject, problemIf, without } from './validation.ts';
 
 /** E: enabled. D: disabled, left out by an update. */
 const lineStates = ['E', 'D'] as const;
@@ -90,20 +90,13 @@ export function lineProblems(
     const at = `${path}.${index}`;
     const first = lines.findIndex((other) => sameLine(other, line));
     return [
-      ...(knownSkus.has(line.sku)
-        ? []
-        : [{ path: `${at}.sku`, message: `"${line.sku}" is not a known product` }]),
-      ...(compareDecimals(line.quantity, '0') > 0
-        ? []
-        : [{ path: `${at}.quantity`, message: 'must be greater than 0' }]),
-      ...(first === index
-        ? []
-        : [
-            {
-              path: at,
-              message: `has the same product and lot as ${path}.${first}: combine them into one line`,
-            },
-          ]),
+      ...problemIf(!knownSkus.has(line.sku), `${at}.sku`, `"${line.sku}" is not a known product`),
+      ...problemIf(compareDecimals(line.quantity, '0') <= 0, `${at}.quantity`, 'must be greater than 0'),
+      ...problemIf(
+        first !== index,
+        at,
+        `has the same product and lot as ${path}.${first}: combine them into one line`,
+      ),
     ];
   });
   if (v.is(count(), sumDecimals(lines.map(({ quantity }) => quantity)))) return problems;

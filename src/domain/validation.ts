@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot';
 import { ENOUGH_PROBLEMS, type FieldProblem, invalid } from './problem.ts';
+import { unchanged } from './unchanged.ts';
 
 /** The context of a rule besides its fields. */
 interface Asked<Context> {
@@ -17,10 +18,6 @@ interface Asked<Context> {
 
 /** A rule over several fields of an input. */
 export type Rule<Context> = (value: unknown, asked: Asked<Context>) => readonly FieldProblem[];
-
-function fieldOf(value: object, name: string): unknown {
-  return Object.entries(value).find(([key]) => key === name)?.[1];
-}
 
 /** Narrows the schema's output to these fields, as the schema found nothing wrong with them. */
 function hasTyped<Input extends object, K extends keyof Input & string>(
@@ -43,8 +40,7 @@ export function rulesOf<Input extends object, Context>() {
     return (value, { refused, before, context }) => {
       if (!hasTyped<Input, K>(value, fields, refused)) return [];
       const untouched =
-        before !== null &&
-        fields.every((field) => JSON.stringify(fieldOf(before, field)) === JSON.stringify(value[field]));
+        before !== null && fields.every((field) => unchanged(Reflect.get(before, field), value[field]));
       return untouched ? [] : check(value, context, before);
     };
   };

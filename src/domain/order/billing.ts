@@ -21,14 +21,14 @@ export const billingFields = Object.keys(pairs);
 export const recipientFields: readonly string[] = Object.values(pairs);
 
 export function billsRecipient(order: Party): boolean {
-  const values = new Map<string, unknown>(Object.entries(order));
-  return Object.entries(pairs).every(([billing, field]) => values.get(billing) === values.get(field));
+  return Object.entries(pairs).every(
+    ([billing, recipient]) => Reflect.get(order, billing) === Reflect.get(order, recipient),
+  );
 }
 
 /** The order, billed to the recipient if every billing field is left out. */
 export function withBilling<Order extends Party>(order: Order): Order {
-  const values = new Map<string, unknown>(Object.entries(order));
-  if (billingFields.some((field) => values.get(field) !== null)) return order;
-  const billing = Object.entries(pairs).map(([field, recipient]) => [field, values.get(recipient)]);
+  if (billingFields.some((field) => Reflect.get(order, field) !== null)) return order;
+  const billing = Object.entries(pairs).map(([field, recipient]) => [field, Reflect.get(order, recipient)]);
   return { ...order, ...Object.fromEntries(billing) };
 }
