@@ -6,14 +6,21 @@ import { publicLinks } from '../../theme/public-url.ts';
 import { securedPages } from '../../theme/secured.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { assetRoutes, DOCS } from './assets.ts';
-import type { OpenApiDocument } from './document.ts';
 import { makeOpenApi } from './openapi.ts';
 import { searchOptions } from './search-index.ts';
-import { makeSite, type Site } from './site.tsx';
+import { makeSite } from './site.tsx';
 
 const secured = securedPages('no-referrer');
 
 const MAX_QUERY_CHARS = 200;
+
+function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
+  let made: Promise<Made> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
 
 /** The documentation of an application, made at the first request, when all its routes are mounted. */
 export function documentationRoutes(
@@ -21,22 +28,10 @@ export function documentationRoutes(
   { version, publicUrl }: Pick<ApiDeps, 'version' | 'publicUrl'>,
 ): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
-  let described: Promise<OpenApiDocument> | undefined;
-  let made: Promise<Site> | undefined;
-  const document = () => {
-    described ??= makeOpenApi(app, version, publicUrl);
-    return described;
-  };
-  const site = () => {
-    made ??= document().then(makeSite);
-    return made;
-  };
-  let written: Promise<Uint8Array<ArrayBuffer>> | undefined;
-  /** Serialized once: it is large, and anyone may request it. */
-  const text = () => {
-    written ??= document().then((all) => new TextEncoder().encode(JSON.stringify(all)));
-    return written;
-  };
+  const document = once(() => makeOpenApi(app, version, publicUrl));
+  const site = once(async () => makeSite(await document()));
+  // Serialized once: it is large, and anyone may request it.
+  const text = once(async () => new TextEncoder().encode(JSON.stringify(await document())));
   routes.get('/openapi.json', async (c) => c.body(await text(), 200, { 'content-type': 'application/json' }));
   for (const path of [DOCS, `${DOCS}/*`]) routes.use(path, compress());
   routes.use(`${DOCS}/*`, publicLinks(publicUrl));
