@@ -8,7 +8,7 @@ import { arrivedUnits, enabled } from '../../domain/announced-lines.ts';
 import { receivingEntry } from '../../domain/catalogue.ts';
 import type { ReceivingRecord } from '../../domain/receiving/schema.ts';
 import { negated } from '../../domain/stock/arithmetic.ts';
-import type { NewMovement } from '../../domain/stock/movement.ts';
+import { movementOfLine, type NewMovement } from '../../domain/stock/movement.ts';
 import { unchanged } from '../../domain/unchanged.ts';
 import { type EntityMapping, entityMapping, type SideEffects } from './entity-mapping.ts';
 import { stockOf } from './staged-stock.ts';
@@ -46,13 +46,7 @@ function announced(receiving: ReceivingRecord | null): { readonly sku: string; r
 }
 
 function arrivals({ products, eshopReceivingId }: ReceivingRecord): NewMovement[] {
-  return enabled(products).map((line) => ({
-    type: 'receiving',
-    sku: line.sku,
-    count: arrivedUnits(line),
-    lot: line.lot,
-    expirationDate: line.expirationDate,
-    reference: eshopReceivingId,
-    note: null,
-  }));
+  return enabled(products).map((line) =>
+    movementOfLine('receiving', line, arrivedUnits(line), eshopReceivingId),
+  );
 }

@@ -5,7 +5,7 @@
 import { arrivedUnits, enabled } from '../../domain/announced-lines.ts';
 import { returnEntry } from '../../domain/catalogue.ts';
 import type { ReturnRecord } from '../../domain/return/schema.ts';
-import type { NewMovement } from '../../domain/stock/movement.ts';
+import { movementOfLine, type NewMovement } from '../../domain/stock/movement.ts';
 import { type EntityMapping, entityMapping } from './entity-mapping.ts';
 import { stageMovements } from './stock.ts';
 
@@ -30,13 +30,5 @@ export const returns: EntityMapping<ReturnRecord> = entityMapping({
 function comingBack({ returnedOrderProducts, eshopReturnId }: ReturnRecord): NewMovement[] {
   return enabled(returnedOrderProducts)
     .filter(({ resolution }) => resolution === null || resolution === 'returnToInventory')
-    .map((line) => ({
-      type: 'return',
-      sku: line.sku,
-      count: arrivedUnits(line),
-      lot: line.lot,
-      expirationDate: null,
-      reference: eshopReturnId,
-      note: null,
-    }));
+    .map((line) => movementOfLine('return', line, arrivedUnits(line), eshopReturnId));
 }

@@ -11,7 +11,7 @@ import {
   UNITS_LIMIT,
   unitsBySku,
 } from '../../domain/stock/arithmetic.ts';
-import type { NewMovement, StockMovementRecord } from '../../domain/stock/movement.ts';
+import { movementOfLine, type NewMovement, type StockMovementRecord } from '../../domain/stock/movement.ts';
 import { type StagedStock, stockOf } from './staged-stock.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
@@ -72,28 +72,15 @@ export async function reserveStock(
   stock.setReserved(eshopOrderId, wanted);
 }
 
-/**
- * Takes the reserved units of an order out of the stock: one `order` movement per line. The reservation ends.
- * @throws Problem 409 if the order had less reserved and there is too little, naming every SKU
- */
+/** Takes the reserved units of an order out of the stock: one `order` movement per line. The reservation ends. */
 export async function consumeStock(
   work: UnitOfWork,
   eshopOrderId: string,
   lines: readonly (Units & { readonly lot: string | null })[],
 ): Promise<void> {
   const stock = stockOf(work);
-  await stock.lock(lines.map(({ sku }) => sku));
-  // Changes something only for an order that came this far before reservations were kept.
-  await reserveStock(work, eshopOrderId, lines);
-  const movements = lines.map(({ sku, quantity, lot }) => ({
-    type: 'order' as const,
-    sku,
-    count: negated(quantity),
-    lot,
-    expirationDate: null,
-    reference: eshopOrderId,
-    note: null,
-  }));
+  await stock.readReservations([eshopOrderId]);
+  const movements = lines.map((line) => movementOfLine('order', line, negated(line.quantity), eshopOrderId));
   await stageMovements(work, movements, 'reserved');
   stock.setReserved(eshopOrderId, new Map());
 }

@@ -71,6 +71,17 @@ export function newMovement(body: unknown): NewMovement {
   return validate(stockMovementInputSchema, sent, { rules: movementRules, before: null, context: null });
 }
 
+/** The movement of the units of a line, as it is recorded automatically. */
+export function movementOfLine(
+  type: StockMovementType,
+  line: { readonly sku: string; readonly lot: string | null; readonly expirationDate?: string | null },
+  count: string,
+  reference: string,
+): NewMovement {
+  const { sku, lot, expirationDate = null } = line;
+  return { type, sku, count, lot, expirationDate, reference, note: null };
+}
+
 export const sampleStockMovement: StockMovementRecord = {
   id: 4711,
   type: 'stock_correction',
