@@ -8,6 +8,7 @@ import type { MiddlewareHandler } from 'hono';
 import { type resolver, uniqueSymbol } from 'hono-openapi';
 import type * as v from 'valibot';
 import { isObject } from '../domain/validation.ts';
+import { perKey } from '../lib/per-key.ts';
 import type { ApiEnv } from './deps.ts';
 
 /** The side of a transformation: the request, or the response. */
@@ -30,16 +31,14 @@ export function refTo(name: string): { $ref: string } {
 }
 
 /** Descriptions by schema: every app of a process has the same ones. */
-const known: Record<Side, WeakMap<v.GenericSchema, Described>> = {
-  input: new WeakMap(),
-  output: new WeakMap(),
+const described: Record<Side, (schema: v.GenericSchema) => Described> = {
+  input: perKey((schema) => describedAnew(schema, 'input')),
+  output: perKey((schema) => describedAnew(schema, 'output')),
 };
 
 /** Describes one schema. Checks that JSON Schema cannot express are left to the descriptions. */
 export function describeSchema(schema: v.GenericSchema, side: Side): Described {
-  const described = known[side].get(schema) ?? describedAnew(schema, side);
-  known[side].set(schema, described);
-  return described;
+  return described[side](schema);
 }
 
 function describedAnew(schema: v.GenericSchema, side: Side): Described {

@@ -2,6 +2,7 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { roles } from '../domain/role.ts';
+import { perKey } from '../lib/per-key.ts';
 import type { Session } from './deps.ts';
 
 /** The lifetime of a token, in seconds. */
@@ -15,8 +16,7 @@ const Claims = v.object({
   eshop: v.pipe(v.number(), v.integer()),
   name: v.string(),
   role: v.picklist(roles),
-  // Tokens issued before passwords had versions have none.
-  pv: v.optional(v.pipe(v.number(), v.integer()), 1),
+  pv: v.pipe(v.number(), v.integer()),
   exp: v.number(),
 });
 type VerifiedClaims = v.InferOutput<typeof Claims>;
@@ -66,12 +66,11 @@ async function claimsOf(key: Uint8Array, token: string): Promise<VerifiedClaims 
 const MAX_CACHED_TOKENS = 1_000;
 
 /** Verified tokens with their claims, by the keys they were verified with; oldest first. */
-const verified = new WeakMap<readonly Uint8Array[], Map<string, VerifiedClaims>>();
+const verifiedWith = perKey<readonly Uint8Array[], Map<string, VerifiedClaims>>(() => new Map());
 
 /** The claims of a token that one of these keys signed, or null; expiry is not checked. */
 async function verifiedClaims(keys: readonly Uint8Array[], token: string): Promise<VerifiedClaims | null> {
-  const known = verified.get(keys) ?? new Map<string, VerifiedClaims>();
-  verified.set(keys, known);
+  const known = verifiedWith(keys);
   const found = known.get(token);
   if (found !== undefined) return found;
   for (const key of keys) {

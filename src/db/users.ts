@@ -1,5 +1,6 @@
 /** Users of an e-shop. */
 import type { Role } from '../domain/role.ts';
+import { perKey } from '../lib/per-key.ts';
 import { hashApiKey } from '../secrets/keys.ts';
 import { createBatcher } from './batcher.ts';
 import { oneRow, type Pool, type Sql } from './pool.ts';
@@ -124,12 +125,13 @@ export function mayUse(
   { eshopId, userId, role }: { readonly eshopId: number; readonly userId: number; readonly role: Role },
   passwordVersion: number,
 ): Promise<Date | null> {
-  const ask = askers.get(sql) ?? createBatcher(MAX_QUESTIONS, (asking) => allowed(sql, asking));
-  askers.set(sql, ask);
-  return ask({ apiKeyHash: hashApiKey(apiKey).toString('hex'), eshopId, userId, role, passwordVersion });
+  const apiKeyHash = hashApiKey(apiKey).toString('hex');
+  return askerOf(sql)({ apiKeyHash, eshopId, userId, role, passwordVersion });
 }
 
-const askers = new WeakMap<Pool, (asking: Asking) => Promise<Date | null>>();
+const askerOf = perKey((sql: Pool) =>
+  createBatcher<Asking, Date | null>(MAX_QUESTIONS, (asking) => allowed(sql, asking)),
+);
 
 function allowed(sql: Pool, asking: readonly Asking[]): Promise<Date | null>[] {
   const found = (async () => {

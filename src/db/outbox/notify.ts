@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { EventType } from '../../domain/event-types.ts';
+import { perKey } from '../../lib/per-key.ts';
 import type { Pool } from '../pool.ts';
 import { type QueuedDelivery, releaseDeliveries } from './outbox.ts';
 
@@ -51,14 +52,8 @@ interface Notifier {
   close(): Promise<void>;
 }
 
-const notifiers = new WeakMap<Pool, Notifier>();
-
 /** The one notifier of a pool, whose database the relays listen on. */
-export function notifierOf(sql: Pool): Notifier {
-  const notifier = notifiers.get(sql) ?? createNotifier(sql);
-  notifiers.set(sql, notifier);
-  return notifier;
-}
+export const notifierOf = perKey(createNotifier);
 
 function createNotifier(sql: Pool): Notifier {
   const id = randomUUID();

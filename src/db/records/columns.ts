@@ -5,6 +5,7 @@
 import postgres from 'postgres';
 import { idOf } from '../../domain/catalogue.ts';
 import { type FieldKind, fieldKinds } from '../../domain/record-schema.ts';
+import { perKey } from '../../lib/per-key.ts';
 import type { Sql } from '../pool.ts';
 import { sqlText, type TableMapping } from './table-mapping.ts';
 
@@ -22,13 +23,9 @@ interface Columns {
   readonly own: readonly Named[];
   readonly ofLines: readonly Named[];
 }
-const known = new WeakMap<object, Columns>();
 
 /** The columns of a kind of record; computed once, since assembling the SQL costs as much as a small query. */
-export function columnsOf(mapping: TableMapping<object>): Columns {
-  const found = known.get(mapping.entry);
-  if (found !== undefined) return found;
-  const { entry, lines, computed } = mapping;
+export const columnsOf = perKey(({ entry, lines, computed }: TableMapping<object>): Columns => {
   const schema = entry.recordSchema('v2');
   const fields = fieldKinds(schema);
   const lineFields = lines === undefined ? new Map<string, FieldKind>() : fieldKinds(schema, lines.field);
@@ -45,7 +42,7 @@ export function columnsOf(mapping: TableMapping<object>): Columns {
   const own = named([...fields.keys()].filter((name) => !elsewhere.has(name)));
   const key = postgres.fromCamel(entry.idField);
   const ofLines = named(lineFields.keys());
-  const columns = {
+  return {
     selected: selected.join(', '),
     columns: ['eshop_id', ...own.map(([, name]) => name)].map((name) => `"${name}"`).join(', '),
     assigned: own
@@ -58,9 +55,7 @@ export function columnsOf(mapping: TableMapping<object>): Columns {
     own,
     ofLines,
   };
-  known.set(mapping.entry, columns);
-  return columns;
-}
+});
 
 /** Names of fields come from the source, never from a request. */
 const column = (field: string) => sqlText`"${postgres.fromCamel(field)}"`;

@@ -1,5 +1,6 @@
 /** Inserts new records of a kind, with their lines, events and deliveries, in one statement. */
 import { idOf } from '../../domain/catalogue.ts';
+import { perKey } from '../../lib/per-key.ts';
 import { createBatcher } from '../batcher.ts';
 import {
   type EventText,
@@ -109,17 +110,15 @@ function statements(records: readonly NewRecord[]): NewRecord[][] {
   return groups.map(({ records }) => records);
 }
 
-const inserters = new WeakMap<Pool, (record: NewRecord) => Promise<boolean>>();
-
 /**
  * Inserts a record, perhaps together with others of the same moment, and wakes the relay.
  * @returns false if the e-shop has one with this identifier
  */
 export function insertTogether(sql: Pool, record: NewRecord): Promise<boolean> {
-  const insert = inserters.get(sql) ?? createInserter(sql);
-  inserters.set(sql, insert);
-  return insert(record);
+  return inserterOf(sql)(record);
 }
+
+const inserterOf = perKey(createInserter);
 
 function createInserter(sql: Pool) {
   /** A statement is a transaction of its own: it needs no BEGIN and COMMIT. */

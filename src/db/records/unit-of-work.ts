@@ -2,6 +2,7 @@
  * The changes of one transaction to the records of an e-shop: read under locks, changed in memory, and written at the
  * end in a few statements. Several changes cost little more than one, and each sees the result of the one before.
  */
+import { perKey } from '../../lib/per-key.ts';
 import { type EventText, recordEvents } from '../outbox/events.ts';
 import { CLASS, type DeliveryClass } from '../outbox/outbox.ts';
 import type { Transaction } from '../transaction.ts';
@@ -104,15 +105,11 @@ export class UnitOfWork {
  * @example const stockOf = participantOf((work) => new StagedStock(work));
  */
 export function participantOf<P extends Participant>(make: (work: UnitOfWork) => P): (work: UnitOfWork) => P {
-  const participants = new WeakMap<UnitOfWork, P>();
-  return (work) => {
-    const known = participants.get(work);
-    if (known !== undefined) return known;
+  return perKey((work: UnitOfWork) => {
     const participant = make(work);
-    participants.set(work, participant);
     work.add(participant);
     return participant;
-  };
+  });
 }
 
 export async function inUnitOfWork<T>(
