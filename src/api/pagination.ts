@@ -1,18 +1,20 @@
 /** Paging of lists: `page` from 1 (default 1), `items` 1–100 (default 30). */
 import * as v from 'valibot';
+import { wholeNumber } from '../domain/fields.ts';
 import { ITEMS_THAT_FIT, MAX_LIST_BYTES } from '../domain/record-size.ts';
 
+const wholeFrom = (least: number) => v.pipe(wholeNumber(), v.minValue(least));
+
 export const Pagination = v.object({
-  page: v.number(),
-  items: v.number(),
-  totalCount: v.number(),
-  totalPages: v.number(),
+  page: wholeFrom(1),
+  items: v.pipe(wholeFrom(1), v.maxValue(100)),
+  totalCount: wholeFrom(0),
+  totalPages: wholeFrom(0),
 });
 export type Pagination = v.InferOutput<typeof Pagination>;
 
 export interface Page {
   readonly page: number;
-  readonly items: number;
   readonly limit: number;
   readonly offset: number;
 }
@@ -53,10 +55,10 @@ export function pageOf(query: {
   readonly items?: number | undefined;
 }): Page {
   const page = query.page ?? 1;
-  const items = query.items ?? 30;
-  return { page, items, limit: items, offset: (page - 1) * items };
+  const limit = query.items ?? 30;
+  return { page, limit, offset: (page - 1) * limit };
 }
 
-export function paginationOf({ page, items }: Page, totalCount: number): Pagination {
-  return { page, items, totalCount, totalPages: Math.ceil(totalCount / items) };
+export function paginationOf({ page, limit }: Page, totalCount: number): Pagination {
+  return { page, items: limit, totalCount, totalPages: Math.ceil(totalCount / limit) };
 }

@@ -4,6 +4,8 @@ import { generateSpecs } from 'hono-openapi';
 import type { ApiEnv } from '../deps.ts';
 import { errorContent } from '../describe.ts';
 import { reasonPhrase } from '../errors.ts';
+import { describeSchema } from '../json-schema.ts';
+import { Pagination } from '../pagination.ts';
 import type { DocumentedOperation, OpenApiDocument } from './document.ts';
 import { authentication, conventions, events, receiving, tags, versions } from './texts.ts';
 import { describeWebhooks } from './webhooks.ts';
@@ -26,17 +28,6 @@ const errorSchema = {
     statusCode: { type: 'integer', description: 'The HTTP status code.' },
     error: { type: 'string', description: 'The standard reason phrase of the status code.' },
     message: { type: 'string', description: 'What is wrong, in words; names every problem at once.' },
-  },
-};
-
-const paginationSchema = {
-  type: 'object',
-  required: ['page', 'items', 'totalCount', 'totalPages'],
-  properties: {
-    page: { type: 'integer', minimum: 1 },
-    items: { type: 'integer', minimum: 1, maximum: 100 },
-    totalCount: { type: 'integer', minimum: 0 },
-    totalPages: { type: 'integer', minimum: 0 },
   },
 };
 
@@ -159,7 +150,7 @@ export async function makeOpenApi(
         schemas: {
           Envelope: envelopeSchema,
           Error: errorSchema,
-          Pagination: paginationSchema,
+          Pagination: describeSchema(Pagination, 'output').schema,
           ...components,
           ...document.components.schemas,
         },
