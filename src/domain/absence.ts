@@ -2,6 +2,7 @@
  * Why an event has no delivery to a webhook (docs/interface.md, L9), derived from the webhook's state at that time.
  */
 import type { EventType } from './event-types.ts';
+import type { DeactivationReason } from './webhook.ts';
 import { counted } from './words.ts';
 
 export interface WebhookVersion {
@@ -12,7 +13,7 @@ export interface WebhookVersion {
   readonly active: boolean | null;
   readonly deleted: boolean;
   /** Why it is inactive, if it was deactivated with this version. */
-  readonly reason: 'user' | 'retriesExhausted' | 'gone' | null;
+  readonly reason: DeactivationReason | null;
   readonly deliveryId: string | null;
   readonly lastError: string | null;
 }

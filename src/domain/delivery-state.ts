@@ -10,6 +10,10 @@ export type StoredState = (typeof storedStates)[number];
 export const deliveryStates = [...open, 'held', ...ended] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
+/** The outcomes of an attempt. `gone`: the receiver responded with 410. */
+export const attemptOutcomes = ['success', 'failure', 'gone'] as const;
+export type AttemptOutcome = (typeof attemptOutcomes)[number];
+
 export function isOpen(state: StoredState): state is 'pending' | 'retrying' {
   return state === 'pending' || state === 'retrying';
 }

@@ -181,6 +181,7 @@ export const webhookResponseOnly = [
 ] as const;
 
 export const deactivationReasons = ['user', 'retriesExhausted', 'gone'] as const;
+export type DeactivationReason = (typeof deactivationReasons)[number];
 
 const recordEntries = {
   id: recordNumber(),

@@ -2,11 +2,12 @@
  * The ledger of failures: how long a webhook has been failing (docs/decisions/0080). Rows are only added, so that
  * hundreds of attempts per second never wait for a shared row.
  */
+import type { AttemptOutcome } from '../../domain/delivery-state.ts';
 import type { Sql } from '../pool.ts';
 
 interface Result {
   readonly deliveryId: string;
-  readonly outcome: 'success' | 'failure' | 'gone';
+  readonly outcome: AttemptOutcome;
   readonly lastCall: boolean;
 }
 

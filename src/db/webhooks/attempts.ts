@@ -2,7 +2,7 @@
  * Attempts: how they are read, begun and recorded, for one delivery or many. Each function that records is one durable step and may be
  * repeated.
  */
-import type { StoredState } from '../../domain/delivery-state.ts';
+import type { AttemptOutcome, StoredState } from '../../domain/delivery-state.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
 import type { SentEvent } from '../../domain/payload.ts';
 import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
@@ -26,7 +26,7 @@ export interface DeliveryForAttempt extends Omit<WebhookWithSecrets, 'webhookTyp
   /** The webhook's generation at the last attempt. */
   readonly lastGeneration: number | null;
   /** The outcome of the last recorded attempt. */
-  readonly lastOutcome: 'success' | 'failure' | 'gone' | null;
+  readonly lastOutcome: AttemptOutcome | null;
   readonly lastStartedAt: Date | null;
   readonly lastAttemptAt: Date | null;
   /** How late its attempts began because of outages, in milliseconds. */
@@ -189,7 +189,7 @@ export interface AttemptRecord {
   /** The mark of the owner that made it. */
   readonly owner: string;
   readonly generation: number;
-  readonly outcome: 'success' | 'failure' | 'gone';
+  readonly outcome: AttemptOutcome;
   readonly finishedAt: Date;
   readonly durationMs: number;
   /** null if no answer arrived. */

@@ -1,6 +1,6 @@
 /** The webhooks of an e-shop. `create.ts` and `change.ts` write them. */
 import type { StoredIncident } from '../../domain/incident.ts';
-import type { WebhookSettings } from '../../domain/webhook.ts';
+import type { DeactivationReason, WebhookSettings } from '../../domain/webhook.ts';
 import { incidentColumns, joinIncident } from '../incidents/failures.ts';
 import { counted, type Sql } from '../pool.ts';
 import { settingsColumns } from './columns.ts';
@@ -15,7 +15,7 @@ export interface WebhookRow extends WebhookSettings, StoredIncident {
   /** When its present generation began; null for the first. */
   readonly generationAt: Date | null;
   readonly deactivatedAt: Date | null;
-  readonly deactivationReason: 'user' | 'retriesExhausted' | 'gone' | null;
+  readonly deactivationReason: DeactivationReason | null;
   readonly deactivationDeliveryId: string | null;
   readonly deactivationError: string | null;
 }
