@@ -2,6 +2,7 @@
  * Lists that can be read in two ways: by page, newest first, or from a cursor on, oldest first, so that a reader who
  * continues from its cursor misses nothing (docs/interface.md, L7).
  */
+import { NIL } from 'uuid';
 import * as v from 'valibot';
 import { MAX_COUNTED_ROWS, type Slice } from '../db/id-range.ts';
 import { lowWaterMark } from '../db/low-water-mark.ts';
@@ -10,24 +11,16 @@ import { described, uuid } from '../domain/fields.ts';
 import { invalid } from '../domain/problem.ts';
 import { type Page, type Pagination, pageOf, pageQuery, paginationOf } from './pagination.ts';
 
-/** Lower than every identifier: a cursor at the beginning. */
-const BEGINNING = '00000000-0000-0000-0000-000000000000';
-
 /** The query parameters of such a list, to be spread into the entries given to `query()`. */
 export const cursorQuery = {
   ...pageQuery,
   after: v.optional(
     v.pipe(
-      v.string(),
-      v.uuid('must be a UUID'),
-      v.metadata({
-        jsonSchema: {
-          type: 'string',
-          format: 'uuid',
-          description: `Only what follows this identifier, oldest first. \`${BEGINNING}\` begins with the oldest. Cannot be combined with \`page\`.`,
-          examples: [BEGINNING],
-        },
-      }),
+      uuid(),
+      v.description(
+        `Only what follows this identifier, oldest first. \`${NIL}\` begins with the oldest. Cannot be combined with \`page\`.`,
+      ),
+      v.examples([NIL]),
     ),
   ),
 };

@@ -86,7 +86,7 @@ export function time() {
 }
 
 export function uuid() {
-  return v.pipe(v.string(), v.uuid());
+  return v.pipe(v.string(), v.uuid('must be a UUID'));
 }
 
 /** The number of a record in this service, in responses. */

@@ -1,14 +1,14 @@
 /** A delivery, as it is named and shown in the API. */
 import * as v from 'valibot';
 import type { AttemptLogRow, DeliveryLogRow } from '../../db/webhooks/delivery-log.ts';
-import { deliveryStates } from '../../domain/delivery-state.ts';
+import { attemptOutcomes, deliveryStates } from '../../domain/delivery-state.ts';
 import { eventTypeNames } from '../../domain/event-types.ts';
 import { described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';
 import { actionNames, heldBy } from '../../domain/operator-action.ts';
 import { isoTimestamp } from '../../domain/timestamp.ts';
 
 export const tag = 'Deliveries';
-export const deliveryId = v.pipe(v.string(), v.uuid('must be a UUID'), v.description('UUIDv7.'));
+export const deliveryId = described(uuid(), 'UUIDv7.');
 
 /** A state, as shown and as a filter. */
 export const state = described(
@@ -122,7 +122,7 @@ export const DeliveryWithAttempts = v.pipe(
           startedAt: time(),
           durationMs: v.nullable(wholeNumber()),
           outcome: described(
-            v.nullable(v.picklist(['success', 'failure', 'gone'])),
+            v.nullable(v.picklist(attemptOutcomes)),
             'Null while the attempt is in progress. `gone`: the receiver responded with 410.',
           ),
           status: described(

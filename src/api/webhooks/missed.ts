@@ -1,13 +1,11 @@
 /** The events that a webhook missed while inactive, reported on activation (docs/interface.md, W18). */
 import * as v from 'valibot';
+import { MAX_COUNTED_ROWS } from '../../db/id-range.ts';
 import type { Pool } from '../../db/pool.ts';
 import { countLostEvents } from '../../db/recoveries/lost-events.ts';
 import type { WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { described, time, wholeNumber } from '../../domain/fields.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
-
-/** The maximum count, as in lists. */
-const MOST_COUNTED = 10_000;
 
 const missed = v.pipe(
   v.object({
@@ -17,7 +15,7 @@ const missed = v.pipe(
     ),
     count: described(
       wholeNumber(),
-      `Events of its type since then and before its activation that it has no delivery of. At most ${MOST_COUNTED} are counted.`,
+      `Events of its type since then and before its activation that it has no delivery of. At most ${MAX_COUNTED_ROWS} are counted.`,
     ),
   }),
   v.description('What happened while it was inactive.'),
@@ -39,6 +37,6 @@ export async function missedBy(
   const since = deactivatedAt ?? registeredAt;
   const until = generationAt ?? registeredAt;
   const search = { eshopId, webhookId, webhookType, since, until, include: ['missed'] as const };
-  const { count } = await countLostEvents(sql, search, { enough: MOST_COUNTED });
-  return { since: since.toISOString(), count: Math.min(count, MOST_COUNTED) };
+  const { count } = await countLostEvents(sql, search, { enough: MAX_COUNTED_ROWS });
+  return { since: since.toISOString(), count: Math.min(count, MAX_COUNTED_ROWS) };
 }

@@ -1,6 +1,5 @@
 /** Recoveries of a webhook: requested, read, paused, resumed and canceled (docs/interface.md, L10–L12). */
 import { Hono } from 'hono';
-import * as v from 'valibot';
 import type { LostEventCount } from '../../db/recoveries/lost-events.ts';
 import {
   beginRecovery,
@@ -13,6 +12,7 @@ import {
   type RecoveryRow,
 } from '../../db/recoveries/recoveries.ts';
 import { findWebhook, type WebhookRow } from '../../db/webhooks/webhooks.ts';
+import { described, uuid } from '../../domain/fields.ts';
 import { badRequest, conflict, existing, invalid, type Problem } from '../../domain/problem.ts';
 import { estimatedDurationMs, type RecoveryAction, recoveryOfWebhook } from '../../domain/recovery.ts';
 import { isoTimestamp } from '../../domain/timestamp.ts';
@@ -27,11 +27,7 @@ import { includedIn, recoverAnswer, recoverInput, recoveryOf, recoveryRecord } f
 
 const tag = 'Recoveries';
 const noSuchRecovery = 'the webhook or the recovery does not exist, or belongs to another e-shop.';
-const recoveryId = v.pipe(
-  v.string(),
-  v.uuid('must be a UUID'),
-  v.description('UUIDv7, as `recover` returned it.'),
-);
+const recoveryId = described(uuid(), 'UUIDv7, as `recover` returned it.');
 
 const controls: readonly {
   readonly action: RecoveryAction;
