@@ -1,7 +1,6 @@
 /** The one place where a failure becomes a response (docs/interface.md, C3). */
 import { STATUS_CODES } from 'node:http';
 import type { Context } from 'hono';
-import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import postgres from 'postgres';
 import { Problem } from '../domain/problem.ts';
@@ -47,10 +46,6 @@ interface Failure {
 export function failureOf(error: unknown, requestId: string): Failure {
   if (error instanceof Problem) {
     return { status: error.status, message: error.message, headers: error.headers, internal: false };
-  }
-  if (error instanceof HTTPException && error.status < 500) {
-    const message = error.message || reasonPhrase(error.status);
-    return { status: error.status, message, headers: {}, internal: false };
   }
   if (isTransient(error)) {
     const message = `The service cannot reach its database. Try again shortly (request ${requestId}).`;
