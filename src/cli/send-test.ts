@@ -8,7 +8,7 @@ import { eshopOfWebhook } from '../db/webhooks/all-webhooks.ts';
 import { beginExamination, endExamination } from '../db/webhooks/examinations.ts';
 import { findWebhookWithSecrets } from '../db/webhooks/with-secrets.ts';
 import type { Sender } from '../delivery/sender.ts';
-import { EXAMINATIONS_PER_HOUR, type Examination, examinationRefusals } from '../domain/examination.ts';
+import { type Examination, examinationRefusals } from '../domain/examination.ts';
 import { Problem } from '../domain/problem.ts';
 import type { TestDeliveryResult, WebhookWithSecrets } from '../domain/test-delivery.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -69,7 +69,7 @@ export const sendTestTo = (env: Env, id: number): Promise<TestDeliveryResult> =>
 /** @throws UserError likewise, and if one is under way, or too many were made recently; the reason of `signal` */
 export const examineReceiverOf = (env: Env, id: number, signal: AbortSignal): Promise<Examination> =>
   toWebhook(env, id, async ({ sql, webhook, ...parts }) => {
-    const begun = await beginExamination(sql, id, EXAMINATIONS_PER_HOUR);
+    const begun = await beginExamination(sql, id);
     if (begun.kind !== 'begun') throw new UserError(examinationRefusals[begun.kind](id));
     try {
       return await createExaminer(parts)(webhook, signal);

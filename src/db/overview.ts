@@ -8,7 +8,7 @@ import { CLASS } from './outbox/outbox.ts';
 import { counted, oneRow, type Sql } from './pool.ts';
 
 /** The outbox. Ages are in seconds; null if nothing waits. */
-export interface OutboxOverview {
+interface OutboxOverview {
   /** Deliveries that wait for their first attempt. Those created by recoveries wait behind the others. */
   readonly fresh: number;
   readonly recovered: number;
@@ -64,7 +64,7 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
 }
 
 /** Open deliveries, by their state as shown. */
-export interface OpenOverview {
+interface OpenOverview {
   readonly pending: number;
   readonly retrying: number;
   readonly held: number;
@@ -87,7 +87,7 @@ export async function readOpen(sql: Sql): Promise<OpenOverview> {
 }
 
 /** The mails about deactivations. */
-export interface MailOverview {
+interface MailOverview {
   readonly owed: number;
   /** The wait of the oldest owed mail; null if there is none. */
   readonly oldestSeconds: number | null;
@@ -120,7 +120,7 @@ export async function countIncidents(sql: Sql): Promise<number> {
 }
 
 /** The database itself. */
-export interface DatabaseOverview {
+interface DatabaseOverview {
   readonly version: string;
   /** Its size on disk. */
   readonly bytes: number;

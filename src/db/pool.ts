@@ -23,14 +23,10 @@ export async function counted(rows: PromiseLike<readonly { readonly count: numbe
   return (await oneRow(rows)).count;
 }
 
-/** Time limits, in milliseconds. */
-export interface PoolDeadlines extends SocketDeadlines {
+/** How a pool is used, with time limits in milliseconds. */
+export interface PoolOptions extends SocketDeadlines {
   /** For a statement, before Postgres cancels it, so that no request waits for a lock forever. null: no limit. */
   readonly statementMs: number | null;
-}
-
-/** How a pool is used. */
-export interface PoolOptions extends PoolDeadlines {
   /**
    * Its connections are sessions with the server itself: statements are prepared, and settings of the session last. False if a
    * transaction pooler may be in front of the server. Default true.

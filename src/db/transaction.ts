@@ -26,11 +26,6 @@ export function wakeRelayAfter(tx: Transaction, work: RelayWork): void {
   tx.relayWork.add(work);
 }
 
-/** Call it when creating deliveries: after COMMIT their bytes count. */
-export function sendAfter(tx: Transaction, eshopId: number, bytes: number): void {
-  tx.outgoing.set(eshopId, (tx.outgoing.get(eshopId) ?? 0) + bytes);
-}
-
 /** Runs a transaction and wakes the relay after COMMIT if it has work for it; rolled back when `work` throws. */
 export async function transaction<T>(sql: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const notifier = notifierOf(sql);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { failureOf } from '../../src/api/errors.ts';
-import { createPool, type Pool, type PoolDeadlines } from '../../src/db/pool.ts';
+import { createPool, type Pool, type PoolOptions } from '../../src/db/pool.ts';
 import { pem } from '../delivery/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
@@ -37,7 +37,7 @@ function through(port: number, parameters = ''): string {
   return `${url.href}${parameters}`;
 }
 
-function poolThrough(port: number, deadlines: Partial<PoolDeadlines> = {}, parameters = ''): Pool {
+function poolThrough(port: number, deadlines: Partial<PoolOptions> = {}, parameters = ''): Pool {
   const pool = createPool(through(port, parameters), 2, { silenceMs: SILENCE_MS, ...deadlines });
   pools.push(pool);
   return pool;

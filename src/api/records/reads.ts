@@ -1,8 +1,8 @@
 /** The list and the detail of a kind of record, in the form of a version. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import type { EntityMapping } from '../../db/records/entity-mapping.ts';
 import { listRecords, readRecord } from '../../db/records/read.ts';
+import type { TableMapping } from '../../db/records/table-mapping.ts';
 import type { CatalogueEntry } from '../../domain/catalogue.ts';
 import type { PayloadVersion } from '../../domain/decimal.ts';
 import { described, identifier } from '../../domain/fields.ts';
@@ -18,7 +18,7 @@ import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
 import { booleanText, params, query } from '../validate.ts';
 
 export interface ListedResource {
-  readonly mapping: EntityMapping<object>;
+  readonly mapping: TableMapping<object>;
   /** Its group in the documentation, such as "Receivings". */
   readonly tag: string;
   /** The rest of the description of the list, in Markdown. */

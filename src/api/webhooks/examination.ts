@@ -35,7 +35,7 @@ export function examinationRoutes(
   /** @throws Problem (404, 409, 429) */
   async function begun(eshopId: number, id: number) {
     const webhook = existing('webhook', id, await findWebhookWithSecrets(sql, eshopId, id));
-    const begun = await beginExamination(sql, id, EXAMINATIONS_PER_HOUR);
+    const begun = await beginExamination(sql, id);
     if (begun.kind === 'busy') throw conflict(examinationRefusals.busy(id));
     if (begun.kind === 'spent') throw tooManyRequests(examinationRefusals.spent(id), begun.waitMs);
     return { webhook, until: begun.until };

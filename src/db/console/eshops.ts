@@ -6,12 +6,7 @@ export type Owned = 'deliveries' | 'webhooks' | 'events';
 
 /** The e-shop that something belongs to; null if there is no such thing. @param id in the form of its kind */
 export async function eshopOf(sql: Sql, kind: Owned, id: string): Promise<number | null> {
-  const owned = {
-    deliveries: () => sql<{ eshopId: number }[]>`select eshop_id from deliveries where id = ${id}`,
-    webhooks: () => sql<{ eshopId: number }[]>`select eshop_id from webhooks where id = ${id}::bigint`,
-    events: () => sql<{ eshopId: number }[]>`select eshop_id from events where id = ${id}`,
-  };
-  const [row] = await owned[kind]();
+  const [row] = await sql<{ eshopId: number }[]>`select eshop_id from ${sql(kind)} where id = ${id}`;
   return row?.eshopId ?? null;
 }
 

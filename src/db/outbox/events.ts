@@ -6,7 +6,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import { currentTrace } from '../../traces/context.ts';
 import { newId, ticks } from '../ids.ts';
 import type { Sql } from '../pool.ts';
-import { sendAfter, type Transaction, wakeRelayAfter } from '../transaction.ts';
+import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { openAheadOfNew } from './order.ts';
 import { CLASS, type DeliveryClass, leaseEnd, type QueuedDelivery } from './outbox.ts';
 import { outgoingBytes } from './outgoing.ts';
@@ -151,5 +151,5 @@ export function owesDeliveries(
   if (deliveries === 0) return;
   tx.claimed.push(...claimed);
   if (deliveries > claimed.length) wakeRelayAfter(tx, deliveryClass === CLASS.bulk ? 'bulk' : 'fresh');
-  sendAfter(tx, eshopId, outgoingBytes(events, deliveries));
+  tx.outgoing.set(eshopId, (tx.outgoing.get(eshopId) ?? 0) + outgoingBytes(events, deliveries));
 }

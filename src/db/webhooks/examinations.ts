@@ -1,4 +1,5 @@
 /** Recent examinations of each webhook's receiver (docs/interface.md, W17): one at a time, and a limited number per hour. */
+import { EXAMINATIONS_PER_HOUR } from '../../domain/examination.ts';
 import type { Sql } from '../pool.ts';
 
 /** How long an examination counts as under way after its process died, in seconds. */
@@ -12,12 +13,7 @@ type BegunExamination =
   | { readonly kind: 'busy' }
   | { readonly kind: 'spent'; readonly waitMs: number };
 
-/** @param perHour the maximum number that may begin within an hour */
-export async function beginExamination(
-  sql: Sql,
-  webhookId: number,
-  perHour: number,
-): Promise<BegunExamination> {
+export async function beginExamination(sql: Sql, webhookId: number): Promise<BegunExamination> {
   const clock = sql`(select date_trunc('milliseconds', clock_timestamp()) as now) clock`;
   const recent = sql`array(
     select t from unnest(e.times) t
@@ -29,7 +25,7 @@ export async function beginExamination(
     update examinations e
     set times = ${recent} || clock.now, busy_until = clock.now + make_interval(secs => ${LEASE_S})
     from ${clock}
-    where e.webhook_id = ${webhookId} and not ${busy} and cardinality(${recent}) < ${perHour}
+    where e.webhook_id = ${webhookId} and not ${busy} and cardinality(${recent}) < ${EXAMINATIONS_PER_HOUR}
     returning e.busy_until as until`;
   if (begun !== undefined) return { kind: 'begun', until: begun.until };
   const [row] = await sql<{ busy: boolean; waitMs: number }[]>`
