@@ -5,7 +5,6 @@
 import {
   claimReleaseChanges,
   claimWebhookChanges,
-  giveBackChanges,
   nextToTell,
   noteTold,
   removeChanges,

@@ -57,9 +57,7 @@ export function createOperatorActions({
   ): Promise<RequestedResult | null> {
     try {
       const sentence = await client.withDeadline(Date.now() + answerMs, () =>
-        client.workflow
-          .getHandle(workflowId)
-          .executeUpdate<string, [ActionOrder]>(action, { args: [order] }),
+        client.workflow.getHandle(workflowId).executeUpdate<string, [ActionOrder]>(action, { args: [order] }),
       );
       return { accepted: true, sentence };
     } catch (error) {

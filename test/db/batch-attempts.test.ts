@@ -205,7 +205,7 @@ test('beside some of which no request can be made, while the database fails for 
   await database.sql`update webhooks set secret = 'broken' where id = ${broken}`;
   for (let index = 0; index < 3; index += 1) await fireDelivery(database.sql, { eshopId, webhookId });
   const batchId = uuidv7();
-  await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10, batchId });
+  await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10, batchId });
   const sql = new Proxy(database.sql, {
     apply(target, self, asked) {
       if (String(asked[0]).includes('coalesce(window_started_at')) throw new Error('The database is away.');

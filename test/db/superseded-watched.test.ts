@@ -54,7 +54,8 @@ async function closeIt(deliveryId: string): Promise<void> {
     signalWebhookChanged: nothing,
   };
   const records = createRecords({ sql, restarter, graceMs: 0, watch });
-  for (const found of await records.withWorkflows([await workflowIdOf(sql, deliveryId)])) await found.close();
+  for (const found of await records.withWorkflows([await workflowIdOf(sql, deliveryId)]))
+    await found.endedByOperator();
 }
 
 /** A delivery whose only attempt failed, and two newer ones of its record behind it, of which only the latest counts. */

@@ -111,7 +111,9 @@ test('sent together, but not all recorded: the next try records them, and none i
   worker.on('heartbeat', (details: unknown) => {
     heartbeatDetails = JSON.parse(JSON.stringify(details ?? null));
   });
-  await sql.unsafe(`alter table deactivations add constraint away check (webhook_id <> ${third} or mailed_at is null)`);
+  await sql.unsafe(
+    `alter table deactivations add constraint away check (webhook_id <> ${third} or mailed_at is null)`,
+  );
   await expect(mailOf(first, worker)).rejects.toThrow('away');
   await sql`alter table deactivations drop constraint away`;
   expect(JSON.stringify(heartbeatDetails)).not.toContain('example');
@@ -126,7 +128,8 @@ test('sent together, but not all recorded: the next try records them, and none i
 test('a silent mail server holds half of the places of Waybill’s own steps, not all; the other mails follow', async () => {
   const { eshopId: other } = await createEshop(database.sql, { name: 'Other', email: 'other@shop.example' });
   const webhooks: number[] = [];
-  for (let index = 0; index < 40; index += 1) webhooks.push(await deactivated(index % 2 === 0 ? eshopId : other));
+  for (let index = 0; index < 40; index += 1)
+    webhooks.push(await deactivated(index % 2 === 0 ? eshopId : other));
   let answer = () => {};
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
@@ -148,7 +151,8 @@ test('a silent mail server holds half of the places of Waybill’s own steps, no
   expect(asked).toBe(20);
   answer();
   const waits = await Promise.all(mailing);
-  for (const [index, each] of webhooks.entries()) if (waits[index] !== null) expect(await mailOf(each)).toBeNull();
+  for (const [index, each] of webhooks.entries())
+    if (waits[index] !== null) expect(await mailOf(each)).toBeNull();
   expect(asked).toBe(40);
 });
 

@@ -83,7 +83,7 @@ test('between two attempts it goes on in a fresh history too, shows the last one
   await stack.untilState(id, 'retrying');
   receiver.respond({ status: 500, headers: { 'retry-after': '600' } });
   const { client, sql, policy } = stack;
-  await createOperatorActions({ client, sql, policy }).tryNow(id, {});
+  await createOperatorActions({ client, sql, policy })('tryNow', id, { by: 'anna', reason: '' });
   const shown = async () => {
     const query = stack.workflow(id).query<{ currentDetails: string }>('__temporal_workflow_metadata');
     return String((await query).currentDetails);

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventType } from '../../domain/event-types.ts';
 import { perKey } from '../../lib/per-key.ts';
 import type { Pool } from '../pool.ts';
-import { type QueuedDelivery, releaseDeliveries } from './outbox.ts';
+import { giveBackDeliveries, type QueuedDelivery } from './outbox.ts';
 
 /** The channel that relays listen on. The payload names the waiting work, {@link relayWork}, and the sender, separated by spaces. */
 export const OUTBOX_CHANNEL = 'waybill_outbox';
@@ -80,9 +80,9 @@ function createNotifier(sql: Pool): Notifier {
   }
 
   /** The relay has left since it claimed them. If this fails, they wait for the end of their lease. */
-  function release(claimed: readonly QueuedDelivery[]): void {
+  function giveBack(claimed: readonly QueuedDelivery[]): void {
     const ids = claimed.map(({ id }) => id);
-    releaseDeliveries(sql, ids).then(
+    giveBackDeliveries(sql, ids).then(
       () => wake(['fresh']),
       () => {},
     );
@@ -91,7 +91,7 @@ function createNotifier(sql: Pool): Notifier {
   return {
     notify(work, claimed = []) {
       if (claimed.length > 0) {
-        if (relay === undefined) release(claimed);
+        if (relay === undefined) giveBack(claimed);
         else relay.take(claimed);
       }
       wake(work);

@@ -82,10 +82,12 @@ export async function countLostEvents(
     firstId ??= row.firstId;
     lastId = row.lastId ?? lastId;
     if (row.lookedAt < atOnce || count >= enough)
-      return { count, firstAt: firstId && timeOf(firstId), lastAt: lastId && timeOf(lastId) };
+      return { count, firstAt: timeOrNull(firstId), lastAt: timeOrNull(lastId) };
     after = row.lookedAtId;
   }
 }
+
+const timeOrNull = (id: string | null) => (id === null ? null : timeOf(id));
 
 interface CountedRow {
   readonly count: number;
