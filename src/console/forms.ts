@@ -1,6 +1,7 @@
 /** Checks forms: small, from our own page, and with the token of their session. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { MAX_REASON_CHARS } from '../domain/operator-action.ts';
 import { forbidden, Problem } from '../domain/problem.ts';
 import { findRefused } from '../domain/refused-values.ts';
 import type { Authenticator, ConsoleEnv, Viewer } from './deps.ts';
@@ -10,6 +11,7 @@ const MAX_FORM_BYTES = 64 * 1024;
 const REFUSED = 'This form is no longer valid. Go back, reload the page, and submit it again.';
 const TAKEN =
   'This form has been sent before, and nothing was done again. See what it has done; to send it once more, open its page anew.';
+const LONG_REASON = `The reason must have at most ${MAX_REASON_CHARS} characters. Go back, shorten it, and submit the form again.`;
 const TURNED =
   'You have switched to another e-shop in the meantime. Nothing was changed: go back, reload the page, and submit the form again.';
 
@@ -22,10 +24,10 @@ export const smallForms = bodyLimit({
 });
 
 /**
- * Refuses changes not sent by our own pages; sets `c.var.form`.
+ * Refuses changes not sent by our own pages, and reasons that are too long; sets `c.var.form`.
  * @param sessionOf the id of the session that the form belongs to
  * @param takeForm left out if a form may be sent again
- * @throws Problem 403; 409 if this form was sent before, as when its result page is reloaded
+ * @throws Problem 403; 400 for text that cannot be kept; 409 if this form was sent before, as when its result page is reloaded
  */
 export function ownForms(
   sessionOf: (c: Context<ConsoleEnv>) => string | undefined,
@@ -43,6 +45,8 @@ export function ownForms(
     if (id === undefined || !isCsrfToken(id, form.csrf ?? '')) throw forbidden(REFUSED);
     const refused = findRefused(form);
     if (refused !== null) throw new Problem(400, `${refused.path}: ${refused.message}`);
+    // Before the form counts as sent, so that it can be sent again.
+    if ((form.reason ?? '').length > MAX_REASON_CHARS) throw new Problem(400, LONG_REASON);
     // Absent before authentication.
     const viewer: Viewer | undefined = c.get('viewer');
     const aboutOne = viewer !== undefined && !c.req.path.startsWith(`${CONSOLE}${ALL}/`);

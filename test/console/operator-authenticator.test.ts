@@ -159,6 +159,24 @@ describe('pages of others', () => {
     expect(controlled).toEqual(['pause 01994ab0-0000-7000-8000-000000000001 stock-taking (anna)']);
   });
 
+  test('a reason that got past its field is refused for its length, and the form can be sent again', async () => {
+    const { ask } = await entered();
+    const id = '01994ab0-0000-7000-8000-000000000001';
+    const { csrf } = await ask('/console/all/recoveries');
+    for (const [action, form] of [
+      ['/all/recoveries', { asked: `pause ${id}` }],
+      ['/all/deliveries/act', { action: 'hold' }],
+      [`/deliveries/${id}/act`, { action: 'hold' }],
+    ] as const) {
+      const answer = await ask(`/console${action}`, { csrf, ...form, reason: 'x'.repeat(501) });
+      expect([action, answer.status]).toEqual([action, 400]);
+      expect(answer.text).toContain('The reason must have at most 500 characters.');
+    }
+    expect(controlled).toEqual([]);
+    const shorter = { csrf, asked: `pause ${id}`, reason: 'x'.repeat(500) };
+    expect((await ask('/console/all/recoveries', shorter)).status).toBe(200);
+  });
+
   test('are given no access by any header, may not frame it, and its own load nothing from elsewhere', async () => {
     const { ask } = await entered();
     const { headers } = await ask('/console/all', undefined, { origin: 'http://evil.example' });

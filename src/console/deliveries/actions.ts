@@ -1,7 +1,7 @@
 /** The actions on an open delivery, with the labels of their buttons. */
 import * as v from 'valibot';
 import { type DeliveryState, isOpen } from '../../domain/delivery-state.ts';
-import { type ActionName, actionNames, MAX_REASON_CHARS } from '../../domain/operator-action.ts';
+import { type ActionName, actionNames } from '../../domain/operator-action.ts';
 import type { Role } from '../../domain/role.ts';
 import { oneLine } from '../../domain/words.ts';
 
@@ -25,6 +25,6 @@ export function isUnderWay(state: DeliveryState): boolean {
 /** The fields of the form. */
 export const ActionForm = v.object({
   action: v.picklist(actionNames),
-  // The reason is logged, and printed for operators.
-  reason: v.pipe(v.string(), v.maxLength(MAX_REASON_CHARS), v.transform(oneLine)),
+  // The reason is logged, and printed for operators. `ownForms` bounds its length.
+  reason: v.pipe(v.string(), v.transform(oneLine)),
 });

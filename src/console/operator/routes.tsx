@@ -3,7 +3,6 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { uuid } from '../../domain/fields.ts';
-import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { Problem } from '../../domain/problem.ts';
 import { recoveryActions } from '../../domain/recovery.ts';
 import type { ConsoleEnv } from '../deps.ts';
@@ -17,7 +16,7 @@ const Asked = v.pipe(
   v.transform((text) => text.split(' ')),
   v.strictTuple([v.picklist(recoveryActions), uuid()]),
 );
-const Form = v.object({ asked: Asked, reason: v.pipe(v.string(), v.trim(), v.maxLength(MAX_REASON_CHARS)) });
+const Form = v.object({ asked: Asked, reason: v.pipe(v.string(), v.trim()) });
 
 /** Only authenticated operators reach these pages: no other console has them. */
 export function operatorRoutes({ recoveries, control }: OperatorDeps): Hono<ConsoleEnv> {
