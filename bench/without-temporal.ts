@@ -73,7 +73,7 @@ const dispatch = dispatchOf(
     claim: (limits) => claimDeliveries(sql, limits),
     // There are only batches.
     inHand: { count: () => 0, take() {} },
-    onTaken: load.answered,
+    onAnswered: load.answered,
   },
   'fresh',
   createPrecedence(options.patienceMs),

@@ -20,6 +20,7 @@ import { watchDatabaseClock } from '../reconciler/watch-clock.ts';
 import { routeTemporalLogs } from '../temporal/logs.ts';
 import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
 import { type Traces, untraced } from '../traces/traces.ts';
+import { createTemporalState } from './temporal-state.ts';
 import { aborted, runSession, type SessionDeps, type SessionOptions } from './worker-session.ts';
 
 interface WorkerOptions extends SessionOptions {
@@ -59,8 +60,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const workflowBundle = options.workflowBundle ?? (await loadWorkflowBundle());
   const stopping = new AbortController();
   const scheduler = { ...schedulerDefaults, ...options.scheduler };
-  let state: 'up' | 'down' | 'unknown' = 'unknown';
-  let reached = false;
+  const temporalState = createTemporalState();
   const clock = watchDatabaseClock({
     sql: options.sql,
     log,
@@ -78,11 +78,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     watch: watchBoth(countDeliveries(metrics), logDeliveries(log)),
     onRepair: countRepairs(metrics),
     onRound: countRounds(metrics),
-    onTemporal(now) {
-      state = now;
-      // A session reports this once the SDK has asked for the namespace, over the worker's own connection.
-      if (now === 'up') reached = true;
-    },
+    // A session reports that it is up once the SDK has asked for the namespace, over the worker's own connection.
+    onTemporal: temporalState.set,
+    onQuestionAnswered: temporalState.questionAnswered,
   };
 
   /** When the workers were last renewed, on a clock that does not jump. */
@@ -117,7 +115,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
           .finally(() => draining.delete(drained));
         draining.add(drained);
       } catch (error) {
-        state = 'down';
+        temporalState.set('down');
         onReady();
         const retryInMs = backoff.next();
         log.warn({ err: error, retryInMs }, 'Temporal cannot be reached or the worker failed');
@@ -132,8 +130,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     running = keepRunning(resolve);
   });
   return {
-    temporalState: () => state,
-    hasReachedTemporal: () => reached,
+    temporalState: temporalState.get,
+    hasReachedTemporal: temporalState.hasReached,
     async stop() {
       stopping.abort();
       await running;

@@ -84,6 +84,8 @@ export interface SessionDeps extends SessionOptions {
   readonly onRound: RelayOptions['onRound'];
   /** Called with the state of Temporal. */
   readonly onTemporal: RelayOptions['onTemporal'];
+  /** Called when Temporal has answered a question of the reconciler. */
+  readonly onQuestionAnswered: () => void;
 }
 
 /** The end of a session, and its callbacks. */
@@ -214,6 +216,7 @@ export async function runSession(
       watch,
       onRepair: deps.onRepair,
       onSetBack,
+      onAnswered: deps.onQuestionAnswered,
       intervalMs: reconcileIntervalMs,
       graceMs: reconcileGraceMs,
     });

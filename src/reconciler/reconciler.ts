@@ -17,6 +17,8 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
    * must then drop their cached workflows.
    */
   readonly onSetBack: (why: string) => void;
+  /** Called at every interval in which Temporal answers. */
+  readonly onAnswered: () => void;
 }
 
 export interface Reconciler {
@@ -74,6 +76,7 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
       setBack = 'Temporal was unreachable';
       throw error;
     });
+    options.onAnswered();
     namespaceId ??= id;
     if (id !== namespaceId) setBack = 'the namespace was recreated';
     if (setBack !== null) options.onSetBack(setBack);

@@ -25,7 +25,7 @@ import type { RelayDeps } from './deps.ts';
 import type { Next } from './loop.ts';
 import { callEach, passOn } from './pass-on.ts';
 
-type CommonDeps = Pick<RelayDeps, 'sql' | 'log' | 'stopping'>;
+type CommonDeps = Pick<RelayDeps, 'sql' | 'log' | 'stopping' | 'onAnswered'>;
 type BudgetedDeps = CommonDeps & Pick<RelayDeps, 'dispatcher' | 'budget' | 'options'>;
 type ChangesDeps = BudgetedDeps & Pick<RelayDeps, 'watch' | 'policy'>;
 
@@ -49,6 +49,8 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
       return claimed;
     },
     call: (change) => passOnPage(deps, change, page),
+    // The calls of its page report their answers; a change may need none.
+    onAnswered() {},
     refused: ({ id: changeId }, err) =>
       log.error({ changeId, err }, 'Temporal refused a change of a webhook'),
   });
@@ -89,12 +91,13 @@ async function settle(
 
 /** @returns false if the relay is being stopped: the next claim passes the page on again */
 async function tell(deps: BudgetedDeps, items: readonly ToldDelivery[]): Promise<boolean> {
-  const { dispatcher, log, stopping, budget, options } = deps;
+  const { dispatcher, log, stopping, onAnswered, budget, options } = deps;
   budget.spend('changes', items.length);
   const { left, throwFailure } = await callEach({
     items,
     concurrency: options.backgroundConcurrency,
     stopping,
+    onAnswered,
     call: (delivery) => dispatcher.signalWebhookChanged(delivery),
     refused: ({ id: deliveryId }, err) =>
       log.error({ deliveryId, err }, 'Temporal refused to tell a delivery of a change'),
@@ -108,12 +111,13 @@ async function tell(deps: BudgetedDeps, items: readonly ToldDelivery[]): Promise
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchReleases(deps: BudgetedDeps): Promise<Next> {
-  const { sql, log, dispatcher, stopping, budget, options } = deps;
+  const { sql, log, dispatcher, stopping, onAnswered, budget, options } = deps;
   const limit = budget.available('releases');
   if (limit === 0) return options.tickMs;
   return await passOn({
     ...leasesOf(sql, 'outbox'),
     stopping,
+    onAnswered,
     limit,
     pauseMs: options.tickMs,
     claim: (most) => claimReleaseChanges(sql, most),
@@ -136,10 +140,12 @@ export function dispatchRecoveries({
   log,
   recoveries,
   stopping,
+  onAnswered,
 }: CommonDeps & Pick<RelayDeps, 'recoveries'>): Promise<Next> {
   return passOn({
     ...leasesOf(sql, 'recoveries'),
     stopping,
+    onAnswered,
     claim: (limit) => claimRecoveryChanges(sql, limit),
     call: (recovery) => recoveries.signalRecoveryChanged(recovery),
     note: (recovery) => noteRecoveryTold(sql, recovery),

@@ -40,8 +40,8 @@ export interface RelayDeps {
   readonly warnings: WarningStarter;
   readonly policy: RetryPolicy;
   readonly makeFirstAttempt: MakeFirstAttempt;
-  /** Called when Temporal accepted something, and when it did not answer. */
-  readonly onTaken: () => void;
+  /** Called when Temporal has answered, even if it refused, and when it has not. */
+  readonly onAnswered: () => void;
   readonly onAway: () => void;
   /** Called for deliveries that end without a workflow. */
   readonly watch: Pick<DeliveryWatch, 'ended'>;

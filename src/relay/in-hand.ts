@@ -96,11 +96,11 @@ export function createInHand(deps: RelayDeps): InHand {
         deps.onAway();
         return await oweWorkflows(sql, ids);
       }
-      deps.onTaken();
+      deps.onAnswered();
       log.error({ deliveryId: delivery.id, err: error }, 'Temporal refused to start a delivery');
       return await setAsideDeliveries(sql, ids);
     }
-    deps.onTaken();
+    deps.onAnswered();
     if (outcome?.kind === 'underWay') keep(attempts, report(delivery, attempt));
     await mark(delivery.id);
   }

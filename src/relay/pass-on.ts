@@ -13,13 +13,22 @@ interface Calls<Item> {
   readonly call: (item: Item) => Promise<void>;
   /** Called for an item that Temporal refuses; the others go on. */
   readonly refused: (item: Item, error: unknown) => void;
+  /** Called whenever Temporal has answered, even if it refused. */
+  readonly onAnswered: () => void;
 }
 
 /**
  * Calls Temporal for each. After a call without an answer no further one begins: each would only wait for the deadline too.
  * @returns the items that it took, and those left for another try; `throwFailure` throws its error if it was away
  */
-export async function callEach<Item>({ items, concurrency, stopping, call, refused }: Calls<Item>) {
+export async function callEach<Item>({
+  items,
+  concurrency,
+  stopping,
+  call,
+  refused,
+  onAnswered,
+}: Calls<Item>) {
   const taken: Item[] = [];
   const left = new Set(items);
   let failure: { readonly error: unknown } | undefined;
@@ -35,6 +44,7 @@ export async function callEach<Item>({ items, concurrency, stopping, call, refus
       }
       refused(item, error);
     }
+    onAnswered();
     left.delete(item);
   });
   function throwFailure(): void {
@@ -49,7 +59,7 @@ const CONCURRENCY = 16;
 
 /** The changes to pass on, and how. */
 interface Changes<Change extends { readonly id: string }>
-  extends Pick<Calls<Change>, 'stopping' | 'call' | 'refused'> {
+  extends Pick<Calls<Change>, 'stopping' | 'call' | 'refused' | 'onAnswered'> {
   /** The most per page; {@link PAGE} when left out. */
   readonly limit?: number;
   /** The pause between two pages, in milliseconds; left out: a full page is followed by the next at once. */
@@ -71,7 +81,7 @@ interface Changes<Change extends { readonly id: string }>
 export async function passOn<Change extends { readonly id: string }>(
   changes: Changes<Change>,
 ): Promise<Next> {
-  const { stopping, call, note, refused, pauseMs, limit = PAGE } = changes;
+  const { stopping, call, note, refused, onAnswered, pauseMs, limit = PAGE } = changes;
   const items = await changes.claim(limit);
   if (items.length === 0) return 'idle';
   const ids = items.map(({ id }) => id);
@@ -83,6 +93,7 @@ export async function passOn<Change extends { readonly id: string }>(
         concurrency: CONCURRENCY,
         stopping,
         refused,
+        onAnswered,
         async call(change) {
           await call(change);
           await note?.(change);

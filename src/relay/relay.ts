@@ -19,12 +19,12 @@ import { type Next, type Round, startLoop } from './loop.ts';
 import { dispatchWarnings } from './warnings.ts';
 
 export interface RelayOptions
-  extends Omit<RelayDeps, 'claim' | 'budget' | 'stopping' | 'onTaken' | 'onAway'> {
+  extends Omit<RelayDeps, 'claim' | 'budget' | 'stopping' | 'onAnswered' | 'onAway'> {
   /** Executes claims. */
   readonly execute: Execute;
   /** Direct sessions with the server, where notifications arrive; null: behind a pooler there are none, and loops only poll. */
   readonly sessionSql: Pool | null;
-  /** Called with whether Temporal took its work. */
+  /** Called with whether Temporal answered a call. */
   readonly onTemporal: (state: 'up' | 'down') => void;
   /** Called after every step of every loop. */
   readonly onRound: (loop: RelayLoop, round: Round) => void;
@@ -51,7 +51,7 @@ export function startRelay(relay: RelayOptions): Relay {
   // Questions asked over an earlier connection no longer count.
   load.answered();
   const onAway = () => onTemporal('down');
-  function onTaken(): void {
+  function onAnswered(): void {
     load.answered();
     onTemporal('up');
   }
@@ -60,28 +60,20 @@ export function startRelay(relay: RelayOptions): Relay {
     claim: (limits: ClaimLimits) => relay.execute((by) => claimDeliveries(by, limits)),
     budget,
     stopping: stopping.signal,
-    onTaken,
+    onAnswered,
     onAway,
   };
   const inHand = createInHand(common);
   const deps = { ...common, inHand };
   function loop(what: RelayLoop, step: () => Promise<Next>) {
-    let away = false;
     return startLoop({
       what,
-      async step() {
-        const next = await step();
-        if (away) onTemporal('up');
-        away = false;
-        return next;
-      },
+      step,
       log,
       options,
       onFailure(error) {
         // If the database is away, that says nothing about Temporal.
-        if (!isOfTemporal(error)) return;
-        away = true;
-        onAway();
+        if (isOfTemporal(error)) onAway();
       },
       onRound: (round) => relay.onRound(what, round),
     });

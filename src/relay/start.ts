@@ -18,7 +18,7 @@ import { callEach } from './pass-on.ts';
 export interface StartDeps
   extends Pick<
     RelayDeps,
-    'sql' | 'log' | 'options' | 'stopping' | 'onTaken' | 'load' | 'starter' | 'checkBatch'
+    'sql' | 'log' | 'options' | 'stopping' | 'onAnswered' | 'load' | 'starter' | 'checkBatch'
   > {
   readonly dispatcher: Pick<Dispatcher, 'startDelivery'>;
 }
@@ -49,12 +49,11 @@ export async function startClaimed(
   for (const batchId of batches.left) await disband(sql, batchId);
   own.throwFailure();
   batches.throwFailure();
-  deps.onTaken();
 }
 
 /** A workflow for each delivery in no batch. */
 async function startOwn(
-  { dispatcher, log, stopping, options }: StartDeps,
+  { dispatcher, log, stopping, onAnswered, options }: StartDeps,
   claimed: readonly QueuedDelivery[],
   urgency: Urgency,
 ) {
@@ -63,6 +62,7 @@ async function startOwn(
     items: claimed.filter(({ batchId }) => batchId === null),
     concurrency: options.backgroundConcurrency,
     stopping,
+    onAnswered,
     call: (delivery) => dispatcher.startDelivery(delivery, urgency),
     refused(delivery, err) {
       log.error({ deliveryId: delivery.id, err }, 'Temporal refused to start a delivery');
@@ -74,7 +74,7 @@ async function startOwn(
 
 /** The batches of the others. */
 async function startBatches(
-  { log, stopping, load, starter, checkBatch }: StartDeps,
+  { log, stopping, onAnswered, load, starter, checkBatch }: StartDeps,
   claimed: readonly QueuedDelivery[],
   urgency: Urgency,
 ) {
@@ -83,6 +83,7 @@ async function startBatches(
     items: [...new Set(claimed.flatMap(({ batchId }) => (batchId === null ? [] : [batchId])))],
     concurrency: 1,
     stopping,
+    onAnswered,
     async call(batchId) {
       load.starting(batchId);
       try {

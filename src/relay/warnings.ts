@@ -19,11 +19,13 @@ export async function dispatchWarnings({
   warnings,
   policy,
   stopping,
-}: Pick<RelayDeps, 'sql' | 'log' | 'warnings' | 'policy' | 'stopping'>): Promise<Next> {
+  onAnswered,
+}: Pick<RelayDeps, 'sql' | 'log' | 'warnings' | 'policy' | 'stopping' | 'onAnswered'>): Promise<Next> {
   const decided = await decideWarnings(sql, warningTimes(policy));
   if (decided > 0) log.info({ decided }, 'warnings decided');
   return await passOn({
     stopping,
+    onAnswered,
     claim: (limit) => claimWarnings(sql, limit),
     giveBack: (ids) => giveBackWarnings(sql, ids),
     call: (warning) => warnings.startWarning(warning),

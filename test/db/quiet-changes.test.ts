@@ -15,10 +15,12 @@ const WEBHOOKS = 20;
 let database: TestDatabase;
 let eshopId: number;
 const told: string[] = [];
+let answers = 0;
 
 beforeEach(async () => {
   database = await createTestDatabase();
   told.length = 0;
+  answers = 0;
   ({ eshopId } = await createEshop(database.sql, { name: 'Mugs', email: 'mugs@shop.example' }));
 });
 afterEach(() => database.drop());
@@ -51,6 +53,9 @@ async function look(available: number): Promise<number> {
     },
     log: pino({ level: 'silent' }),
     stopping: new AbortController().signal,
+    onAnswered() {
+      answers += 1;
+    },
     watch: unwatched,
     policy: defaultRetryPolicy,
     options: schedulerDefaults,
@@ -70,6 +75,7 @@ test('a change that concerns no open delivery is over at the first look', async 
   for (let looks = 0; looks < WEBHOOKS / schedulerDefaults.backgroundConcurrency; looks += 1)
     expect(await look(1)).toBe(0);
   expect(await waiting()).toBe(0);
+  expect(answers).toBe(0);
 });
 
 test('nobody is told, and nothing asked of the database, while the budget is spent', async () => {
@@ -83,6 +89,7 @@ test('what may be told is shared by those whose turn it is, and counted', async 
   await deleteMany(3);
   expect(await look(8)).toBe(8);
   expect(told).toHaveLength(8);
+  expect(answers).toBe(8);
   for (let looks = 0; looks < 10; looks += 1) await look(8);
   expect(new Set(told).size).toBe(WEBHOOKS * 3);
 });

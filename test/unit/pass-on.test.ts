@@ -15,6 +15,7 @@ async function page(code: number) {
   const noted: string[] = [];
   const givenBack: string[] = [];
   const refused: string[] = [];
+  let answers = 0;
   const next = passOn({
     stopping: new AbortController().signal,
     claim: async () => Array.from({ length: 10 }, (_, index) => ({ id: `${index}` })),
@@ -25,25 +26,30 @@ async function page(code: number) {
     },
     note: async ({ id }) => void noted.push(id),
     refused: ({ id }) => void refused.push(id),
+    onAnswered() {
+      answers += 1;
+    },
   });
   const outcome = await next.catch((error: unknown) => error);
-  return { outcome, told, noted, givenBack, refused };
+  return { outcome, told, noted, givenBack, refused, answers };
 }
 
 test('what Temporal refuses stops none of the others, and keeps its lease: it is not asked for again at once', async () => {
-  const { outcome, told, noted, givenBack, refused } = await page(INVALID_ARGUMENT);
+  const { outcome, told, noted, givenBack, refused, answers } = await page(INVALID_ARGUMENT);
   expect(outcome).toBe('idle');
   expect(refused).toEqual(['5']);
   expect(told).toHaveLength(9);
+  expect(answers).toBe(10);
   expect(noted).toEqual(told);
   expect(givenBack).toEqual([]);
 });
 
 test('while Temporal is away, what it was not told of is given back', async () => {
-  const { outcome, told, noted, givenBack, refused } = await page(UNAVAILABLE);
+  const { outcome, told, noted, givenBack, refused, answers } = await page(UNAVAILABLE);
   expect(outcome).toBeInstanceOf(ServiceError);
   expect(refused).toEqual([]);
   expect(noted).toEqual(told);
+  expect(answers).toBe(told.length);
   expect(givenBack).toContain('5');
   expect([...givenBack, ...noted].sort()).toEqual(Array.from({ length: 10 }, (_, index) => `${index}`));
 });

@@ -46,6 +46,22 @@ function restarterOf({ client, taskQueue, policy }: DeliveryStack): Restarter {
   };
 }
 
+/** The reconciler of a separate worker. @param client leads to Temporal, or nowhere */
+function reconcilerOf(stack: DeliveryStack, client: Client, onAnswered: () => void): void {
+  const reconciler = startReconciler({
+    sql: stack.sql,
+    executions: createExecutions(client, stack.taskQueue),
+    restarter: restarterOf(stack),
+    log: pino({ level: 'silent' }),
+    watch: unwatched,
+    graceMs: 1_000,
+    intervalMs: 50,
+    onSetBack: () => {},
+    onAnswered,
+  });
+  cleanups.push(() => reconciler.stop());
+}
+
 /** Passes of a separate worker. */
 function passesOf(stack: DeliveryStack, options: Partial<PassesOptions> = {}): Passes {
   return createPasses({
@@ -290,23 +306,23 @@ test('without Temporal, what waits in the order of its record and nothing is in 
   const id = await stack.fireOne('order 1');
   await stack.sql`update deliveries set class = ${CLASS.inOrder} where id = ${id}`;
   const connection = Connection.lazy({ address: '127.0.0.1:9' });
-  const nowhere = new Client({ connection });
-  const reconciler = startReconciler({
-    sql: stack.sql,
-    executions: createExecutions(nowhere, stack.taskQueue),
-    restarter: restarterOf(stack),
-    log: pino({ level: 'silent' }),
-    watch: unwatched,
-    graceMs: 1_000,
-    intervalMs: 50,
-    onSetBack: () => {},
-  });
-  cleanups.push(async () => {
-    await reconciler.stop();
-    await connection.close();
+  cleanups.push(() => connection.close());
+  let answers = 0;
+  reconcilerOf(stack, new Client({ connection }), () => {
+    answers += 1;
   });
   await stack.until('it to be released', async () => {
     const rows = await stack.sql`select from deliveries where id = ${id} and class = ${CLASS.fresh}`;
     return rows.length === 1;
   });
+  expect(answers).toBe(0);
+});
+
+test('every interval in which Temporal answers is reported', async () => {
+  const stack = await start('answers');
+  let answers = 0;
+  reconcilerOf(stack, stack.client, () => {
+    answers += 1;
+  });
+  await stack.until('two answers', async () => answers > 1);
 });

@@ -210,6 +210,29 @@ test('a change whose signal failed is made known again', async () => {
   await stack.until('it to be told', async () => states.at(-1) === 'up' && states.includes('down'));
 });
 
+test('a step with nothing to pass on does not say that Temporal is up', async () => {
+  const stack = await start(false);
+  const webhook = await stack.createWebhook('http://127.0.0.1:9/');
+  const id = await stack.fireOne('10055');
+  const states: string[] = [];
+  let idle = 0;
+  const failing = { signalWebhookChanged: () => Promise.reject(away()) };
+  const { started } = relayTo(stack, failing, {
+    onTemporal: (state) => states.push(state),
+    onRound(loop, round) {
+      if (loop === 'webhooks' && round === 'idle') idle += 1;
+    },
+  });
+  await stack.until('the start', async () => started.includes(id));
+  await stack.changeWebhook(webhook.id, { active: false });
+  await stack.until('the failure', async () => states.at(-1) === 'down');
+  // As if another worker had passed the change on.
+  await stack.sql`delete from outbox`;
+  const before = idle;
+  await stack.until('a step that finds nothing', async () => idle > before);
+  expect(states.at(-1)).toBe('down');
+});
+
 test('a database that fails says nothing about Temporal', async () => {
   const stack = await start(false);
   const states: string[] = [];

@@ -58,6 +58,7 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
     onRepair() {},
     onRound() {},
     onTemporal() {},
+    onQuestionAnswered() {},
   } as const;
   return runSession(deps, { until, onReady() {}, onSetBack() {} }).finally(() => sender.close());
 }
