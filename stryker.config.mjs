@@ -10,7 +10,7 @@ export default {
     'src/domain/**/*.ts',
     'workflows/next-step.ts',
     'src/attempt/{decisions,lateness,prepare,situation}.ts',
-    'src/delivery/{address-guard,destination,excerpt,failure-sentence,fault,local-names,our-failure,own-endpoints,request,retry-after,signature}.ts',
+    'src/delivery/{address-guard,destination,excerpt,failure-attribution,failure-sentence,fault,local-names,own-endpoints,request,retry-after,signature}.ts',
   ],
   coverageAnalysis: 'perTest',
   // What is made once, when its module is loaded: tables, schemas and the sample records of the documentation. Each
