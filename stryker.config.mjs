@@ -13,10 +13,10 @@ export default {
     'src/delivery/{address-guard,destination,excerpt,failure-attribution,failure-sentence,fault,local-names,own-endpoints,request,retry-after,signature}.ts',
   ],
   coverageAnalysis: 'perTest',
-  // What is made once, when its module is loaded: tables, schemas and the sample records of the documentation. Each
-  // mutant of it would have to be judged by all tests; one in a sample, another town, would be no defect.
-  // What schemas list and say is written out in test/unit/domain/schemas.test.ts, the ways between states in
-  // test/support/status-tables.ts, and every sample is a record of its schema (test/unit/catalogue.test.ts).
+  // Values made when their module is loaded: tables, schemas and the sample records of the documentation. All tests would
+  // have to judge each mutant of them, and another town in a sample would be no defect. Other tests cover these values:
+  // test/unit/domain/schemas.test.ts writes out the schemas, test/support/status-tables.ts the transitions between states,
+  // and test/unit/catalogue.test.ts checks every sample against its schema.
   ignoreStatic: true,
   concurrency: 1,
   thresholds: { high: 95, low: 90, break: 90 },

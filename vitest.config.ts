@@ -6,7 +6,7 @@ import { PATIENCE_MS } from './test/support/until.ts';
 
 const tests = (names: string) => `test/${names}.test.ts`;
 
-/** `npm run test:system`: what starts programs, browsers or the tools of other languages, or bundles workflow code again. */
+/** `npm run test:system`: tests that start programs, browsers or tools of other languages, or bundle workflow code. */
 const SYSTEM = [
   tests('{documentation,faults}/**/!(restored|temporal-power-cut)'),
   tests('e2e/**/!(bench|demo-console|hot-statements|main-job|own-ports|pruned|temporal-lost)'),
@@ -31,7 +31,7 @@ const UNIT = [tests('unit/**/*')];
 /** An interrupted run leaves its workers to themselves. */
 const ENDS_WITH_THE_RUN = "data:text/javascript,process.on('disconnect',()=>process.exit())";
 
-/** No test is to fail because its machine is busy: these end what hangs. */
+/** A busy machine must fail no test: these times only end tests that hang. */
 const patient = {
   pool: 'forks' as const,
   execArgv: ['--import', ENDS_WITH_THE_RUN],
@@ -41,11 +41,11 @@ const patient = {
 };
 /** Of tests on the servers that the set-up starts. */
 export const served = { ...patient, globalSetup: ['test/support/global-setup.ts'] };
-// Loading what the files import anew for each takes as long as many of them run.
+// With `isolate`, loading the imports again for each file takes as long as many files run.
 const sharing = { isolate: false };
 /**
- * Temporal's SDK runs workflows in the test's own thread: a thread for each worker that a test starts takes most of what such a
- * test takes. It also ends no workflow task that took five seconds, as on a busy machine. Whole programs run as they are shipped.
+ * Temporal's SDK runs workflows in the test's own thread: a thread for each worker that a test starts takes most of the test's time.
+ * It also ends no workflow task that took five seconds, as on a busy machine. Whole programs run as they are shipped.
  */
 const inProcess = { env: { TEMPORAL_DEBUG: '1' } };
 

@@ -48,7 +48,7 @@ const someSettings = someOf(settings.map((name) => ({ name })));
 const share = (text: string) => Math.min(1, positiveNumber(text));
 
 const options = new Command('bench')
-  .description('Measures Waybill on this machine, beside what its engine and its sender reach alone.')
+  .description('Measures Waybill on this machine, and for comparison its engine and its sender alone.')
   .addHelpText(
     'after',
     `\nSections:\n${sections.map(({ name, about }) => `  ${name.padEnd(11)} ${about}`).join('\n')}`,
@@ -82,7 +82,7 @@ const options = new Command('bench')
   .addOption(
     new Option('--without <control>', 'turn a control of the scheduler off').choices(Object.keys(controls)),
   )
-  .option('--minutes <n>', 'nothing takes longer than what is left of these', positiveInteger, 720)
+  .option('--minutes <n>', 'the longest that all of it may take', positiveInteger, 720)
   .option('--json', 'all figures as JSON instead of the table', false)
   .parse()
   .opts<Options>();

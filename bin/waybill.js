@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 const root = new URL('../', import.meta.url);
 const source = new URL('src/cli/main.ts', root);
 const built = new URL('dist/src/cli/main.js', root);
-/** What `npm run build` writes last. */
+/** The last file that `npm run build` writes. */
 const lastBuilt = new URL('dist/workflow-bundle.js', root);
-/** What it reads. */
+/** The folders that it reads. */
 const SOURCES = ['src', 'workflows', 'activities', 'demo', 'receiver/src'];
 
 function changedSince(time) {

@@ -1,6 +1,6 @@
 /**
- * `npm run faults`: injects faults of every kind into a running Waybill, and checks what became of all accepted changes. Exits with 1
- * if anything was lost, stuck or wrong. See docs/faults.md.
+ * `npm run faults`: injects faults of every kind into a running Waybill, and compares the accepted changes with the deliveries that
+ * arrived. Exits with 1 if anything was lost, stuck or wrong. See docs/faults.md.
  *
  *     npm run faults -- --rounds 100 --seed monday
  *     npm run faults -- --only kill --rounds 10
@@ -72,7 +72,7 @@ const options = new Command('faults')
       .choices([...settings, 'turns'])
       .default('turns'),
   )
-  .option('--built', 'done to what is in dist/ already, instead of a build of the sources', false)
+  .option('--built', 'use the build in dist/ as it is, instead of building the sources', false)
   .option('--json', 'the results as JSON instead of a table', false)
   .option('--markdown <file>', 'put the table between <!-- table --> and <!-- /table --> of this file')
   .parse()

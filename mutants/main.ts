@@ -54,7 +54,7 @@ async function mutants({ only, list, faults }: Options): Promise<void> {
   if (list)
     return console.log(
       table(
-        ['defect', 'what would be noticed'],
+        ['defect', 'symptom'],
         all.map((defect) => [defect.name, defect.noticed]),
       ),
     );
@@ -92,7 +92,7 @@ async function tryFaults(tree: Tree, wanted: readonly FaultDefect[]): Promise<vo
     ]);
     if (first === 'NOTHING') process.exitCode = 1;
   }
-  console.log(table(['group', 'fault', 'what would be noticed', 'what the checker found'], rows));
+  console.log(table(['group', 'fault', 'symptom', 'found by the checker'], rows));
 }
 
 /** The tests that fail without any defect: their failure would prove nothing. */

@@ -44,11 +44,7 @@ const options = v.object({
     'the reason, recorded with the delivery',
     text('--reason', MAX_REASON_CHARS),
   ),
-  by: option(
-    '--by <name>',
-    'who is asking; default: the account on this machine',
-    text('--by', MAX_NAME_CHARS),
-  ),
+  by: option('--by <name>', 'your name; default: the account on this machine', text('--by', MAX_NAME_CHARS)),
   ...bulkOptions.entries,
 });
 

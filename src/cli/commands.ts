@@ -22,7 +22,7 @@ const commands: Readonly<Record<string, LazyCommand>> = {
     load: async () => (await import('./eshop-command.ts')).eshopCommand,
   },
   contract: {
-    description: 'what the contract of an e-shop allows',
+    description: 'the contract of an e-shop: event types, payload versions, number of webhooks',
     load: async () => (await import('./contract-command.ts')).contractCommand,
   },
   user: {
@@ -75,7 +75,7 @@ const commands: Readonly<Record<string, LazyCommand>> = {
   },
   examine: {
     description:
-      'examine the receiver of a webhook: test requests, right and wrong ones, and how to mend what fails',
+      'examine the receiver of a webhook: valid and invalid test requests, and a remedy for each failure',
     load: async () => (await import('./examine-command.ts')).examineCommand,
   },
   trigger: {
@@ -88,7 +88,7 @@ const commands: Readonly<Record<string, LazyCommand>> = {
     load: async () => (await import('./listen-command.ts')).listenCommand,
   },
   recover: {
-    description: 'deliver what a webhook did not get in a period; runs on its own once started',
+    description: 'redeliver the events that a webhook lost in a period; runs on its own once started',
     load: async () => (await import('./recover-command.ts')).recoverCommand,
   },
   recoveries: {
@@ -96,7 +96,8 @@ const commands: Readonly<Record<string, LazyCommand>> = {
     load: async () => (await import('./recoveries-command.ts')).recoveriesCommand,
   },
   links: {
-    description: "links into Temporal's UI: what is failing or held, of a webhook, an order or a receiver",
+    description:
+      "links into Temporal's UI: failing and held deliveries, and those of a webhook, an order or a receiver",
     load: async () => (await import('./links-command.ts')).linksCommand,
   },
   reconcile: {

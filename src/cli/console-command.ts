@@ -29,10 +29,10 @@ export function consoleCommand(command: Command, { env, print }: CommandContext)
   command
     .option('--operator', 'all e-shops, recoveries, workers and the outbox, on this machine only')
     .addOption(new Option('--port <port>', 'port on 127.0.0.1').default('0', 'any free one'))
-    .option('--by <name>', 'who is asking, recorded with deliveries; default: the account on this machine')
+    .option('--by <name>', 'your name, recorded with deliveries; default: the account on this machine')
     .addHelpText(
       'after',
-      '\nPrints a link that works once, and serves until Ctrl-C. No sign-in is needed, because whoever can run it has the keys:' +
+      '\nPrints a link that works once, and serves until Ctrl-C. No sign-in is needed, because anyone who can run it has the keys:' +
         '\nit works through the database and Temporal, as the other commands do. On another machine, through a tunnel:' +
         '\nssh -L 9000:127.0.0.1:9000 HOST waybill console --operator --port 9000',
     )

@@ -39,8 +39,8 @@ const deleteOptions = v.object({
 const LOOKS = { everyMs: 500, patienceMs: 60_000 };
 
 const HELP = `
-The API is closed to the e-shop, its webhooks are deleted, and what waits for them ends as canceled, with its workflows: that needs a
-running worker. Then everything of it is deleted. If interrupted, run it again.`;
+The API is closed to the e-shop, its webhooks are deleted, and their open deliveries end as canceled, with their workflows: that needs
+a running worker. Then everything of it is deleted. If interrupted, run it again.`;
 
 export function addDeletion(command: Command, { env, print }: CommandContext): void {
   const part = command

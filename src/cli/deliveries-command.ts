@@ -48,8 +48,7 @@ function attemptsTable(attempts: readonly AttemptLogRow[]): string {
       attempt: number,
       at: second(startedAt),
       took: durationMs === null ? '' : `${durationMs} ms`,
-      'what happened':
-        outcome === null ? 'under way' : (error ?? (status === null ? outcome : `HTTP ${status}`)),
+      result: outcome === null ? 'under way' : (error ?? (status === null ? outcome : `HTTP ${status}`)),
     })),
   );
 }
@@ -143,7 +142,7 @@ function addJobs(command: Command, { env, print }: CommandContext): void {
   });
   const cancel = jobs
     .command('cancel')
-    .description('stop a job; what it has already done is not undone')
+    .description('stop a job; the actions that it has taken are not undone')
     .argument('<id>', 'its id');
   runs(cancel, cancelOptions, async ({ reason, json }, written) => {
     const id = checked(jobIdSchema, written);

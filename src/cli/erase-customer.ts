@@ -42,7 +42,7 @@ const LOOKS = { everyMs: 250, patienceMs: 60_000 };
 
 const HELP = `
 Name, addresses, e-mail, telephone, pickup point, notes and files of the orders become null, in the snapshots of their events and in the
-texts of their returns too, and the responses kept of their deliveries are forgotten. What of them waits is given up first: that needs a
+texts of their returns too, and the responses kept of their deliveries are forgotten. Their open deliveries are given up first: that needs a
 running worker, and Temporal. Orders that are still under way are refused: cancel or finish them first.`;
 
 export function addErasure(command: Command, { env, print }: CommandContext): void {

@@ -8,7 +8,7 @@ import { openImport } from './imports/import-lines.ts';
 import { runImport } from './imports/run-import.ts';
 import { withDatabase } from './open-database.ts';
 
-const importOptions = v.object({ dryRun: flag('--dry-run', 'say what would happen, and change nothing') });
+const importOptions = v.object({ dryRun: flag('--dry-run', 'print the results, and import nothing') });
 
 /** Fields written as JSON in a CSV. */
 const JSON_FIELDS = ['users'];

@@ -14,7 +14,7 @@ import { withDatabase } from './open-database.ts';
 import { eshopNumber } from './options.ts';
 import { ownParts } from './own-parts.ts';
 
-const fromOption = new Option('--from <system>', `what ${foreignSystems.join(', ')} answers`);
+const fromOption = new Option('--from <system>', `lists from the API of ${foreignSystems.join(', ')}`);
 const importOptions = v.object({
   eshop: option('--eshop <id>', 'the e-shop of the lines that name none', v.optional(eshopNumber)),
   from: v.pipe(
@@ -27,7 +27,7 @@ const importOptions = v.object({
     v.optional(v.string()),
   ),
   inactive: flag('--inactive', 'make all of them inactive: nothing is sent until each is activated'),
-  dryRun: flag('--dry-run', 'say what would happen, and change nothing'),
+  dryRun: flag('--dry-run', 'print the results, and import nothing'),
 });
 
 /** Fields written as JSON in a CSV. */
@@ -42,7 +42,7 @@ export function importWebhooksCommand(command: Command, { env, print }: CommandC
     );
   runs(command, importOptions, async ({ eshop, from, map, inactive, dryRun, json }, file) => {
     if ((from === undefined) !== (map === undefined)) {
-      throw new UserError('--from and --map go together: the map says what the event types are here.');
+      throw new UserError('--from and --map go together: the map translates the event types.');
     }
     const mapping: Mapping | null = map === undefined ? null : await readMapping(map);
     const { config, own, keys } = await ownParts(env);

@@ -12,7 +12,7 @@ import { progressBar } from './progress-bar.ts';
 export type Outcome = 'created' | 'skipped' | 'refused' | 'unmapped';
 
 interface Import<Result extends { readonly outcome: Outcome }> {
-  /** What is imported, such as "webhook". */
+  /** The noun for a line's record, such as "webhook". */
   readonly noun: string;
   readonly source: ImportSource;
   /** @throws Problem if the line is at fault: it is refused */
@@ -33,7 +33,7 @@ const PAGE = 50;
 
 /** @throws UserError at the end if a line was refused; after the current line if it was interrupted */
 export function runImport<Result extends { readonly outcome: Outcome }>(run: Import<Result>): Promise<void> {
-  return untilInterrupted('Stopped. What is listed above is done: run it again for the rest.', (signal) => {
+  return untilInterrupted('Stopped. The lines above are done: run it again for the rest.', (signal) => {
     signal.addEventListener('abort', () => run.source.stop(signal.reason));
     return imported(run, signal);
   });

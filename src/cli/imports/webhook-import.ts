@@ -67,7 +67,7 @@ interface WebhookImportDeps {
 /** Makes a function that imports one value after the other, and throws a Problem if one is refused. */
 export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Promise<ImportResult> {
   const { sql, keys, dryRun } = deps;
-  /** What a dry run would have created: the number per e-shop, the webhooks, their ids. */
+  /** The webhooks that a dry run would have created: their number per e-shop, their keys, their ids. */
   const planned = { counts: new Map<number, number>(), webhooks: new Set<string>(), ids: new Set<number>() };
 
   return async (value) => {
