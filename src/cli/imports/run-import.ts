@@ -1,4 +1,5 @@
 /** The run of an import: each line is imported and reported on its own. */
+import { createProgress } from '../../../demo/progress.ts';
 import { Problem } from '../../domain/problem.ts';
 import { counted } from '../../domain/words.ts';
 import type { CommandContext } from '../../lib/command-line.ts';
@@ -6,7 +7,6 @@ import { untilInterrupted } from '../../lib/shutdown.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { type Cells, table } from '../layout.ts';
 import type { ImportLine, ImportSource } from './import-lines.ts';
-import { progressBar } from './progress-bar.ts';
 
 /** The outcome of a line. `unmapped`: a part of it has no counterpart here. */
 export type Outcome = 'created' | 'skipped' | 'refused' | 'unmapped';
@@ -60,12 +60,17 @@ async function imported<Result extends { readonly outcome: Outcome }>(
   const made = dryRun ? 'would be created' : 'created';
   const words = { created: made, skipped: 'skipped', refused: 'refused', unmapped: 'no counterpart' };
   const counts = { created: 0, skipped: 0, refused: 0, unmapped: 0 };
-  const bar = progressBar(run.source.progress);
+  const progress = createProgress(false);
+  let lines = 0;
   let held: Cells[] = [];
+  const show = (text: string) => {
+    progress.stop();
+    print(text, !dryRun);
+  };
   const flush = () => {
     const rows = held;
     held = [];
-    if (rows.length > 0) bar.aside(() => print(table(rows), !dryRun));
+    if (rows.length > 0) show(table(rows));
   };
   try {
     for await (const each of run.source.lines) {
@@ -73,15 +78,18 @@ async function imported<Result extends { readonly outcome: Outcome }>(
       signal.throwIfAborted();
       const result = await resultOf(run, each);
       counts[result.outcome] += 1;
-      if (run.json) bar.aside(() => print(JSON.stringify({ line: each.line, ...result, dryRun }), !dryRun));
+      if (run.json) show(JSON.stringify({ line: each.line, ...result, dryRun }));
       else if (held.push({ line: each.line, result: words[result.outcome], ...run.cells(result) }) >= PAGE)
         flush();
-      bar.moved();
+      lines += 1;
+      const share = run.source.progress();
+      if (share !== null)
+        progress.show(Math.floor(share * 100), 100, `of the file, ${counted(lines, 'line')}`);
     }
   } finally {
     // However it ends: a generated key, password or secret is shown nowhere else.
     flush();
-    bar.end();
+    progress.stop();
   }
   const { created, skipped, refused, unmapped } = counts;
   if (!run.json) {
