@@ -8,7 +8,7 @@ import { type CommandContext, checked, option, runs } from '../lib/command-line.
 import { UserError } from '../lib/user-error.ts';
 import { type Answer, actOnDeliveries } from './act-on-deliveries.ts';
 import { bulkOptions } from './bulk-options.ts';
-import { account } from './options.ts';
+import { account, idOf, text } from './options.ts';
 
 const verbs: readonly {
   readonly verb: string;
@@ -33,11 +33,6 @@ const verbs: readonly {
   },
 ];
 
-const idSchema = v.pipe(v.string(), v.uuid('<id> must be the id of a delivery.'), v.toLowerCase());
-const text = (name: string, most: number) =>
-  v.optional(
-    v.pipe(v.string(), v.trim(), v.maxLength(most, `${name} must have at most ${most} characters.`)),
-  );
 const options = v.object({
   reason: option(
     '--reason <text>',
@@ -64,7 +59,7 @@ export function addActions(command: Command, { env, print }: CommandContext): vo
     const part = command.command(verb).description(description).argument('[ids...]', 'of deliveries');
     part.addHelpText('after', HELP);
     runs(part, options, async ({ json, reason = '', by = account(), dryRun, ...filter }, ...written) => {
-      const ids = written.map((id) => checked(idSchema, id));
+      const ids = written.map((id) => checked(idOf('delivery'), id));
       const bulk = Object.values(filter).some((value) => value !== undefined);
       if (ids.length > 0 === bulk) {
         throw new UserError(

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { MAX_NAME_CHARS, UNNAMED_OPERATOR } from '../domain/operator-action.ts';
 import { type CommandContext, checked, whole } from '../lib/command-line.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
-import { account } from './options.ts';
+import { account, text } from './options.ts';
 
 const optionsSchema = v.object({
   operator: v.pipe(
@@ -15,13 +15,9 @@ const optionsSchema = v.object({
     ),
   ),
   port: whole('port', 65_535, 0),
-  by: v.optional(
-    v.pipe(
-      v.string(),
-      v.trim(),
-      v.minLength(1, '--by must not be empty.'),
-      v.maxLength(MAX_NAME_CHARS, `--by must have at most ${MAX_NAME_CHARS} characters.`),
-    ),
+  by: v.pipe(
+    text('--by', MAX_NAME_CHARS),
+    v.check((by) => by !== '', '--by must not be empty.'),
   ),
 });
 

@@ -13,7 +13,7 @@ import { deliveryUrl } from '../temporal/operator-questions.ts';
 import { addActions } from './action-commands.ts';
 import { pairs, second, table } from './layout.ts';
 import { uiUrlOf, withDatabase } from './open-database.ts';
-import { filled, listOptions, time, webhookNumber } from './options.ts';
+import { filled, idOf, listOptions, time, webhookNumber } from './options.ts';
 
 const state = v.picklist(deliveryStates, `--state must be one of ${deliveryStates.join(', ')}.`);
 const deliveryFilters = v.object({
@@ -24,7 +24,6 @@ const deliveryFilters = v.object({
   since: option('--since <time>', 'of events at or after this time', v.optional(time('--since'))),
   until: option('--until <time>', 'of events before this time', v.optional(time('--until'))),
 });
-const idSchema = v.pipe(v.string(), v.uuid('<id> must be the id of a delivery.'), v.toLowerCase());
 
 function listTable(deliveries: readonly OperatorsDelivery[]): string {
   return table(
@@ -100,7 +99,7 @@ export function deliveriesCommand(command: Command, context: CommandContext): vo
     .description('show a delivery with its attempts')
     .argument('<id>', 'its id');
   runs(show, noOptions, async ({ json }, written) => {
-    const id = checked(idSchema, written);
+    const id = checked(idOf('delivery'), written);
     const settings = readSettings(env);
     const found = await withDatabase(settings, async (sql) => {
       const target = await deliveryTarget(sql, id);

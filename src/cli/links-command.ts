@@ -66,14 +66,3 @@ export function linksCommand(command: Command, { env, print }: CommandContext): 
     for (const hint of hints(options, uiUrl)) print(hint);
   });
 }
-
-/** The UI of a first instance. */
-const UI = 'http://127.0.0.1:8233';
-
-/** One line per question in Markdown, for docs/handbook/temporal-ui.md. */
-export function linksTable(): string {
-  const lines = questionsAbout(EXAMPLE).map(
-    ({ question, query }) => `| [${question}](${listUrl(UI, 'default', query)}) | \`${query}\` |`,
-  );
-  return ['| question | query |', '|---|---|', ...lines].join('\n');
-}

@@ -6,11 +6,10 @@ import { eventTypeNames } from '../domain/event-types.ts';
 import { flag, option, requiredOption, whole } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 
-export const eshopNumber = v.pipe(
-  v.string(),
-  v.regex(/^[1-9]\d{0,8}$/, '--eshop must be the number of an e-shop; waybill eshop list shows them.'),
-  v.transform(Number),
-);
+const number = (message: string) =>
+  v.pipe(v.string(), v.regex(/^[1-9]\d{0,8}$/, message), v.transform(Number));
+
+export const eshopNumber = number('--eshop must be the number of an e-shop; waybill eshop list shows them.');
 export const eshopOption = requiredOption('--eshop <id>', 'number of the e-shop', eshopNumber);
 export const oneEshop = v.object({ eshop: eshopOption });
 
@@ -34,6 +33,11 @@ export const limitOption = option(
 export const eventType = v.picklist(eventTypeNames, '--type must be an event type, such as CREATE_ORDER.');
 /** @param name of the option, for the message */
 export const filled = (name: string) => v.pipe(v.string(), v.minLength(1, `${name} must not be empty.`));
+/** @param name of the option, for the message */
+export const text = (name: string, most: number) =>
+  v.optional(
+    v.pipe(v.string(), v.trim(), v.maxLength(most, `${name} must have at most ${most} characters.`)),
+  );
 
 export const listOptions = {
   eshop: option('--eshop <id>', 'only of this e-shop', v.optional(eshopNumber)),
@@ -58,12 +62,11 @@ export const time = (name: string) =>
   );
 
 /** @param name of the option or argument, for the message */
-export const webhookNumber = (name: string) =>
-  v.pipe(
-    v.string(),
-    v.regex(/^[1-9]\d{0,8}$/, `${name} must be the number of a webhook.`),
-    v.transform(Number),
-  );
+export const webhookNumber = (name: string) => number(`${name} must be the number of a webhook.`);
+
+/** @param what it identifies, for the message */
+export const idOf = (what: string) =>
+  v.pipe(v.string(), v.uuid(`<id> must be the id of a ${what}.`), v.toLowerCase());
 
 export const noSuchWebhook = (id: number) => new UserError(`There is no webhook ${id}.`);
 

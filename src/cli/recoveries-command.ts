@@ -12,10 +12,9 @@ import type { RecoveryAction } from '../domain/recovery.ts';
 import { type CommandContext, checked, flag, noOptions, option, runs } from '../lib/command-line.ts';
 import { control, noSuchRecovery, watchRecovery } from './control-recovery.ts';
 import { withDatabase } from './open-database.ts';
-import { limitOption, webhookNumber } from './options.ts';
+import { idOf, limitOption, webhookNumber } from './options.ts';
 import { recoveriesTable, recoveryDetails, recoveryRecord } from './recovery-record.ts';
 
-const idSchema = v.pipe(v.string(), v.uuid('<id> must be the id of a recovery.'), v.toLowerCase());
 const listOptions = v.object({
   all: flag('--all', 'also those that have ended, newest first'),
   webhook: option('--webhook <id>', 'all of this webhook', v.optional(webhookNumber('--webhook'))),
@@ -52,7 +51,7 @@ export function recoveriesCommand(command: Command, { env, print }: CommandConte
   const shown = (row: RecoveryRow, json: boolean) =>
     print(json ? JSON.stringify(recoveryRecord(row)) : recoveryDetails(row));
   runs(show, showOptions, async ({ watch, json }, written) => {
-    const id = checked(idSchema, written);
+    const id = checked(idOf('recovery'), written);
     const settings = readSettings(env);
     if (watch) return await watchRecovery(settings, id, { print, json });
     const row = await withDatabase(settings, (sql) => readRecovery(sql, id));
@@ -62,7 +61,7 @@ export function recoveriesCommand(command: Command, { env, print }: CommandConte
   for (const { action, description } of controls) {
     const part = command.command(action).description(description).argument('<id>', 'its id');
     const controlIt = async (written: string, json: boolean, reason?: string) => {
-      const id = checked(idSchema, written);
+      const id = checked(idOf('recovery'), written);
       shown(await withDatabase(readSettings(env), (sql) => control(sql, id, action, reason)), json);
     };
     if (action === 'resume') runs(part, noOptions, ({ json }, written) => controlIt(written, json));

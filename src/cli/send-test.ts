@@ -40,26 +40,21 @@ async function toWebhook<T>(env: Env, id: number, work: (parts: Parts) => Promis
     const webhook = eshopId === null ? null : await findWebhookWithSecrets(sql, eshopId, id);
     if (webhook === null) throw noSuchWebhook(id);
     const timeoutMs = config.retryPolicy.attemptTimeoutMs;
+    const known = await keys(sql);
+    try {
+      signingSecrets(known, webhook);
+    } catch {
+      throw new UserError(
+        `The secret of webhook ${id} cannot be opened: add the key that sealed it to SECRET_KEY_PREVIOUS, or regenerate the secret.`,
+      );
+    }
     const sender = configuredSender(config, own);
     try {
-      const parts = { sql, sender, keys: await keys(sql), webhook, timeoutMs };
-      checkSecrets(parts);
-      return await work(parts);
+      return await work({ sql, sender, keys: known, webhook, timeoutMs });
     } finally {
       await sender.close();
     }
   });
-}
-
-/** @throws UserError if a secret cannot be opened */
-function checkSecrets({ keys, webhook }: Pick<Parts, 'keys' | 'webhook'>): void {
-  try {
-    signingSecrets(keys, webhook);
-  } catch {
-    throw new UserError(
-      `The secret of webhook ${webhook.webhookId} cannot be opened: add the key that sealed it to SECRET_KEY_PREVIOUS, or regenerate the secret.`,
-    );
-  }
 }
 
 /** @throws UserError if there is no such webhook, or its secret cannot be opened */

@@ -2,11 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { configurationTable } from '../../src/cli/configured-commands.ts';
-import { linksTable } from '../../src/cli/links-command.ts';
 import { MAIL_LATE_SECONDS, MIN_DAYS_AHEAD, OUTBOX_LATE_SECONDS } from '../../src/cli/status.ts';
+import { EXAMPLE, listUrl, questionsAbout } from '../../src/temporal/operator-questions.ts';
 
 const root = new URL('../../', import.meta.url);
 const readme = readFileSync(new URL('README.md', root), 'utf8');
+/** The UI of a first instance. */
+const UI = 'http://127.0.0.1:8233';
 const chapter = (name: string) => readFileSync(new URL(`docs/handbook/${name}.md`, root), 'utf8');
 
 it('the table of variables is the one that `waybill variables` prints', () => {
@@ -14,7 +16,11 @@ it('the table of variables is the one that `waybill variables` prints', () => {
 });
 
 it('the questions of operators have the links and queries of `waybill links`', () => {
-  for (const document of [readme, chapter('temporal-ui')]) expect(document).toContain(`\n${linksTable()}\n`);
+  const lines = questionsAbout(EXAMPLE).map(
+    ({ question, query }) => `| [${question}](${listUrl(UI, 'default', query)}) | \`${query}\` |`,
+  );
+  const table = ['| question | query |', '|---|---|', ...lines].join('\n');
+  for (const document of [readme, chapter('temporal-ui')]) expect(document).toContain(`\n${table}\n`);
 });
 
 it('what `waybill status` calls late is what the document says', () => {

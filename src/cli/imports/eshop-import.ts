@@ -69,13 +69,10 @@ export function eshopImport(sql: Pool, dryRun: boolean): (value: unknown) => Pro
     const eshop = validate(eshopSchema, lineFields(value));
     const { name } = eshop;
     const users = eshop.users.map(({ username, role }) => ({ username, role }));
-    const there = (id: number): EshopResult => ({
-      outcome: 'skipped',
-      eshop: id,
-      name,
-      users: [],
-      note: `e-shop ${id} is there already`,
-    });
+    const skipped = (note: string, id: number | null = null): EshopResult => {
+      return { outcome: 'skipped', eshop: id, name, users: [], note };
+    };
+    const there = (id: number) => skipped(`e-shop ${id} is there already`, id);
     if (dryRun) {
       const twin = await findImportedEshop(sql, eshop);
       if (twin !== null) return there(twin);
@@ -83,14 +80,7 @@ export function eshopImport(sql: Pool, dryRun: boolean): (value: unknown) => Pro
         JSON.stringify([name, eshop.email]),
         ...(eshop.apiKeyHash === null ? [] : [eshop.apiKeyHash.toLowerCase()]),
       ];
-      if (marks.some((mark) => planned.has(mark)))
-        return {
-          outcome: 'skipped',
-          eshop: null,
-          name,
-          users: [],
-          note: 'an earlier line is the same e-shop',
-        };
+      if (marks.some((mark) => planned.has(mark))) return skipped('an earlier line is the same e-shop');
       for (const mark of marks) planned.add(mark);
       return { outcome: 'created', eshop: null, name, users, note: null };
     }
