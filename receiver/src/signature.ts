@@ -40,33 +40,23 @@ export async function serviceV2(secret: string, content: JoinedContent): Promise
   return toHex(await hmac(join(secret), join(`${lines.join('\n')}\n`, body)));
 }
 
-/** The content that `v1` of `X-Service-Signature` signs. */
-export interface ServiceContent {
-  /** Unix seconds. */
-  readonly timestamp: number;
-  /** POST: the body as sent. GET: path and query as on the request line. */
-  readonly content: string | Bytes;
-}
-
-/** One `v1` of `X-Service-Signature`: hex. The key is the whole secret, prefix included, as UTF-8. */
-export async function serviceV1(secret: string, { timestamp, content }: ServiceContent): Promise<string> {
+/**
+ * One `v1` of `X-Service-Signature`: hex. The key is the whole secret, prefix included, as UTF-8.
+ * @param timestamp Unix seconds
+ * @param content POST: the body as sent. GET: path and query as on the request line
+ */
+export async function serviceV1(secret: string, timestamp: number, content: string | Bytes): Promise<string> {
   return toHex(await hmac(join(secret), join(`${timestamp}.`, content)));
-}
-
-/** The content that `webhook-signature` signs. */
-export interface StandardContent {
-  readonly timestamp: number;
-  /** `webhook-id`. */
-  readonly id: string;
-  /** Empty on GET. */
-  readonly body: string | Bytes;
 }
 
 /**
  * One `v1` of `webhook-signature`: base64. The key is the decoded base64 part of the secret, or the secret itself, as UTF-8, if
  * it does not begin with `whsec_`.
  */
-export async function standardV1(secret: string, { timestamp, id, body }: StandardContent): Promise<string> {
+export async function standardV1(
+  secret: string,
+  { timestamp, id, body }: Pick<JoinedContent, 'timestamp' | 'id' | 'body'>,
+): Promise<string> {
   const key = secret.startsWith(SECRET_PREFIX)
     ? fromBase64(secret.slice(SECRET_PREFIX.length))
     : join(secret);

@@ -48,7 +48,7 @@ export async function sign(attempt: Attempt): Promise<Record<string, string>> {
   const { eventId = crypto.randomUUID(), happenedAt = at } = attempt;
   const sequence = String(attempt.sequence ?? 1);
   const webhook = String(attempt.webhookId ?? 1);
-  const v1s = await Promise.all(list.map((secret) => serviceV1(secret, { timestamp, content })));
+  const v1s = await Promise.all(list.map((secret) => serviceV1(secret, timestamp, content)));
   const signed = { timestamp, id, body: method === 'GET' ? '' : body };
   const joined = { ...signed, eventId, kind, sequence, webhook, test, method, target };
   const v2s = await Promise.all(list.map((secret) => serviceV2(secret, joined)));
@@ -78,22 +78,7 @@ export async function sign(attempt: Attempt): Promise<Record<string, string>> {
 
 /** How a fake delivery differs from the sample. */
 export interface FakeOptions<K extends Kind, V extends PayloadVersion>
-  extends Partial<
-    Pick<
-      Attempt,
-      | 'secrets'
-      | 'method'
-      | 'url'
-      | 'id'
-      | 'eventId'
-      | 'sequence'
-      | 'webhookId'
-      | 'happenedAt'
-      | 'attempt'
-      | 'at'
-      | 'test'
-    >
-  > {
+  extends Partial<Omit<Attempt, 'kind' | 'body'>> {
   /** Default: `v2`. */
   readonly payloadVersion?: V;
   /** Fields to replace in the sample. */

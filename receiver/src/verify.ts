@@ -62,7 +62,7 @@ export async function verify(request: ReceivedRequest, judgement: Judgement): Pr
   const bytes = method === 'GET' ? new Uint8Array() : body;
   const made = (secret: string, by: SignatureVersion, content: Bytes) =>
     by === 'v1'
-      ? serviceV1(secret, { timestamp, content: method === 'GET' ? target : content })
+      ? serviceV1(secret, timestamp, method === 'GET' ? target : content)
       : serviceV2(secret, { ...said, timestamp, method, target, body: content });
   /** Whether a secret made a signature of this version over this body. */
   const fits = (by: SignatureVersion, content: Bytes) => async (secret: string) => {

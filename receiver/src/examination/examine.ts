@@ -2,8 +2,8 @@
  * Examines a receiver: a series of marked test requests, of which some must be accepted and the others refused. The caller says
  * how to make a request, so that the server and the kit's command share the rest.
  */
-import { type Language, languageOf, remedyOf, UNANSWERED, UNTOLD } from './remedies.ts';
-import { type RowName, type Step, type Subject, seriesOf, type TestRequest } from './series.ts';
+import { type Language, languageOf, type RowName, remedyOf, UNANSWERED, UNTOLD } from './remedies.ts';
+import { type Step, type Subject, seriesOf, type TestRequest } from './series.ts';
 
 /** The answer to one request. */
 export interface Answer {
@@ -17,8 +17,7 @@ export interface Answer {
 }
 
 /** `fail`: a requirement is not met. `warning`: something that will cause trouble. */
-export const verdicts = ['ok', 'warning', 'fail'] as const;
-export type Verdict = (typeof verdicts)[number];
+export type Verdict = 'ok' | 'warning' | 'fail';
 
 export interface Row {
   readonly name: RowName;

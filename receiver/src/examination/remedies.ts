@@ -1,5 +1,4 @@
 /** How to fix a fault: one sentence, with an example in the receiver's language if its answers reveal it. */
-import type { RowName } from './series.ts';
 
 /** Answer headers that reveal the language of a receiver. */
 const SIGNS = [
@@ -36,7 +35,7 @@ const BODY: Readonly<Record<Language, string>> = {
   java: 'with Spring, server.tomcat.max-http-form-post-size=1MB',
 };
 
-const GENERAL: Readonly<Record<RowName, string>> = {
+const GENERAL = {
   'valid request':
     'Answer 2xx to what is rightly signed: check the secret of this webhook, and that body, path and query are taken as they came.',
   repeat:
@@ -65,6 +64,7 @@ const GENERAL: Readonly<Record<RowName, string>> = {
     'Register the address that the redirect leads to: redirects are not followed, and count as failures.',
   certificate: 'Renew the certificate, and let it be renewed by itself from now on.',
 };
+export type RowName = keyof typeof GENERAL;
 
 const EXAMPLES: Readonly<Partial<Record<RowName, Readonly<Record<Language, string>>>>> = {
   'greatest payload': BODY,

@@ -1,6 +1,7 @@
 /** The requests of an examination: the purpose of each, and the answer that it requires. */
 import { toBase64 } from '../bytes.ts';
 import { SECRET_PREFIX } from '../signature.ts';
+import type { RowName } from './remedies.ts';
 
 /** The webhook to examine, and the data for its requests. */
 export interface Subject {
@@ -38,27 +39,6 @@ export interface TestRequest {
   /** It has no signature at all. */
   readonly unsigned?: true;
 }
-
-export const rowNames = [
-  'valid request',
-  'repeat',
-  'older sequence',
-  'greatest payload',
-  'longest identifier',
-  'unknown fields',
-  'two signatures',
-  'three at once',
-  'wrong signature',
-  'no signature',
-  'signature of another body',
-  'signature of another target',
-  'old timestamp',
-  'only v1 matches',
-  'answer time',
-  'redirects',
-  'certificate',
-] as const;
-export type RowName = (typeof rowNames)[number];
 
 /** What a receiver says about a delivery in `X-Waybill-Handled`: whether it was handled, or only acknowledged. */
 export type Handled = 'new' | 'repeat' | 'stale';
