@@ -51,28 +51,34 @@ export interface Fault<S extends BasicStack = Stack> {
   readonly name: string;
   /** The policies under which it has an effect; the seed chooses. */
   readonly policies: readonly PolicyName[];
-  /** Where it may be injected; the seed chooses. */
-  readonly injectionPoints: readonly InjectionPoint[];
+  /** Where it may be injected; the seed chooses. Default: while the orders are sent. */
+  readonly injectionPoints?: readonly InjectionPoint[];
   /** Waybill is stopped gracefully: nothing may be repeated. */
   readonly inOrder?: boolean;
-  /** How long it lasts, in milliseconds, at least and at most. */
-  readonly lasts: readonly [number, number];
+  /** How long it lasts, in milliseconds, at least and at most. Default: no time at all. */
+  readonly lasts?: readonly [number, number];
   /** There has to be a batch: first attempts are made in batches, regardless of the round's setting. */
   readonly needsBatches?: boolean;
   /** Waybill reaches Postgres through a pooler in this mode. */
   readonly pooler?: PoolMode;
   /** The clock of Postgres is set, which needs a library. */
   readonly databaseClock?: boolean;
-  /** Before the first order: opens its own receivers. */
+  /** Before the first order: opens its own receivers, or changes something for the whole round. */
   prepare?(scene: Scene<S>): Promise<void>;
-  inject(scene: Scene<S>): Promise<void>;
+  inject?(scene: Scene<S>): Promise<void>;
   /** Brings everything back; Waybill's processes serve again when it resolves. */
-  heal(scene: Scene<S>): Promise<void>;
+  heal?(scene: Scene<S>): Promise<void>;
   /** Once every delivery has ended: waits for everything else that must end, and enters complaints into the ledger. */
   settle?(scene: Scene<S>): Promise<void>;
   /** Once everything has ended. */
   finish?(scene: Scene<S>): Promise<void>;
 }
+
+/** Of most faults. */
+export const usual: Required<Pick<Fault, 'policies' | 'injectionPoints'>> = {
+  policies: ['scaled', 'hours'],
+  injectionPoints: ['orders', 'slow', 1, 19, 20],
+};
 
 /** A fault injected into Waybill with embedded servers. */
 export interface EmbeddedFault extends Fault<EmbeddedStack> {

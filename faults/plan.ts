@@ -39,10 +39,8 @@ export function roundOf(seed: string, index: number, firstAttempts: Setting, bri
   const policy = (brief && soonestOf(fault.policies)) || picked;
   // Only under policies with many attempts does the receiver that always fails get the later ones.
   const many = policy === 'scaled' || policy === 'tight';
-  const injectionPoints = fault.injectionPoints.filter(
-    (injectionPoint) => typeof injectionPoint !== 'number' || many,
-  );
-  const [least, most] = fault.lasts;
+  const { injectionPoints: anywhere = [], lasts: [least, most] = [0, 0] } = fault;
+  const injectionPoints = anywhere.filter((injectionPoint) => typeof injectionPoint !== 'number' || many);
   const setting = fault.needsBatches === true ? 'batch' : firstAttempts;
   return {
     seed,

@@ -90,9 +90,9 @@ export async function playRound<S extends BasicStack>(
     sent.catch(() => {});
     await comes(injectionPoint, scene, round);
     const from = Date.now();
-    await fault.inject(scene);
+    await fault.inject?.(scene);
     await sleep(round.lastsMs);
-    await fault.heal(scene);
+    await fault.heal?.(scene);
     ledger.outages.push({ from, to: Date.now(), inOrder: fault.inOrder ?? false });
     await sent;
     await settled(scene, round, machine);

@@ -12,12 +12,8 @@ function apart(name: string, shiftMs: number): Fault {
     group: 'clock',
     name: `worker's clock ${name}`,
     policies: ['scaled', 'few'],
-    injectionPoints: [],
-    lasts: [0, 0],
     // Before the first order, and for the rest of the round.
     prepare: ({ stack }) => stack.shiftWorkerClock(shiftMs),
-    inject: async () => {},
-    heal: async () => {},
   };
 }
 

@@ -1,5 +1,5 @@
 /** Kills of Waybill as it runs on a bare machine: one process in all roles, with its servers beside it. */
-import type { EmbeddedFault, Scene } from '../fault.ts';
+import { type EmbeddedFault, type Scene, usual } from '../fault.ts';
 import type { EmbeddedStack } from '../stack/embedded.ts';
 
 function killed(name: string, inject: (stack: EmbeddedStack) => Promise<void>): EmbeddedFault {
@@ -7,8 +7,7 @@ function killed(name: string, inject: (stack: EmbeddedStack) => Promise<void>): 
     embedded: true,
     group: 'kill',
     name,
-    policies: ['scaled', 'hours'],
-    injectionPoints: ['orders', 'slow', 1, 19, 20],
+    ...usual,
     lasts: [0, 2_000],
     inject: ({ stack }: Scene<EmbeddedStack>) => inject(stack),
     heal: ({ stack }) => stack.program.start(),

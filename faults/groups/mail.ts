@@ -9,13 +9,10 @@ function behaving(name: string, behaviour: MailBehaviour): Fault {
     group: 'mail',
     name,
     policies: POLICIES,
-    injectionPoints: [],
     lasts: [0, 1_000],
     async prepare({ stack }) {
       stack.mail.behave(behaviour);
     },
-    inject: async () => {},
-    heal: async () => {},
   };
 }
 
@@ -26,7 +23,6 @@ const away: Fault = {
   injectionPoints: ['orders', 21],
   lasts: [1_000, 5_000],
   prepare: ({ stack }) => stack.mail.stop(),
-  inject: async () => {},
   heal: ({ stack }) => stack.mail.start(),
 };
 

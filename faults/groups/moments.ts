@@ -34,7 +34,6 @@ function everyMoment<S extends BasicStack>(name: string, victim: Victim<S>): Fau
     // Second attempts come soon.
     policies: ['few'],
     injectionPoints: ['orders'],
-    lasts: [0, 0],
     async prepare({ receivers }) {
       const far = { type: 'CREATE_ORDER', outcome: 'delivered', transitMs: TRANSIT_MS } as const;
       await receivers.open('far', { ...far, status: () => 200 });
@@ -44,9 +43,7 @@ function everyMoment<S extends BasicStack>(name: string, victim: Victim<S>): Fau
         status: (number) => (number === 1 ? 503 : 200),
       });
     },
-    // The kills come in `settle`, once the usual orders have ended.
-    async inject() {},
-    async heal() {},
+    // Once the usual orders have ended.
     settle: (scene) => killAgainAndAgain(scene, victim),
     finish: async ({ stack }) => victim.delay(stack, 0, 0),
   };

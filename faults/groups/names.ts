@@ -18,8 +18,6 @@ const silentNames: Fault = {
   group: 'receiver',
   name: 'name servers of others silent',
   policies: ['few'],
-  injectionPoints: [],
-  lasts: [0, 0],
   async prepare(scene) {
     const { stack, receivers } = scene;
     for (let index = 0; index < SILENT_NAMES; index += 1) {
@@ -31,8 +29,6 @@ const silentNames: Fault = {
     stack.names.set(name, [RECEIVER_HOST]);
     await receivers.open('named', healthy, { name });
   },
-  inject: async () => {},
-  heal: async () => {},
 };
 
 const resolverAway: Fault = {

@@ -70,7 +70,6 @@ function batchEnded(verb: 'terminate' | 'cancel'): Fault {
       if (batch === undefined) return;
       await temporal(scene, 'workflow', verb, '--workflow-id', batchWorkflowId(batch.id)).catch(() => {});
     },
-    async heal() {},
   };
 }
 

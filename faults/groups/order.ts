@@ -175,7 +175,6 @@ const terminated: Fault = {
       await temporal(scene, 'workflow', 'terminate', '--workflow-id', workflowId).catch(() => {});
     }
   },
-  heal: async () => {},
 };
 
 export const orderFaults: readonly Fault[] = [

@@ -1,13 +1,12 @@
 /** A Postgres that is up, but does not do what it is asked. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import type { Fault, Scene } from '../fault.ts';
+import { type Fault, type Scene, usual } from '../fault.ts';
 
 const fault = (name: string, of: Pick<Fault, 'lasts' | 'inject' | 'heal'>): Fault => ({
   group: 'postgres',
   name,
-  policies: ['scaled', 'hours'],
-  injectionPoints: ['orders', 'slow', 1, 19, 20],
+  ...usual,
   ...of,
 });
 
@@ -112,7 +111,7 @@ function locked(table: string): Fault {
 }
 
 /** Connections that the server ends, again and again for a moment. */
-export const endingConnections: Pick<Fault, 'lasts' | 'inject' | 'heal'> = {
+export const endingConnections: Pick<Fault, 'lasts' | 'inject'> = {
   lasts: [500, 2_000],
   async inject({ stack: { sql } }) {
     for (let round = 0; round < 3; round += 1) {
@@ -120,7 +119,6 @@ export const endingConnections: Pick<Fault, 'lasts' | 'inject' | 'heal'> = {
       await sleep(100);
     }
   },
-  heal: async () => {},
 };
 
 export const postgresFaults: readonly Fault[] = [

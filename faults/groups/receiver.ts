@@ -69,8 +69,6 @@ function fault(hostile: Hostile): Fault {
     group: 'receiver',
     name,
     policies: ['few'],
-    injectionPoints: [],
-    lasts: [0, 0],
     async prepare(scene) {
       const arrivals: Arrival[] = [];
       const sockets = new Set<Socket>();
@@ -92,8 +90,6 @@ function fault(hostile: Hostile): Fault {
       const unseen = certificate !== undefined;
       scene.receivers.add({ kind: 'hostile', type, outcome, url, webhookId, arrivals, unseen });
     },
-    inject: async () => {},
-    heal: async () => {},
     async finish(scene) {
       const running = servers.get(scene);
       running?.server.close();

@@ -1,5 +1,6 @@
 /** Distant servers: every response takes longer, but no attempt is late. */
-import type { Fault, Scene } from '../fault.ts';
+import { type Fault, type Scene, usual } from '../fault.ts';
+import { killing } from './kill.ts';
 
 /** Round-trip times in milliseconds: Temporal in another region, Postgres in another zone. */
 const TEMPORAL_MS = 50;
@@ -14,19 +15,14 @@ function distance({ stack: { links } }: Scene, temporalMs: number, postgresMs: n
 const remote = (what: string, of: Pick<Fault, 'lasts' | 'inject' | 'heal'>): Fault => ({
   group: 'remote',
   name: `far away: ${what}`,
-  policies: ['scaled', 'hours'],
-  injectionPoints: ['orders', 'slow', 1, 19, 20],
+  ...usual,
   prepare: async (scene) => distance(scene, TEMPORAL_MS, POSTGRES_MS),
   finish: async (scene) => distance(scene, 0, 0),
   ...of,
 });
 
 export const remoteFaults: readonly Fault[] = [
-  remote('worker killed', {
-    lasts: [0, 2_000],
-    inject: ({ stack }) => stack.worker.kill(),
-    heal: ({ stack }) => stack.worker.start(),
-  }),
+  remote('worker killed', { ...killing(({ worker }) => [worker]), lasts: [0, 2_000] }),
   remote('the ways to Postgres and Temporal cut', {
     lasts: [0, 3_000],
     async inject({ stack: { links } }) {

@@ -1,5 +1,6 @@
 /** Settings on a database or a role that were made for some other program. */
-import type { Fault, Scene } from '../fault.ts';
+import { type Fault, type Scene, usual } from '../fault.ts';
+import { killing } from './kill.ts';
 import { endConnections } from './postgres.ts';
 
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -30,12 +31,10 @@ async function change({ stack: { sql } }: Scene, of: 'database' | 'role', how: '
 const settingsOf = (of: 'database' | 'role'): Fault => ({
   group: 'foreign settings',
   name: `settings of the ${of}`,
-  policies: ['scaled', 'hours'],
-  injectionPoints: ['orders', 'slow', 1, 19, 20],
+  ...usual,
+  ...killing(({ worker }) => [worker]),
   lasts: [0, 2_000],
   prepare: (scene) => change(scene, of, 'set'),
-  inject: ({ stack }) => stack.worker.kill(),
-  heal: ({ stack }) => stack.worker.start(),
   finish: (scene) => change(scene, of, 'reset'),
 });
 

@@ -1,7 +1,7 @@
 /** Postgres fails over: its standby is promoted, and for a while the name still leads to the old server. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Fault, Scene } from '../fault.ts';
+import { type Fault, type Scene, usual } from '../fault.ts';
 import { firstNode, type Node, startStandby } from '../stack/standby.ts';
 
 /** The pair of a round. */
@@ -24,8 +24,7 @@ function promoted(what: string, oldOneAnswers: boolean): Fault {
   return {
     group: 'standby',
     name: `promoted, ${what}`,
-    policies: ['scaled', 'hours'],
-    injectionPoints: ['orders', 'slow', 1, 19, 20],
+    ...usual,
     lasts: [1_000, 6_000],
     async prepare(scene) {
       const { postgres, directory } = scene.stack;

@@ -1,5 +1,5 @@
 /** Graceful stops while there is work: attempts under way finish, none fails, none is cut off. */
-import type { Fault, Scene } from '../fault.ts';
+import { type Fault, type Scene, usual } from '../fault.ts';
 import type { ProgramPart } from '../stack/program.ts';
 import type { Stack } from '../stack/stack.ts';
 
@@ -19,8 +19,7 @@ function stopped(name: string, parts: (stack: Stack) => readonly ProgramPart[]):
     group: 'stop',
     inOrder: true,
     name: `${name} stopped in order`,
-    policies: ['scaled', 'hours'],
-    injectionPoints: ['orders', 'slow', 1, 19, 20],
+    ...usual,
     lasts: [0, 2_000],
     async inject(scene) {
       await Promise.all(parts(scene.stack).map((part) => stopInTime(part, scene)));
