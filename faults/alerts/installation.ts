@@ -1,7 +1,5 @@
 /** A monitored installation: an API, a worker, Postgres, Temporal, a mail server, and an e-shop that keeps them busy. */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openShop } from '../../bench/shop.ts';
@@ -9,6 +7,7 @@ import { createEshop } from '../../bench/stack.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import type { Shutdown } from '../../src/lib/shutdown.ts';
 import { freePort } from '../../test/support/ports.ts';
+import { createReceiver, type Receiver } from '../../test/support/receiver.ts';
 import { startMailServer } from '../stack/mail-server.ts';
 import { startPostgresPart } from '../stack/postgres.ts';
 import { createProgramPart } from '../stack/program.ts';
@@ -123,25 +122,14 @@ export async function startInstallation(
 
 async function startReceiver(): Promise<ReceiverPart> {
   const port = await freePort();
-  let server: Server | undefined;
+  let server: Receiver | undefined;
   const part: ReceiverPart = {
     url: `http://127.0.0.1:${port}`,
     hangs: false,
     async start() {
-      server = createServer((request, response) => {
-        request.resume();
-        if (!part.hangs) response.end();
-      }).listen(port, '127.0.0.1');
-      await once(server, 'listening');
+      server = await createReceiver(() => (part.hangs ? { hang: 'headers' } : {}), { port });
     },
-    async stop() {
-      if (server === undefined) return;
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      server = undefined;
-      await closed;
-    },
+    stop: async () => server?.close(),
   };
   await part.start();
   return part;

@@ -8,11 +8,12 @@ import PostalMime from 'postal-mime';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import type { Shutdown } from '../../src/lib/shutdown.ts';
+import { processesOf } from '../../test/support/npm-start.ts';
 import { freePort } from '../../test/support/ports.ts';
 import { createReceiver } from '../../test/support/receiver.ts';
 import { policyVariables } from '../policies.ts';
 import type { TakenMail } from './mail-server.ts';
-import { processesNaming, signalTree } from './processes.ts';
+import { signalTree } from './processes.ts';
 import { createProgramPart, type ProgramPart } from './program.ts';
 import { type BasicStack, RECEIVER_HOST, temporaryFolder } from './stack.ts';
 
@@ -39,7 +40,7 @@ export async function startEmbeddedStack(shutdown: Shutdown): Promise<EmbeddedSt
   await shutdown.add(async () => {
     await program.stop();
     // If a round ended between a kill and its restart, its servers may still run.
-    for (const pid of await processesNaming(directory)) signalTree(pid, 'SIGKILL');
+    for (const pid of await processesOf(directory)) signalTree(pid, 'SIGKILL');
   });
   const forbidden = await createReceiver();
   await shutdown.add(() => forbidden.close());
@@ -76,7 +77,7 @@ export async function startEmbeddedStack(shutdown: Shutdown): Promise<EmbeddedSt
       return mails.filter(({ to }) => to === address);
     },
     async killEverything() {
-      const servers = await processesNaming(directory);
+      const servers = await processesOf(directory);
       await program.kill();
       for (const pid of servers) signalTree(pid, 'SIGKILL');
     },

@@ -1,16 +1,5 @@
 /** Signals to a process and all its descendants. */
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { promisify } from 'node:util';
-
-/** The ids of all processes whose command line names this folder. */
-export async function processesNaming(directory: string): Promise<number[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,args=']);
-  return stdout
-    .split('\n')
-    .filter((line) => line.includes(directory))
-    .map((line) => Number.parseInt(line, 10));
-}
 
 /** The ids of a process's descendants, from `/proc` (Linux only). */
 function descendants(pid: number): number[] {

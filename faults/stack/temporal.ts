@@ -12,7 +12,7 @@ export interface TemporalPart extends Part {
   readonly port: number;
   /** The program, used as the operator's command line. */
   readonly binary: string;
-  /** Copies its database while it is stopped. */
+  /** Copies its database while it is stopped or frozen. */
   saveCopy(): Promise<void>;
   /** Puts the copy back while it is stopped. */
   restoreCopy(): Promise<void>;

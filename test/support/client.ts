@@ -1,4 +1,5 @@
 /** An e-shop developer's view: a logged-in client of a running Waybill. */
+import { ordinaryOrder } from '../../bench/order.ts';
 import type { EshopCredentials } from '../../src/app/accounts.ts';
 
 /** The envelope, as far as tests read it. */
@@ -37,17 +38,10 @@ export async function login(url: string, credentials: EshopCredentials): Promise
     request,
     createOrder: (eshopOrderId, more = {}) =>
       request('POST', '/orders', {
+        ...ordinaryOrder,
         eshopOrderId,
-        recipientName: 'Jana Nováková',
-        recipientStreet: 'Dlouhá 1',
-        recipientCity: 'Praha',
-        recipientPostCode: '11000',
-        recipientCountry: 'CZ',
         shipper: 'PPL',
         shipperService: 'PPL_PRIVATE',
-        paid: true,
-        paymentType: 1,
-        currency: 'CZK',
         orderProducts: [{ sku: 'MUG-BLUE', quantity: 1, unitPrice: '249.00', vatRate: 21 }],
         ...more,
       }),
