@@ -20,6 +20,12 @@ export class ApiRefusal extends Error {
   }
 }
 
+/** Why the API refused, for the page that asked. @throws the error if it is no refusal, or if there is nothing to show: 404 */
+export function refusalIn(error: unknown): string {
+  if (error instanceof ApiRefusal && error.status !== 404) return error.message;
+  throw error;
+}
+
 const ErrorBody = v.object({ message: v.string() });
 
 /** The calls of the console. All throw {@link ApiRefusal}. */

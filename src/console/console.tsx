@@ -22,7 +22,7 @@ import type { Authenticator, ConsoleDeps, ConsoleEnv, Viewer } from './deps.ts';
 import { ESHOP_HEADER, eshopAsked, rememberEshop } from './eshops.ts';
 import { eventRoutes } from './events.tsx';
 import { ownForms, smallForms } from './forms.ts';
-import { Document, html, Page } from './layout.tsx';
+import { html, Page, PlainPage } from './layout.tsx';
 import { LIVE, liveRoutes } from './live.ts';
 import { operatorRoutes } from './operator/routes.tsx';
 import { overviewRoutes } from './overview/routes.tsx';
@@ -121,7 +121,6 @@ export function createConsole(
     const title = titleOf(status);
     const content = (
       <>
-        <h1>{title}</h1>
         <p>{message}</p>
         <p>
           <a href={CONSOLE}>Back to the overview</a>
@@ -130,13 +129,10 @@ export function createConsole(
     );
     return html(
       viewer === undefined ? (
-        <Document title={title}>
-          <div class="sign-in">
-            <main>{content}</main>
-          </div>
-        </Document>
+        <PlainPage title={title}>{content}</PlainPage>
       ) : (
         <Page title={title} viewer={viewer} here="none">
+          <h1>{title}</h1>
           {content}
         </Page>
       ),

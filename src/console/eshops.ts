@@ -3,13 +3,12 @@
  * one chosen last.
  */
 import type { Context } from 'hono';
-import { getCookie, setCookie } from 'hono/cookie';
 import type { ApiDeps } from '../api/deps.ts';
 import { eshopOf, type Owned } from '../db/console/eshops.ts';
 import type { EshopName } from '../db/console/sessions.ts';
 import { Problem } from '../domain/problem.ts';
 import type { ConsoleEnv } from './deps.ts';
-import { CONSOLE, cookieName, isSecure, type Reached } from './session.ts';
+import { cookieOf, type Reached } from './session.ts';
 
 /** The e-shop chosen last. It gives no access: the e-shop must be one of the session's. */
 const CHOSEN = 'waybill_eshop';
@@ -58,19 +57,11 @@ export async function eshopAsked(
   const owner = about === null ? null : await eshopOf(sql, about.kind, about.id);
   const its = owner === null ? undefined : among(eshops, String(owner));
   if (its !== undefined) return its;
-  return (
-    among(eshops, followed) ?? wanted ?? among(eshops, getCookie(c, cookieName(c, reached, CHOSEN))) ?? first
-  );
+  return among(eshops, followed) ?? wanted ?? among(eshops, cookieOf(reached, CHOSEN).read(c)) ?? first;
 }
 
 /** Remembers the e-shop of a page requested by a person. */
 export function rememberEshop(c: Context<ConsoleEnv>, { id }: EshopName, reached: Reached): void {
-  if (getCookie(c, cookieName(c, reached, CHOSEN)) === String(id)) return;
-  const secure = isSecure(c, reached);
-  setCookie(c, cookieName(c, reached, CHOSEN), String(id), {
-    path: CONSOLE,
-    httpOnly: true,
-    sameSite: 'Lax',
-    secure,
-  });
+  const cookie = cookieOf(reached, CHOSEN);
+  if (cookie.read(c) !== String(id)) cookie.write(c, String(id));
 }

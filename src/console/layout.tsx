@@ -49,6 +49,20 @@ export function Document({ title, children }: { title: string; children: Child }
   );
 }
 
+/** A page for somebody who is not signed in. */
+export function PlainPage({ title, children }: { title: string; children: Child }) {
+  return (
+    <Document title={title}>
+      <div class="sign-in">
+        <main>
+          <h1>{title}</h1>
+          {children}
+        </main>
+      </div>
+    </Document>
+  );
+}
+
 export function Csrf({ token }: { token: string }) {
   return <input type="hidden" name="csrf" value={token} />;
 }

@@ -78,6 +78,13 @@ export function Code({ text, named, fold = false }: { text: string; named: strin
   );
 }
 
+/** One header per line, as on the wire. */
+export function headerLines(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+}
+
 /** Indented JSON; other text stays as it is. */
 export function pretty(text: string): string {
   try {

@@ -13,7 +13,8 @@ const SESSION = 'waybill_session';
 /** The cookie before sign-in: it ties the form to the browser that requested it. */
 const BEFORE = 'waybill_sign_in';
 
-function newId(): string {
+/** 256 random bits. */
+export function newId(): string {
   return randomBytes(32).toString('base64url');
 }
 
@@ -51,43 +52,61 @@ export interface Reached {
 }
 
 /** Whether the browser uses TLS, judged by the public URL, a trusted proxy's header, or the connection itself. */
-export function isSecure(c: Context<ConsoleEnv>, { trustProxy, publicUrl }: Reached): boolean {
+function isSecure(c: Context<ConsoleEnv>, { trustProxy, publicUrl }: Reached): boolean {
   if (publicUrl?.startsWith('https:') === true) return true;
   const forwarded = trustProxy ? c.req.header('x-forwarded-proto')?.split(',').at(-1)?.trim() : undefined;
   return (forwarded ?? new URL(c.req.url).protocol.replace(':', '')) === 'https';
 }
 
-/** The name of a cookie: over TLS one that browsers accept only over TLS. `__Host-` would need the path `/`. */
-export function cookieName(c: Context<ConsoleEnv>, reached: Reached, name: string): string {
-  return isSecure(c, reached) ? `__Secure-${name}` : name;
+/** A cookie of the console, which scripts cannot read. */
+export function cookieOf(
+  reached: Reached,
+  name: string,
+  options: { readonly path: string; readonly sameSite: 'Lax' | 'Strict' } = {
+    path: CONSOLE,
+    sameSite: 'Lax',
+  },
+) {
+  // Over TLS browsers accept it only over TLS. `__Host-` would need the path `/`.
+  const nameOf = (c: Context<ConsoleEnv>) => (isSecure(c, reached) ? `__Secure-${name}` : name);
+  const optionsOf = (c: Context<ConsoleEnv>) => ({
+    ...options,
+    httpOnly: true,
+    secure: isSecure(c, reached),
+  });
+  return {
+    read: (c: Context<ConsoleEnv>) => getCookie(c, nameOf(c)),
+    write(c: Context<ConsoleEnv>, value: string, age: { readonly maxAge?: number } = {}): void {
+      setCookie(c, nameOf(c), value, { ...optionsOf(c), ...age });
+    },
+    remove(c: Context<ConsoleEnv>): void {
+      deleteCookie(c, nameOf(c), optionsOf(c));
+    },
+  };
 }
 
 export function sessionCookies(reached: Reached) {
-  const options = (c: Context<ConsoleEnv>) =>
-    ({ path: CONSOLE, httpOnly: true, sameSite: 'Lax', secure: isSecure(c, reached) }) as const;
-  const session = (c: Context<ConsoleEnv>) => cookieName(c, reached, SESSION);
-  const before = (c: Context<ConsoleEnv>) => cookieName(c, reached, BEFORE);
+  const session = cookieOf(reached, SESSION);
+  const before = cookieOf(reached, BEFORE);
   return {
-    read: (c: Context<ConsoleEnv>) => getCookie(c, session(c)),
+    read: session.read,
     /** A new id with every sign-in: one planted by an attacker is useless. */
     begin(c: Context<ConsoleEnv>): string {
       const id = newId();
-      setCookie(c, session(c), id, { ...options(c), maxAge: SESSION_HOURS * 3600 });
-      deleteCookie(c, before(c), options(c));
+      session.write(c, id, { maxAge: SESSION_HOURS * 3600 });
+      before.remove(c);
       return id;
     },
-    end(c: Context<ConsoleEnv>): void {
-      deleteCookie(c, session(c), options(c));
-    },
+    end: session.remove,
     /** The id of the sign-in form's browser, created if it has none. */
     before(c: Context<ConsoleEnv>): string {
-      const known = getCookie(c, before(c));
+      const known = before.read(c);
       if (known !== undefined && /^[\w-]{43}$/.test(known)) return known;
       const id = newId();
-      setCookie(c, before(c), id, options(c));
+      before.write(c, id);
       return id;
     },
-    readBefore: (c: Context<ConsoleEnv>) => getCookie(c, before(c)),
+    readBefore: before.read,
   };
 }
 

@@ -1,14 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Links into Temporal's UI. */
-import type { Viewer } from './deps.ts';
+import type { TemporalLinks, Viewer } from './deps.ts';
 
-interface Link {
-  readonly name: string;
-  readonly url: string;
-}
+type Lists = TemporalLinks['lists'];
 
 /** Links that leave the console, in a new window; nothing if there are none. */
-export function TemporalLinkList({ links }: { links: readonly Link[] }) {
+export function TemporalLinkList({ links }: { links: ReturnType<Lists> }) {
   if (links.length === 0) return null;
   return (
     <section class="card" aria-labelledby="temporal">
@@ -27,9 +24,6 @@ export function TemporalLinkList({ links }: { links: readonly Link[] }) {
 }
 
 /** Lists of workflows about a webhook or record of the page's e-shop; none for an e-shop's user. */
-export function linksOf(
-  { temporal, session }: Viewer,
-  about: { readonly webhookId?: number; readonly entityId?: string } = {},
-): readonly Link[] {
+export function linksOf({ temporal, session }: Viewer, about: Parameters<Lists>[0] = {}): ReturnType<Lists> {
   return temporal?.lists(about, [session.eshopId]) ?? [];
 }

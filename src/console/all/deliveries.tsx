@@ -13,7 +13,7 @@ import { EntityFilter, EshopFilter, Filters, ReceiverFilter, StateFilter } from 
 import { Csrf, Page } from '../layout.tsx';
 import { Empty, Input, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
-import { titlesOf } from './scope.ts';
+import { MAX_ROWS, titlesOf } from './scope.ts';
 
 const PATH = `${ALL}/deliveries`;
 const FORM = 'act-on-chosen';
@@ -103,18 +103,16 @@ export function GiveUpAllPage({
   );
 }
 
-/** @param most the most that are listed */
 export function AllDeliveriesPage(props: {
   viewer: Viewer;
   asked: Query;
   deliveries: readonly OperatorsDelivery[];
-  most: number;
   /** The actions possible for each now. */
   accepted: ReadonlyMap<string, readonly ActionName[]>;
   results?: readonly Asked[];
   refused?: string | undefined;
 }) {
-  const { viewer, asked, deliveries, most, accepted, results = [], refused } = props;
+  const { viewer, asked, deliveries, accepted, results = [], refused } = props;
   const titles = titlesOf(viewer);
   const byId = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
   const offered = new Set([...accepted.values()].flat());
@@ -166,8 +164,8 @@ export function AllDeliveriesPage(props: {
               choose={choose}
             />
           )}
-          {deliveries.length < most ? null : (
-            <p class="pages">Only the newest {most} are shown. Use the filters to find older ones.</p>
+          {deliveries.length < MAX_ROWS ? null : (
+            <p class="pages">Only the newest {MAX_ROWS} are shown. Use the filters to find older ones.</p>
           )}
         </section>
       </Live>

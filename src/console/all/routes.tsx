@@ -19,10 +19,9 @@ import { installationParts } from '../operator/installation.tsx';
 import { ALL } from '../session.ts';
 import { AllDeliveriesPage, type Asked, CHOSEN, GiveUpAllPage } from './deliveries.tsx';
 import { AllPage, isTroubled } from './overview.tsx';
-import { scopeOf } from './scope.ts';
+import { MAX_ROWS, scopeOf } from './scope.ts';
 import { AllWebhooksPage } from './webhooks.tsx';
 
-const MAX_ROWS = 100;
 const MAX_WEBHOOKS_LISTED = 10_000;
 
 const orNone = <Schema extends v.GenericSchema>(schema: Schema) =>
@@ -86,7 +85,7 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
     const wanted = { ...filter, eshopId, among: scopeOf(viewer) };
     const found = query.success ? await listAllWebhooks(sql, wanted, MAX_WEBHOOKS_LISTED) : [];
     const webhooks = (trouble === 'true' ? found.filter(isTroubled) : found).slice(0, MAX_ROWS);
-    return c.html(html(<AllWebhooksPage {...{ viewer, policy, asked, webhooks }} most={MAX_ROWS} />));
+    return c.html(html(<AllWebhooksPage {...{ viewer, policy, asked, webhooks }} />));
   });
 
   async function list(c: Context<ConsoleEnv>, asked: Query, results: readonly Asked[]) {
@@ -100,7 +99,7 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
     const under = mayAct ? deliveries.filter(({ state }) => isUnderWay(state)).map(({ id }) => id) : [];
     const accepted = await actionsAccepted(sql, under, policy);
     const page = { viewer, asked, deliveries, results, refused, accepted };
-    return c.html(html(<AllDeliveriesPage {...page} most={MAX_ROWS} />), query.success ? 200 : 400);
+    return c.html(html(<AllDeliveriesPage {...page} />), query.success ? 200 : 400);
   }
 
   app.get(`${ALL}/deliveries`, (c) => list(c, c.req.query(), []));

@@ -10,19 +10,17 @@ import { Page } from '../layout.tsx';
 import { Empty, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Health } from '../webhooks/health.tsx';
-import { titlesOf } from './scope.ts';
+import { MAX_ROWS, titlesOf } from './scope.ts';
 
 const PATH = `${ALL}/webhooks`;
 
-/** @param most the most that are listed */
 export function AllWebhooksPage(props: {
   viewer: Viewer;
   policy: RetryPolicy;
   asked: Query;
   webhooks: readonly OperatorsWebhook[];
-  most: number;
 }) {
-  const { viewer, policy, asked, webhooks, most } = props;
+  const { viewer, policy, asked, webhooks } = props;
   const titles = titlesOf(viewer);
   return (
     <Page title="All webhooks" viewer={viewer} here={PATH}>
@@ -77,8 +75,8 @@ export function AllWebhooksPage(props: {
               })}
             </ul>
           )}
-          {webhooks.length < most ? null : (
-            <p class="pages">Only the first {most} are shown. Use the filters to find others.</p>
+          {webhooks.length < MAX_ROWS ? null : (
+            <p class="pages">Only the first {MAX_ROWS} are shown. Use the filters to find others.</p>
           )}
         </section>
       </Live>

@@ -11,6 +11,7 @@ import { Act, Csrf, Page } from '../layout.tsx';
 import {
   Code,
   Facts,
+  headerLines,
   Input,
   Live,
   LivePart,
@@ -113,14 +114,13 @@ export function GiveUpPage({ viewer, delivery }: { viewer: Viewer; delivery: Sho
 
 function Sent({ request }: { request: SignedRequest }) {
   const { method, url, headers, body } = request;
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return (
     <section class="card" aria-labelledby="sent">
       <h2 id="sent">Request</h2>
       <Code text={`${method} ${url}`} named="Method and URL" fold />
       <h3>Headers</h3>
       <p class="quiet small">Signed again for this page: each attempt has its own timestamp and signature.</p>
-      <Code text={lines.join('\n')} named="Headers" fold />
+      <Code text={headerLines(headers)} named="Headers" fold />
       {body === null ? (
         <p class="quiet">A GET request has no body.</p>
       ) : (
@@ -132,7 +132,7 @@ function Sent({ request }: { request: SignedRequest }) {
       <More id="curl" title="Send this request with curl">
         <p class="quiet small">
           Sends the same body, byte for byte, to the same URL. Receivers reject its signature after five
-          minutes.{Object.values(request.headers).includes(MASK) ? STATIC_HEADERS : ''}
+          minutes.{Object.values(headers).includes(MASK) ? STATIC_HEADERS : ''}
         </p>
         <Code text={curlOf(request)} named="curl command" fold />
       </More>

@@ -9,7 +9,7 @@ import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { askedBy } from '../../domain/operator-action.ts';
 import { maxAttempts } from '../../domain/retry-policy.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
-import { ApiRefusal, piece } from '../api-client.ts';
+import { ApiRefusal, piece, refusalIn } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv, SignedRequest } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
@@ -87,8 +87,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
       const { data } = await c.var.api.send(One, 'POST', `/v21/deliveries/${piece(id)}/redeliver`);
       return c.redirect(`${CONSOLE}/deliveries/${data.id}?done=redelivered`, 303);
     } catch (error) {
-      if (!(error instanceof ApiRefusal) || error.status === 404) throw error;
-      return c.html(await shown(c, id, { refused: error.message }), 409);
+      return c.html(await shown(c, id, { refused: refusalIn(error) }), 409);
     }
   });
 

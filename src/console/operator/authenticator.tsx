@@ -3,7 +3,7 @@
  * Authentication of operators: a link that opens once, on this machine. The command can only be started with the keys of the
  * installation; the link ties the browser to it.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { allEshops } from '../../db/console/eshops.ts';
@@ -12,8 +12,8 @@ import { forbidden, Problem } from '../../domain/problem.ts';
 import { isLocalHost } from '../../lib/local-host.ts';
 import type { Authenticator, ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { ownForms } from '../forms.ts';
-import { Document, html } from '../layout.tsx';
-import { ALL, CONSOLE } from '../session.ts';
+import { html, PlainPage } from '../layout.tsx';
+import { ALL, CONSOLE, newId } from '../session.ts';
 
 /** Not the cookie of users, and one per port: several consoles may be open in one browser, and cookies ignore ports. */
 function cookieName(c: Context<ConsoleEnv>): string {
@@ -21,21 +21,7 @@ function cookieName(c: Context<ConsoleEnv>): string {
 }
 const ENTER = '/enter';
 
-const secret = () => randomBytes(32).toString('base64url');
 const hashOf = (text: string) => createHash('sha256').update(text).digest();
-
-function MessagePage({ title, children }: { title: string; children: string }) {
-  return (
-    <Document title={title}>
-      <div class="sign-in">
-        <main>
-          <h1>{title}</h1>
-          <p>{children}</p>
-        </main>
-      </div>
-    </Document>
-  );
-}
 
 /** A page that leads on: as a page of ours, it makes the browser send the cookie, wherever the link was opened. */
 function Entered() {
@@ -79,7 +65,7 @@ interface OperatorAuthenticator {
 
 /** @param by the name of the person at this terminal, under which actions are recorded */
 export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: string): OperatorAuthenticator {
-  const token = secret();
+  const token = newId();
   /** The hash of the link's token until it is used, and the hash of the session opened by it. */
   let unused: Buffer | null = hashOf(token);
   let session: Buffer | null = null;
@@ -103,7 +89,7 @@ export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: str
     // A HEAD request, such as a chat program's, does not use up the link.
     if (c.req.method === 'HEAD') return c.body(null);
     unused = null;
-    const id = secret();
+    const id = newId();
     session = hashOf(id);
     endsAt = performance.now() + SESSION_HOURS * 3_600_000;
     setCookie(c, cookieName(c), id, { ...cookie, maxAge: SESSION_HOURS * 3600 });
@@ -115,9 +101,9 @@ export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: str
     deleteCookie(c, cookieName(c), cookie);
     return c.html(
       html(
-        <MessagePage title="Signed out">
-          The command is still running in its terminal. Press Ctrl-C there to stop it.
-        </MessagePage>,
+        <PlainPage title="Signed out">
+          <p>The command is still running in its terminal. Press Ctrl-C there to stop it.</p>
+        </PlainPage>,
       ),
     );
   });
@@ -139,10 +125,12 @@ export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: str
     unauthenticated: (c) =>
       c.html(
         html(
-          <MessagePage title="Operators only">
-            Open the link that waybill console --operator printed. It works once; start the command again for
-            a new one.
-          </MessagePage>,
+          <PlainPage title="Operators only">
+            <p>
+              Open the link that waybill console --operator printed. It works once; start the command again
+              for a new one.
+            </p>
+          </PlainPage>,
         ),
         403,
       ),

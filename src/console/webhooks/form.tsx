@@ -5,7 +5,7 @@ import { MASK } from '../../domain/static-headers.ts';
 import type { WebhookInput, WebhookRecord } from '../../domain/webhook.ts';
 import type { Viewer } from '../deps.ts';
 import { Csrf, Page } from '../layout.tsx';
-import { Input, Select, TextArea } from '../parts.tsx';
+import { headerLines, Input, Select, TextArea } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 
 type Fields = Readonly<Record<string, string | undefined>>;
@@ -32,9 +32,7 @@ export function fieldsOf({
     payloadVersion,
     ordering,
     description: description ?? undefined,
-    headers: Object.entries(headers ?? {})
-      .map(([name, value]) => `${name}: ${value}`)
-      .join('\n'),
+    headers: headerLines(headers ?? {}),
     withPackingLists: parameters?.withPackingLists === true ? 'true' : undefined,
   } satisfies Record<Exclude<keyof WebhookInput, 'active' | 'parameters'> | Parameter, string | undefined>;
 }

@@ -66,7 +66,7 @@ function Secret({
       )}
       <p class="acts">
         <a class="button" href={`${CONSOLE}/webhooks/${id}/rotate`}>
-          Regenerate secret{' '}
+          Regenerate secret
         </a>
       </p>
     </section>
@@ -116,8 +116,7 @@ function Recoveries({ recoveries, viewer }: Pick<WebhookPageProps, 'recoveries' 
                 <Ago at={createdAt} now={viewer.now} />
                 {isUnderWay(state) ? (
                   <Act action={`/webhooks/${webhookId}/recoveries/${recoveryId}/cancel`} viewer={viewer}>
-                    {' '}
-                    Cancel recovery{' '}
+                    Cancel recovery
                   </Act>
                 ) : null}
               </div>
@@ -166,8 +165,7 @@ export function WebhookPage(props: WebhookPageProps) {
           </Act>
         )}
         <a class="button" href={`${CONSOLE}${path}/edit`}>
-          {' '}
-          Edit{' '}
+          Edit
         </a>
         <a class="button" href={`${CONSOLE}${path}/recover`}>
           Recover

@@ -74,12 +74,10 @@ export function RecoverPage(props: {
         )}
         <div class="acts">
           <button type="submit" name="go" value="count" class={counted === undefined ? 'main' : 'plain'}>
-            {' '}
-            Count events{' '}
+            Count events
           </button>
           <button type="submit" name="go" value="begin" class={counted === undefined ? 'plain' : 'main'}>
-            {' '}
-            Recover events{' '}
+            Recover events
           </button>
         </div>
       </form>

@@ -11,7 +11,7 @@ import { examinationSchema } from '../../domain/examination.ts';
 import { recoverable, usuallyRecovered } from '../../domain/recovery.ts';
 import { testResultSchema } from '../../domain/test-delivery.ts';
 import { type WebhookRecord, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
-import { ApiRefusal, piece } from '../api-client.ts';
+import { piece, refusalIn } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
@@ -100,8 +100,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
     try {
       return await act();
     } catch (error) {
-      if (!(error instanceof ApiRefusal) || error.status === 404) throw error;
-      return c.html(await shown(c, id, { refused: error.message }), 409);
+      return c.html(await shown(c, id, { refused: refusalIn(error) }), 409);
     }
   }
 
@@ -129,9 +128,8 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       secrets.keep(c, data.id, data.secret);
       return c.redirect(`${CONSOLE}/webhooks/${data.id}?done=created`, 303);
     } catch (error) {
-      if (!(error instanceof ApiRefusal)) throw error;
       return c.html(
-        html(<WebhookForm viewer={viewer} id={null} fields={form} refused={error.message} />),
+        html(<WebhookForm viewer={viewer} id={null} fields={form} refused={refusalIn(error)} />),
         400,
       );
     }
@@ -154,8 +152,10 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       await api.send(One, 'PUT', `/v21/webhooks/${piece(id)}`, inputOf(form, data.active));
       return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=saved`, 303);
     } catch (error) {
-      if (!(error instanceof ApiRefusal) || error.status === 404) throw error;
-      return c.html(html(<WebhookForm viewer={viewer} id={id} fields={form} refused={error.message} />), 400);
+      return c.html(
+        html(<WebhookForm viewer={viewer} id={id} fields={form} refused={refusalIn(error)} />),
+        400,
+      );
     }
   });
 
@@ -224,8 +224,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       const { data: found } = await api.send(Examined, 'POST', `${at}/examine`);
       return c.html(html(<ExaminationPage {...{ viewer, webhook, found }} />));
     } catch (error) {
-      if (!(error instanceof ApiRefusal) || error.status === 404) throw error;
-      return c.html(html(<ExaminationPage {...{ viewer, webhook, refused: error.message }} />), 409);
+      return c.html(html(<ExaminationPage {...{ viewer, webhook, refused: refusalIn(error) }} />), 409);
     }
   });
 
@@ -261,8 +260,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
         ? c.html(html(<RecoverPage {...page} counted={data} />))
         : c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=recovering`, 303);
     } catch (error) {
-      if (!(error instanceof ApiRefusal) || error.status === 404) throw error;
-      return c.html(html(<RecoverPage {...page} refused={error.message} />), 400);
+      return c.html(html(<RecoverPage {...page} refused={refusalIn(error)} />), 400);
     }
   });
 

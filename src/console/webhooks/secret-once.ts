@@ -3,22 +3,16 @@
  * does not make another. Its cookie is sealed, limited to that page, and deleted once shown.
  */
 import type { Context } from 'hono';
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
-import { CONSOLE, cookieName, isSecure } from '../session.ts';
+import { CONSOLE, cookieOf } from '../session.ts';
 
 const COOKIE = 'waybill_secret';
 /** How long a redirect may take, in seconds. */
 const MAX_AGE_SECONDS = 120;
 
 export function secretOnce(deps: Pick<ConsoleDeps, 'keys' | 'trustProxy' | 'publicUrl'>) {
-  const options = (c: Context<ConsoleEnv>, webhookId: number) =>
-    ({
-      path: `${CONSOLE}/webhooks/${webhookId}`,
-      httpOnly: true,
-      sameSite: 'Strict',
-      secure: isSecure(c, deps),
-    }) as const;
+  const cookie = (webhookId: number) =>
+    cookieOf(deps, COOKIE, { path: `${CONSOLE}/webhooks/${webhookId}`, sameSite: 'Strict' });
   const ownerOf = (c: Context<ConsoleEnv>, webhookId: number) => ({
     eshopId: c.var.viewer.session.eshopId,
     webhookId,
@@ -26,17 +20,13 @@ export function secretOnce(deps: Pick<ConsoleDeps, 'keys' | 'trustProxy' | 'publ
   return {
     keep(c: Context<ConsoleEnv>, webhookId: number, secret: string): void {
       const sealed = deps.keys.encryptSecret(secret, ownerOf(c, webhookId));
-      const age = { maxAge: MAX_AGE_SECONDS };
-      setCookie(c, cookieName(c, deps, COOKIE), sealed.toString('base64url'), {
-        ...options(c, webhookId),
-        ...age,
-      });
+      cookie(webhookId).write(c, sealed.toString('base64url'), { maxAge: MAX_AGE_SECONDS });
     },
     /** Takes the secret kept for this page, and deletes it; undefined if there is none. */
     take(c: Context<ConsoleEnv>, webhookId: number): string | undefined {
-      const sealed = getCookie(c, cookieName(c, deps, COOKIE));
+      const sealed = cookie(webhookId).read(c);
       if (sealed === undefined) return undefined;
-      deleteCookie(c, cookieName(c, deps, COOKIE), options(c, webhookId));
+      cookie(webhookId).remove(c);
       try {
         return deps.keys.decryptSecret(Buffer.from(sealed, 'base64url'), ownerOf(c, webhookId));
       } catch {

@@ -1,16 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** A test of a webhook: request and response, side by side. */
 import type { TestDeliveryResult } from '../../domain/test-delivery.ts';
-import { Badge, Code, pretty } from '../parts.tsx';
+import { Badge, Code, headerLines, pretty } from '../parts.tsx';
 import { duration } from '../times.tsx';
 
 const TONES = { success: 'good', failure: 'bad', gone: 'bad', inconclusive: 'warn' } as const;
-
-function lines(headers: Readonly<Record<string, string>>): string {
-  return Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}`)
-    .join('\n');
-}
 
 export function TestResultCard({ result }: { result: TestDeliveryResult }) {
   const { request, response, outcome, durationMs, error } = result;
@@ -28,7 +22,7 @@ export function TestResultCard({ result }: { result: TestDeliveryResult }) {
         <div class="stack">
           <h3>Request</h3>
           <Code text={`${request.method} ${request.url}`} named="Method and URL" fold />
-          <Code text={lines(request.headers)} named="Request headers" fold />
+          <Code text={headerLines(request.headers)} named="Request headers" fold />
           {request.body === null ? (
             <p class="quiet">No body.</p>
           ) : (
@@ -43,7 +37,7 @@ export function TestResultCard({ result }: { result: TestDeliveryResult }) {
             <>
               <Code text={`HTTP ${response.status}`} named="Response status" />
               {Object.keys(response.headers).length === 0 ? null : (
-                <Code text={lines(response.headers)} named="Response headers" fold />
+                <Code text={headerLines(response.headers)} named="Response headers" fold />
               )}
               {response.excerpt === null || response.excerpt === '' ? (
                 <p class="quiet">No body.</p>
