@@ -3,12 +3,6 @@ import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { watchedFile } from './watched-file.ts';
 
-/** The system's hosts file. */
-const HOSTS_FILE =
-  process.platform === 'win32'
-    ? `${process.env.SystemRoot ?? 'C:\\Windows'}\\System32\\drivers\\etc\\hosts`
-    : '/etc/hosts';
-
 const LOOPBACK: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
@@ -19,7 +13,7 @@ const LOOPBACK: readonly LookupAddress[] = [
  * @param path the hosts file, read again when it changes
  * @returns the addresses of a name in lower case, `[]` if it never has any; undefined if a name server has to be asked
  */
-export function localNames(path = HOSTS_FILE): (name: string) => readonly LookupAddress[] | undefined {
+export function localNames(path = '/etc/hosts'): (name: string) => readonly LookupAddress[] | undefined {
   const hosts = watchedFile(path, parseHosts);
   return (name) => {
     if (name === 'localhost' || name.endsWith('.localhost')) return LOOPBACK;

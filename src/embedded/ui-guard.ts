@@ -3,7 +3,8 @@
  * machine (DNS rebinding) could read and end all workflows. The proxy accepts only the names of this machine.
  */
 import { randomInt } from 'node:crypto';
-import { createServer, request, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
 import { isLocalHost } from '../lib/local-host.ts';
 import { freePort } from './ports.ts';
 
@@ -52,27 +53,16 @@ export async function startUiGuard(ui: HiddenAddress, preferredPort = 0): Promis
     outgoing.on('close', () => passed.destroy());
     incoming.pipe(passed);
   });
-  const port = await listening(server, preferredPort).catch(() => listening(server, 0));
+  const listening = (port: number) => once(server.listen(port, '127.0.0.1'), 'listening');
+  await listening(preferredPort).catch(() => listening(0));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('No free TCP port on this machine.');
   return {
-    port,
+    port: address.port,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;
     },
   };
-}
-
-/** Starts to listen. @returns the port */
-async function listening(server: Server, port: number): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('No free TCP port on this machine.');
-  return address.port;
 }

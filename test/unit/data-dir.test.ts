@@ -3,16 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
-import {
-  type DataDir,
-  DataDirError,
-  lockDataDir,
-  openDataDir,
-  requireFormat,
-} from '../../src/embedded/data-dir.ts';
+import { type DataDir, lockDataDir, openDataDir, requireFormat } from '../../src/embedded/data-dir.ts';
 import { startEmbedded } from '../../src/embedded/index.ts';
 import { inaccessibleFolder } from '../../src/embedded/reachable.ts';
 import { createShutdown } from '../../src/lib/shutdown.ts';
+import { UserError } from '../../src/lib/user-error.ts';
 
 let directory: string;
 let dataDir: DataDir;
@@ -58,7 +53,7 @@ it('a file where the folder belongs, or above it, is refused in one sentence', a
   await writeFile(file, '');
   for (const path of [file, join(file, 'data'), join(file, 'deep', 'data')]) {
     const refused = openDataDir(path);
-    await expect(refused).rejects.toBeInstanceOf(DataDirError);
+    await expect(refused).rejects.toBeInstanceOf(UserError);
     await expect(refused).rejects.toThrow(/^DATA_DIR must be a folder .+\.$/);
     await expect(refused).rejects.toThrow(`, not "${path}": `);
   }
@@ -74,7 +69,7 @@ it.each(['postgres', 'temporal'])(
       () => {},
       createShutdown(() => {}),
     );
-    await expect(refused).rejects.toBeInstanceOf(DataDirError);
+    await expect(refused).rejects.toBeInstanceOf(UserError);
     await expect(refused).rejects.toThrow(
       `The databases in ${dataDir.path} were made before Waybill 1.0 and cannot be upgraded: choose another folder with DATA_DIR, or remove this one.`,
     );

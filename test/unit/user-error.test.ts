@@ -1,11 +1,10 @@
 /** The message shown to a person for an error that ends a program. */
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config.ts';
-import { DataDirError } from '../../src/embedded/data-dir.ts';
 import { databaseProblem } from '../../src/lib/database-away.ts';
 import { exitCodeOf, shownError, UserError } from '../../src/lib/user-error.ts';
 
-test.each([new UserError('Say --url.'), new ConfigError('Say --url.'), new DataDirError('Say --url.')])(
+test.each([new UserError('Say --url.'), new ConfigError('Say --url.')])(
   'a $name is its one sentence, without a stack',
   (error) => {
     expect(shownError(error)).toBe('Say --url.');

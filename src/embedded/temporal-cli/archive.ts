@@ -54,7 +54,7 @@ export async function downloadArchive(
       },
       () => `: ${Math.round(bytes / MEGABYTE)}${total} MB`,
     );
-    // Only the program. Every system has a `tar`, Windows since version 10.
+    // Only the program.
     await runChild('tar', ['-xf', archive, '-C', into, EXECUTABLE], { env, signal, timeoutMs: TOTAL_MS });
   } finally {
     await rm(archive, { force: true });

@@ -9,8 +9,8 @@ import { childEnvironment } from '../child-environment.ts';
 
 const run = promisify(execFile);
 
-/** The program's file name on this system. */
-export const EXECUTABLE = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
+/** The program's file name. */
+export const EXECUTABLE = 'temporal';
 
 /** The oldest server that will do: since 1.28 operators can pause, resume and reset activities. */
 export const OLDEST_SERVER = '1.28.0';
@@ -41,12 +41,6 @@ export async function serverVersion(path: string): Promise<string | null> {
   } catch {
     return null;
   }
-}
-
-/** True if the program runs on this machine and its server is new enough. */
-export async function serves(path: string): Promise<boolean> {
-  const version = await serverVersion(path);
-  return version !== null && atLeast(version, OLDEST_SERVER);
 }
 
 /** True if the file exists and has this SHA-256 (hex). */
