@@ -105,6 +105,6 @@ function signaturesOf(request: AttemptRequest, timestamp: number): Record<string
   const joined = { deliveryId, eventId, eventType, sequence, webhookId, test, method, target };
   return {
     'x-service-signature': serviceSignature({ secrets, timestamp, ...joined, body }),
-    'webhook-signature': standardSignature({ secrets, timestamp, id: deliveryId, body }),
+    'webhook-signature': standardSignature({ secrets, timestamp, deliveryId, body }),
   };
 }

@@ -58,28 +58,23 @@ function v2Lines(input: Omit<SignatureInput, 'secrets' | 'body'>): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The content signed by the Standard Webhooks specification: the message id, the time, and the body (empty for GET). */
-interface StandardSignatureInput {
-  /** One or two secrets, newest first. */
-  readonly secrets: readonly string[];
-  readonly timestamp: number;
-  /** `webhook-id`: the delivery's id. */
-  readonly id: string;
-  readonly body: string | Uint8Array;
-}
-
 /**
  * The value of `webhook-signature`: one `v1,<base64>` per secret, separated by spaces. Each is HMAC-SHA256 over
- * `<id>.<t>.<body>`, with the decoded base64 part of the secret as the key, or the bytes of one without `whsec_`.
+ * `<deliveryId>.<t>.<body>`, with the decoded base64 part of the secret as the key, or the bytes of one without `whsec_`.
  */
-export function standardSignature({ secrets, timestamp, id, body }: StandardSignatureInput): string {
+export function standardSignature({
+  secrets,
+  timestamp,
+  deliveryId,
+  body,
+}: Pick<SignatureInput, 'secrets' | 'timestamp' | 'deliveryId' | 'body'>): string {
   return secrets
     .map((secret) => {
       const key = secret.startsWith(SECRET_PREFIX)
         ? Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
         : Buffer.from(secret, 'utf8');
       // Not concatenated first: a large body would be copied for each signature.
-      return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+      return `v1,${createHmac('sha256', key).update(`${deliveryId}.${timestamp}.`).update(body).digest('base64')}`;
     })
     .join(' ');
 }

@@ -313,7 +313,7 @@ test('the receiver code for webhook-signature agrees with the published library'
   const headers = {
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': standardSignature({ secrets: [secret, old], timestamp, id, body }),
+    'webhook-signature': standardSignature({ secrets: [secret, old], timestamp, deliveryId: id, body }),
   };
   for (const right of [secret, old]) {
     expect(verify(right, headers, body)).toBe(true);

@@ -59,12 +59,12 @@ test('the signatures are what openssl computes', () => {
   expect(serviceSignature({ secrets: [NEW], timestamp, ...signed })).toBe(
     't=1700000000,v1=5d4728df4fb6850e4cb0e398ec0f36b00752e2f35b67da0bf981f39c488bd630,v2=ff24c329eb4581507ea8aad722dd0605a03e37f03082807963c433cc17fa3378',
   );
-  expect(standardSignature({ secrets: [NEW], timestamp, id: 'msg_1', body: '{"a":1}' })).toBe(
+  expect(standardSignature({ secrets: [NEW], timestamp, deliveryId: 'msg_1', body: '{"a":1}' })).toBe(
     'v1,OeL1P8HAwwQIdeZ+6o9/FFw4VniJBHqQLE0vVUZSapk=',
   );
   // `printf '%s' 'msg_1.1700000000.{"a":1}' | openssl dgst -sha256 -hmac 'the secret of our old system' -binary | base64`
   const own = 'the secret of our old system';
-  expect(standardSignature({ secrets: [own], timestamp, id: 'msg_1', body: '{"a":1}' })).toBe(
+  expect(standardSignature({ secrets: [own], timestamp, deliveryId: 'msg_1', body: '{"a":1}' })).toBe(
     'v1,oOhggmocoEEIczAey+GDObNK3arAFSE4wIQiGdMlj/o=',
   );
 });
