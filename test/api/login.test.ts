@@ -253,7 +253,7 @@ test('every endpoint needs key and token of the same e-shop', async () => {
   const { token } = eshop.shop;
   const hourAgo = new Date(Date.now() - 3_601_000);
   const custom = (claims: object, header = { alg: 'HS256' }) =>
-    new SignJWT({ eshop: eshop.eshopId, name: 'x', role: 'shop', ...claims })
+    new SignJWT({ eshop: eshop.eshopId, name: 'x', role: 'shop', pv: 1, ...claims })
       .setProtectedHeader(header)
       .setSubject('1')
       .setIssuer('waybill')

@@ -72,14 +72,18 @@ export async function reserveStock(
   stock.setReserved(eshopOrderId, wanted);
 }
 
-/** Takes the reserved units of an order out of the stock: one `order` movement per line. The reservation ends. */
+/**
+ * Takes the reserved units of an order out of the stock: one `order` movement per line. The reservation ends.
+ * @throws Problem 409 if the order had less reserved and there is too little, naming every SKU
+ */
 export async function consumeStock(
   work: UnitOfWork,
   eshopOrderId: string,
   lines: readonly (Units & { readonly lot: string | null })[],
 ): Promise<void> {
   const stock = stockOf(work);
-  await stock.readReservations([eshopOrderId]);
+  await stock.lock(lines.map(({ sku }) => sku));
+  await reserveStock(work, eshopOrderId, lines);
   const movements = lines.map((line) => movementOfLine('order', line, negated(line.quantity), eshopOrderId));
   await stageMovements(work, movements, 'reserved');
   stock.setReserved(eshopOrderId, new Map());
