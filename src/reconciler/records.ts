@@ -132,6 +132,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       next: 'late',
       isStillTracked: () => db.isMailUnsent(sql, found),
       restart: (former) => restarter.restart(found, former),
+      wake: () => restarter.signalWebhookChanged(found),
     };
   }
 

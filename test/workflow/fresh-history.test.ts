@@ -81,7 +81,7 @@ test('between two attempts it goes on in a fresh history too, shows the last one
   await stack.createWebhook(`${receiver.url}/waiting`);
   const id = await stack.fireOne('10081');
   await stack.untilState(id, 'retrying');
-  receiver.respond({ status: 500, headers: { 'retry-after': '600' } });
+  receiver.respond({ status: 429, headers: { 'retry-after': '600' } });
   const { client, sql, policy } = stack;
   await createOperatorActions({ client, sql, policy })('tryNow', id, { by: 'anna', reason: '' });
   const shown = async () => {
@@ -99,7 +99,7 @@ test('between two attempts it goes on in a fresh history too, shows the last one
     return events?.some((event) => event.timerStartedEventAttributes);
   });
   expect(await shown()).toContain('Attempt 2 of 21 failed');
-  expect((await stack.describe(id))?.typedSearchAttributes.get(lastStatusKey)).toBe(500);
+  expect((await stack.describe(id))?.typedSearchAttributes.get(lastStatusKey)).toBe(429);
   expect(receiver.requests).toHaveLength(before + 2);
   expect(await stack.delivery(id)).toMatchObject({ state: 'retrying', attemptsMade: 2 });
 });
