@@ -5,7 +5,7 @@ import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { keepOrder, settleOrder } from '../../src/db/outbox/keep-order.ts';
 import { type LocalRelay, notifierOf, type RelayWork } from '../../src/db/outbox/notify.ts';
-import { CLASS, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
+import { CLASS, type DeliveryClass, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -40,8 +40,15 @@ afterAll(() => database.drop());
 
 const event = (tx: Transaction) =>
   recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '1', record: {} });
-const claimable = async () =>
-  (await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10 })).deliveries.map(({ id }) => id);
+const happens = (sequence: number) => ({
+  type: 'CREATE_ORDER' as const,
+  entityId: '1',
+  sequence,
+  happenedAt: null,
+  snapshot: '{}',
+});
+const claimable = async (deliveryClass: DeliveryClass = CLASS.fresh) =>
+  (await claimDeliveries(database.sql, { class: deliveryClass, limit: 10 })).deliveries.map(({ id }) => id);
 
 test('with room the relay of the process gets it as a claim would find it, and no other claims it', async () => {
   const detach = notifierOf(database.sql).attach(relay);
@@ -82,13 +89,6 @@ test('of a webhook with an order it gets the first of a record, and the next one
   const { sql } = database;
   await sql`update webhooks set ordering = 'record'`;
   const detach = notifierOf(sql).attach(relay);
-  const happens = (sequence: number) => ({
-    type: 'CREATE_ORDER' as const,
-    entityId: '1',
-    sequence,
-    happenedAt: null,
-    snapshot: '{}',
-  });
   await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(1), happens(2)]));
   await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(3)]));
   const [first] = taken;
@@ -122,6 +122,26 @@ test('if the relay leaves before the COMMIT, any other may claim it at once', as
   await expect.poll(open).toHaveLength(1);
   expect(taken).toEqual([]);
   expect(await claimable()).toHaveLength(1);
+});
+
+test('what an import wrote waits behind the fresh ones, also when it is next in the order of its record', async () => {
+  const { sql } = database;
+  await sql`update webhooks set ordering = 'record'`;
+  const detach = notifierOf(sql).attach(relay);
+  await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(1), happens(2)], CLASS.bulk));
+  await expect.poll(() => woken).toEqual(['bulk']);
+  const { deliveries } = await claimDeliveries(sql, { class: CLASS.bulk, limit: 10 });
+  const [first, second] = deliveries;
+  expect(await keepOrder(sql, deliveries)).toEqual([first]);
+  await sql`
+    update deliveries set state = 'delivered', finished_at = now(), dispatched_at = now() where id = ${first?.id ?? null}`;
+  woken.length = 0;
+  await settleOrder(sql, { records: [String(first?.id)], ofEshop: eshopId });
+  expect(taken).toEqual([]);
+  expect(await claimable()).toEqual([]);
+  expect(await claimable(CLASS.bulk)).toEqual([second?.id]);
+  await expect.poll(() => woken).toContain('bulk');
+  detach();
 });
 
 test('without a relay in the process it waits in the queue', async () => {

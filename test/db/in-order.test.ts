@@ -4,7 +4,7 @@ import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../src/db/outbox/events.ts';
 import { keepOrder, settleOrder, supersedeRetries } from '../../src/db/outbox/keep-order.ts';
-import { CLASS } from '../../src/db/outbox/outbox.ts';
+import { CLASS, type DeliveryClass } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { openInBatch } from '../../src/db/webhooks/batches.ts';
 import { readActionTargets, recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
@@ -31,7 +31,7 @@ afterEach(async () => {
 afterAll(() => database.drop());
 
 /** Writes events of a record, in order; answers the ids of their deliveries. */
-async function happen(count: number): Promise<string[]> {
+async function happen(count: number, deliveryClass: DeliveryClass = CLASS.fresh): Promise<string[]> {
   const events = Array.from({ length: count }, (_, index) => ({
     type: 'CREATE_ORDER' as const,
     entityId: '1',
@@ -39,7 +39,7 @@ async function happen(count: number): Promise<string[]> {
     happenedAt: null,
     snapshot: '{}',
   }));
-  await transaction(database.sql, (tx) => recordEvents(tx, eshopId, events));
+  await transaction(database.sql, (tx) => recordEvents(tx, eshopId, events, deliveryClass));
   const rows = await database.sql<{ id: string }[]>`select id from deliveries order by sequence`;
   return rows.map(({ id }) => id);
 }
@@ -155,11 +155,11 @@ test.each([
   },
 );
 
-test('a chain that waits behind another webhook loses none of its window', async () => {
+test('a chain that waits behind another webhook loses none of its window, and is no longer an import’s', async () => {
   const { sql } = database;
   const other = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
   await sql`update webhooks set ordering = case when id = ${other} then 'record' else 'latest' end`;
-  const [first, between, newest] = await happen(3);
+  const [first, between, newest] = await happen(3, CLASS.bulk);
   await sql`update deliveries set webhook_id = ${other}, event_type = 'UPDATE_ORDER', class = ${CLASS.inOrder} where id = ${String(between)}`;
   await sql`update deliveries set class = ${CLASS.inOrder} where id = ${String(newest)}`;
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 2, window_started_at = now() - interval '9 h'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
-import { hastenAttempts } from '../../src/db/outbox/without-workflow.ts';
+import { hastenAttempts, queueAgain } from '../../src/db/outbox/without-workflow.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -31,6 +31,18 @@ async function failed(...changes: string[]): Promise<string> {
     await database.sql.unsafe(`update deliveries set ${change} where id = '${id}'`);
   return id;
 }
+
+test('what a batch requeued without an attempt waits in the class in which it was written', async () => {
+  for (const change of ['bulk = null', 'bulk = true', 'recovery_id = gen_random_uuid()']) {
+    const id = await fireDelivery(database.sql, { eshopId, webhookId });
+    await database.sql.unsafe(
+      `update deliveries set class = ${CLASS.workflow}, ${change} where id = '${id}'`,
+    );
+  }
+  expect(await queueAgain(database.sql, webhookId)).toBe(3);
+  const rows = await database.sql<{ class: number }[]>`select class from deliveries order by id`;
+  expect(rows.map((row) => row.class)).toEqual([CLASS.fresh, CLASS.bulk, CLASS.recovered]);
+});
 
 describe('what a batch requeued after an attempt', () => {
   const waitsFor = (seconds: number) =>

@@ -55,6 +55,8 @@ create table deliveries (
   -- Its class while it waits: 0 fresh, 1 requeued or owed as a retry, 2 bulk (written by an import), 3 recovered, 4 requeued or owed
   -- as a workflow (no attempt is due soon), 5 in order (behind an older event of its record).
   class smallint not null default 0 check (class between 0 and 5),
+  -- True if an import wrote it: after a wait in another class without an attempt it is bulk again. Null for all others.
+  bulk boolean,
   -- When it may be claimed at the earliest.
   due_at timestamptz not null default now(),
   -- The end of its claim's lease: no other process claims it before.

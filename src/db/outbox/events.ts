@@ -84,9 +84,9 @@ export function insertDeliveries(
              then ${leaseEnd(sql)} end`
     : sql`null::timestamptz`;
   return sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, class, traceparent, claimed_until)
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, class, bulk, traceparent, claimed_until)
     select ${deliveryId(sql, sql`f.id`, sql`row_number() over (partition by f.id order by w.id)`)},
-           f.id, w.eshop_id, w.id, f.type, f.entity_id, f.sequence, ${deliveryClass}::smallint, f.traceparent,
+           f.id, w.eshop_id, w.id, f.type, f.entity_id, f.sequence, ${deliveryClass}::smallint, ${deliveryClass === CLASS.bulk || null}::boolean, f.traceparent,
            ${claim}
     from fired f join webhooks w
       on w.eshop_id = ${eshopId} and w.webhook_type = f.type and w.active and w.deleted_at is null

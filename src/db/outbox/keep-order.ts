@@ -10,7 +10,7 @@ import { anyOf } from '../ids.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { notifierOf } from './notify.ts';
 import { kindOf, mayNotGo, openAhead, openBehind, outside, sameRecord, untouched, waits } from './order.ts';
-import { CLASS, leaseEnd, type QueuedDelivery, queuedColumns } from './outbox.ts';
+import { CLASS, leaseEnd, type QueuedDelivery, queuedColumns, writtenIn } from './outbox.ts';
 
 /** The records to settle. */
 type OrderScope =
@@ -61,7 +61,7 @@ const RECORDS_AT_ONCE = 500;
 
 /**
  * Lets deliveries go that are no longer behind another, and ends those superseded meanwhile. This process makes the first attempts of
- * those it lets go, if no others wait.
+ * those it lets go as fresh, if no others wait.
  * @param replaced whether to look for superseded ones; any missed here are found when they are claimed
  */
 export async function settleOrder(sql: Pool, scope: OrderScope, replaced = true): Promise<void> {
@@ -115,13 +115,14 @@ async function settleRecords(
   const claims = ofEshop !== undefined && notifier.hasRoom(ofEshop);
   const putBack = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
     update deliveries s set due_at = now(),
-      class = case when s.recovery_id is null then ${CLASS.fresh}::smallint when s.attempts_made > 0 then ${CLASS.retry}::smallint
-        else ${CLASS.recovered}::smallint end,
+      -- Where it took over failed attempts, neither an import nor a pause of the recovery may delay the next one.
+      class = case when s.attempts_made = 0 then ${writtenIn(sql, 's')} when s.recovery_id is null then ${CLASS.fresh}::smallint
+        else ${CLASS.retry}::smallint end,
       -- It goes on where the one before it was: the wait since then uses up none of its window.
       window_started_at = s.window_started_at + (now() - s.due_at),
       state = case when s.attempts_made > 0 then 'retrying' else s.state end,
       next_attempt_at = case when s.attempts_made > 0 then now() else s.next_attempt_at end,
-      claimed_until = case when ${claims} and s.recovery_id is null and s.attempts_made = 0 and not (
+      claimed_until = case when ${claims} and s.recovery_id is null and s.bulk is null and s.attempts_made = 0 and not (
         w.ordering = 'latest' and exists (select ${openBehind(sql)})) then ${leaseEnd(sql)} end
     from (
       -- The first of each webhook (those behind older ones at others are left out below), and all of one without an order.
@@ -135,7 +136,7 @@ async function settleRecords(
     where s.id = d.id and ${waits(sql, 's')} and (w.ordering = 'none' or not exists (select ${openAhead(sql)}))
     returning ${queuedColumns(sql, 's')}, false as may_not_go, s.claimed_until is not null as claimed`;
   const taken = putBack.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
-  notifier.notify(putBack.length > taken.length ? ['fresh', 'recovered'] : [], taken);
+  notifier.notify(putBack.length > taken.length ? ['fresh', 'bulk', 'recovered'] : [], taken);
 }
 
 /** The waiting deliveries `d` of these records, as SQL. Record by record: without statistics the planner would read all waiting ones. */

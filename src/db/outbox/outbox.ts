@@ -29,6 +29,14 @@ export const CLASS = {
 } as const;
 export type DeliveryClass = (typeof CLASS)[keyof typeof CLASS];
 
+/** The class in which a delivery was written, as SQL. One that waited in another without an attempt goes back to it. */
+export function writtenIn(sql: Sql, alias: string) {
+  const d = sql(alias);
+  return sql`
+    case when ${d}.recovery_id is not null then ${CLASS.recovered}::smallint when ${d}.bulk then ${CLASS.bulk}::smallint
+      else ${CLASS.fresh}::smallint end`;
+}
+
 /** A delivery to be started. */
 export interface ClaimedDelivery {
   readonly id: string;

@@ -4,7 +4,7 @@
  */
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
-import { CLASS, waitsInQueue } from './outbox.ts';
+import { CLASS, waitsInQueue, writtenIn } from './outbox.ts';
 
 /** The most that one call changes. */
 export const PAGE_WITHOUT_WORKFLOW = 500;
@@ -29,13 +29,13 @@ export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promis
 }
 
 /**
- * Their webhook was activated: those that batches requeued without an attempt, because it was inactive, wait in the queue again like
- * any other.
+ * Their webhook was activated: those that batches requeued without an attempt, because it was inactive, wait in the queue again as
+ * they were written.
  * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
 export async function queueAgain(sql: Sql, webhookId: number): Promise<number> {
   const queued = await sql`
-    update deliveries set class = case when recovery_id is null then ${CLASS.fresh}::smallint else ${CLASS.recovered}::smallint end, due_at = now()
+    update deliveries set class = ${writtenIn(sql, 'deliveries')}, due_at = now()
     where id in (
       select id from deliveries
       where webhook_id = ${webhookId} and state = 'pending' and class = ${CLASS.workflow} and attempts_made = 0
