@@ -121,18 +121,21 @@ export async function setAsideDeliveries(sql: Sql, ids: readonly string[]): Prom
  */
 const WAITS_IN_QUEUE_SECONDS = 60;
 
-/** Whether a next attempt due at that time waits in the queue, as SQL. */
-export function waitsInQueue(sql: Sql, nextAttemptAt: postgres.Fragment) {
-  return sql`(${nextAttemptAt} <= now() + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS}))`;
+/** How a requeued or owed delivery waits if its next attempt is due at that time, as SQL: its class, and from when it can be claimed. */
+export function waitUntil(sql: Sql, nextAttemptAt: postgres.Fragment) {
+  const soon = sql`(${nextAttemptAt} <= now() + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS}))`;
+  return {
+    deliveryClass: sql`case when ${soon} then ${CLASS.retry}::smallint else ${CLASS.workflow}::smallint end`,
+    dueAt: sql`case when ${soon} then ${nextAttemptAt} else now() end`,
+  };
 }
 
 /** Temporal did not take these: an attempted delivery is no longer fresh, and waits for its next attempt or for its workflow. */
 export async function oweWorkflows(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  const soon = waitsInQueue(sql, sql`next_attempt_at`);
+  const { deliveryClass, dueAt } = waitUntil(sql, sql`next_attempt_at`);
   await sql`
-    update deliveries set claimed_until = null, class = case when ${soon} then ${CLASS.retry}::smallint else ${CLASS.workflow}::smallint end,
-      due_at = case when ${soon} then next_attempt_at else now() end
+    update deliveries set claimed_until = null, class = ${deliveryClass}, due_at = ${dueAt}
     where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null and batch_id is null`;
 }
 

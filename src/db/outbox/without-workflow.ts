@@ -4,7 +4,7 @@
  */
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
-import { CLASS, waitsInQueue, writtenIn } from './outbox.ts';
+import { CLASS, waitUntil, writtenIn } from './outbox.ts';
 
 /** The most that one call changes. */
 export const PAGE_WITHOUT_WORKFLOW = 500;
@@ -52,11 +52,9 @@ export async function queueAgain(sql: Sql, webhookId: number): Promise<number> {
  */
 export async function hastenAttempts(sql: Sql, webhookId: number, firstWaitMs: number): Promise<number> {
   const soonest = sql`greatest(now(), d.last_attempt_at + make_interval(secs => ${firstWaitMs / 1_000}::float8))`;
-  const soon = waitsInQueue(sql, soonest);
+  const { deliveryClass, dueAt } = waitUntil(sql, soonest);
   const hastened = await sql`
-    update deliveries d set next_attempt_at = ${soonest},
-      class = case when ${soon} then ${CLASS.retry}::smallint else ${CLASS.workflow}::smallint end,
-      due_at = case when ${soon} then ${soonest} else now() end
+    update deliveries d set next_attempt_at = ${soonest}, class = ${deliveryClass}, due_at = ${dueAt}
     where d.id in (
       select d.id from deliveries d join webhooks w on w.id = d.webhook_id
       where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying') and d.class in (${CLASS.retry}, ${CLASS.workflow})

@@ -6,7 +6,7 @@
  * nor a pause of the recovery may delay the promised retries.
  */
 import { anyOf } from '../ids.ts';
-import { CLASS, DEFERRED_SECONDS, waitsInQueue } from '../outbox/outbox.ts';
+import { DEFERRED_SECONDS, waitUntil } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 import type { BatchRun } from './batches.ts';
 import { windowNotBegun } from './deliveries.ts';
@@ -27,10 +27,10 @@ export function requeueing(
   nextAttemptAt: ReturnType<typeof sql>,
 ) {
   const back = sql`d.batch_id = ${batch.id} and ${condition}`;
-  const soon = waitsInQueue(sql, nextAttemptAt);
+  const { deliveryClass, dueAt } = waitUntil(sql, nextAttemptAt);
   return sql`,
-        class = case when not (${back}) then d.class when ${soon} then ${CLASS.retry} else ${CLASS.workflow} end,
-        due_at = case when not (${back}) then d.due_at when ${soon} then ${nextAttemptAt} else now() end,
+        class = case when not (${back}) then d.class else ${deliveryClass} end,
+        due_at = case when not (${back}) then d.due_at else ${dueAt} end,
         batch_id = case when ${back} then null else d.batch_id end`;
 }
 
