@@ -2,7 +2,8 @@
 
 /**
  * How long no call of the relay may have failed before the answer to a question counts as well, in milliseconds. Temporal may answer
- * questions while it cannot start workflows.
+ * questions while it cannot start workflows. Less: up between two failed calls. More: down for longer after another worker has done the
+ * failed work.
  */
 const QUIET_MS = 30_000;
 

@@ -139,7 +139,7 @@ export async function oweWorkflows(sql: Sql, ids: readonly string[]): Promise<vo
     where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null and batch_id is null`;
 }
 
-/** How long a deferred delivery is left alone, in seconds. */
+/** How long a deferred delivery is left alone, in seconds. Less: claims in vain. More: a receiver that is free again waits. */
 export const DEFERRED_SECONDS = 1;
 
 /**
