@@ -9,7 +9,7 @@ import type { SealedHeaders } from '../../secrets/static-headers.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
-import { rowOf, settingsColumns } from './columns.ts';
+import { headerNamesOf, rowOf, settingsColumns } from './columns.ts';
 import { keepForm } from './forms.ts';
 import { readBack, type WebhookRow } from './webhooks.ts';
 
@@ -100,8 +100,7 @@ export async function replaceWebhook(
     const sealed = headersAfter?.(before);
     if (sealed !== undefined) {
       await tx`
-        update webhooks
-        set headers = ${sealed.headers}, header_names = ${sealed.headerNames === null ? null : [...sealed.headerNames]}::text[]
+        update webhooks set headers = ${sealed.headers}, header_names = ${headerNamesOf(sealed.headerNames)}::text[]
         where id = ${before.id}`;
     }
     const after = { ...input, ordering: input.ordering ?? before.ordering };

@@ -1,6 +1,7 @@
 /** The columns of a webhook, named like its fields in snake case: a new field is an entry of the schema and a column. */
 import postgres from 'postgres';
 import { formFields, type WebhookSettings, webhookFields } from '../../domain/webhook.ts';
+import type { SealedHeaders } from '../../secrets/static-headers.ts';
 import type { Sql } from '../pool.ts';
 
 /** The alias that qualifies columns where needed. */
@@ -20,3 +21,6 @@ export const rowOf = (sql: Sql, input: WebhookSettings) =>
   sql`json_populate_record(null::webhooks, ${JSON.stringify(
     Object.fromEntries(webhookFields.map((field) => [postgres.fromCamel(field), input[field]])),
   )}::text::json)`;
+
+/** The names of static headers, for a column of type `text[]`. */
+export const headerNamesOf = (names: SealedHeaders['headerNames']) => (names === null ? null : [...names]);

@@ -3,7 +3,7 @@ import type { GivenSettings } from '../../domain/webhook.ts';
 import type { SealedWebhook } from '../../secrets/static-headers.ts';
 import { oneRow, type Pool, type Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
-import { rowOf, settingsColumns } from './columns.ts';
+import { headerNamesOf, rowOf, settingsColumns } from './columns.ts';
 import { countWebhooks, findTwin, isWebhookIdUsed, readBack, type WebhookRow } from './webhooks.ts';
 
 /** The advisory lock of the sequence of webhook ids: transactions that take the next id share it. */
@@ -85,7 +85,7 @@ async function insertWebhook(
   await tx`
     insert into webhooks (id, eshop_id, secret, headers, header_names, ${settingsColumns(tx)})
     overriding system value
-    select ${id}::int, ${eshopId}::int, ${secret}::bytea, ${headers}::bytea, ${headerNames === null ? null : [...headerNames]}::text[],
+    select ${id}::int, ${eshopId}::int, ${secret}::bytea, ${headers}::bytea, ${headerNamesOf(headerNames)}::text[],
            ${settingsColumns(tx)}
     from ${rowOf(tx, { ...input, ordering: input.ordering ?? 'none' })}`;
   return await readBack(tx, eshopId, id);
