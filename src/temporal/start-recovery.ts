@@ -1,6 +1,6 @@
 /** Starts the workflows of recoveries, and tells them of changes. */
 import type { Client } from '@temporalio/client';
-import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { TypedSearchAttributes } from '@temporalio/common';
 import { priorityOf } from '../../workflows/priorities.ts';
 import type { recoverWebhook } from '../../workflows/recover-webhook.ts';
 import {
@@ -11,7 +11,7 @@ import {
 import { recoveryDetails, recoveryTitle } from '../../workflows/recovery-view.ts';
 import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
 import type { UntoldRecovery } from '../db/outbox/recovery-changes.ts';
-import { signalWorkflow, startOrSignalWorkflow, startWorkflow } from './workflow-calls.ts';
+import { HOW_AFTER, signalWorkflow, startOrSignalWorkflow, startWorkflow } from './workflow-calls.ts';
 
 export interface RecoveryStarter {
   /** Starts the workflow of a recovery, or tells a running one of a change; does not start one for an ended recovery. */
@@ -60,8 +60,7 @@ export function createRecoveryStarter(client: Client, taskQueue: string): Recove
     async replaceRecovery(recovery) {
       return await startWorkflow<typeof recoverWebhook>(client, 'recoverWebhook', {
         ...options(recovery),
-        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-        workflowIdConflictPolicy: WorkflowIdConflictPolicy.TERMINATE_EXISTING,
+        ...HOW_AFTER.running,
       });
     },
   };
