@@ -1,4 +1,5 @@
 /** How a program stops the parts it has started: in reverse order and in bounded time; and the handling of Ctrl-C. */
+import { setMaxListeners } from 'node:events';
 import { UserError } from './user-error.ts';
 
 type Stop = () => Promise<unknown>;
@@ -154,6 +155,8 @@ export async function untilInterrupted<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
+  // Every request under way follows it.
+  setMaxListeners(Number.POSITIVE_INFINITY, controller.signal);
   const done = onInterruption((times) => {
     if (times > 1) process.exit(INTERRUPTED);
     controller.abort(new UserError(message, INTERRUPTED));

@@ -1,6 +1,7 @@
 /** Stopping in order, whatever hangs. */
+import { getMaxListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createShutdown, onInterruption } from '../../src/lib/shutdown.ts';
+import { createShutdown, onInterruption, untilInterrupted } from '../../src/lib/shutdown.ts';
 
 const never = () => new Promise<void>(() => {});
 
@@ -162,4 +163,10 @@ describe('an interruption', () => {
     forget();
     expect(process.listenerCount('SIGTERM')).toBe(listeners - 1);
   });
+});
+
+test('any number of requests may follow the signal of an interruption: Node warns of no leak', async () => {
+  expect(await untilInterrupted('Stopped.', async (signal) => getMaxListeners(signal))).toBe(
+    Number.POSITIVE_INFINITY,
+  );
 });
