@@ -49,7 +49,7 @@ export function readJson(c: Context<ApiEnv>): unknown {
   }
   const bytes = c.var.body ?? new Uint8Array();
   if (bytes.byteLength === 0) throw badRequest('A JSON body is required.');
-  return charged(c, () => parseJson(bytes, 'body'));
+  return charged(c.var.allowance, () => parseJson(bytes, 'body'));
 }
 
 /**

@@ -28,7 +28,7 @@ export function body<Schema extends v.GenericSchema<unknown, object>>(
     const sent = without(fieldsOf(json), options.responseOnly ?? []);
     c.req.addValidatedData(
       'json',
-      charged(c, () => validate(schema, sent)),
+      charged(c.var.allowance, () => validate(schema, sent)),
     );
     await next();
   };

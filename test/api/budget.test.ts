@@ -31,6 +31,10 @@ async function twoEshops(budget: Partial<BudgetLimits> = {}): Promise<Two> {
   return { api, crowd: api.eshop, other };
 }
 
+/** As its `RateLimit` header says. */
+const bytesLeft = ({ headers }: { readonly headers: Headers }) =>
+  Number(/"bytes";r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+
 /** Keeps the order locked until it is released: every write to it waits in the database. */
 async function lockOrder({ api, crowd }: Two): Promise<() => Promise<void>> {
   let release = () => {};
@@ -186,15 +190,21 @@ describe('more bytes than the budget', () => {
 
 test('a body that takes long to check costs more than its bytes', async () => {
   const { crowd } = await twoEshops({ bytesPerSecond: 1024 * MIB });
-  const left = async () => {
-    const { headers } = await crowd.shop.request('GET', '/v21/orders');
-    return Number(/"bytes";r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
-  };
+  const left = async () => bytesLeft(await crowd.shop.request('GET', '/v21/orders'));
   const before = await left();
   const orderProducts = Array.from({ length: 100_000 }, () => ({ a: 1 }));
   const refused = await crowd.shop.request('POST', '/v21/orders', { eshopOrderId: 'slow', orderProducts });
   expect(refused.status).toBe(400);
   expect(before - (await left())).toBeGreaterThan(10 * MIB);
+});
+
+test('bodies admitted together are refused in their turn, once those before them have used up the bytes', async () => {
+  const { crowd } = await twoEshops({ bytesPerSecond: 10_000, connections: 1 });
+  const body = { sku: 'P', name: 'P', note: 'x'.repeat(30_000) };
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => crowd.shop.request('PUT', '/v21/products/TEA', body)),
+  );
+  expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(10);
 });
 
 test('what deliveries will send counts: a small change of a record with many webhooks is a large one', async () => {
@@ -261,6 +271,18 @@ describe('imports', () => {
     expect(results).toBe(4_000);
     // How many fit between two looks depends on the machine; without any look it would be all of them.
     expect(most).toBeLessThan(2_000);
+  });
+
+  test('pay for a line that takes long to check', async () => {
+    const { api, crowd } = await twoEshops({ bytesPerSecond: 1024 * MIB });
+    const left = async () => bytesLeft(await crowd.shop.request('GET', '/v21/orders'));
+    const before = await left();
+    const nested = `${'['.repeat(26)}${']'.repeat(26)},`.repeat(19_000);
+    const line = `{"operation":"receivingLines","id":"R","body":{"products":[${nested}1]}}`;
+    const headers = { ...ndjson, 'x-api-key': crowd.apiKey, authorization: crowd.warehouse.token };
+    const response = await api.app.request(path, { method: 'POST', headers, body: line });
+    expect(await response.text()).toContain('"statusCode":400');
+    expect(before - (await left())).toBeGreaterThan(10 * MIB);
   });
 
   test('of one e-shop take turns with those of another', async () => {

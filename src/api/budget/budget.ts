@@ -85,6 +85,7 @@ export function createBudget(limits: BudgetLimits): Budget {
     };
   }
 
+  const tooMuch = `The e-shop is sending and receiving more than ${limits.bytesPerSecond / 1024 / 1024} MiB per second, or bodies that take too long to check.`;
   const isUnread = (eshopId: number) => unread.of(eshopId) > mostUnread;
   const unreadMessage = `The e-shop has more than ${Math.floor(mostUnread / 1024 / 1024)} MiB of responses that it has not read.`;
 
@@ -122,13 +123,7 @@ export function createBudget(limits: BudgetLimits): Budget {
       });
       const refused = (message: string, wait: number) =>
         new Problem(429, message, { 'retry-after': String(Math.max(1, wait)), ...state(free) });
-      if (left <= 0) {
-        const most = limits.bytesPerSecond / 1024 / 1024;
-        throw refused(
-          `The e-shop is sending and receiving more than ${most} MiB per second, or bodies that take too long to check.`,
-          seconds,
-        );
-      }
+      if (left <= 0) throw refused(tooMuch, seconds);
       if (free <= 0) {
         throw refused(
           `The e-shop has ${counted(limits.requests, 'request')} in progress; wait for a response.`,
@@ -162,7 +157,10 @@ export function createBudget(limits: BudgetLimits): Budget {
     },
     inTurn: (c, next) =>
       turns.run(c.var.session.eshopId, async () => {
-        // Many requests may have been admitted before the first response.
+        // Many requests may have been admitted before the first response, and before the first of their bodies was checked. Its own
+        // bytes have been counted: they refuse the next one.
+        const { left, resetMs } = await bytesLeft(c.var.session.eshopId);
+        if (left + (c.var.body?.byteLength ?? 0) <= 0) throw tooManyRequests(tooMuch, resetMs);
         if (isUnread(c.var.session.eshopId)) throw tooManyRequests(unreadMessage, RETRY_AFTER_MS);
         await next();
       }),

@@ -5,6 +5,8 @@ import { fingerprintOf } from '../../db/import-keys.ts';
 import { described, identifier, oneOf, text, wholeNumber } from '../../domain/fields.ts';
 import { badRequest, invalid, Problem } from '../../domain/problem.ts';
 import { isObject, validate } from '../../domain/validation.ts';
+import type { Allowance } from '../budget/allowance.ts';
+import { charged } from '../budget/charged.ts';
 import type { ApiDeps } from '../deps.ts';
 import { failureOf, reasonPhrase } from '../errors.ts';
 import { parseJson } from '../json-body.ts';
@@ -82,6 +84,7 @@ export type ApplyLine = (line: Line) => Promise<LineResult>;
  * @param access checked before lines are written
  * @param turns shared by all imports: how many write at the same time, each e-shop in turn
  * @param breathe called before each line, may wait
+ * @param allowance pays for lines that take long to check (docs/interface.md, C15)
  */
 export function createApplyLine(
   deps: ApiDeps,
@@ -90,17 +93,21 @@ export function createApplyLine(
   access: Access,
   turns: Turns,
   breathe: () => Promise<void> | undefined,
+  allowance: Allowance | undefined,
 ): ApplyLine {
   const inBatches = createBatches(deps.sql, eshopId, access, turns, breathe);
   return async (line) => {
     const about: Pick<LineResult, 'line' | 'idempotencyKey'> = { line: line.number };
     try {
       if (access.refused()) await access.check();
-      const parsed = parseLine(line);
+      const { parsed, prepared } = charged(allowance, () => {
+        const parsed = parseLine(line);
+        if (parsed.idempotencyKey !== undefined) about.idempotencyKey = parsed.idempotencyKey;
+        return { parsed, prepared: prepare(parsed) };
+      });
       const { operation, id, idempotencyKey: key, body } = parsed;
-      if (key !== undefined) about.idempotencyKey = key;
       const applied = await inBatches({
-        prepared: prepare(parsed),
+        prepared,
         id,
         keyed: key === undefined ? undefined : { key, fingerprint: fingerprintOf([operation, id, body]) },
         bytes: line.bytes?.length ?? 0,

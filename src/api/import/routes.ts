@@ -32,13 +32,13 @@ const UNREAD_BYTES = 8 * 1024 * 1024;
 
 /**
  * Lines → the text of their results, in the order of the lines.
- * @param breathe called before each line, may wait
+ * @param turn called before each line, may wait
  * @param over true once no further line will be applied: the results end with those of the lines read so far
  * @param sent called with the size of each result in bytes
  */
 function applyLines(
   apply: ApplyLine,
-  breathe: () => Promise<void> | undefined,
+  turn: () => Promise<void>,
   over: () => boolean,
   sent: (bytes: number) => void,
 ): TransformStream<Line, Uint8Array> {
@@ -52,7 +52,7 @@ function applyLines(
       async transform(line, controller) {
         unanswered += 1;
         bytesOpen += line.bytes?.length ?? 0;
-        await breathe();
+        await turn();
         const result = apply(line);
         const before = last;
         last = (async () => {
@@ -162,13 +162,18 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { eshopId } = c.var.session;
       const access = createAccess(c.var.stillAllowed, deps.importCheckMs);
       const breathe = () => slices.next(eshopId);
-      const apply = createApplyLine(deps, eshopId, c.var.requestId, access, turns, breathe);
       const { allowance } = c.var;
+      const apply = createApplyLine(deps, eshopId, c.var.requestId, access, turns, breathe, allowance);
+      const turn = async () => {
+        // Also before a line that has arrived: the ones before it may have taken long to check.
+        await allowance?.paced();
+        await breathe();
+      };
       const answer = underWay(allowance);
       const results = body
         .pipeThrough(metered(allowance))
         .pipeThrough(splitLines(breathe))
-        .pipeThrough(applyLines(apply, breathe, access.refused, answer.sent), {
+        .pipeThrough(applyLines(apply, turn, access.refused, answer.sent), {
           // Cancelling the body would close the connection before the last results are sent.
           preventCancel: true,
         });

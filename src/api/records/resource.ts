@@ -107,7 +107,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
           deps.sql,
           mapping,
           eshopId,
-          charged(c, () => resource.make(body, context)),
+          charged(c.var.allowance, () => resource.make(body, context)),
         ),
       );
       return ok(c, messages.created, shown(created));
@@ -155,7 +155,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
         const { id } = c.req.valid('param');
         const { after, message } = await writing(eshopId, c.var.clock, body, (context) =>
           change(eshopId, id, messages.updated, (record, now) =>
-            charged(c, () => apply(record, body, { ...context, now })),
+            charged(c.var.allowance, () => apply(record, body, { ...context, now })),
           ),
         );
         return ok(c, message, shown(after));
@@ -200,10 +200,10 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       params(idParams(entry)),
       jsonBody(operation.body),
       async (c) => {
-        const prepared = charged(c, () => operation.prepare(c.req.valid('json')));
+        const prepared = charged(c.var.allowance, () => operation.prepare(c.req.valid('json')));
         const { id } = c.req.valid('param');
         const { after, message: said } = await change(c.var.session.eshopId, id, message, (record, now) =>
-          charged(c, () => prepared.change(record, now)),
+          charged(c.var.allowance, () => prepared.change(record, now)),
         );
         return ok(c, said, shown(after, withPackingLists));
       },
