@@ -194,3 +194,15 @@ test('what took over a count of failures and waits may be held, not tried at onc
   expect(await ask('hold')).toMatchObject({ accepted: true });
   expect(await accepted()).toEqual(['resume', 'giveUp']);
 });
+
+test('what was committed after its webhook had been deleted goes on, to be canceled: it waits for nothing', async () => {
+  const { sql } = database;
+  const [first = '', late = ''] = await happen(2);
+  // Its writer was slow: the change of the webhook was passed on before its transaction ended.
+  await sql`update webhooks set active = false, deleted_at = now()`;
+  expect((await claim()).toSorted()).toEqual([first, late].toSorted());
+  await sql`update deliveries set class = ${CLASS.inOrder}, claimed_until = null`;
+  await settleOrder(sql, 'all');
+  expect(await stored()).toMatchObject([{ class: CLASS.fresh }, { class: CLASS.fresh }]);
+  await sql`update webhooks set active = true, deleted_at = null`;
+});

@@ -9,7 +9,17 @@ import type { EventType } from '../../domain/event-types.ts';
 import { anyOf } from '../ids.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { notifierOf } from './notify.ts';
-import { kindOf, mayNotGo, openAhead, openBehind, outside, sameRecord, untouched, waits } from './order.ts';
+import {
+  kindOf,
+  mayNotGo,
+  openAhead,
+  openBehind,
+  ordered,
+  outside,
+  sameRecord,
+  untouched,
+  waits,
+} from './order.ts';
 import { CLASS, leaseEnd, type QueuedDelivery, queuedColumns, writtenIn } from './outbox.ts';
 
 /** The records to settle. */
@@ -38,7 +48,7 @@ export async function keepOrder(
     update deliveries d set class = ${CLASS.inOrder}, claimed_until = null, batch_id = null
     from webhooks w
     where ${anyOf(sql, sql`d.id`, ids)} and w.id = d.webhook_id and ${untouched(sql, 'd')} and d.dispatched_at is null
-      and w.ordering <> 'none' and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp'
+      and ${ordered(sql)} and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp'
       and (not w.active or exists (select ${openAhead(sql)}))
     returning d.id`;
   const gone = new Set([...superseded, ...aside.map(({ id }) => id)]);
@@ -128,12 +138,12 @@ async function settleRecords(
       -- The first of each webhook (those behind older ones at others are left out below), and all of one without an order.
       select distinct on (each.webhook_id, each.entity_id, each.kind, each.recovery_id, each.alone) each.*
       from (
-        select d.*, ${kindOf(sql, 'd')} as kind, case when w.ordering = 'none' then d.id end as alone
+        select d.*, ${kindOf(sql, 'd')} as kind, case when not ${ordered(sql)} then d.id end as alone
         from ${waiting} join webhooks w on w.id = d.webhook_id
-        where ${waits(sql, 'd')} and w.active) each
+        where ${waits(sql, 'd')} and (w.active or w.deleted_at is not null)) each
       order by each.webhook_id, each.entity_id, each.kind, each.recovery_id, each.alone, each.sequence) d
     join webhooks w on w.id = d.webhook_id
-    where s.id = d.id and ${waits(sql, 's')} and (w.ordering = 'none' or not exists (select ${openAhead(sql)}))
+    where s.id = d.id and ${waits(sql, 's')} and (not ${ordered(sql)} or not exists (select ${openAhead(sql)}))
     returning ${queuedColumns(sql, 's')}, false as may_not_go, s.claimed_until is not null as claimed`;
   const taken = putBack.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
   notifier.notify(putBack.length > taken.length ? ['fresh', 'bulk', 'recovered'] : [], taken);

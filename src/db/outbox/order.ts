@@ -26,6 +26,9 @@ export const sameRecord = (sql: Sql, one: string, other: string) => sql`
   and ${kindOf(sql, one)} = ${kindOf(sql, other)}
   and ${sql(one)}.recovery_id is not distinct from ${sql(other)}.recovery_id and not ${outside(sql, one)}`;
 
+/** The webhook `w` has an order. A deleted one has none: its deliveries go on, to be canceled. */
+export const ordered = (sql: Sql) => sql`(w.ordering <> 'none' and w.deleted_at is null)`;
+
 /**
  * Older open deliveries `o` of the group of `d`, to the webhook `w`. A delivery held by an inactive webhook blocks no other once its
  * request is over; nor does one whose webhook has moved to another receiver, once its request to the old one is.
@@ -54,7 +57,7 @@ export const openBehind = (sql: Sql) => sql`
  * committed before it.
  */
 export const mayNotGo = (sql: Sql) => sql`
-  (w.ordering <> 'none' and (
+  (${ordered(sql)} and (
     not w.active or exists (select ${openAhead(sql)}) or (w.ordering = 'latest' and exists (select ${openBehind(sql)}))))`;
 
 /** It waits for its turn in its record. */
