@@ -163,7 +163,9 @@ export async function listen(
   const server = createServer(options, (incoming, outgoing) => {
     answers.set(incoming.socket, outgoing);
     incoming.url = withoutPrefix(incoming.url ?? '/', prefix);
-    if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
+    // RFC 9112, 3.2: one, at least from 1.1 on.
+    const hosts = incoming.headersDistinct.host?.length ?? 0;
+    if (hosts > 1 || (hosts === 0 && incoming.httpVersion === '1.1')) {
       answerRefusal(outgoing, 400);
       return;
     }

@@ -232,6 +232,7 @@ describe('what Node refuses by itself has the error body', () => {
   test.each([
     ['an unknown method', 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'Bad Request'],
     ['no host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'Bad Request'],
+    ['two hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', 400, 'Bad Request'],
     [
       'two lengths',
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
