@@ -16,7 +16,7 @@ export interface EmbeddedTemporal extends Service {
   readonly port: number;
   /** The port of the guard in front of the UI; null without a UI. */
   readonly uiPort: number | null;
-  /** All ports on which it serves: gRPC, HTTP, metrics, UI. */
+  /** All ports on which it serves clients: gRPC, HTTP, metrics, UI. Those between its own services are its choice. */
   readonly ports: readonly number[];
 }
 
