@@ -124,27 +124,28 @@ async function settleRecords(
   if (replaced) await supersede(sql, waiting, (alias) => waits(sql, alias));
   const claims = ofEshop !== undefined && notifier.hasRoom(ofEshop);
   const putBack = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
-    update deliveries s set due_at = now(),
+    update deliveries d set due_at = now(),
       -- Where it took over failed attempts, neither an import nor a pause of the recovery may delay the next one.
-      class = case when s.attempts_made = 0 then ${writtenIn(sql, 's')} when s.recovery_id is null then ${CLASS.fresh}::smallint
+      class = case when d.attempts_made = 0 then ${writtenIn(sql, 'd')} when d.recovery_id is null then ${CLASS.fresh}::smallint
         else ${CLASS.retry}::smallint end,
       -- It goes on where the one before it was: the wait since then uses up none of its window.
-      window_started_at = s.window_started_at + (now() - s.due_at),
-      state = case when s.attempts_made > 0 then 'retrying' else s.state end,
-      next_attempt_at = case when s.attempts_made > 0 then now() else s.next_attempt_at end,
-      claimed_until = case when ${claims} and s.recovery_id is null and s.bulk is null and s.attempts_made = 0 and not (
+      window_started_at = d.window_started_at + (now() - d.due_at),
+      state = case when d.attempts_made > 0 then 'retrying' else d.state end,
+      next_attempt_at = case when d.attempts_made > 0 then now() else d.next_attempt_at end,
+      claimed_until = case when ${claims} and d.recovery_id is null and d.bulk is null and d.attempts_made = 0 and not (
         w.ordering = 'latest' and exists (select ${openBehind(sql)})) then ${leaseEnd(sql)} end
-    from (
+    from webhooks w
+    -- An array: without statistics the planner would join all deliveries.
+    where w.id = d.webhook_id and d.id = any(array(
       -- The first of each webhook (those behind older ones at others are left out below), and all of one without an order.
-      select distinct on (each.webhook_id, each.entity_id, each.kind, each.recovery_id, each.alone) each.*
+      select distinct on (each.webhook_id, each.entity_id, each.kind, each.recovery_id, each.alone) each.id
       from (
         select d.*, ${kindOf(sql, 'd')} as kind, case when not ${ordered(sql)} then d.id end as alone
         from ${waiting} join webhooks w on w.id = d.webhook_id
         where ${waits(sql, 'd')} and (w.active or w.deleted_at is not null)) each
-      order by each.webhook_id, each.entity_id, each.kind, each.recovery_id, each.alone, each.sequence) d
-    join webhooks w on w.id = d.webhook_id
-    where s.id = d.id and ${waits(sql, 's')} and (not ${ordered(sql)} or not exists (select ${openAhead(sql)}))
-    returning ${queuedColumns(sql, 's')}, false as may_not_go, s.claimed_until is not null as claimed`;
+      order by each.webhook_id, each.entity_id, each.kind, each.recovery_id, each.alone, each.sequence))
+      and ${waits(sql, 'd')} and (not ${ordered(sql)} or not exists (select ${openAhead(sql)}))
+    returning ${queuedColumns(sql, 'd')}, false as may_not_go, d.claimed_until is not null as claimed`;
   const taken = putBack.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
   notifier.notify(putBack.length > taken.length ? ['fresh', 'bulk', 'recovered'] : [], taken);
 }
