@@ -1,8 +1,10 @@
 /** The effects of a webhook's change on deliveries that wait without a workflow. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
+import { claimWebhookChanges, enqueueWebhookChange } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { hastenAttempts, queueAgain } from '../../src/db/outbox/without-workflow.ts';
+import { transaction } from '../../src/db/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -86,4 +88,22 @@ describe('what a batch requeued after an attempt', () => {
     await failed(waitsFor(50), 'dispatched_at = now()');
     expect(await hastenAttempts(database.sql, webhookId, FIRST_WAIT_MS)).toBe(0);
   });
+});
+
+test('an e-shop with very many changes makes nobody else wait', async () => {
+  const { sql } = database;
+  const other = await createEshop(sql, { name: 'Other', email: 'other@example.test' });
+  const theirs = await insertWebhook(sql, other.eshopId, 'CREATE_ORDER');
+  const ours = await Promise.all(
+    Array.from({ length: 50 }, () => insertWebhook(sql, eshopId, 'CREATE_ORDER')),
+  );
+  const change = (owner: number, id: number) => transaction(sql, (tx) => enqueueWebhookChange(tx, owner, id));
+  for (const id of ours) await change(eshopId, id);
+  await change(other.eshopId, theirs);
+  const claimed = await claimWebhookChanges(sql, 4);
+  expect(claimed.map((one) => one.webhookId)).toEqual(expect.arrayContaining([theirs]));
+  expect(claimed).toHaveLength(4);
+  // A further change of a webhook waits for the one under way.
+  await change(other.eshopId, theirs);
+  expect((await claimWebhookChanges(sql, 100)).map((one) => one.webhookId)).toHaveLength(47);
 });

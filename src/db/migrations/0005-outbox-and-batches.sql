@@ -17,8 +17,8 @@ create table outbox (
 );
 -- The changes of a webhook: the one that is being passed on, and the next.
 create index outbox_by_webhook on outbox (webhook_id) where kind = 'webhookChanged';
--- Changes of releases are passed on in turn: each e-shop's first due before any e-shop's second.
-create index outbox_releases_by_eshop on outbox (eshop_id, due_at, id) where kind = 'orderReleaseChanged';
+-- Changes of a kind are passed on in turn: each e-shop's first due before any e-shop's second.
+create index outbox_by_eshop on outbox (kind, eshop_id, due_at, id);
 -- Whether a pre-order has a change that has not been passed on.
 create index outbox_releases_by_order on outbox (eshop_id, eshop_order_id) where kind = 'orderReleaseChanged';
 

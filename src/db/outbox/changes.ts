@@ -2,6 +2,7 @@
  * Changes that running workflows must look at: written in the transaction of the change, passed on by the relay. A change of a webhook
  * is passed on page by page, and its row stores the progress: if a relay dies, another goes on from there.
  */
+import type postgres from 'postgres';
 import { NIL } from 'uuid';
 import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
@@ -42,18 +43,45 @@ export interface WebhookChange {
   readonly deleted: boolean;
 }
 
-/** Claims up to `limit` changes of webhooks that are due, the longest due first; of each webhook its oldest. */
+/**
+ * Chooses up to `limit` changes as `chosen`, and locks them, as SQL. Due ones take turns by e-shop, each e-shop's longest due first, so
+ * that an e-shop with very many delays only itself; the others follow in the order of their due times.
+ * @param kind the condition for their kind, of `o`
+ * @param claimable a further condition of `o`
+ */
+const inTurns = (sql: Sql, limit: number, kind: postgres.Fragment, claimable: postgres.Fragment) => sql`
+  recursive
+  eshops as (
+    (select o.eshop_id from outbox o where ${kind} order by o.eshop_id limit 1)
+    union all
+    select next.eshop_id from eshops e cross join lateral (
+      select o.eshop_id from outbox o where ${kind} and o.eshop_id > e.eshop_id order by o.eshop_id limit 1) next),
+  heads as (
+    select head.*, row_number() over (partition by e.eshop_id order by head.due_at, head.id) as turn
+    from eshops e cross join lateral (
+      select o.id, o.due_at from outbox o
+      where ${kind} and o.eshop_id = e.eshop_id and ${claimable}
+      -- As many again: another claim may be taking the first.
+      order by o.due_at, o.id limit ${2 * limit}) head),
+  chosen as (
+    select locked.id from (
+      select * from heads order by due_at > now(), case when due_at <= now() then turn end, due_at, id) h
+    cross join lateral (
+      select o.id from outbox o where o.id = h.id and ${claimable} limit 1 for update skip locked) locked
+    limit ${limit})`;
+
+const unclaimed = (sql: Sql) => sql`(o.claimed_until is null or o.claimed_until < now())`;
+
+/** Claims up to `limit` changes of webhooks, in turn by e-shop; of each webhook its oldest. */
 export async function claimWebhookChanges(sql: Sql, limit: number): Promise<WebhookChange[]> {
+  const oldest = sql`not exists (
+    select from outbox older where older.kind = 'webhookChanged' and older.webhook_id = o.webhook_id and older.id < o.id)`;
+  const claimable = sql`${unclaimed(sql)} and ${oldest}`;
   return await sql<WebhookChange[]>`
+    with ${inTurns(sql, limit, sql`o.kind = 'webhookChanged'`, claimable)}
     update outbox o set claimed_until = ${leaseEnd(sql)}
-    from webhooks w
-    where w.id = o.webhook_id and o.id in (
-      select c.id from outbox c
-      where c.kind = 'webhookChanged' and c.due_at <= now() and (c.claimed_until is null or c.claimed_until < now())
-        and not exists (
-          select from outbox older
-          where older.kind = 'webhookChanged' and older.webhook_id = c.webhook_id and older.id < c.id)
-      order by c.due_at, c.id limit ${limit} for update skip locked)
+    from chosen, webhooks w
+    where o.id = chosen.id and w.id = o.webhook_id
     returning o.id, o.eshop_id, o.webhook_id, o.told_id, w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted`;
 }
 
@@ -105,32 +133,10 @@ interface ReleaseChange {
   readonly eshopOrderId: string;
 }
 
-/**
- * Claims up to `limit` changes of releases. Due ones take turns by e-shop, each e-shop's longest due first, so that an e-shop with very
- * many delays only itself; the others follow in the order of their due times.
- */
+/** Claims up to `limit` changes of releases, in turn by e-shop. */
 export async function claimReleaseChanges(sql: Sql, limit: number): Promise<ReleaseChange[]> {
-  const waiting = sql`o.kind = 'orderReleaseChanged'`;
-  const unclaimed = sql`(o.claimed_until is null or o.claimed_until < now())`;
   return await sql<ReleaseChange[]>`
-    with recursive
-    eshops as (
-      (select o.eshop_id from outbox o where ${waiting} order by o.eshop_id limit 1)
-      union all
-      select next.eshop_id from eshops e cross join lateral (
-        select o.eshop_id from outbox o where ${waiting} and o.eshop_id > e.eshop_id order by o.eshop_id limit 1) next),
-    heads as (
-      select head.*, row_number() over (partition by e.eshop_id order by head.due_at, head.id) as turn
-      from eshops e cross join lateral (
-        select o.id, o.due_at from outbox o
-        where ${waiting} and o.eshop_id = e.eshop_id and ${unclaimed}
-        order by o.due_at, o.id limit ${limit}) head),
-    chosen as (
-      select locked.id from (
-        select * from heads order by due_at > now(), case when due_at <= now() then turn end, due_at, id
-        limit ${limit}) h
-      cross join lateral (
-        select o.id from outbox o where o.id = h.id and ${unclaimed} limit 1 for update skip locked) locked)
+    with ${inTurns(sql, limit, sql`o.kind = 'orderReleaseChanged'`, unclaimed(sql))}
     update outbox o set claimed_until = ${leaseEnd(sql)}
     from chosen where o.id = chosen.id
     returning o.id, o.eshop_id, o.eshop_order_id`;
