@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { errors } from 'undici';
 import { describe, expect, test, vi } from 'vitest';
 import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
 import type { ReceiverAnswer } from '../support/receiver.ts';
@@ -396,6 +397,20 @@ describe('answers that are too slow or too much', () => {
     expect((await startSender().send(attempt(`http://${host}`))).error).toBe(
       `${host} sent headers that are too large`,
     );
+  });
+
+  test('headers of many lines: not read beyond the limit', async () => {
+    const host = await startTcpServer((socket) =>
+      socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(8_000)}`)),
+    );
+    // An error for each line beyond it, with its stack, would occupy the process.
+    const made = vi.fn();
+    Object.defineProperty(errors.HeadersOverflowError.prototype, 'name', { set: made, configurable: true });
+    const result = await startSender().send(attempt(`http://${host}`));
+    Reflect.deleteProperty(errors.HeadersOverflowError.prototype, 'name');
+    expect(result.error).toBe(`${host} sent headers that are too large`);
+    // What is left of a chunk may make one more.
+    expect(made.mock.calls.length).toBeLessThan(10);
   });
 });
 
