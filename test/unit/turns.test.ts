@@ -1,6 +1,6 @@
 /** Whose turn is next: turns by e-shop, and slices of work between which everything else runs. */
 import { expect, test } from 'vitest';
-import { createSlices, SLICE_MS } from '../../src/api/import/slices.ts';
+import { createSlices, SLICE_MS } from '../../src/api/budget/slices.ts';
 import { createTurns } from '../../src/concurrency/turns.ts';
 
 /** Work that ends when told to. */

@@ -12,6 +12,7 @@ import { Problem, tooManyRequests } from '../../domain/problem.ts';
 import { counted } from '../../domain/words.ts';
 import type { ApiEnv } from '../deps.ts';
 import type { Allowance, BudgetLimits } from './allowance.ts';
+import { createSlices } from './slices.ts';
 import { createUnread, type Leaving } from './unread.ts';
 
 /** Bytes are averaged over this many seconds. Fewer: short bursts are refused. More: an e-shop loads the process for longer at once. */
@@ -66,6 +67,7 @@ export function createBudget(limits: BudgetLimits): Budget {
   const turns = createTurns({ total: limits.allConnections, perKey: limits.connections });
   const inFlight = createCounts<number>();
   const unread = createUnread();
+  const slices = createSlices();
   const points = limits.bytesPerSecond * WINDOW_SECONDS;
   const bytesPerHeldMs = limits.bytesPerSecond / HELD_MS_PER_SECOND;
   const mostUnread = limits.bytesPerSecond * UNREAD_SECONDS;
@@ -101,6 +103,7 @@ export function createBudget(limits: BudgetLimits): Budget {
       held(ms) {
         if (ms >= FREE_HELD_MS) void bytes.penalty(String(eshopId), Math.round(ms * bytesPerHeldMs));
       },
+      slice: () => slices.next(eshopId),
       async paced() {
         const { left, resetMs } = await bytesLeft(eshopId);
         if (left <= 0) await sleep(resetMs);

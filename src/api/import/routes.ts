@@ -15,7 +15,6 @@ import { type ApplyLine, createApplyLine, lineResultSchema, lineSchemaOf } from 
 import { BATCH_LINES } from './batches.ts';
 import { type Line, splitLines } from './lines.ts';
 import { importOperations } from './operations.ts';
-import { createSlices } from './slices.ts';
 import { CHECK_MS, createAccess } from './still-allowed.ts';
 
 const CONTENT_TYPE = 'application/x-ndjson';
@@ -130,7 +129,6 @@ The line \`{"operation":"orderStatus","id":"10001","idempotencyKey":"wms-1","bod
 export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   const turns = createTurns({ total: CONNECTIONS });
-  const slices = createSlices();
   const line = resolved(describeSchema(v.union(importOperations.map(lineSchemaOf)), 'input'));
   const result = resolved(describeSchema(lineResultSchema, 'output'));
 
@@ -161,8 +159,8 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
       if (body === null) throw badRequest('A body is required.');
       const { eshopId } = c.var.session;
       const access = createAccess(c.var.stillAllowed, deps.importCheckMs);
-      const breathe = () => slices.next(eshopId);
       const { allowance } = c.var;
+      const breathe = () => allowance?.slice();
       const apply = createApplyLine(deps, eshopId, c.var.requestId, access, turns, breathe, allowance);
       const turn = async () => {
         // Also before a line that has arrived: the ones before it may have taken long to check.

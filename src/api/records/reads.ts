@@ -10,7 +10,7 @@ import { existing } from '../../domain/problem.ts';
 import { type RenderOptions, render, renderValue } from '../../domain/render.ts';
 import { timestamp } from '../../domain/timestamp.ts';
 import { article, capital } from '../../domain/words.ts';
-import { yieldToEventLoop } from '../../lib/yield-to-event-loop.ts';
+import type { Allowance } from '../budget/allowance.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation, inVersion } from '../describe.ts';
 import { ok, okText } from '../envelope.ts';
@@ -42,12 +42,15 @@ export function idParams({ noun, idField }: CatalogueEntry) {
   return { id: described(identifier(), `The \`${idField}\` of the ${noun}.`) };
 }
 
-/** The JSON texts of records, in slices: a hundred large records at once would block the process. */
-async function rendered(records: readonly object[], options: RenderOptions): Promise<string[]> {
+/** The JSON texts of records, in slices: a hundred large records at once, or many such lists, would block the process. */
+async function rendered(
+  records: readonly object[],
+  options: RenderOptions,
+  allowance: Allowance | undefined,
+): Promise<string[]> {
   const texts: string[] = [];
-  const pause = yieldToEventLoop();
   for (const record of records) {
-    await pause();
+    await allowance?.slice();
     texts.push(render(record, options));
   }
   return texts;
@@ -83,7 +86,7 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
         asked,
         page,
       );
-      const shown = await rendered(records, { version, withPackingLists: false });
+      const shown = await rendered(records, { version, withPackingLists: false }, c.var.allowance);
       return okText(c, foundAll, `[${shown.join(',')}]`, { pagination: paginationOf(page, totalCount) });
     },
   );
