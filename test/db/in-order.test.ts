@@ -136,7 +136,8 @@ test.each([
   async (_, due, gone) => {
     const { sql } = database;
     const ids = await happen(3);
-    await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 10 - sequence, window_started_at = now()`;
+    await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 10 - sequence, window_started_at = now(),
+      next_attempt_at = now()`;
     await sql`update webhooks set ordering = 'latest'`;
     const ended = await supersedeRetries(sql, [String(ids[due])]);
     expect(ended).toEqual(new Set(gone.map((index) => ids[index])));
@@ -154,6 +155,18 @@ test.each([
     );
   },
 );
+
+test('one whose attempts are used up is not replaced: its webhook is about to be deactivated', async () => {
+  const { sql } = database;
+  const [spent, due] = await happen(3);
+  await sql`update deliveries set state = 'retrying', dispatched_at = now(), window_started_at = now(), attempts_made = 21
+    where id = ${String(spent)}`;
+  await sql`update deliveries set state = 'retrying', dispatched_at = now(), window_started_at = now(), attempts_made = 3,
+    next_attempt_at = now() where id = ${String(due)}`;
+  await sql`update webhooks set ordering = 'latest'`;
+  expect(await supersedeRetries(sql, [String(due)])).not.toContain(spent);
+  expect((await stored())[0]).toMatchObject({ state: 'retrying', attemptsMade: 21 });
+});
 
 test('a chain that waits behind another webhook loses none of its window, and is no longer an import’s', async () => {
   const { sql } = database;

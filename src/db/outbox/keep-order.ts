@@ -212,6 +212,8 @@ export async function supersedeRetries(sql: Pool, ids: readonly string[]): Promi
           and (${waits(sql, 'n')} or n.id = due.id or n.state = 'retrying' and n.operator_stop is distinct from 'giveUp')
         order by n.sequence desc limit 1 for update skip locked) newest
       where ${anyOf(sql, sql`due.id`, ids)} and not ${outside(sql, 'due')} and d.state in ('pending', 'retrying')
+        -- One without a further attempt is about to fail, and its webhook with it.
+        and (d.id = due.id or d.attempts_made = 0 or d.next_attempt_at is not null)
         and not exists (
           select from attempts a where a.delivery_id = d.id and a.finished_at is null and a.owned_until > clock_timestamp())
       for update of d),
