@@ -108,8 +108,13 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
  * The API for this user. Logs in when needed, and waits when told to.
  *
  * @example const api = waybill({ url: 'https://warehouse.example', apiKey, username, password });
+ * @throws TypeError naming the first option that is empty
  */
 export function waybill(options: ApiOptions): WaybillApi {
+  // Otherwise it would show later, as an invalid URL or a bare 400 or 401.
+  for (const name of ['url', 'apiKey', 'username', 'password'] as const) {
+    if (!options[name]) throw new TypeError(`${name} is empty: is the variable it comes from set?`);
+  }
   const { apiKey, username, password, payloadVersion = 'v2' } = options;
   const base = options.url.replace(/\/+$/, '').replace(/\/v21$/, '');
   const send = options.fetch ?? fetch;

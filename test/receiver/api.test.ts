@@ -25,6 +25,13 @@ function setUp(answers: (() => Response)[], options: { readonly url?: string } =
 }
 
 describe('the API', () => {
+  it.each(['url', 'apiKey', 'username', 'password'])('says that %s is empty, before any request', (name) => {
+    const options = { url: 'https://w.example', apiKey: 'wb_key', username: 'shop', password: 'secret' };
+    const problem = `${name} is empty: is the variable it comes from set?`;
+    expect(() => waybill({ ...options, [name]: '' })).toThrow(new TypeError(problem));
+    expect(() => waybill({ ...options, [name]: undefined })).toThrow(new TypeError(problem));
+  });
+
   it('logs in once, however many ask', async () => {
     const { api, requests } = setUp([]);
     await Promise.all([api.deliveries('a'), api.deliveries('b', { since: new Date(0) })]);
