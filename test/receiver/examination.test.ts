@@ -350,6 +350,35 @@ it('each fault has one sentence on how to mend it, in the language of the receiv
   for (const { verdict, remedy } of found.rows) expect(remedy === null).toBe(verdict === 'ok');
 });
 
+it('what fails as the valid request did is not explained on its own', async () => {
+  const remedies = ({ rows }: Examination) =>
+    Object.fromEntries(rows.flatMap(({ name, remedy }) => (remedy === null ? [] : [[name, remedy]])));
+  const same = 'The same as for the valid request: mend that first.';
+  const found = await examined(answering(byHand({ secret: 'another secret than that of the webhook' })));
+  expect(remedies(found)).toEqual({
+    'valid request': expect.stringContaining('check the secret'),
+    repeat: same,
+    'older sequence': same,
+    'greatest payload': same,
+    'unknown fields': same,
+    'two signatures': same,
+    'three at once': same,
+  });
+  // Another response has another reason, and so has one that accepts what must be refused.
+  let count = 0;
+  const odd = answering(
+    async () => {
+      count += 1;
+      return count === 2 ? 500 : count === 3 ? 401 : 200;
+    },
+    { 'x-waybill-handled': 'repeat' },
+  );
+  const others = remedies(await examined(odd));
+  expect(others['valid request']).toBeDefined();
+  expect(others['older sequence']).toContain('X-Service-Sequence');
+  expect(others['wrong signature']).toContain('Compare v2');
+});
+
 it('a table shows a row for each, what mends it, and a summary; nothing in it controls the terminal', async () => {
   const found = await examined(answering(async () => 308, { location: 'https://shop.example/\u009b31m' }));
   const shown = table(found);

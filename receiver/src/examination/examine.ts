@@ -2,7 +2,15 @@
  * Examines a receiver: a series of marked test requests, of which some must be accepted and the others refused. The caller says
  * how to make a request, so that the server and the kit's command share the rest.
  */
-import { type Language, languageOf, type RowName, remedyOf, UNANSWERED, UNTOLD } from './remedies.ts';
+import {
+  AS_THE_FIRST,
+  type Language,
+  languageOf,
+  type RowName,
+  remedyOf,
+  UNANSWERED,
+  UNTOLD,
+} from './remedies.ts';
 import { type Step, type Subject, seriesOf, type TestRequest } from './series.ts';
 
 /** The answer to one request. */
@@ -83,7 +91,8 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
     const answered = all.some(({ status }) => status !== null);
     if (step.expected === 'accepted') right.push(...answers);
     const row = judged(step, answers, languageOf(Object.assign({}, ...all.map(({ headers }) => headers))));
-    rows.push(answered ? row : { ...row, remedy: UNANSWERED });
+    if (!answered) rows.push({ ...row, remedy: UNANSWERED });
+    else rows.push(isAsFirst(step, row, rows[0]) ? { ...row, remedy: AS_THE_FIRST } : row);
     // If the first request gets no answer, the others tell nothing.
     if (!answered) {
       complete = false;
@@ -136,6 +145,12 @@ function judged(step: Step, answers: readonly Answer[], language: Language | nul
 /** Whether a request was refused as it must be, but perhaps not because of its signature. */
 function isUntold({ expected }: Step, answers: readonly Answer[]): boolean {
   return expected !== 'accepted' && !answers.some(isAccepted) && !answers.every(tells);
+}
+
+/** Whether it fails for the reason of the first row, the valid request, and so not for its own. */
+function isAsFirst({ expected }: Step, row: Row, first: Row | undefined): boolean {
+  const failed = row.verdict === 'fail' && first?.verdict === 'fail';
+  return expected === 'accepted' && failed && row.received === first.received;
 }
 
 function verdictOf(step: Step, answers: readonly Answer[]): Verdict {

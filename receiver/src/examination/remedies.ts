@@ -84,6 +84,9 @@ export const UNANSWERED =
 export const UNTOLD =
   'Answer 401 to what is wrongly signed, and examine the receiver again: this answer does not tell that the signature was checked.';
 
+/** If another valid request is refused as the first one was. */
+export const AS_THE_FIRST = 'The same as for the valid request: mend that first.';
+
 /** One sentence. */
 export function remedyOf(name: RowName, language: Language | null): string {
   const general = GENERAL[name];
