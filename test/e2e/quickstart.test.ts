@@ -115,6 +115,10 @@ it.runIf(nightly).each(others)('the commands of %s work after that', async (name
   for (const { text } of bash) expect(await paste(text)).not.toMatch(/^undefined$/m);
 });
 
+it('the receiver still verifies what its webhook sends', async () => {
+  expect(await paste('api POST /webhooks/$ID/test | json data.outcome')).toContain('success');
+});
+
 it('ends with the receiver', async () => {
   await paste('kill %1');
 });
