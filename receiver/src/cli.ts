@@ -12,7 +12,7 @@ import { sampleOf } from './samples.generated.ts';
 import { problemOfSecret } from './secrets.ts';
 
 const USAGE = `Usage:
-  waybill-receiver examine URL   sends the receiver at URL signed test requests, right and wrong ones
+  waybill-receiver examine URL   sends the receiver at URL valid and invalid signed test requests
     --secret SECRET              the webhook's; twice for two (default: the variable WEBHOOK_SECRET)
     --type TYPE                  of the events (default: CREATE_ORDER)
     --method POST|GET            (default: POST; with GET the identifier is appended to URL)
@@ -84,7 +84,7 @@ async function examined(
   const { WEBHOOK_SECRET } = process.env;
   const secrets = given.secret ?? (WEBHOOK_SECRET === undefined ? [] : [WEBHOOK_SECRET]);
   if (secrets.length === 0)
-    throw new Mistake('Say the secret of the webhook, with --secret or as WEBHOOK_SECRET.');
+    throw new Mistake("Give the webhook's secret, with --secret or as WEBHOOK_SECRET.");
   for (const secret of secrets) {
     const problem = problemOfSecret(secret, 'The secret');
     if (problem !== null) throw new Mistake(problem);

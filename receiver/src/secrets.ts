@@ -52,14 +52,14 @@ export function problemOfSecret(secret: unknown, name: string): string | null {
   if (/^["'`]/.test(secret))
     return `${name} begins with a quotation mark, which would be part of the key: remove the quotes.`;
   if (API_KEY.test(secret))
-    return `${name} is an API key: it must be the "secret" of the answer to the webhook's creation.`;
+    return `${name} is an API key: it must be the "secret" from the response that created the webhook.`;
   if (secret.startsWith(SECRET_PREFIX)) {
     return isKeyInBase64(secret.slice(SECRET_PREFIX.length))
       ? null
       : `${name} is not ${SECRET_PREFIX} and the base64 of ${KEY_BYTES.min} to ${KEY_BYTES.max} bytes: was all of it copied?`;
   }
   if (!/^[ -~]+$/.test(secret) || secret.length < LENGTH.min || secret.length > LENGTH.max)
-    return `${name} neither begins with ${SECRET_PREFIX} nor consists of ${LENGTH.min} to ${LENGTH.max} ASCII characters: it must be the whole "secret" of the answer to the webhook's creation, or your own that was sent there.`;
+    return `${name} neither begins with ${SECRET_PREFIX} nor consists of ${LENGTH.min} to ${LENGTH.max} ASCII characters: it must be the whole "secret" from the response that created the webhook, or your own, exactly as you sent it.`;
   return null;
 }
 

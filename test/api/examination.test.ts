@@ -73,7 +73,7 @@ test.each([
     expect(data).toMatchObject({ complete: true, answerMs: expect.any(Number) });
     expect(data.rows[0]).toEqual({
       name: 'valid request',
-      sent: expect.stringContaining('rightly signed'),
+      sent: expect.stringContaining('correctly signed'),
       received: '200, new',
       verdict: 'ok',
       remedy: null,

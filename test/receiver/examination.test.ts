@@ -293,7 +293,7 @@ describe('what makes trouble later is a warning', () => {
     );
     expect(faults(found)).toEqual(untold);
     expect(rowOf(found, 'no signature')?.remedy).toMatch(
-      /^Answer 401 to what is wrongly signed, and examine/,
+      /^Respond with 401 to wrongly signed requests, and examine/,
     );
   });
 

@@ -37,11 +37,11 @@ const BODY: Readonly<Record<Language, string>> = {
 
 const GENERAL = {
   'valid request':
-    'Answer 2xx to what is rightly signed: check the secret of this webhook, and that body, path and query are taken as they came.',
+    'Respond with 2xx to correctly signed requests: check the secret of this webhook, and that body, path and query are used exactly as received.',
   repeat:
-    'Remember X-Service-Delivery of what was handled, and answer its repeats with 2xx without handling them again.',
+    'Remember X-Service-Delivery of what was handled, and respond to repeats with 2xx without handling them again.',
   'older sequence':
-    'Answer 2xx to a lower X-Service-Sequence than the last one handled of the record, and do not let it overwrite what is newer.',
+    'Respond with 2xx to a lower X-Service-Sequence than the last one handled of the record, and do not let it overwrite what is newer.',
   'greatest payload': 'Accept bodies up to 256 KiB, in every proxy on the way too',
   'longest identifier':
     'Decode the identifier at the end of the URL once, and take up to 64 characters of any kind.',
@@ -51,8 +51,8 @@ const GENERAL = {
   'three at once':
     'Handle requests side by side: queue the work, and answer as soon as the delivery is stored.',
   'wrong signature':
-    'Compare v2 of X-Service-Signature with the one made with your secret, and answer 401 where none matches',
-  'no signature': 'Answer 401 where X-Service-Signature is missing, before anything is read of the body',
+    'Compare v2 of X-Service-Signature with the one made with your secret, and respond with 401 if none matches',
+  'no signature': 'Respond with 401 if X-Service-Signature is missing, before reading the body',
   'signature of another body': 'Make the signature over the bytes of the body as they came',
   'signature of another target':
     'Make v2 over path and query as requested: webhook-signature does not cover them on GET',
@@ -82,7 +82,7 @@ export const UNANSWERED =
 
 /** If a request that must be refused got no answer, or one that valid requests may get as well. */
 export const UNTOLD =
-  'Answer 401 to what is wrongly signed, and examine the receiver again: this answer does not tell that the signature was checked.';
+  'Respond with 401 to wrongly signed requests, and examine the receiver again: this response does not show that the signature was checked.';
 
 /** If another valid request is refused as the first one was. */
 export const AS_THE_FIRST = 'The same as for the valid request: mend that first.';

@@ -104,7 +104,7 @@ export function seriesOf(subject: Subject): readonly Step[] {
   return [
     {
       name: 'valid request',
-      sent: `a ${method} with a sample, rightly signed`,
+      sent: `a ${method} with a sample, correctly signed`,
       expected: 'accepted',
       handled: ['new'],
       requests: [first],

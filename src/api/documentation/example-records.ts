@@ -169,7 +169,7 @@ export const exampleRecords: Readonly<Record<string, unknown>> = {
     rows: [
       {
         name: 'valid request',
-        sent: 'a POST with a sample, rightly signed',
+        sent: 'a POST with a sample, correctly signed',
         received: '200, new',
         verdict: 'ok',
         remedy: null,
