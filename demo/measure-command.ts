@@ -67,8 +67,8 @@ function measuredText(measured: Measured): string {
   return [
     `${requests - refused} changes accepted, ${delivered} delivered, ${deliveriesPerSecond.toFixed(1)} per second`,
     '',
-    ['milliseconds'.padEnd(24), ...['p50', 'p95', 'p99', 'most'].map((each) => each.padStart(8))].join(''),
-    row('request to answer', answers),
+    ['milliseconds'.padEnd(24), ...['p50', 'p95', 'p99', 'max'].map((each) => each.padStart(8))].join(''),
+    row('request to response', answers),
     row('request to delivery', deliveries),
   ].join('\n');
 }
