@@ -113,7 +113,7 @@ export function OwnSecret({ value }: { value?: string | undefined }) {
       name="secret"
       label="Your own signing secret (optional)"
       value={value}
-      hint="Left empty: a new one is generated. 24 to 256 characters; whsec_ and base64 for libraries of Standard Webhooks."
+      hint="If empty, one is generated. 24 to 256 characters; whsec_ and base64 for libraries of Standard Webhooks."
     />
   );
 }
@@ -169,21 +169,21 @@ export function WebhookForm(props: {
         </div>
         <Select
           name="ordering"
-          label="Order"
+          label="Ordering"
           value={fields.ordering}
           options={[
             ['none', 'none: as they come'],
             ['record', 'record: one after the other'],
-            ['latest', 'latest: the newest alone'],
+            ['latest', 'latest: only the newest'],
           ]}
-          hint="record and latest deliver the events of one record in order; latest leaves out what a newer one replaces."
+          hint="With “record” and “latest”, the events of one record arrive in order; “latest” skips those that a newer one replaces."
         />
         <TextArea name="description" label="Description (optional)" value={fields.description} />
         <TextArea
           name="headers"
           label="Static headers (optional)"
           value={fields.headers}
-          hint={`One per line, as in "X-Gateway-Key: …": added to every request, for a gateway before your receiver. ${MASK} keeps a stored value.`}
+          hint={`One per line, as in "X-Gateway-Key: …": added to every request, for a gateway in front of your receiver. ${MASK} keeps a stored value.`}
         />
         {id === null ? <OwnSecret value={fields.secret} /> : null}
         <fieldset>

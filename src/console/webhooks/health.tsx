@@ -69,8 +69,8 @@ export function Trouble(props: { webhook: WebhookRecord; mail?: DeactivationMail
         </p>
         {deactivationAt === null ? null : (
           <p>
-            If no delivery is accepted until then, the webhook will be deactivated{' '}
-            <Ago at={deactivationAt} now={now} />.
+            The webhook will be deactivated <Ago at={deactivationAt} now={now} /> unless a delivery is
+            accepted before then.
           </p>
         )}
       </div>

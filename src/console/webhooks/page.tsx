@@ -189,7 +189,7 @@ export function WebhookPage(props: WebhookPageProps) {
               ['URL', url],
               ['Method', method],
               ['Payload', method === 'GET' ? 'none: the identifier is in the URL' : payloadVersion],
-              ['Order', ordering],
+              ['Ordering', ordering],
               ['Packing lists', parameters?.withPackingLists === true ? 'yes' : null],
               ['Static headers', headers === null ? null : Object.keys(headers).join(', ')],
               ['Description', description],
