@@ -62,7 +62,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     [handedBack, 'handed back'],
     [recovered, 'of recoveries'],
   ];
-  const held = open.held === 0 ? 'none' : `${open.held}, of ${counted(open.holdingWebhooks, 'webhook')}`;
+  const held = open.held === 0 ? 'none' : `${open.held}, to ${counted(open.holdingWebhooks, 'webhook')}`;
   return [
     ['Database', `PostgreSQL ${version}, ${size(bytes)}`],
     ['Outbox', `${parts(waiting, 'empty')}${since(oldestSeconds)}`],

@@ -95,7 +95,7 @@ it('shows people the lines of waybill status', async () => {
   const top = start();
   expect(await top.line((line) => line.startsWith('Time '))).toMatch(/^Time +20\d\d-.* UTC$/);
   expect(await top.line((line) => line.startsWith('Deliveries '))).toMatch(/\d\/s: \d+ delivered/);
-  await top.line((line) => /^Held +1, of 1 webhook$/.test(line));
+  await top.line((line) => /^Held +1, to 1 webhook$/.test(line));
   await top.line((line) => line.startsWith(`Workers     1 in the task queue ${stack.taskQueue}`));
   expect(await top.end()).toEqual({ code: 0, complaints: '' });
 });

@@ -174,7 +174,7 @@ describe('the table', () => {
         'In order    9 waiting, of 2 records, the oldest for 2 h 5 min',
         'Changes     1 to pass on, the oldest for 250 ms',
         'Open        20 pending, 7 retrying',
-        'Held        5, of 1 webhook',
+        'Held        5, to 1 webhook',
         'Recovery    01a205b3-d000-7000-8000-000000000000, webhook 7: running, 900 done, 2 failed, 5 superseded, 98 left, until about 2026-11-22 15:30Z',
         'Mails       1 to send, the oldest for 1 min 30 s',
         'Partitions  from 2026-10-19 to 2026-12-28',

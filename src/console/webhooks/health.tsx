@@ -103,7 +103,7 @@ export function Needing(props: { webhook: WebhookRecord; eshop?: string; now: Da
         <a href={`${CONSOLE}/webhooks/${webhook.id}`}>
           Webhook {webhook.id}, {webhook.webhookType}
         </a>
-        {eshop === undefined ? null : <span class="quiet"> of {eshop}</span>}
+        {eshop === undefined ? null : <span class="quiet"> of e-shop {eshop}</span>}
       </h3>
       <Trouble webhook={webhook} now={now} />
     </li>
