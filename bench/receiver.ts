@@ -2,9 +2,10 @@
  * The receiver, as its own process: notes when each delivery and its second attempt first arrived, and answers 200 at once, or as the
  * path says: `/failing` 503, `/later/<milliseconds since 1970>` 503 with that time as `Retry-After`, `/tired` 503 after almost two
  * seconds, `/slow` after three seconds, `/silent` never; `/closing` closes the connection after the response, which promises to keep
- * it; and `/records` 503 if the body contains `failing-`.
+ * it; `/endless` headers without end; and `/records` 503 if the body contains `failing-`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
 /** The parent's request: the deliveries since its last request, once there are this many or time is up. */
 export interface ArrivalsWanted {
@@ -61,6 +62,10 @@ function answerParent(inTime = true): void {
 
 function answer(path: string, body: string, response: ServerResponse): void {
   if (path.startsWith('/silent')) return;
+  if (path.startsWith('/endless')) {
+    sendHeaders(response.req.socket);
+    return;
+  }
   // The next request on the connection may be under way already.
   if (path.startsWith('/closing')) response.once('finish', () => response.req.socket.end());
   if (path.startsWith('/records') && body.includes('"failing-')) response.statusCode = 503;
@@ -70,6 +75,19 @@ function answer(path: string, body: string, response: ServerResponse): void {
   if (later !== undefined) response.setHeader('retry-after', new Date(Number(later)).toUTCString());
   if (tired || path.startsWith('/slow')) setTimeout(() => response.end(), tired ? TIRED_MS : SLOW_MS);
   else response.end();
+}
+
+/** A megabyte of the head of a response. */
+const HEAD = Buffer.from('x-endless: endless\r\n'.repeat(50_000));
+
+/** Sends headers until the connection is closed. */
+function sendHeaders(socket: Socket): void {
+  socket.write('HTTP/1.1 200 OK\r\n');
+  const more = () => {
+    while (!socket.destroyed && socket.write(HEAD));
+  };
+  socket.on('drain', more).on('error', () => {});
+  more();
 }
 
 function respond(request: IncomingMessage, response: ServerResponse): void {

@@ -97,6 +97,16 @@ export const troubles: readonly Trouble[] = [
     make: sendAtEase,
   },
   {
+    name: 'many webhooks that fail at once',
+    prepare: (place) => many(place, 'CREATE_ORDER', 'failing'),
+    make: sendAtEase,
+  },
+  {
+    name: 'many webhooks with endless headers',
+    prepare: (place) => many(place, 'CREATE_ORDER', 'endless'),
+    make: sendAtEase,
+  },
+  {
     name: 'many webhooks with names that nobody answers for',
     prepare: (place) => many(place, 'CREATE_ORDER', 'prompt', (index) => `http://${silentName(index)}`),
     make: sendAtEase,

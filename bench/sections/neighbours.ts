@@ -50,7 +50,7 @@ const ofNeighbours = (trouble: Trouble): readonly Criterion[] => [
 
 export const neighbours: Section = {
   name: 'neighbours',
-  about: 'what an e-shop feels of another in eleven scenarios, with and without it',
+  about: 'what an e-shop feels of another in thirteen scenarios, with and without it',
   criteria: [
     ...troubles.flatMap(ofNeighbours),
     ...troubles
