@@ -1,15 +1,18 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import type { Settings } from '../config/variables.ts';
 import { UserError } from '../lib/user-error.ts';
+import { READ_DEADLINE_MS } from '../temporal/deadlines.ts';
 import { connectionOptions, type TemporalTarget, temporalTarget } from '../temporal/target.ts';
 import { instanceOf } from './open-database.ts';
 
 /** How long Temporal may take to answer, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000;
+/** gRPC's status NOT_FOUND. */
+const NOT_FOUND = 5;
 
 /**
  * Runs `work` with the Temporal at `TEMPORAL_ADDRESS`, else with that of the instance in `DATA_DIR`.
- * @throws UserError if there is none, or it cannot be reached
+ * @throws UserError if there is none, it cannot be reached, or it does not have the namespace
  */
 export async function withTemporal<T>(
   settings: Settings,
@@ -29,8 +32,25 @@ export async function withTemporal<T>(
     throw new UserError(`Temporal at ${address} cannot be reached.`);
   }
   try {
-    return await work(new Client({ connection, namespace: target.namespace }), target);
+    const client = new Client({ connection, namespace: target.namespace });
+    await requireNamespace(client, target);
+    return await work(client, target);
   } finally {
     await connection.close();
+  }
+}
+
+/** Every call would fail without it, each with another error. */
+async function requireNamespace(client: Client, { address, namespace }: TemporalTarget): Promise<void> {
+  try {
+    await client.withDeadline(Date.now() + READ_DEADLINE_MS, () =>
+      client.workflowService.describeNamespace({ namespace }),
+    );
+  } catch (error) {
+    // Anything else may concern this call alone: one that it forbids, for example.
+    if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) return;
+    throw new UserError(
+      `The namespace ${namespace} does not exist at ${address}: create it, or correct TEMPORAL_NAMESPACE.`,
+    );
   }
 }

@@ -98,3 +98,12 @@ it('says in a sentence that Temporal is away', async () => {
   expect(stderr).toBe('Temporal at 127.0.0.1:1 cannot be reached.\n');
   expect(stdout).toBe('');
 });
+
+it('says in a sentence that the namespace is missing', async () => {
+  const ended = await reconcile(['--dry-run'], { TEMPORAL_NAMESPACE: 'nobody-made-it' });
+  expect(ended).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `The namespace nobody-made-it does not exist at ${installation.env.TEMPORAL_ADDRESS}: create it, or correct TEMPORAL_NAMESPACE.\n`,
+  });
+});
