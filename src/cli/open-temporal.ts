@@ -10,9 +10,14 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** gRPC's status NOT_FOUND. */
 const NOT_FOUND = 5;
 
+/** Temporal cannot be reached. */
+export class TemporalAway extends UserError {
+  override readonly name = 'TemporalAway';
+}
+
 /**
  * Runs `work` with the Temporal at `TEMPORAL_ADDRESS`, else with that of the instance in `DATA_DIR`.
- * @throws UserError if there is none, it cannot be reached, or it does not have the namespace
+ * @throws TemporalAway if it cannot be reached; UserError if there is none, or it does not have the namespace
  */
 export async function withTemporal<T>(
   settings: Settings,
@@ -29,7 +34,7 @@ export async function withTemporal<T>(
       connectTimeout: CONNECT_TIMEOUT_MS,
     });
   } catch {
-    throw new UserError(`Temporal at ${address} cannot be reached.`);
+    throw new TemporalAway(`Temporal at ${address} cannot be reached.`);
   }
   try {
     const client = new Client({ connection, namespace: target.namespace });

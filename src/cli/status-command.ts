@@ -124,5 +124,5 @@ export function temporalRows(temporal: TemporalStatus): Row[] {
 }
 
 export function statusTable({ database, temporal }: Status): string {
-  return pairs([...databaseRows(database), ...temporalRows(temporal)]);
+  return pairs([...databaseRows(database), ...(temporal === null ? [] : temporalRows(temporal))]);
 }

@@ -10,7 +10,7 @@ import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { countAstray, readPartitions } from '../db/retention/partitions.ts';
 import { counted } from '../domain/words.ts';
 import { UserError } from '../lib/user-error.ts';
-import { withDatabase } from './open-database.ts';
+import { instanceOf, withDatabase } from './open-database.ts';
 import { formatTime } from './policy-table.ts';
 import { recoveryStatus } from './recovery-record.ts';
 
@@ -31,7 +31,11 @@ export type DatabaseStatus = { readonly problem: string } | Awaited<ReturnType<t
 
 /** The state of Temporal; only the `problem` if it cannot be used. */
 export type TemporalStatus =
-  | { readonly problem: string }
+  | {
+      readonly problem: string;
+      /** It may come back by itself; otherwise the configuration is wrong. */
+      readonly away?: boolean;
+    }
   | {
       readonly problem: null;
       readonly address: string;
@@ -43,7 +47,8 @@ export type TemporalStatus =
 
 export interface Status {
   readonly database: DatabaseStatus;
-  readonly temporal: TemporalStatus;
+  /** Null if it was not asked, or has not answered yet. */
+  readonly temporal: TemporalStatus | null;
 }
 
 /**
@@ -61,12 +66,14 @@ const CLOCK_STEP_MS = 3_600_000;
 
 /** Problems that need attention, each in a sentence that says where to look; empty if there are none. */
 export function needsOf({ database, temporal }: Status): string[] {
-  return [...needsOfDatabase(database), ...needsOfTemporal(temporal)];
+  return [...needsOfDatabase(database), ...(temporal === null ? [] : needsOfTemporal(temporal))];
 }
 
 function needsOfTemporal(temporal: TemporalStatus): string[] {
-  if (temporal.problem !== null)
-    return [`${temporal.problem} Events are still accepted, and delivered once it is back.`];
+  if (temporal.problem !== null) {
+    const meanwhile = temporal.away ? ' Events are still accepted, and delivered once it is back.' : '';
+    return [`${temporal.problem}${meanwhile}`];
+  }
   if (temporal.workers.length > 0) return [];
   return [
     `No worker is polling the task queue ${temporal.taskQueue} of the namespace ${temporal.namespace}: start a process with ROLE=worker or ROLE=all.`,
@@ -158,18 +165,23 @@ export async function askDatabase(sql: Pool) {
   return { problem: null, ...(await readStorage(sql)), ...(await readWork(sql)) };
 }
 
-/** Asks Temporal for its workers. @throws UserError if it cannot be used */
+/** Asks Temporal for its workers. @throws UserError if the configuration leads to none */
 export async function askTemporal(settings: Settings): Promise<TemporalStatus> {
   // Loading the client takes longer than the calls.
-  const { withTemporal } = await import('./open-temporal.ts');
+  const { TemporalAway, withTemporal } = await import('./open-temporal.ts');
   const { workersSeen } = await import('../temporal/workers-seen.ts');
-  return await withTemporal(settings, async (client, { address, namespace, taskQueue }) => {
-    const workers = await workersSeen(client, taskQueue).catch((error: unknown) => {
-      const words = error instanceof Error ? error.message : String(error);
-      throw new UserError(`Temporal at ${address} does not answer: ${words}.`);
+  try {
+    return await withTemporal(settings, async (client, { address, namespace, taskQueue }) => {
+      const workers = await workersSeen(client, taskQueue).catch((error: unknown) => {
+        const words = error instanceof Error ? error.message : String(error);
+        throw new TemporalAway(`Temporal at ${address} does not answer: ${words}.`);
+      });
+      return { problem: null, address, namespace, taskQueue, workers };
     });
-    return { problem: null, address, namespace, taskQueue, workers };
-  });
+  } catch (error) {
+    if (error instanceof TemporalAway) return { problem: error.message, away: true };
+    throw error;
+  }
 }
 
 /** The message of a UserError; any other error is rethrown. */
@@ -178,10 +190,16 @@ export function problemOf(error: unknown): { problem: string } {
   throw error;
 }
 
+/** Whether nothing is configured and no instance has run in `DATA_DIR`: the database's problem says so. */
+async function isNowhere(settings: Settings): Promise<boolean> {
+  if (settings.DATABASE_URL !== undefined || settings.TEMPORAL_ADDRESS !== undefined) return false;
+  return (await instanceOf(settings)).databaseUrl === undefined;
+}
+
 export async function readStatus(settings: Settings): Promise<Status> {
   const [database, temporal] = await Promise.all([
     withDatabase(settings, askDatabase).catch(problemOf),
-    askTemporal(settings).catch(problemOf),
+    (await isNowhere(settings)) ? null : askTemporal(settings).catch(problemOf),
   ]);
   return { database, temporal };
 }

@@ -23,12 +23,6 @@ import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 /** Clears the terminal from its first line on. */
 const CLEAR = '\u001b[H\u001b[J';
 
-/** Problems that need attention; those of Temporal only once it has answered. */
-function needsAt({ database, temporal }: Overview): string[] {
-  const answered = temporal ?? { problem: null, address: '', namespace: '', taskQueue: '', workers: [''] };
-  return needsOf({ database, temporal: answered });
-}
-
 function frame(overview: Overview): string {
   const { at, database, flow, temporal } = overview;
   const rows = [
@@ -37,7 +31,7 @@ function frame(overview: Overview): string {
     ...databaseRows(database),
     ...(temporal === null ? [['Temporal', 'waiting for a response'] as const] : temporalRows(temporal)),
   ];
-  return [pairs(rows), ...needsAt(overview)].join('\n');
+  return [pairs(rows), ...needsOf(overview)].join('\n');
 }
 
 export function topCommand(command: Command, { env, print }: CommandContext): void {
@@ -52,7 +46,7 @@ export function topCommand(command: Command, { env, print }: CommandContext): vo
       top(
         settings,
         (overview) => {
-          if (json) return print(JSON.stringify({ ...overview, needs: needsAt(overview) }));
+          if (json) return print(JSON.stringify({ ...overview, needs: needsOf(overview) }));
           process.stdout.write(clear);
           print(frame(overview));
         },

@@ -138,7 +138,10 @@ it('says for each of the two that it cannot be used, and what the other says', a
 
   const withoutTemporal = await status({ TEMPORAL_ADDRESS: nobody });
   expect(withoutTemporal.database.problem).toBeNull();
-  expect(withoutTemporal.temporal).toEqual({ problem: `Temporal at ${nobody} cannot be reached.` });
+  expect(withoutTemporal.temporal).toEqual({
+    problem: `Temporal at ${nobody} cannot be reached.`,
+    away: true,
+  });
   expect(withoutTemporal.error).toContain(
     `Temporal at ${nobody} cannot be reached. Events are still accepted`,
   );
@@ -147,6 +150,15 @@ it('says for each of the two that it cannot be used, and what the other says', a
   expect(unknown.temporal.problem).toBe(
     `The namespace nobody-made-it does not exist at ${env.TEMPORAL_ADDRESS}: create it, or correct TEMPORAL_NAMESPACE.`,
   );
+  expect(unknown.needs).toContain(unknown.temporal.problem);
+});
+
+it('says once that no instance has run, and nothing of Temporal', async () => {
+  const { printed, error } = await triedWaybill(['status'], {});
+  expect(error).toMatch(
+    /^No Waybill instance has run with DATA_DIR=.+: run npm start, or set DATABASE_URL\.$/,
+  );
+  expect(printed).toBe(`Database  ${error}`);
 });
 
 it('sees the workers; where nobody is needed it ends without an error', async () => {

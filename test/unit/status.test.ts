@@ -106,11 +106,16 @@ describe('somebody is needed', () => {
     expect(needs({}, { temporal: { ...temporal, workers: [] } })).toEqual([
       'No worker is polling the task queue deliveries of the namespace default: start a process with ROLE=worker or ROLE=all.',
     ]);
-    const away = { problem: 'Temporal at 127.0.0.1:7233 cannot be reached.' };
+    const away = { problem: 'Temporal at 127.0.0.1:7233 cannot be reached.', away: true };
     expect(needsOf({ database: { problem: 'The database is away.' }, temporal: away })).toEqual([
       'The database is away.',
       'Temporal at 127.0.0.1:7233 cannot be reached. Events are still accepted, and delivered once it is back.',
     ]);
+  });
+
+  it('when Temporal is misconfigured, without a word of its return', () => {
+    const problem = 'The namespace drill does not exist at 127.0.0.1:7233.';
+    expect(needs({}, { temporal: { problem } })).toEqual([problem]);
   });
 });
 
