@@ -20,7 +20,7 @@ import { tracedSender } from './delivery/traced-sender.ts';
 import { counted } from './domain/words.ts';
 import { startEmbedded } from './embedded/index.ts';
 import { freePort } from './embedded/ports.ts';
-import { requireHost } from './http/http-server.ts';
+import { requireHost, requirePorts } from './http/http-server.ts';
 import { databaseProblem } from './lib/database-away.ts';
 import { createShutdown, INTERRUPTED, onInterruption, onNpmGone } from './lib/shutdown.ts';
 import { shownError } from './lib/user-error.ts';
@@ -63,7 +63,12 @@ async function main(): Promise<void> {
   const traces = await startTraces(settings, log);
   await shutdown.add(async () => traces?.stop());
 
-  const embedded = await startEmbedded(config, print, shutdown);
+  const { HOST, PORT, METRICS_PORT } = settings;
+  const ports = {
+    ...(settings.ROLE === 'worker' ? {} : { PORT }),
+    ...(METRICS_PORT === undefined ? {} : { METRICS_PORT }),
+  };
+  const embedded = await startEmbedded(config, print, shutdown, () => requirePorts(HOST, ports));
   const { databaseUrl } = embedded;
   const { pooled, applied } = await prepareDatabase(databaseUrl).catch((error: unknown) => {
     throw databaseProblem(error);

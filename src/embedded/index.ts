@@ -51,12 +51,14 @@ function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () 
  * Starts the parts that are not configured.
  * @param say receives lines about slow steps
  * @param shutdown receives the steps that stop each part
+ * @param check called before a part is started, and after the folder was found free: a second start is told of that first
  * @throws UserError with one sentence if the folder is in use, cannot be used, or was created before 1.0
  */
 export async function startEmbedded(
   { settings }: Config,
   say: (text: string) => void,
   shutdown: Shutdown,
+  check: () => Promise<void> = async () => {},
 ): Promise<EmbeddedStack> {
   const dataDir = await openDataDir(settings.DATA_DIR);
   let databaseUrl = settings.DATABASE_URL;
@@ -65,6 +67,7 @@ export async function startEmbedded(
     await requireFormat(dataDir);
     await shutdown.add(await lockDataDir(dataDir), true);
   }
+  await check();
   // Searched first: if it has to be downloaded, that takes longer than all the rest.
   const temporalProgram = needsTemporal ? findTemporal({ report: say, signal: shutdown.signal }) : undefined;
   // An aborted search cleans up before this process ends.

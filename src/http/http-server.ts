@@ -116,16 +116,43 @@ function endUnread({ socket }: IncomingMessage, outgoing: ServerResponse, unread
  * @throws UserError if it is not an address of this machine
  */
 export async function requireHost(host: string): Promise<void> {
-  const probe = createTcpServer();
-  try {
-    await once(probe.listen(0, host), 'listening');
-  } catch (error) {
+  await probe(host, 0).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
     throw new UserError(
       `HOST must be an address of this machine, or a name of one, not ${JSON.stringify(host)}: ${reason}.`,
     );
+  });
+}
+
+/**
+ * Checks ports before servers of this process are started.
+ * @param ports by the variables that set them; 0 is any free one
+ * @throws PortInUse if one is taken
+ */
+export async function requirePorts(host: string, ports: Readonly<Record<string, number>>): Promise<void> {
+  for (const [variable, port] of Object.entries(ports)) {
+    await probe(host, port).catch((error: unknown) => {
+      throw portProblem(error, { variable, host, port });
+    });
   }
-  probe.close();
+}
+
+/** Listens for a moment. */
+async function probe(host: string, port: number): Promise<void> {
+  const server = createTcpServer((socket) => socket.destroy());
+  await once(server.listen(port, host), 'listening');
+  await new Promise((resolve) => server.close(resolve));
+}
+
+/** The sentence, if the error says that the port is taken; any other error is returned as it is. */
+function portProblem(
+  error: unknown,
+  { variable, host, port }: { readonly variable: string; readonly host: string; readonly port: number },
+): unknown {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return error;
+  return new PortInUse(
+    `${variable} ${port} on ${host} is in use: choose another one, or 0 for any free one.`,
+  );
 }
 
 /** @throws PortInUse if the port is taken */
@@ -189,15 +216,7 @@ export async function listen(
   server.on('connect', (_incoming, socket) => refuse(socket, 501));
   server.on('checkExpectation', (_incoming, outgoing) => answerRefusal(outgoing, 417));
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new PortInUse(
-              `${variable} ${port} on ${host} is in use: choose another one, or 0 for any free one.`,
-            )
-          : error,
-      ),
-    );
+    server.once('error', (error) => reject(portProblem(error, { variable, host, port })));
     server.listen(port, host, resolve);
   });
   const address = server.address();

@@ -79,8 +79,11 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, starts again afte
     expect((await stat(join(dataDir, secret))).mode & 0o777, secret).toBe(0o600);
   }
 
-  // A second start beside the first.
-  await expect(startProgram({ DATA_DIR: dataDir })).rejects.toThrow(/ is in use by process \d+: .+\.\n/);
+  // A second start beside the first: the folder is the reason, not the port.
+  const { port } = new URL(shown.API ?? '');
+  await expect(startProgram({ DATA_DIR: dataDir, PORT: port })).rejects.toThrow(
+    / is in use by process \d+: .+\.\n/,
+  );
   expect(await serves(shown)).toBe(true);
 
   // Ctrl-C during an attempt: the receiver is slow, but its response is still recorded.

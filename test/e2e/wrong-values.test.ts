@@ -1,10 +1,12 @@
 /**
  * A start with a wrong value, which mostly shows only outside the configuration: one sentence, and nothing is created.
  */
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { nightly } from '../support/nightly.ts';
 import { startProgram } from '../support/program.ts';
 
@@ -43,4 +45,20 @@ it.each(wrong)('%s that cannot be used is named', async (variable, value) => {
   expect(output).not.toMatch(/^ +at /m);
   expect(output).not.toContain('Starting');
   expect(await readdir(folder)).toEqual(['file']);
+});
+
+it.each(['PORT', 'METRICS_PORT'])('%s that is taken is named', async (variable) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void taken.close());
+  await once(taken, 'listening');
+  const address = taken.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const dataDir = join(folder, 'data');
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  const started = startProgram({ DATA_DIR: dataDir, [variable]: String(port) });
+  // Nothing comes before the sentence, and nothing after it.
+  await expect(started).rejects.toThrow(
+    `ready:\n${variable} ${port} on 127.0.0.1 is in use: choose another one, or 0 for any free one.\n\n(ended with 1)`,
+  );
+  expect(await readdir(dataDir)).toEqual(['format']);
 });
