@@ -72,7 +72,10 @@ export function demoCommand(command: Command, { env, print }: CommandContext): v
       if (json) print(JSON.stringify(summary));
       else {
         print(`${summaryTable(summary)}\n\n${closingSentence(summary)}`);
-        if (summary.scenes.length > 0) print(`\n${sights(url, summary.scenes, summary.kinds.length)}`);
+        if (summary.scenes.length > 0) {
+          const instance = { url, dataDir: settings.DATA_DIR };
+          print(`\n${sights(instance, summary.scenes, summary.kinds.length)}`);
+        }
       }
       if (problem !== null) throw new UserError(problem);
     });

@@ -1,4 +1,5 @@
 /** Results of a demonstration that are left to look at. */
+import { commandAt } from '../src/app/banner.ts';
 import { counted } from '../src/domain/words.ts';
 import type { Scene } from './scenes.ts';
 
@@ -16,9 +17,14 @@ export interface SceneResult {
 /**
  * A description of the scenes, and where to find them.
  * @param url of the instance
+ * @param dataDir its folder
  * @param others the number of webhooks besides those of the scenes
  */
-export function sights(url: string, results: readonly SceneResult[], others: number): string {
+export function sights(
+  { url, dataDir }: { readonly url: string; readonly dataDir: string },
+  results: readonly SceneResult[],
+  others: number,
+): string {
   const console = `${url.replace(/\/+$/, '')}/console`;
   const width = Math.max(...results.map(({ webhookId }) => String(webhookId).length));
   const told = ({ delivered, failed, canceled, held }: SceneResult) =>
@@ -42,7 +48,7 @@ export function sights(url: string, results: readonly SceneResult[], others: num
     ...(gone === undefined
       ? []
       : [`  Why nothing came for some orders: ${console}/events?webhookType=CREATE_ORDER`, '']),
-    `All ${others + results.length} webhooks are inactive now, so nothing more is sent or mailed. npx waybill demo --clean removes them.`,
+    `All ${others + results.length} webhooks are inactive now, so nothing more is sent or mailed. ${commandAt(dataDir, 'demo --clean')} removes them.`,
   ].join('\n');
 }
 

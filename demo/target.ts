@@ -87,6 +87,6 @@ export async function loginOf(options: TargetOptions, settings: Settings): Promi
   };
   if (missing.length === 0) return login;
   throw new UserError(
-    `There is no demonstration e-shop in DATA_DIR=${settings.DATA_DIR}: give ${missing.join(', ')}, or --credentials.`,
+    `There is no demonstration e-shop in DATA_DIR=${settings.DATA_DIR}: set DATA_DIR to that of the running instance, or give ${missing.join(', ')}, or --credentials.`,
   );
 }

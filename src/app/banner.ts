@@ -15,11 +15,13 @@ interface Ready {
   readonly dataDir: string;
 }
 
-/** The command finds the instance by its folder, which has to be named if it is not the default. */
-function demoCommand(dataDir: string): string {
+/** A `waybill` command, which finds the instance by its folder: that has to be named if it is not the default. */
+export function commandAt(dataDir: string, command: string): string {
   const prefix = dataDir === variables.entries.DATA_DIR.default ? '' : `DATA_DIR=${dataDir} `;
-  return `${prefix}npx waybill demo --receive`;
+  return `${prefix}npx waybill ${command}`;
 }
+
+const demoCommand = (dataDir: string) => commandAt(dataDir, 'demo --receive');
 
 /** For a first start. */
 function whereToLook({ apiUrl, demonstration, dataDir }: Ready): string[] {

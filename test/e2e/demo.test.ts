@@ -230,6 +230,14 @@ describe('waybill demo', () => {
   });
 });
 
+it('without DATA_DIR it says what to set', async () => {
+  const { error, code } = await triedWaybill(['demo'], {});
+  expect(error).toMatch(
+    /^There is no demonstration e-shop in DATA_DIR=.+: set DATA_DIR to that of the running instance, or give --api-key, --password, --warehouse-password, or --credentials\.$/,
+  );
+  expect(code).toBe(1);
+});
+
 describe('waybill measure', () => {
   it('counts what it has changed and what has arrived, and leaves no webhook', async () => {
     const { code, printed } = await triedWaybill(

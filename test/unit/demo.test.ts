@@ -139,7 +139,7 @@ describe('the receiver', () => {
 it('the sights name each scene with its counts, and how to take all away', () => {
   const counts = { delivered: 0, failed: 0, canceled: 0, held: 0 };
   const text = sights(
-    'http://127.0.0.1:8080/',
+    { url: 'http://127.0.0.1:8080/', dataDir: '/data/two' },
     [
       { scene: 'down', webhookId: 9, title: 'it came back', ...counts, delivered: 2 },
       { scene: 'gone', webhookId: 10, title: 'it is gone', ...counts, failed: 1, canceled: 3 },
@@ -152,7 +152,7 @@ it('the sights name each scene with its counts, and how to take all away', () =>
   expect(text).toContain('  webhook 10  it is gone (1 failed, 3 given up)');
   expect(text).toContain('  webhook 11  it is slow (no deliveries)');
   expect(text).toContain('All 21 webhooks are inactive');
-  expect(text).toContain('npx waybill demo --clean');
+  expect(text).toContain(' DATA_DIR=/data/two npx waybill demo --clean removes them.');
 });
 
 describe('waiting for deliveries', () => {
