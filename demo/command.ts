@@ -68,13 +68,14 @@ export function demoCommand(command: Command, { env, print }: CommandContext): v
         const removed = await cleanDemo(client, { signal, warn });
         return print(json ? JSON.stringify({ removed }) : cleanSentence(removed));
       }
-      const { summary, problem } = await runDemo(client, options, { signal, progress, warn });
+      const { summary, otherWebhooks, problem } = await runDemo(client, options, { signal, progress, warn });
       if (json) print(JSON.stringify(summary));
       else {
         print(`${summaryTable(summary)}\n\n${closingSentence(summary)}`);
         if (summary.scenes.length > 0) {
           const instance = { url, dataDir: settings.DATA_DIR };
-          print(`\n${sights(instance, summary.scenes, summary.kinds.length)}`);
+          const webhooks = { perKind: summary.kinds.length, others: otherWebhooks };
+          print(`\n${sights(instance, summary.scenes, webhooks)}`);
         }
       }
       if (problem !== null) throw new UserError(problem);

@@ -17,6 +17,7 @@ import { scenes } from './scenes.ts';
 import type { SceneResult } from './sights.ts';
 import { firedBy, type Step, stepsOf } from './steps.ts';
 import {
+  countActive,
   deliveredByLog,
   leftBehind,
   openByLog,
@@ -60,6 +61,8 @@ export interface Surroundings {
 /** The result of a demonstration. */
 export interface DemoResult {
   readonly summary: Summary;
+  /** The e-shop's own active webhooks, which got the events as well; 0 unless the receiver was ours. */
+  readonly otherWebhooks: number;
   /** A sentence if not everything was delivered. */
   readonly problem: string | null;
 }
@@ -198,6 +201,7 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
   const kinds = countsOf(fired, delivered);
   const came = delivered === null ? 0 : sumOf(delivered);
   let sights: SceneResult[] = [];
+  let otherWebhooks = 0;
   if (receiver !== null && open === null) {
     progress.show(came, expected, 'A receiver comes back, and what another missed is recovered');
     await Promise.all([
@@ -208,6 +212,8 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
     ]);
     await drop(client, [...subscriptions, ...troubled]);
     sights = await resultsOf(client, troubled, signal);
+    // All of ours are inactive by now.
+    otherWebhooks = await countActive(client, signal);
   }
   return {
     summary: {
@@ -219,6 +225,7 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
       badSignatures: receiver?.refused() ?? null,
       scenes: sights,
     },
+    otherWebhooks,
     problem: open === null ? null : whyMissing(open, { missing: missing(kinds), came, patience: PATIENCE }),
   };
 }

@@ -94,6 +94,16 @@ export async function subscribeScenes(
   }
 }
 
+async function listed(client: Client, signal: AbortSignal) {
+  const { data } = await client.send({ by: 'shop', method: 'GET', path: '/v21/webhooks' }, signal);
+  return v.parse(webhooksSchema, data);
+}
+
+/** How many webhooks of the e-shop are active. */
+export async function countActive(client: Client, signal: AbortSignal): Promise<number> {
+  return (await listed(client, signal)).filter(({ active }) => active).length;
+}
+
 /**
  * Webhooks left by earlier demonstrations.
  * @param which all of them, or only those that no longer deliver anything
@@ -103,10 +113,10 @@ export async function leftBehind(
   which: 'all' | 'inactive',
   signal: AbortSignal,
 ): Promise<readonly Pick<Subscription, 'id'>[]> {
-  const { data } = await client.send({ by: 'shop', method: 'GET', path: '/v21/webhooks' }, signal);
-  return v
-    .parse(webhooksSchema, data)
-    .filter(({ active, description }) => description?.startsWith(MARK) && (which === 'all' || !active));
+  const webhooks = await listed(client, signal);
+  return webhooks.filter(
+    ({ active, description }) => description?.startsWith(MARK) && (which === 'all' || !active),
+  );
 }
 
 /**

@@ -188,6 +188,26 @@ describe('waybill demo', () => {
     }
   });
 
+  it('--receive: the e-shop’s own webhooks get the events as well, which is said', async () => {
+    const receiver = await createReceiver();
+    try {
+      const own = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
+      await shop.request('POST', '/webhooks', own);
+      await shop.request('POST', '/webhooks', { ...own, active: false });
+      const { code, stdout, stderr } = await demo('--receive');
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(
+        `The demonstration's ${eventTypeNames.length + scenes.length} webhooks are inactive now`,
+      );
+      expect(stdout).toContain(
+        "\nThe e-shop's other active webhook got the demonstration's events as well.\n",
+      );
+      await receiver.waitFor(1);
+    } finally {
+      await receiver.close();
+    }
+  });
+
   it('Ctrl-C in the middle: nothing of it is left, and the shell is told', async () => {
     const { child, ended } = start('--receive', '--orders', '50', '--rate', '20');
     await until(

@@ -138,21 +138,27 @@ describe('the receiver', () => {
 
 it('the sights name each scene with its counts, and how to take all away', () => {
   const counts = { delivered: 0, failed: 0, canceled: 0, held: 0 };
-  const text = sights(
-    { url: 'http://127.0.0.1:8080/', dataDir: '/data/two' },
-    [
-      { scene: 'down', webhookId: 9, title: 'it came back', ...counts, delivered: 2 },
-      { scene: 'gone', webhookId: 10, title: 'it is gone', ...counts, failed: 1, canceled: 3 },
-      { scene: 'slow', webhookId: 11, title: 'it is slow', ...counts },
-    ],
-    18,
-  );
+  const results = [
+    { scene: 'down', webhookId: 9, title: 'it came back', ...counts, delivered: 2 },
+    { scene: 'gone', webhookId: 10, title: 'it is gone', ...counts, failed: 1, canceled: 3 },
+    { scene: 'slow', webhookId: 11, title: 'it is slow', ...counts },
+  ] as const;
+  const withOthers = (others: number) =>
+    sights({ url: 'http://127.0.0.1:8080/', dataDir: '/data/two' }, results, { perKind: 18, others });
+  const text = withOthers(0);
   expect(text).toContain('http://127.0.0.1:8080/console:');
   expect(text).toContain('  webhook  9  it came back (2 delivered)');
   expect(text).toContain('  webhook 10  it is gone (1 failed, 3 given up)');
   expect(text).toContain('  webhook 11  it is slow (no deliveries)');
-  expect(text).toContain('All 21 webhooks are inactive');
+  expect(text).toContain("The demonstration's 21 webhooks are inactive now");
   expect(text).toContain(' DATA_DIR=/data/two npx waybill demo --clean removes them.');
+  expect(text).not.toContain('other active');
+  expect(withOthers(1)).toContain(
+    "The e-shop's other active webhook got the demonstration's events as well.",
+  );
+  expect(withOthers(2)).toContain(
+    "The e-shop's 2 other active webhooks got the demonstration's events as well.",
+  );
 });
 
 describe('waiting for deliveries', () => {
