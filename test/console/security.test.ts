@@ -340,7 +340,7 @@ describe('forms', () => {
     const tested = await mine.ask(at);
     expect((await mine.ask(`${at}/test`, { csrf: tested.csrf })).status).toBe(200);
     const again = await mine.ask(`${at}/test`, { csrf: tested.csrf });
-    expect([again.status, again.text]).toEqual([409, expect.stringContaining('nothing was done again')]);
+    expect([again.status, again.text]).toEqual([409, expect.stringContaining('counts only once')]);
   });
 
   test('a large one is refused', async () => {
