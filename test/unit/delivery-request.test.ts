@@ -54,26 +54,28 @@ describe('where a request goes', () => {
   });
 });
 
+const request = {
+  ...wireEvent,
+  eshopId: 1,
+  url: 'https://shop.example/h',
+  method: 'POST',
+  secrets: ['whsec_AAAA'],
+  deliveryId: 'd-1',
+  eventType: 'UPDATE_ORDER',
+  entityId: '10001',
+  number: 21,
+  body: '{}',
+  at: new Date(1_700_000_000_999),
+} as const;
+
 test('headers say what is delivered', () => {
-  const request = {
-    ...wireEvent,
-    eshopId: 1,
-    url: 'https://shop.example/h',
-    method: 'POST',
-    secrets: ['whsec_AAAA'],
-    deliveryId: 'd-1',
-    eventType: 'UPDATE_ORDER',
-    entityId: '10001',
-    number: 21,
-    body: '{}',
-    at: new Date(1_700_000_000_999),
-  } as const;
   const { headers, body } = buildRequest(request, '1.2.3');
 
   expect(body).toBe('{}');
   expect(headers).toMatchObject({
     'content-type': 'application/json',
     'user-agent': 'Waybill/1.2.3',
+    'accept-encoding': 'identity',
     'x-service-event': 'UPDATE_ORDER',
     'x-service-delivery': 'd-1',
     'x-service-attempt': '21',
@@ -95,6 +97,37 @@ test('headers say what is delivered', () => {
     body: null,
   });
   expect(buildRequest({ ...request, method: 'GET' }, '1').headers).not.toHaveProperty('content-type');
+});
+
+test('static headers go along; the own ones win, but for the accepted encoding', () => {
+  const built = (staticHeaders: Record<string, string>, traceparent?: string) =>
+    buildRequest({ ...request, staticHeaders, ...(traceparent === undefined ? {} : { traceparent }) }, '1')
+      .headers;
+  const sent = built({ 'X-Gateway-Key': 'k', 'Accept-Encoding': 'gzip', 'USER-AGENT': 'other' });
+  expect(sent).toMatchObject({ 'X-Gateway-Key': 'k', 'Accept-Encoding': 'gzip', 'user-agent': 'Waybill/1' });
+  expect(sent).not.toHaveProperty('accept-encoding');
+  expect(sent).not.toHaveProperty('USER-AGENT');
+  expect(built({ Traceparent: 'theirs' }, 'ours')).toMatchObject({ traceparent: 'ours' });
+  expect(built({ Traceparent: 'theirs' }, 'ours')).not.toHaveProperty('Traceparent');
+  expect(built({ Traceparent: 'theirs' })).toMatchObject({ Traceparent: 'theirs' });
+  expect(built({})).not.toHaveProperty('traceparent');
+});
+
+test('an examination sends a request without signature, or with that of another one', () => {
+  const {
+    'x-service-signature': service,
+    'webhook-signature': standard,
+    ...rest
+  } = buildRequest(request, '1').headers;
+  expect(buildRequest({ ...request, unsigned: true }, '1').headers).toEqual(rest);
+  const altered = buildRequest({ ...request, signedAs: { body: '[]' } }, '1');
+  const other = buildRequest({ ...request, body: '[]' }, '1');
+  expect(altered.body).toBe('{}');
+  expect(altered.headers).toEqual(other.headers);
+  expect([altered.headers['x-service-signature'], altered.headers['webhook-signature']]).not.toEqual([
+    service,
+    standard,
+  ]);
 });
 
 describe('Retry-After', () => {
@@ -150,6 +183,19 @@ describe('the excerpt of an answer', () => {
     expect(safeExcerpt(Buffer.alloc(0))).toBeNull();
     // As long as the limit: the rest of the character may have been cut off.
     expect(safeExcerpt(Buffer.concat([Buffer.alloc(1023, 'x'), Buffer.from([0xc4])]))).toBe('x'.repeat(1023));
+  });
+
+  test.each([
+    ['text/plain; charset=iso-8859-2', 'ž'],
+    ['text/plain;charset=ISO-8859-2; format=flowed', 'ž'],
+    ['text/plain; Charset = "iso-8859-2"', 'ž'],
+    ['text/plain; charset=windows-1252', '\u00be'],
+    ['text/plain; charset=unheard-of', '\ufffd'],
+    ['text/plain; charset=', '\ufffd'],
+    ['text/plain', '\ufffd'],
+    [undefined, '\ufffd'],
+  ])('is read as %j says', (contentType, text) => {
+    expect(safeExcerpt(Buffer.from([0xbe]), contentType)).toBe(text);
   });
 
   test('never holds a control character, whatever the bytes', () => {

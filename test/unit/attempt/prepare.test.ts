@@ -1,6 +1,6 @@
 /** The request of an attempt. */
-import { describe, expect, test } from 'vitest';
-import { prepare } from '../../../src/attempt/prepare.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { prepare, prepareMany } from '../../../src/attempt/prepare.ts';
 import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
 import { at, waiting } from './delivery.ts';
 
@@ -63,6 +63,56 @@ describe('secrets', () => {
     ['no old one', { previousSecret: null, previousSecretUntil: at(1) }, ['new of 3/7']],
   ])('%s', (_, delivery, secrets) => {
     expect(request(delivery).secrets).toEqual(secrets);
+  });
+});
+
+test('a previous secret that cannot be opened stops no signing with its successor', () => {
+  const decryptSecret = (sealed: Buffer) => {
+    if (String(sealed) === 'old') throw new Error('no key opens it');
+    return String(sealed);
+  };
+  const rotated = { ...waiting, previousSecret: Buffer.from('old'), previousSecretUntil: at(1) };
+  expect(prepare({ decryptSecret }, rotated, 2).secrets).toEqual(['new']);
+});
+
+test('static headers are opened, and a test event is marked', () => {
+  const sealing = { decryptSecret: () => '{"X-Key":"k"}' };
+  expect(prepare(sealing, { ...waiting, headers: Buffer.from('sealed') }, 2).staticHeaders).toEqual({
+    'X-Key': 'k',
+  });
+  expect(request({ test: true }).test).toBe(true);
+});
+
+describe('the attempts of a batch', () => {
+  test('open each secret once, and that of another webhook, or a replaced one, anew', () => {
+    const decryptSecret = vi.fn(keys.decryptSecret);
+    const prepared = prepareMany({ decryptSecret });
+    const secrets = (delivery: Partial<DeliveryForAttempt>) =>
+      prepared({ ...waiting, ...delivery }, 2).secrets;
+    expect([secrets({}), secrets({})]).toEqual([['new of 3/7'], ['new of 3/7']]);
+    expect(decryptSecret).toHaveBeenCalledTimes(1);
+    expect([secrets({ webhookId: 8 }), secrets({ secret: Buffer.from('newer') })]).toEqual([
+      ['new of 3/8'],
+      ['newer of 3/7'],
+    ]);
+  });
+
+  test('share the body of an event, by what their webhooks ask for, over the last four bodies', () => {
+    const prepared = prepareMany(keys);
+    const body = (delivery: Partial<DeliveryForAttempt>) => prepared({ ...waiting, ...delivery }, 2).body;
+    const first = body({});
+    expect(first).toEqual(request({}).body);
+    expect(body({ webhookId: 8 })).toBe(first);
+    expect(body({ payloadVersion: 'v2' })).toEqual(request({ payloadVersion: 'v2' }).body);
+    expect(body({ eventId: 'b', snapshot: '{"a":1}' })).toEqual(Buffer.from('{"a":1}'));
+    expect(body({ eventId: 'c' })).not.toBe(first);
+    expect(body({})).toBe(first);
+    body({ eventId: 'd' });
+    expect(body({})).not.toBe(first);
+  });
+
+  test('have the numbers they are asked for', () => {
+    expect(prepareMany(keys)(waiting, 5)).toEqual({ ...request({}), number: 5 });
   });
 });
 
