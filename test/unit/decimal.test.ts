@@ -88,6 +88,7 @@ describe.each<[string, () => v.GenericSchema, [unknown, string | null][]]>([
       ['1234567890123456', digits],
       [1e21, digits],
       ['1e21', noDecimal],
+      ['1e+21', noDecimal],
       ['1e-7', noDecimal],
       ['twelve', noDecimal],
       [null, noDecimal],
@@ -199,7 +200,22 @@ describe('for any value the schemas accept', () => {
   });
 });
 
+test('money has two to four decimals in a record, a count no trailing zeros', () => {
+  expect([v.parse(money(), '1.5'), v.parse(count(), '1.50')]).toEqual(['1.50', '1.5']);
+  const written = (kind: 'money' | 'count', ...texts: string[]) =>
+    texts.filter((text) => v.is(writtenDecimal(kind, 'v2'), text));
+  expect(written('money', '1.50', '-1.2345', '1.5', '1.23456', '1', 'x1.50', '1.50x')).toEqual([
+    '1.50',
+    '-1.2345',
+  ]);
+  expect(written('count', '1', '-1.234567', '1.5', '1.50', '1.2345678', 'x1', '1x')).toEqual([
+    '1',
+    '-1.234567',
+    '1.5',
+  ]);
+});
+
 test('what is no decimal is not made one', () => {
-  expect(() => canonicalMoney('a')).toThrow(RangeError);
+  expect(() => canonicalMoney('a')).toThrow(new RangeError('"a" is not a decimal.'));
   expect(() => canonicalCount('1e3')).toThrow(RangeError);
 });

@@ -1,6 +1,7 @@
 /** The fields that several entities share: accepted values, and the words of refusals. */
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
+import { money, writtenDecimal } from '../../../src/domain/decimal.ts';
 import {
   country,
   currency,
@@ -10,16 +11,20 @@ import {
   identifier,
   integer,
   integerOf,
+  isLonger,
   oneOf,
   optional,
+  recordNumber,
+  recordNumberText,
   text,
+  uuid,
   webAddress,
 } from '../../../src/domain/fields.ts';
 import { list } from '../../../src/domain/list.ts';
 import { extendMarketplaces, shippedMarketplaces } from '../../../src/domain/order/marketplaces.ts';
 import { parseShipperCatalogue, shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
 import { sscc } from '../../../src/domain/sscc.ts';
-import { isoTimestamp, timestamp } from '../../../src/domain/timestamp.ts';
+import { dateOf, isoTimestamp, timestamp } from '../../../src/domain/timestamp.ts';
 import { refusal } from '../../support/refusal.ts';
 
 function told(schema: v.GenericSchema, value: unknown): string | null {
@@ -177,6 +182,28 @@ describe.each<[string, () => v.GenericSchema, [unknown, string | null][]]>([
     ],
   ],
   [
+    'a UUID',
+    () => uuid(),
+    [
+      ['01a204dd-8a46-7707-b199-6100010924c5', null],
+      ['01a204dd', 'must be a UUID'],
+    ],
+  ],
+  [
+    'the number of a record in a path',
+    () => recordNumberText(),
+    [
+      ['12', null],
+      ['-12', null],
+      ['9007199254740991', null],
+      ['9007199254740992', 'is too large'],
+      ['1.5', 'must be an integer'],
+      ['x12', 'must be an integer'],
+      ['12x', 'must be an integer'],
+      ['', 'must be an integer'],
+    ],
+  ],
+  [
     'an SSCC',
     () => sscc(),
     [
@@ -209,13 +236,91 @@ test('a sentence for the documentation stays with its schema', () => {
   expect(v.getDescription(described(text(1), 'Why.'))).toBe('Why.');
 });
 
-test('one of some whole numbers is documented as an integer', () => {
-  expect(v.getMetadata(integerOf([0, 2], 'no')).jsonSchema).toEqual({ type: 'integer', enum: [0, 2] });
+// What generators of clients have to know (docs/interface.md, C20).
+test.each<[string, () => v.GenericSchema, object]>([
+  [
+    'one of some whole numbers as an integer',
+    () => integerOf([0, 2], 'no'),
+    { jsonSchema: { type: 'integer', enum: [0, 2] } },
+  ],
+  [
+    'the number of a record as int64',
+    () => recordNumber(),
+    { jsonSchema: { type: 'integer', format: 'int64' } },
+  ],
+  [
+    'likewise as text, with what is added',
+    () => recordNumberText({ minimum: 1 }),
+    { jsonSchema: { type: 'integer', format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } },
+  ],
+  [
+    'countries as a component',
+    () => country(),
+    {
+      ref: 'Country',
+      jsonSchema: {
+        type: 'string',
+        enum: expect.arrayContaining(['CZ', 'SK']),
+        description: expect.stringContaining('ISO 3166-1 alpha-2'),
+      },
+    },
+  ],
+  [
+    'currencies as a component',
+    () => currency(),
+    {
+      ref: 'Currency',
+      jsonSchema: {
+        type: 'string',
+        enum: expect.arrayContaining(['CZK', 'EUR']),
+        description: expect.stringContaining('ISO 4217'),
+      },
+    },
+  ],
+  [
+    'SSCCs by their digits',
+    () => sscc(),
+    {
+      jsonSchema: {
+        type: 'string',
+        pattern: '^\\d{18}$',
+        description: expect.stringContaining('check digit'),
+      },
+    },
+  ],
+  [
+    'timestamps as date-times',
+    () => timestamp(),
+    { jsonSchema: { type: 'string', format: 'date-time', description: expect.stringContaining('ISO 8601') } },
+  ],
+  ['money as a decimal', () => money(), { ref: 'Decimal', narrowed: { description: 'At most 4 decimals.' } }],
+  [
+    'written money in v21 as a number',
+    () => writtenDecimal('money', 'v21'),
+    { jsonSchema: { type: 'number', format: 'double' } },
+  ],
+])('documents %s', (_, make, metadata) => {
+  expect(v.getMetadata(make())).toMatchObject(metadata);
+});
+
+test('the number of a record is read from its text', () => {
+  expect(v.parse(recordNumberText(), '-12')).toBe(-12);
+});
+
+test('characters are counted, not the units that they take', () => {
+  expect(['abc', '😀😀😀', 'abcd', '😀abc'].map((value) => isLonger(value, 3))).toEqual([
+    false,
+    false,
+    true,
+    true,
+  ]);
 });
 
 test('a time is written in UTC with milliseconds', () => {
   expect(isoTimestamp(new Date(0))).toBe('1970-01-01T00:00:00.000Z');
   expect(isoTimestamp(null)).toBeNull();
+  expect(dateOf('1970-01-01T00:00:00.000Z')).toEqual(new Date(0));
+  expect(dateOf(undefined)).toBeUndefined();
   expect(v.parse(timestamp(), '2026-11-20T19:33:00+01:00')).toBe('2026-11-20T18:33:00.000Z');
 });
 

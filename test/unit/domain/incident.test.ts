@@ -6,6 +6,7 @@ import {
   isLastCall,
   type Retried,
   spentAt,
+  warningTimes,
 } from '../../../src/domain/incident.ts';
 import {
   defaultRetryPolicy,
@@ -74,6 +75,37 @@ test('the first of several deliveries tells the deactivation, and none tells not
   const told = deactivationAt(defaultRetryPolicy, { incidentRetries: [later, old] });
   expect(told?.getTime()).toBe(end);
   expect(deactivationAt(defaultRetryPolicy, { incidentRetries: null })).toBeNull();
+});
+
+test('an incident is shown with the earliest deactivation, if anything is being retried', () => {
   const none = { incidentSince: null, incidentFailures: null, incidentError: null, incidentRetries: null };
   expect(incidentOf(defaultRetryPolicy, none)).toBeNull();
+  expect(incidentOf(defaultRetryPolicy, { ...none, incidentSince: new Date(0) })).toBeNull();
+  expect(incidentOf(defaultRetryPolicy, { ...none, incidentFailures: 2 })).toBeNull();
+  const failing = { ...none, incidentSince: new Date(0), incidentFailures: 2, incidentError: 'HTTP 503' };
+  const shown = { since: '1970-01-01T00:00:00.000Z', failures: 2, lastError: 'HTTP 503' };
+  expect(incidentOf(defaultRetryPolicy, failing)).toEqual({ ...shown, deactivationAt: null });
+  const last = { attemptsMade: 21, nextAttemptAt: null, windowStartedAt: 0, lastAttemptAt: 46 * HOUR };
+  expect(incidentOf(defaultRetryPolicy, { ...failing, incidentRetries: [last] })).toEqual({
+    ...shown,
+    deactivationAt: '1970-01-02T22:00:00.000Z',
+  });
+});
+
+describe('the warning comes', () => {
+  const policy = { ...defaultRetryPolicy, coefficient: 1, maxRetries: 1 };
+  const usual = life(defaultRetryPolicy).end;
+
+  test.each([
+    ['a day before the end or after six hours', usual, 24 * HOUR, 6 * HOUR],
+    ['in half of these times if the retries take half as long', usual / 2, 12 * HOUR, 3 * HOUR],
+    ['no earlier if they take longer', 47 * HOUR, 24 * HOUR, 6 * HOUR],
+  ])('%s', (_, initialIntervalMs, leadMs, patienceMs) => {
+    expect(warningTimes({ ...policy, initialIntervalMs })).toEqual({ leadMs, patienceMs });
+  });
+
+  test('only if all retries take a minute at least', () => {
+    expect(warningTimes({ ...policy, initialIntervalMs: 60_000 })).not.toBeNull();
+    expect(warningTimes({ ...policy, initialIntervalMs: 59_999 })).toBeNull();
+  });
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { text } from '../../../src/domain/fields.ts';
 import { itemsOf, lines, list, MAX_LINES } from '../../../src/domain/list.ts';
 import { ENOUGH_PROBLEMS, invalid, MAX_PROBLEMS } from '../../../src/domain/problem.ts';
-import { assertRecordSize, MAX_RECORD_BYTES } from '../../../src/domain/record-size.ts';
+import { assertListSize, assertRecordSize, MAX_RECORD_BYTES } from '../../../src/domain/record-size.ts';
 import { problemsOf } from '../../../src/domain/validation.ts';
 
 const item = v.strictObject({ name: text(3) });
@@ -117,5 +117,15 @@ describe('a record', () => {
   test('is counted in bytes', () => {
     const record = { text: 'ž'.repeat(most / 2) };
     expect(() => assertRecordSize('order', record, false)).toThrow('The order would be 249 KiB');
+    const json = JSON.stringify(sized(most));
+    expect(() => assertRecordSize('order', json, false)).not.toThrow();
+    expect(() => assertRecordSize('order', `${json} `, false)).toThrow('The order would be 249 KiB');
+  });
+
+  test('of a page: all of them together have at most 8 MiB', () => {
+    expect(() => assertListSize(8_388_608)).not.toThrow();
+    expect(() => assertListSize(8_388_609)).toThrow(
+      'items: the records of this page are more than 8 MiB as JSON: ask for fewer; 30 always fit.',
+    );
   });
 });

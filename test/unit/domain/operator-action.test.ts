@@ -3,9 +3,15 @@ import { describe, expect, test } from 'vitest';
 import {
   type ActionName,
   type ActionTarget,
+  acceptedActions,
   answerTo,
+  askedBy,
+  attribution,
+  heldBy,
   MAX_NAME_CHARS,
   MAX_REASON_CHARS,
+  type OperatorAction,
+  operatorHoldOf,
 } from '../../../src/domain/operator-action.ts';
 
 const now = new Date('2026-11-20T12:00:00Z');
@@ -224,4 +230,63 @@ describe('is done', () => {
   ])('%s, %s', (action, _, change, sentence) => {
     expect(answerTo(action, { ...waiting, ...change })).toEqual({ accepted: true, sentence });
   });
+});
+
+test.each<[string, Partial<ActionTarget>, ActionName[]]>([
+  ['waiting', {}, ['tryNow', 'hold', 'giveUp']],
+  ['held', { hold: held }, ['resume', 'giveUp']],
+  ['under way', { underWay: 2 }, ['hold', 'giveUp']],
+  ['given up', { hold: givenUp }, []],
+  ['ended', { state: 'delivered' }, []],
+])('a page offers of a delivery that is %s what would be accepted', (_, change, names) => {
+  expect(acceptedActions({ ...waiting, ...change })).toEqual(names);
+});
+
+describe('who stopped a delivery', () => {
+  const action = (name: ActionName, by: string): OperatorAction => ({ ...anna, id: by, action: name, by });
+  const nobody = { by: 'an operator', reason: '', at: '' };
+
+  test.each<[string, 'hold' | 'giveUp' | null, OperatorAction[] | null, object | null]>([
+    ['nobody', null, [action('hold', 'anna')], null],
+    [
+      'who asked for it last',
+      'hold',
+      [action('hold', 'eva'), action('resume', 'eva'), action('hold', 'anna'), action('tryNow', 'jan')],
+      held,
+    ],
+    ['who gave it up', 'giveUp', [action('giveUp', 'anna'), action('hold', 'eva')], givenUp],
+    ['unknown, as nothing of it is recorded', 'hold', [action('giveUp', 'eva')], { stop: 'hold', ...nobody }],
+    ['unknown, as nothing is recorded', 'hold', null, { stop: 'hold', ...nobody }],
+  ])('%s', (_, stop, actions, hold) => {
+    expect(operatorHoldOf(stop, actions)).toEqual(hold);
+  });
+
+  test('only a delivery that is shown as held is shown as held by somebody', () => {
+    const delivery = {
+      state: 'held',
+      operatorStop: 'hold',
+      operatorActions: [action('hold', 'anna')],
+    } as const;
+    expect(heldBy(delivery)).toEqual(anna);
+    expect(heldBy({ ...delivery, state: 'canceled' })).toBeNull();
+    expect(heldBy({ ...delivery, operatorStop: 'giveUp' })).toBeNull();
+    expect(heldBy({ ...delivery, operatorStop: null })).toBeNull();
+  });
+
+  test.each([
+    [anna, 'anna at 2026-11-20T11:00:00.000Z: stock-taking'],
+    [{ ...anna, reason: '' }, 'anna at 2026-11-20T11:00:00.000Z'],
+    [{ ...anna, at: '' }, 'anna: stock-taking'],
+    [nobody, 'an operator'],
+  ])('%j in words: %s', (hold, words) => {
+    expect(attribution(hold)).toBe(words);
+  });
+});
+
+test('a user of the e-shop is recorded as such, and a name is cut to its greatest length', () => {
+  const long = 'x'.repeat(101);
+  expect(askedBy('warehouse', 'anna')).toEqual({ by: 'anna' });
+  expect(askedBy('shop', 'zoe')).toEqual({ by: 'zoe (e-shop)', user: true });
+  expect(askedBy('warehouse', long)).toEqual({ by: 'x'.repeat(100) });
+  expect(askedBy('shop', long)).toEqual({ by: 'x'.repeat(100), user: true });
 });

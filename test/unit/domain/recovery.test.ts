@@ -1,6 +1,12 @@
 /** The pace of a recovery, and its displayed progress. */
 import { describe, expect, test } from 'vitest';
-import { estimatedDurationMs, recoveryReason } from '../../../src/domain/recovery.ts';
+import {
+  estimatedDurationMs,
+  isUnderWay,
+  recoveryOfWebhook,
+  recoveryReason,
+  shownRecoveryState,
+} from '../../../src/domain/recovery.ts';
 import {
   allowanceFor,
   nextPace,
@@ -43,6 +49,7 @@ describe('the pace', () => {
     expect(allowanceFor(failing, fresh)).toBe(1);
     expect(allowanceFor({ ...failing, created: 31 }, fresh)).toBe(20);
     expect(allowanceFor(counts({ created: 19, retrying: 19 }), fresh)).toBe(20);
+    expect(allowanceFor(counts({ created: 20, retrying: 20 }), fresh)).toBe(1);
     expect(allowanceFor(counts({ created: 2_000, retrying: 1_000 }), fresh)).toBe(0);
   });
 
@@ -67,6 +74,7 @@ describe('the pace', () => {
       superseded: 70,
       rate: null,
     });
+    expect(allowanceFor(counts({ created: 70, superseded: 70 }), fresh)).toBe(20);
     const taking = counts({ created: 100, superseded: 75 });
     expect(allowanceFor(taking, { ...fresh, superseded: 15 })).toBe(170);
     expect(nextPace(fresh, taking, { elapsedS: 1, ageS: 1 })).toMatchObject({ ended: 25, rate: 25 });
@@ -140,6 +148,7 @@ describe('the duration', () => {
     [1_000, null, 1, 6_000],
     [100, null, null, 4_000],
     [100, 0, null, 4_000],
+    [100, 50, null, 4_000],
   ])('of %i, at %s per second, attempts of %s ms: %i ms', (deliveries, rate, meanMs, ms) => {
     expect(estimatedDurationMs(deliveries, { rate, meanMs })).toBe(ms);
   });
@@ -199,12 +208,31 @@ describe('its progress', () => {
     expect(recoveryProgress(tail).estimatedEndAt).toEqual(stored.lastRetryAt);
     expect(recoveryProgress({ ...tail, lastRetryAt: null }).estimatedEndAt).toEqual(now);
   });
+
+  test.each<[string, Partial<StoredRecovery>, string | null]>([
+    ['nothing is left', { found: 32, pending: 0, retrying: 0, created: 32, rate: null }, '10:00:00'],
+    ['the last retry is overdue', { exhausted: true, pending: 0, lastRetryAt: new Date(0) }, '10:00:00'],
+    ['retries are left, and new ones', { exhausted: true, rate: 0.8 }, '10:00:10'],
+    ['only retries are left, but not all was looked at', { pending: 0, rate: 6.3 }, '10:00:10'],
+    [
+      'nothing has ended but what was superseded',
+      { created: 28, failed: 0, superseded: 20, rate: 8 },
+      '10:00:10',
+    ],
+    ['nothing ends', { rate: 0 }, null],
+  ])('when %s', (_, change, time) => {
+    const end = time === null ? null : new Date(`2026-11-20T${time}Z`);
+    expect(recoveryProgress({ ...stored, ...change }).estimatedEndAt).toEqual(end);
+  });
 });
 
 describe('its reason', () => {
   test.each([
     [{}, null],
     [{ state: 'completed' }, null],
+    [{ state: 'completed', by: 'user' }, null],
+    [{ state: 'paused' }, null],
+    [{ state: 'paused', by: 'operator', words: '' }, 'Paused by the operator of the warehouse.'],
     [{ webhookInactive: true }, 'The webhook is inactive: the recovery continues when it is activated.'],
     [{ state: 'paused', by: 'user', webhookInactive: true }, 'Paused on request.'],
     [
@@ -215,5 +243,49 @@ describe('its reason', () => {
     [{ state: 'canceled', by: 'deletion' }, 'Canceled with its webhook, which was deleted.'],
   ] as const)('%o', (change, reason) => {
     expect(recoveryReason({ ...stored, ...change })).toBe(reason);
+  });
+});
+
+describe('its state', () => {
+  test.each([
+    ['running', 'running', 'paused', true],
+    ['paused', 'paused', 'paused', true],
+    ['completed', 'completed', 'completed', false],
+    ['canceled', 'canceled', 'canceled', false],
+  ] as const)(
+    '%s: shown as %s, while the webhook is inactive as %s; under way: %s',
+    (state, active, inactive, goesOn) => {
+      expect(shownRecoveryState({ ...stored, state })).toBe(active);
+      expect(shownRecoveryState({ ...stored, state, webhookInactive: true })).toBe(inactive);
+      expect(isUnderWay(state)).toBe(goesOn);
+    },
+  );
+});
+
+describe('what is recovered', () => {
+  const [created, deactivated, asked] = [
+    new Date('2026-11-01'),
+    new Date('2026-11-10'),
+    new Date('2026-10-01'),
+  ];
+  const usual = ['failed', 'expired', 'missed'];
+  const webhook = { registeredAt: created, deactivatedAt: deactivated };
+
+  test.each([
+    ['since the last deactivation, unless asked', {}, { since: deactivated, include: usual }],
+    ['since the time asked for', { since: deactivated }, { since: deactivated, include: usual }],
+    ['nothing from before the webhook', { since: asked }, { since: created, include: usual }],
+    [
+      'also from before the webhook, if the outcomes are named',
+      { since: asked, include: ['missed'] },
+      { since: asked, include: ['missed'] },
+    ],
+    ['the outcomes named', { include: ['canceled'] }, { since: deactivated, include: ['canceled'] }],
+  ] as const)('%s', (_, request, recovery) => {
+    expect(recoveryOfWebhook(request, webhook)).toEqual(recovery);
+  });
+
+  test('nothing that is known, of a webhook that was never deactivated', () => {
+    expect(recoveryOfWebhook({}, { ...webhook, deactivatedAt: null })).toBeNull();
   });
 });

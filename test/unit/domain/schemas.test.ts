@@ -7,7 +7,9 @@ import { describeSchema } from '../../../src/api/json-schema.ts';
 import { type CatalogueEntry, catalogue, idOf } from '../../../src/domain/catalogue.ts';
 import { contractSchema } from '../../../src/domain/contract.ts';
 import { count, money, payloadVersions, writtenDecimal } from '../../../src/domain/decimal.ts';
+import { eshopPatchSchema, eshopRecordSchema } from '../../../src/domain/eshop.ts';
 import { eventTypeNames, eventTypes, stockMovementTypes } from '../../../src/domain/event-types.ts';
+import { examinationSchema } from '../../../src/domain/examination.ts';
 import { country, currency, flag, identifier, oneOf, optional, text } from '../../../src/domain/fields.ts';
 import { list } from '../../../src/domain/list.ts';
 import { shippedMarketplaces } from '../../../src/domain/order/marketplaces.ts';
@@ -23,6 +25,7 @@ import { returnInputSchema, returnLinesSchema } from '../../../src/domain/return
 import { returnStatuses } from '../../../src/domain/return/status.ts';
 import { roles } from '../../../src/domain/role.ts';
 import { stockMovementInputSchema } from '../../../src/domain/stock/movement.ts';
+import { testResultSchema } from '../../../src/domain/test-delivery.ts';
 import { timestamp } from '../../../src/domain/timestamp.ts';
 import {
   deactivationReasons,
@@ -44,6 +47,10 @@ const inputs = {
   webhookRecord: webhookRecordSchema,
   webhookWithSecret: webhookWithSecretSchema,
   contract: contractSchema,
+  eshopRecord: eshopRecordSchema,
+  eshopPatch: eshopPatchSchema,
+  examination: examinationSchema,
+  testResult: testResultSchema,
   shipper: shipperSchema,
 };
 /** Made on demand, so that the code that makes them runs within a test. */
@@ -128,6 +135,11 @@ test('the values of every enumeration', () => {
     method: ['POST', 'GET'],
     payloadVersion: ['v2', 'v21'],
     ordering: ['none', 'record', 'latest'],
+  });
+  expect(of(examinationSchema)).toEqual({ verdict: ['ok', 'warning', 'fail'] });
+  expect(of(testResultSchema)).toEqual({
+    method: ['POST', 'GET'],
+    outcome: ['success', 'failure', 'gone', 'inconclusive'],
   });
   expect(deactivationReasons).toEqual(['user', 'retriesExhausted', 'gone']);
   expect(roles).toEqual(['shop', 'warehouse']);
@@ -251,6 +263,15 @@ describe('the record’s form of a field', () => {
     expect(v.parse(form, '2026-11-20T19:33:00.000+01:00')).toBe('2026-11-20T19:33:00.000+01:00');
     expect(v.is(form, 'today')).toBe(false);
     expect(v.getExamples(writtenTimestamp())).toEqual(['2026-11-20T19:33:00.000Z']);
+  });
+
+  test('an object goes without the word for a request in its name', () => {
+    const ref = (input: string, version: 'v2' | 'v21') =>
+      v.getMetadata(recordForm(v.pipe(v.object({ a: text(1) }), v.metadata({ ref: input })), version)).ref;
+    expect(ref('LineInput', 'v21')).toBe('Line');
+    expect(ref('LineInput', 'v2')).toBe('LineV2');
+    expect(ref('InputLine', 'v21')).toBe('InputLine');
+    expect(v.getMetadata(recordForm(v.object({ a: text(1) }), 'v2')).ref).toBeUndefined();
   });
 
   test('everything else stays as it is', () => {

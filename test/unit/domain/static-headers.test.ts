@@ -7,6 +7,7 @@ import { Problem } from '../../../src/domain/problem.ts';
 import {
   headersOrNull,
   MASK,
+  masked,
   newHeadersField,
   replacedHeaders,
   replacedHeadersField,
@@ -163,4 +164,8 @@ describe('a PUT', () => {
       'headers: must be at most 4096 bytes long, names and values together',
     );
   });
+});
+
+test('the names are shown without the values', () => {
+  expect(masked(['X-Key', 'X-Other'])).toEqual({ 'X-Key': '•••', 'X-Other': '•••' });
 });

@@ -2,7 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import { stockMovementTypes } from '../../../src/domain/event-types.ts';
 import { changed, changeOf, negated, shortOf, unitsBySku } from '../../../src/domain/stock/arithmetic.ts';
-import { newMovement, sampleMovementOf, sampleStockMovement } from '../../../src/domain/stock/movement.ts';
+import {
+  movementOfLine,
+  newMovement,
+  sampleMovementOf,
+  sampleStockMovement,
+} from '../../../src/domain/stock/movement.ts';
 import { refusal } from '../../support/refusal.ts';
 
 const none = { available: '0', reserved: '0', onHold: '0', awaiting: '0' };
@@ -61,6 +66,24 @@ test('the units of each product are the sum of its lines', () => {
     ['TEA', '0.3'],
     ['CUP', '2'],
   ]);
+});
+
+test('the movement of a line has its lot and the record that it is of', () => {
+  const line = { sku: 'TEA', lot: 'L1' };
+  const movement = {
+    type: 'order',
+    ...line,
+    count: '-2',
+    expirationDate: null,
+    reference: '10001',
+    note: null,
+  };
+  expect(movementOfLine('order', line, '-2', '10001')).toEqual(movement);
+  const expirationDate = '2027-01-31';
+  expect(movementOfLine('order', { ...line, expirationDate }, '-2', '10001')).toEqual({
+    ...movement,
+    expirationDate,
+  });
 });
 
 describe('a movement', () => {

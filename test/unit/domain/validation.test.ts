@@ -86,10 +86,21 @@ describe('a body is held against schema and rules', () => {
     expect(refusal(() => check(body))).toBe(`400 ${message}`);
   });
 
+  test('a rule is asked only if the schema accepts all of its fields', () => {
+    expect(refusal(() => check({ from: '9', to: 2 }))).toBe('400 from: must be a number');
+    expect(
+      rules.flatMap((one) => one(null, { refused: new Set(), before: null, context: { longest: 1 } })),
+    ).toEqual([]);
+  });
+
   test('a body that is none leaves no field to ask about', () => {
     asked.length = 0;
     expect(refusal(() => check('text'))).toBe('400 must be an object');
     expect(refusal(() => check(null))).toBe('400 must be an object');
+    const all = v.object({ note: v.optional(v.string(), 'bad') });
+    expect(refusal(() => validate(all, [], { rules, before: null, context: { longest: 10 } }))).toBe(
+      '400 must be an object, not a list',
+    );
     expect(asked).toEqual([]);
   });
 
@@ -129,6 +140,19 @@ describe('fields too many', () => {
       `400 ${['own.x', 'own.y', 'things.1.z', 'things.1.constructed', 'b', 'a']
         .map((path) => `${path}: unknown field`)
         .join('; ')}`,
+    );
+  });
+
+  test('are told apart from fields that are missing and from what is no object', () => {
+    expect(refusal(() => validate(schema, { own: {} }))).toBe('400 own.name: is required');
+    expect(refusal(() => validate(schema, { own: 7 }))).toBe('400 own: must be an object');
+  });
+
+  test('one of them at least is named where the names are free', () => {
+    const free = v.record(v.string(), inner);
+    expect(refusal(() => validate(free, { a: { name: 'a', y: 1 } }))).toBe('400 a.y: unknown field');
+    expect(refusal(() => validate(v.record(v.string(), free), { a: { b: { name: 'a', y: 1 } } }))).toBe(
+      '400 a.b.y: unknown field',
     );
   });
 

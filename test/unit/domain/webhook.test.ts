@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { contractOf, contractProblems } from '../../../src/domain/contract.ts';
 import { eventTypeNames } from '../../../src/domain/event-types.ts';
-import { NO_LATEST, urlProblem, webhookInputSchema } from '../../../src/domain/webhook.ts';
-import { secretProblem } from '../../../src/domain/webhook-secret.ts';
+import { NO_LATEST, settingsOf, urlProblem, webhookInputSchema } from '../../../src/domain/webhook.ts';
+import { ownSecretField, secretProblem } from '../../../src/domain/webhook-secret.ts';
 
 const body = { url: 'https://shop.example/h', webhookType: 'UPDATE_ORDER', active: true, method: 'POST' };
 
@@ -36,6 +36,7 @@ test.each([
   ['http://shop.example/%2E%2e?a=b', PARTS],
   ['http://shop.example/a..b/.well-known?path=/../', null],
   ['http://shop.example/%zz', PERCENT],
+  ['http://shop.example/%2x', PERCENT],
   ['http://shop.example/?order=%', PERCENT],
   ['http://shop.example/%C5%BE', null],
   ['ftp://shop.example', ABSOLUTE],
@@ -79,6 +80,14 @@ test.each([
   [`whsec_ ${encoded(32).slice(6)}`, ENCODED],
 ])('the secret %j: %s', (secret, problem) => {
   expect(secretProblem(secret)).toBe(problem);
+});
+
+test('a secret that is brought along is held against the same; null is as good as none', () => {
+  const problems = (secret: unknown) =>
+    v.safeParse(ownSecretField, secret).issues?.map(({ message }) => message);
+  expect(['x'.repeat(24), null, undefined].map(problems)).toEqual([undefined, undefined, undefined]);
+  expect(problems('short')).toEqual([LENGTH]);
+  expect(problems(7)).toEqual(['must be a string']);
 });
 
 describe('the body', () => {
@@ -128,6 +137,13 @@ describe('the body', () => {
     expect(v.is(webhookInputSchema, { ...body, events: [] })).toBe(false);
     expect(v.is(webhookInputSchema, { ...body, parameters: { packingLists: true } })).toBe(false);
   });
+});
+
+test('the settings of a webhook are what its e-shop writes', () => {
+  const settings = { ...v.parse(webhookInputSchema, body), ordering: 'none' } as const;
+  expect(settingsOf(Object.assign({ id: 7, registeredAt: '2026-11-20T19:33:00.000Z' }, settings))).toEqual(
+    settings,
+  );
 });
 
 describe('the contract', () => {

@@ -1,7 +1,7 @@
 /** Words as they appear in messages, mails and the documentation. */
 import { expect, test } from 'vitest';
-import { recordNotFound } from '../../../src/domain/problem.ts';
-import { article, capital, counted } from '../../../src/domain/words.ts';
+import { existing, recordNotFound } from '../../../src/domain/problem.ts';
+import { anchor, article, capital, counted, oneLine, withoutUnseen } from '../../../src/domain/words.ts';
 import { refusal } from '../../support/refusal.ts';
 
 test.each([
@@ -29,4 +29,33 @@ test('a record that is not there is named with its identifier', () => {
     });
   expect(thrown('order', 'NOPE')).toBe('404 Order NOPE does not exist.');
   expect(thrown('stock movement', 7)).toBe('404 Stock movement 7 does not exist.');
+});
+
+test.each([
+  ['a\r\n\tb', 'a b'],
+  ['\u001b[31mred\u0000', ' [31mred '],
+  ['left\u202eright\u2066 \u2028', 'left right   '],
+  ['Žluťoučký kůň 😀', 'Žluťoučký kůň 😀'],
+])('foreign text, %j, is shown in one line as %j', (text, line) => {
+  expect(oneLine(text)).toBe(line);
+});
+
+test('on several lines, what a terminal would obey is seen', () => {
+  const text = 'a\tb\r\n\u001b[31m\u202eč';
+  expect(withoutUnseen(text)).toBe('a\tb\r\n\ufffd[31m\ufffdč');
+  expect(withoutUnseen(text, (character) => `<${character.charCodeAt(0)}>`)).toBe('a\tb\r\n<27>[31m<8238>č');
+});
+
+test.each([
+  ['What is W13?', 'what-is-w13'],
+  ['`Retry-After` & waits', 'retry-after-waits'],
+  ['(Žluťoučký) kůň', 'žluťoučký-kůň'],
+  ['…', ''],
+])('the heading %j has the anchor %j', (heading, id) => {
+  expect(anchor(heading)).toBe(id);
+});
+
+test('a record that is there is returned', () => {
+  expect(existing('order', 'A', 0)).toBe(0);
+  expect(refusal(() => existing('order', 'NOPE', null))).toBe('404 Order NOPE does not exist.');
 });
