@@ -104,8 +104,8 @@ export const faultDefects: readonly FaultDefect[] = [
     group: 'recovery',
     fault: 'worker killed in a recovery',
     file: 'src/db/recoveries/step.ts',
-    text: '|| page?.last === true}',
-    replacement: '|| (page !== null && recovery.created > 0)}',
+    text: '(page?.last === true && idAt(recovery.until) <= mark)',
+    replacement: '(page !== null && recovery.created > 0)',
     noticed: 'A recovery takes itself for complete before it has looked at everything.',
   },
   {

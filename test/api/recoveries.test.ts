@@ -6,6 +6,7 @@ import { stepRecovery } from '../../src/db/recoveries/step.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
 import { endDeliveries, fireEvent, type Lost, loseEvents, recoveredBy } from '../support/recoveries.ts';
+import { until } from '../support/until.ts';
 
 let api: TestApi;
 let eshop: TestEshop;
@@ -377,7 +378,11 @@ describe('a recovery', () => {
     expect(sizes).toEqual([60, 130, 130, 130]);
     const created = await recoveredBy(api.sql, recoveryId);
     expect(created.map(({ eventId }) => eventId)).toEqual([...events].sort());
-    expect((await read(recoveryId)).data).toMatchObject({ state: 'completed', done: 130, left: 0 });
+    await until('the end', async () => {
+      await stepRecovery(api.sql, recoveryId);
+      return (await read(recoveryId)).data.state === 'completed';
+    });
+    expect((await read(recoveryId)).data).toMatchObject({ done: 130, left: 0 });
   });
 
   test('of what nobody takes, only tries whether that has changed', async () => {

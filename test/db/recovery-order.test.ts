@@ -6,9 +6,12 @@ import { keepOrder } from '../../src/db/outbox/keep-order.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { beginRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { type RecoveryStep, stepRecovery } from '../../src/db/recoveries/step.ts';
+import { transaction } from '../../src/db/transaction.ts';
+import { timeOf } from '../../src/domain/id-time.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
-import { loseEvents, recoveredBy } from '../support/recoveries.ts';
+import { fireEvent, fireWithin, loseEvents, recoveredBy } from '../support/recoveries.ts';
+import { until } from '../support/until.ts';
 
 let database: TestDatabase;
 let eshopId: number;
@@ -61,8 +64,11 @@ test('a record that is refused holds up no other, however many of its events wai
   for (let steps = 0; steps < 5; steps += 1) await stepAndAttempt(recoveryId, 'refused');
   const created = await recoveredBy(database.sql, recoveryId);
   expect(created.filter(({ state }) => state === 'delivered')).toHaveLength(30);
-  const { recovery } = (await stepRecovery(database.sql, recoveryId)) ?? {};
-  expect(recovery).toMatchObject({ pending: 39, inOrder: 39, retrying: 1, failed: 0, exhausted: true });
+  const recovery = await until('no more events', async () => {
+    const step = await stepRecovery(database.sql, recoveryId);
+    return step?.recovery.exhausted === true ? step.recovery : undefined;
+  });
+  expect(recovery).toMatchObject({ pending: 39, inOrder: 39, retrying: 1, failed: 0 });
 });
 
 test('where only the latest counts, what is superseded is no success of a receiver that refuses everything', async () => {
@@ -91,4 +97,46 @@ test('where only the latest counts, a recovery grows faster as long as its recei
   }
   expect(sizes).toEqual([20, 60, 140, 300]);
   expect(await readRecovery(database.sql, recoveryId)).toMatchObject({ failed: 0, superseded: 296 });
+});
+
+test('an event that is committed after the first step is found, and nothing is delivered twice', async () => {
+  const { sql } = database;
+  // Of its own: what other tests fired is missed, too.
+  const webhookType = 'UPDATE_ORDER';
+  const webhookId = await insertWebhook(sql, eshopId, webhookType);
+  await sql`update webhooks set active = false where id = ${webhookId}`;
+  const since = new Date(Date.now() - 3_600_000);
+  const early = await fireEvent({ sql, eshopId }, 'early', webhookType);
+  let commit = () => {};
+  const held = new Promise<void>((resolve) => {
+    commit = resolve;
+  });
+  let writing: Promise<unknown> = held;
+  const late = await new Promise<string>((resolve) => {
+    writing = transaction(sql, async (tx) => {
+      resolve(await fireWithin(tx, eshopId, 'late', webhookType));
+      await held;
+    });
+  });
+  await sql`update webhooks set active = true where id = ${webhookId}`;
+  const terms = {
+    eshopId,
+    webhookId,
+    webhookType,
+    since,
+    until: null,
+    include: ['missed', 'canceled'],
+  } as const;
+  const { recoveryId } = await beginRecovery(sql, terms);
+  const eventIds = async () => (await recoveredBy(sql, recoveryId)).map(({ eventId }) => eventId);
+  await stepRecovery(sql, recoveryId);
+  expect(await eventIds()).toEqual([early]);
+  await sql`update deliveries set state = 'canceled' where recovery_id = ${recoveryId}`;
+  // Without the transaction the mark would be past the event by now.
+  await until('the mark', async () => Date.now() > timeOf(late).getTime() + 1_500);
+  expect((await stepRecovery(sql, recoveryId))?.recovery).toMatchObject({ exhausted: false });
+  commit();
+  await writing;
+  await until('no more events', async () => (await stepRecovery(sql, recoveryId))?.recovery.exhausted);
+  expect((await eventIds()).toSorted()).toEqual([early, late].toSorted());
 });

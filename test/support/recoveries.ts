@@ -23,7 +23,13 @@ export async function fireEvent(
   return await transaction(sql, (tx) => fireWithin(tx, eshopId, entityId, type));
 }
 
-async function fireWithin(tx: Transaction, eshopId: number, entityId: string, type: EventType) {
+/** The same in a transaction of the test's. */
+export async function fireWithin(
+  tx: Transaction,
+  eshopId: number,
+  entityId: string,
+  type: EventType = 'CREATE_ORDER',
+) {
   const record = { eshopOrderId: entityId };
   await recordEvent(tx, { eshopId, type, entityId, record });
   const [row] = await tx<{ id: string }[]>`

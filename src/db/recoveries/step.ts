@@ -2,6 +2,7 @@
  * One step of a recovery: creates as many deliveries as its pace allows, in one transaction with its new position. A
  * repeated step continues after it.
  */
+import { idAt } from '../../domain/id-time.ts';
 import {
   allowanceFor,
   endedOf,
@@ -9,6 +10,7 @@ import {
   type RecoveryPace,
   type StepTiming,
 } from '../../domain/recovery-pace.ts';
+import { lowWaterMark } from '../low-water-mark.ts';
 import { createRecoveredDeliveries } from '../outbox/recovered-deliveries.ts';
 import type { Pool } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
@@ -58,13 +60,19 @@ async function goOn(tx: Transaction, recovery: RecoveryRow, before: StepState): 
   }
   const pace = nextPace(before, recovery, before);
   const allowance = recovery.exhausted ? 0 : allowanceFor(recovery, before);
-  const page = allowance === 0 ? null : await nextLostEvents(tx, recovery, before.lookedAtId, allowance);
+  const from = before.lookedAtId ?? idAt(recovery.since);
+  // Events become visible at COMMIT; those after the mark are looked for again.
+  const mark = await lowWaterMark(tx);
+  const page = allowance === 0 ? null : await nextLostEvents(tx, recovery, from, allowance);
+  const to = page?.lookedAtId ?? from;
+  const lookedAtId = to <= mark ? to : mark > from ? mark : from;
+  const exhausted = recovery.exhausted || (page?.last === true && idAt(recovery.until) <= mark);
   const created =
     page === null ? 0 : await createRecoveredDeliveries(tx, { recoveryId: id, ...recovery }, page.events);
   await tx`
     update recoveries set ended = ${pace.ended}, superseded = ${pace.superseded}, rate = ${pace.rate}, stepped_at = clock_timestamp(),
-      created = created + ${created}, looked_at_id = ${page?.lookedAtId ?? before.lookedAtId},
-      exhausted = ${recovery.exhausted || page?.last === true}
+      created = created + ${created}, looked_at_id = ${lookedAtId},
+      exhausted = ${exhausted}
     where id = ${id}`;
-  return page !== null && page.events.length === 0 && !page.last;
+  return page !== null && page.events.length === 0 && !page.last && to <= mark;
 }
