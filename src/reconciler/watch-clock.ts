@@ -21,6 +21,8 @@ interface ClockWatchOptions {
   readonly intervalMs?: number | undefined;
   /** The database's clock. Default: queries it. */
   readonly read?: () => Promise<Date>;
+  /** How long the machine has run, in milliseconds. */
+  readonly uptimeMs?: () => number;
 }
 
 /**
@@ -33,6 +35,7 @@ export function watchDatabaseClock({
   onStep,
   intervalMs = LOOK_MS,
   read = () => databaseTime(sql),
+  uptimeMs = () => uptime() * 1_000,
 }: ClockWatchOptions): { stop(): Promise<void> } {
   const stopping = new AbortController();
   /** The database's clock minus the machine's uptime, which does not jump and goes on while the machine sleeps. */
@@ -41,9 +44,11 @@ export function watchDatabaseClock({
   let owed = 1;
 
   async function look(): Promise<void> {
-    const before = uptime() * 1_000;
+    const before = uptimeMs();
     const at = await read();
-    const took = uptime() * 1_000 - before;
+    const took = uptimeMs() - before;
+    // Nobody knows when in all that time the clock was read: the next reading tells.
+    if (took > STEP_MS) return;
     const now = at.getTime() - before - took / 2;
     const ms = Math.round(now - (ahead ?? now));
     if (Math.abs(ms) > STEP_MS + took) {

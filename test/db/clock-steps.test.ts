@@ -139,3 +139,24 @@ test('a step back and one ahead are noticed and noted, and the former is made go
   expect(hours).toEqual([-1, 1]);
   expect(await lastClockStep(sql)).toEqual(steps[1]);
 });
+
+test('a database that answers late has not set its clock', async () => {
+  const steps: ClockStep[] = [];
+  let [looks, elapsedMs] = [0, 0];
+  const watch = watchDatabaseClock({
+    sql: database.sql,
+    log: pino({ level: 'silent' }),
+    onStep: (step) => steps.push(step),
+    intervalMs: 5,
+    uptimeMs: () => elapsedMs,
+    async read() {
+      looks += 1;
+      const at = new Date(elapsedMs);
+      if (looks === 3) elapsedMs += 15_000;
+      return at;
+    },
+  });
+  await until('some looks', async () => looks > 6);
+  await watch.stop();
+  expect(steps).toEqual([]);
+});
