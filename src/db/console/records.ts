@@ -3,10 +3,13 @@
  */
 import type { EntityKind } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
-import { selected } from '../records/columns.ts';
+import { columnsOf } from '../records/columns.ts';
 import { mappings } from '../records/mappings.ts';
 
-/** @param before the id of the record that the page follows; if there is no such record, the page is empty */
+/**
+ * Without their lines.
+ * @param before the id of the record that the page follows; if there is no such record, the page is empty
+ */
 export function newestRecords(
   sql: Sql,
   kind: EntityKind,
@@ -23,6 +26,6 @@ export function newestRecords(
       : sql`and (t.created_at, t.${key}) < (
           (select b.created_at from ${table} b where b.eshop_id = ${eshopId} and b.${key} = ${last}), ${last})`;
   return sql<Readonly<Record<string, unknown>>[]>`
-    select ${selected(sql, mapping)} from ${table} t where t.eshop_id = ${eshopId} ${behind}
+    select ${sql.unsafe(columnsOf(mapping).selectedHead)} from ${table} t where t.eshop_id = ${eshopId} ${behind}
     order by t.created_at desc, t.${key} desc limit ${most}`;
 }

@@ -14,6 +14,8 @@ type Named = readonly [field: string, column: string];
 interface Columns {
   /** The select list that reads a whole record, in the form of a record, from a row of the table `t`. */
   readonly selected: string;
+  /** The same without the lines: thousands of them may belong to one record. */
+  readonly selectedHead: string;
   /** The columns of an insert, in order. */
   readonly columns: string;
   /** The assignments of an update from rows `x`. */
@@ -29,13 +31,15 @@ export const columnsOf = perKey(({ entry, lines, computed }: TableMapping<object
   const schema = entry.recordSchema('v2');
   const fields = fieldKinds(schema);
   const lineFields = lines === undefined ? new Map<string, FieldKind>() : fieldKinds(schema, lines.field);
-  const selected = [...fields].map(([name, type]) => {
+  const select = (name: string, type: FieldKind) => {
     if (name === lines?.field)
       return sqlText`${linesOf(lines.table, entry.idField, lineFields)} as ${column(name)}`;
     const value =
       computed?.[name] ?? (type === 'timestamp' ? asTimestamp('t', name) : sqlText`t.${column(name)}`);
     return sqlText`${value} as ${column(name)}`;
-  });
+  };
+  const selected = (left?: string) =>
+    [...fields].flatMap(([name, type]) => (name === left ? [] : [select(name, type)])).join(', ');
   const elsewhere = new Set([lines?.field, ...Object.keys(computed ?? {})]);
   const named = (names: Iterable<string>): Named[] =>
     [...names].map((name) => [name, postgres.fromCamel(name)]);
@@ -43,7 +47,8 @@ export const columnsOf = perKey(({ entry, lines, computed }: TableMapping<object
   const key = postgres.fromCamel(entry.idField);
   const ofLines = named(lineFields.keys());
   return {
-    selected: selected.join(', '),
+    selected: selected(),
+    selectedHead: selected(lines?.field),
     columns: ['eshop_id', ...own.map(([, name]) => name)].map((name) => `"${name}"`).join(', '),
     assigned: own
       .filter(([, name]) => name !== key && name !== 'updated_at')
