@@ -11,6 +11,7 @@ import { type RenderOptions, render, renderValue } from '../../domain/render.ts'
 import { timestamp } from '../../domain/timestamp.ts';
 import { article, capital } from '../../domain/words.ts';
 import type { Allowance } from '../budget/allowance.ts';
+import { charged } from '../budget/charged.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation, inVersion } from '../describe.ts';
 import { ok, okText } from '../envelope.ts';
@@ -51,7 +52,7 @@ async function rendered(
   const texts: string[] = [];
   for (const record of records) {
     await allowance?.slice();
-    texts.push(render(record, options));
+    texts.push(charged(allowance, () => render(record, options)));
   }
   return texts;
 }
@@ -110,7 +111,11 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
       const record = existing(noun, id, await readRecord(deps.sql, mapping, c.var.session.eshopId, id));
       const asked = c.req.valid('query');
       const withPackingLists = 'withPackingLists' in asked && asked.withPackingLists === true;
-      return ok(c, found, renderValue(record, { version, withPackingLists }));
+      return ok(
+        c,
+        found,
+        charged(c.var.allowance, () => renderValue(record, { version, withPackingLists })),
+      );
     },
   );
   return app;

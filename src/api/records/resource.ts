@@ -2,7 +2,7 @@
  * The routes of a kind of record, made from one description each (`orders.ts`, `products.ts`, `receivings.ts`,
  * `returns.ts`).
  */
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import type * as v from 'valibot';
 import type { Clock } from '../../db/clock.ts';
 import type { EntityMapping } from '../../db/records/entity-mapping.ts';
@@ -73,8 +73,8 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       write({ now: clock.now(), knownSkus, shipperCatalogue, marketplaces }),
     );
   };
-  const shown = (record: Rec, withPackingLists = false) =>
-    renderValue(record, { version: 'v21', withPackingLists });
+  const shown = (c: Context<ApiEnv>, record: Rec, withPackingLists = false) =>
+    charged(c.var.allowance, () => renderValue(record, { version: 'v21', withPackingLists }));
   /** Changes a record; `message` is that of the response, unless nothing was changed. */
   const change = async (eshopId: number, id: string, message: string, by: Change<Rec>) => {
     let before: Rec | undefined;
@@ -110,7 +110,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
           charged(c.var.allowance, () => resource.make(body, context)),
         ),
       );
-      return ok(c, messages.created, shown(created));
+      return ok(c, messages.created, shown(c, created));
     },
   );
 
@@ -158,7 +158,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
             charged(c.var.allowance, () => apply(record, body, { ...context, now })),
           ),
         );
-        return ok(c, message, shown(after));
+        return ok(c, message, shown(c, after));
       },
     );
   }
@@ -179,7 +179,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       async (c) => {
         const { eshopId } = c.var.session;
         const { after, message: said } = await change(eshopId, c.req.valid('param').id, message, act);
-        return ok(c, said, shown(after));
+        return ok(c, said, shown(c, after));
       },
     );
   }
@@ -205,7 +205,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
         const { after, message: said } = await change(c.var.session.eshopId, id, message, (record, now) =>
           charged(c.var.allowance, () => prepared.change(record, now)),
         );
-        return ok(c, said, shown(after, withPackingLists));
+        return ok(c, said, shown(c, after, withPackingLists));
       },
     );
   }
