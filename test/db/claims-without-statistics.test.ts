@@ -59,6 +59,25 @@ test.for([false, true])(
   },
 );
 
+test('attempts find their deliveries by id also where the statistics are of a moment at which none were open', async ({
+  onTestFinished,
+}) => {
+  const { sql, eshopId } = await withoutStatistics(onTestFinished);
+  for (let webhook = 0; webhook < WEBHOOKS; webhook += 1) await enqueue(sql, eshopId);
+  await sql`update deliveries set state = 'delivered', dispatched_at = now()`;
+  await sql`vacuum analyze deliveries`;
+  for (let webhook = 0; webhook < WEBHOOKS; webhook += 1) await enqueue(sql, eshopId);
+  const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: PAGE });
+  const wanted = deliveries.map(({ id }) => ({ deliveryId: id, number: 1, generation: 1 }));
+  const begun = await counted(sql, (tx) => beginAttempts(tx, wanted, null, owned), false);
+  expect(begun.result.size).toBe(PAGE);
+  expect(begun.fetched).toBeLessThan(5 * PAGE);
+  const results = wanted.map(({ deliveryId }) => attemptRecord(deliveryId, accepted));
+  const recorded = await counted(sql, (tx) => recordAttempts(tx, results, null), false);
+  expect(recorded.result.size).toBe(PAGE);
+  expect(recorded.fetched).toBeLessThan(5 * PAGE);
+});
+
 const RECORDS = 1_000;
 /** For each record, behind one that is being retried. */
 const BEHIND = 5;
