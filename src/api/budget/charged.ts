@@ -1,7 +1,7 @@
 import type { Allowance } from './allowance.ts';
 
 /**
- * Does work that takes longer for a larger body, and charges the time to the e-shop's budget.
+ * Does work that takes longer for a larger body or record, and charges the time to the e-shop's budget.
  * @param allowance none without a budget
  */
 export function charged<T>(allowance: Allowance | undefined, work: () => T): T {

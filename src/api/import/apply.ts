@@ -83,8 +83,7 @@ export type ApplyLine = (line: Line) => Promise<LineResult>;
  * @param requestId names the request in the log and in the message of an internal failure
  * @param access checked before lines are written
  * @param turns shared by all imports: how many write at the same time, each e-shop in turn
- * @param breathe called before each line, may wait
- * @param allowance pays for lines that take long to check (docs/interface.md, C15)
+ * @param allowance gives the slices in which lines are written, and pays for those that take long to check (docs/interface.md, C15)
  */
 export function createApplyLine(
   deps: ApiDeps,
@@ -92,10 +91,9 @@ export function createApplyLine(
   requestId: string,
   access: Access,
   turns: Turns,
-  breathe: () => Promise<void> | undefined,
   allowance: Allowance | undefined,
 ): ApplyLine {
-  const inBatches = createBatches(deps.sql, eshopId, access, turns, breathe);
+  const inBatches = createBatches(deps.sql, eshopId, access, turns, () => allowance?.slice());
   return async (line) => {
     const about: Pick<LineResult, 'line' | 'idempotencyKey'> = { line: line.number };
     try {

@@ -161,7 +161,7 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const access = createAccess(c.var.stillAllowed, deps.importCheckMs);
       const { allowance } = c.var;
       const breathe = () => allowance?.slice();
-      const apply = createApplyLine(deps, eshopId, c.var.requestId, access, turns, breathe, allowance);
+      const apply = createApplyLine(deps, eshopId, c.var.requestId, access, turns, allowance);
       const turn = async () => {
         // Also before a line that has arrived: the ones before it may have taken long to check.
         await allowance?.paced();
