@@ -2,13 +2,12 @@ import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import type { Settings } from '../config/variables.ts';
 import { UserError } from '../lib/user-error.ts';
 import { READ_DEADLINE_MS } from '../temporal/deadlines.ts';
+import { NOT_FOUND } from '../temporal/refusal.ts';
 import { connectionOptions, type TemporalTarget, temporalTarget } from '../temporal/target.ts';
 import { instanceOf } from './open-database.ts';
 
 /** How long Temporal may take to answer, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** gRPC's status NOT_FOUND. */
-const NOT_FOUND = 5;
 
 /** Temporal cannot be reached. */
 export class TemporalAway extends UserError {

@@ -14,6 +14,7 @@ import {
 } from '../../workflows/search-attributes.ts';
 import type { ActionName, ActionOrder } from '../domain/operator-action.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
+import { NOT_FOUND } from './refusal.ts';
 
 /** Selects open deliveries by at least one condition. */
 interface BulkFilter {
@@ -75,7 +76,6 @@ export interface BulkActions {
 }
 
 const { BatchOperationState } = proto.temporal.api.enums.v1;
-const NOT_FOUND = 5;
 const FAILED_PRECONDITION = 9;
 
 export function createBulkActions(client: Client, identity: string): BulkActions {

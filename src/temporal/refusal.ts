@@ -3,6 +3,9 @@ import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 /** gRPC status INVALID_ARGUMENT: only this request is refused; the next one may be accepted. */
 const INVALID_ARGUMENT = 3;
 
+/** gRPC status NOT_FOUND. */
+export const NOT_FOUND = 5;
+
 /** True if Temporal answered and refused, false if it is away. */
 export function isRefusal(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
