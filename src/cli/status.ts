@@ -199,7 +199,7 @@ async function isNowhere(settings: Settings): Promise<boolean> {
 export async function readStatus(settings: Settings): Promise<Status> {
   const [database, temporal] = await Promise.all([
     withDatabase(settings, askDatabase).catch(problemOf),
-    (await isNowhere(settings)) ? null : askTemporal(settings).catch(problemOf),
+    isNowhere(settings).then((nowhere) => (nowhere ? null : askTemporal(settings).catch(problemOf))),
   ]);
   return { database, temporal };
 }
