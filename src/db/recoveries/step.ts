@@ -62,7 +62,7 @@ async function goOn(tx: Transaction, recovery: RecoveryRow, before: StepState): 
   const allowance = recovery.exhausted ? 0 : allowanceFor(recovery, before);
   const from = before.lookedAtId ?? idAt(recovery.since);
   // Events become visible at COMMIT; those after the mark are looked for again.
-  const mark = await lowWaterMark(tx);
+  const mark = allowance === 0 ? from : await lowWaterMark(tx);
   const page = allowance === 0 ? null : await nextLostEvents(tx, recovery, from, allowance);
   const to = page?.lookedAtId ?? from;
   const lookedAtId = to <= mark ? to : mark > from ? mark : from;
