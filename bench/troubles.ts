@@ -65,6 +65,13 @@ async function sendAtEase({ shop }: Place, _webhooks: readonly number[], over: A
   }
 }
 
+/** Orders at ease to many webhooks, each at its own host. @param path the receiver's behaviour */
+const manyThat = (name: string, path: string): Trouble => ({
+  name,
+  prepare: (place) => many(place, 'CREATE_ORDER', path),
+  make: sendAtEase,
+});
+
 export const troubles: readonly Trouble[] = [
   {
     name: 'an import',
@@ -86,26 +93,10 @@ export const troubles: readonly Trouble[] = [
       await shop.deactivateWebhook(id);
     },
   },
-  {
-    name: 'many webhooks that never answer',
-    prepare: (place) => many(place, 'CREATE_ORDER', 'silent'),
-    make: sendAtEase,
-  },
-  {
-    name: 'many webhooks that fail after almost two seconds',
-    prepare: (place) => many(place, 'CREATE_ORDER', 'tired'),
-    make: sendAtEase,
-  },
-  {
-    name: 'many webhooks that fail at once',
-    prepare: (place) => many(place, 'CREATE_ORDER', 'failing'),
-    make: sendAtEase,
-  },
-  {
-    name: 'many webhooks with endless headers',
-    prepare: (place) => many(place, 'CREATE_ORDER', 'endless'),
-    make: sendAtEase,
-  },
+  manyThat('many webhooks that never answer', 'silent'),
+  manyThat('many webhooks that fail after almost two seconds', 'tired'),
+  manyThat('many webhooks that fail at once', 'failing'),
+  manyThat('many webhooks with endless headers', 'endless'),
   {
     name: 'many webhooks with names that nobody answers for',
     prepare: (place) => many(place, 'CREATE_ORDER', 'prompt', (index) => `http://${silentName(index)}`),
