@@ -63,10 +63,15 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
       Math.max(options.dispatchWindow, 2 * options.batchSize - limits.open()),
     );
   }
-  const ownLimit = () =>
-    background === null
-      ? Math.min(options.dispatchWindow - inHand.count(), 2 * options.attempts - limits.open())
-      : budget.available(background);
+  // Without Temporal no batch is started, but first attempts are made.
+  const inBatches = () => mode.batches() && !(background === null && load.silent());
+
+  function ownLimit(): number {
+    if (background !== null) return budget.available(background);
+    const room = options.dispatchWindow - inHand.count();
+    // A batch alone may have as many attempts open: e-shops outside its crowd do not wait for them.
+    return inBatches() ? room : Math.min(room, 2 * options.attempts - limits.open());
+  }
 
   /** Makes the first attempts of deliveries in no batch, and starts the workflows of the others. */
   async function pass(claimed: readonly QueuedDelivery[], newBatch: string | null): Promise<void> {
@@ -90,8 +95,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
 
   async function step(): Promise<Next> {
     if (!precedence.mayClaim(name)) return options.tickMs;
-    // Without Temporal no batch is started, but first attempts are made.
-    const batches = mode.batches() && !(background === null && load.silent());
+    const batches = inBatches();
     const crowd = lastBatch.crowd();
     if (batches && lastBatch.mustWait() && crowd !== null) return await passBeside(crowd);
     const limit = batches ? batchLimit() : ownLimit();

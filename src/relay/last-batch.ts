@@ -33,6 +33,7 @@ export function createLastBatch(
       const counts = new Map<number, number>();
       for (const { eshopId, batchId: of } of deliveries)
         if (of === batchId) counts.set(eshopId, (counts.get(eshopId) ?? 0) + 1);
+      if (counts.size === 0) return;
       const isOfFew = few > 0 && [...counts.values()].every((count) => count > few);
       crowd = isOfFew ? new Set(counts.keys()) : null;
     },

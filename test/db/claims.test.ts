@@ -131,11 +131,24 @@ describe('for a batch', () => {
     ]);
   });
 
-  test('unless there is no room for all of those', async () => {
+  test('those for which there is no room are left in the queue', async () => {
     await enqueue(busy, 3);
     await enqueue(neighbour, 2);
     expect(await aloneAndInBatch(1, [busy, neighbour])).toEqual([
       [0, 3],
+      [1, 0],
+    ]);
+    expect(await aloneAndInBatch(1, [neighbour])).toEqual([[1, 0]]);
+  });
+
+  test('unless they are most of the claim: then the burst is theirs too', async () => {
+    const other = await createWaiting();
+    await enqueue(busy, 3);
+    await enqueue(neighbour, 2);
+    await enqueue(other, 2);
+    expect(await aloneAndInBatch(3, [busy, neighbour, other])).toEqual([
+      [0, 3],
+      [0, 2],
       [0, 2],
     ]);
   });

@@ -184,6 +184,14 @@ describe('the last batch', () => {
     expect(last.crowd()).toEqual(crowd && new Set(crowd));
   });
 
+  test('its crowd stays the crowd after a claim without a batch', () => {
+    const last = createLastBatch(() => false, options, 4);
+    last.claimed('a', of(1, 50));
+    last.claimed('b', []);
+    last.claimed('c', of(2, 3, null));
+    expect(last.crowd()).toEqual(new Set([1]));
+  });
+
   test('is fresh until it has begun, and for a tick', () => {
     const { now, pass } = clock();
     let begun = false;

@@ -20,7 +20,10 @@ export interface ClaimLimits {
   readonly limit: number;
   /** The batch of the deliveries claimed now, unless they belong to one already; default: none. */
   readonly batchId?: string;
-  /** Deliveries of e-shops with at most `few` of them stay out of the batch, if there are no more than `room` in all; default: none. */
+  /**
+   * Deliveries of e-shops with at most `few` of them stay out of the batch, unless they are more than `room` and most of the claim. The
+   * first `room` of them are claimed for themselves, the others left in the queue. Default: none.
+   */
   readonly alone?: { readonly few: number; readonly room: number };
   /** Deliveries due within this many milliseconds are claimed too; default 0. */
   readonly aheadMs?: number;
@@ -105,13 +108,15 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
         limit 1 for update skip locked) locked
       order by c.place limit ${limit}::int),
     alone as materialized (
-      select id from (select id, count(*) over (partition by eshop_id) as fellows from chosen) c where fellows <= ${alone.few}::int),
+      select id, nth from (
+        select id, row_number() over (order by place) as nth, count(*) over () as of_few
+        from (select id, place, count(*) over (partition by eshop_id) as fellows from chosen) c where fellows <= ${alone.few}::int) few
+      where of_few <= ${alone.room}::int or 2 * of_few <= (select count(*) from chosen)),
     claimed as (
       -- An ended delivery gets its own workflow: a batch would find nothing to do and never mark it.
       update deliveries d set claimed_until = ${leaseEnd(sql)}, batch_id = case when d.state in ('pending', 'retrying') then
-        coalesce(d.batch_id,
-          case when d.id not in (select id from alone) or (select count(*) from alone) > ${alone.room}::int then ${batchId}::uuid end) end
-      where d.id = any(array(select id from chosen)) and ${unflushed(sql)}
+        coalesce(d.batch_id, case when d.id not in (select id from alone) then ${batchId}::uuid end) end
+      where d.id = any(array(select id from chosen where id not in (select id from alone where nth > ${alone.room}::int))) and ${unflushed(sql)}
         and d.id between (select id from chosen order by id limit 1) and (select id from chosen order by id desc limit 1)
       returning d.*)
     select ${queuedColumns(sql, 'd')}, coalesce((select ${mayNotGo(sql)} from webhooks w where w.id = d.webhook_id), false) as may_not_go,
