@@ -68,9 +68,9 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
 
   function ownLimit(): number {
     if (background !== null) return budget.available(background);
-    const room = options.dispatchWindow - inHand.count();
-    // A batch alone may have as many attempts open: e-shops outside its crowd do not wait for them.
-    return inBatches() ? room : Math.min(room, 2 * options.attempts - limits.open());
+    // Batches fill places of their own: e-shops outside their crowd do not wait for these.
+    const places = 2 * options.attempts + (inBatches() ? 2 * options.batchSize : 0);
+    return Math.max(0, Math.min(options.dispatchWindow - inHand.count(), places - limits.open()));
   }
 
   /** Makes the first attempts of deliveries in no batch, and starts the workflows of the others. */
@@ -104,11 +104,12 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
       return background !== null && !batches ? options.tickMs : AGAIN_MS;
     }
     const batchId = uuidv7();
+    const room = ownLimit();
     const { deliveries, more, waitedMs } = await claim({
       class: CLASS[name],
       limit,
       ...(share === null ? {} : { quotas: limits.quotas(share) }),
-      ...(batches ? { batchId, alone: { few, room: ownLimit() } } : { aheadMs }),
+      ...(batches ? { batchId, alone: { few, room, leave: options.dispatchWindow } } : { aheadMs }),
     });
     precedence.claimed(name, more);
     mode.claimed({ deliveries: deliveries.length, more, waitedMs });
@@ -116,7 +117,8 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
     if (background !== null)
       budget.spend(background, deliveries.filter((delivery) => delivery.batchId === null).length);
     await pass(deliveries, batchId);
-    if (deliveries.length === 0) return 'idle';
+    // Some may have been left for want of room.
+    if (deliveries.length === 0) return batches && few > 0 && room < 1 ? AGAIN_MS : 'idle';
     if (background !== null) return options.tickMs;
     if (batches) return lastBatch.crowd() === null ? options.tickMs : BESIDE_MS;
     return more ? 'more' : 'idle';
@@ -129,7 +131,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
       (mode.batches() ? lastBatch.crowd()?.has(eshopId) === false : precedence.isEmpty(name)) &&
       ownLimit() >= 1,
     async take(claimed) {
-      const room = stopping.aborted ? 0 : Math.max(0, ownLimit());
+      const room = stopping.aborted ? 0 : ownLimit();
       const own = withinQuotas(claimed, limits.quotas(1)).slice(0, room);
       inHand.take(own);
       const left = claimed.filter((delivery) => !own.includes(delivery));

@@ -19,13 +19,14 @@ interface LastBatch {
  */
 export function createLastBatch(
   hasToBegin: (batchId: string) => boolean,
-  { tickMs }: Pick<SchedulerOptions, 'tickMs'>,
+  { tickMs, idleAfterMs }: Pick<SchedulerOptions, 'tickMs' | 'idleAfterMs'>,
   few: number,
   now: () => number = () => performance.now(),
 ): LastBatch {
   let last = '';
   let claimedAt = Number.NEGATIVE_INFINITY;
   let crowd: ReadonlySet<number> | null = null;
+  let crowdAt = Number.NEGATIVE_INFINITY;
   return {
     claimed(batchId, deliveries) {
       last = batchId;
@@ -33,7 +34,9 @@ export function createLastBatch(
       const counts = new Map<number, number>();
       for (const { eshopId, batchId: of } of deliveries)
         if (of === batchId) counts.set(eshopId, (counts.get(eshopId) ?? 0) + 1);
-      if (counts.size === 0) return;
+      // A crowd that only pauses stays one: what it writes next would fill the places of the others.
+      if (counts.size === 0 && claimedAt - crowdAt < idleAfterMs) return;
+      crowdAt = claimedAt;
       const isOfFew = few > 0 && [...counts.values()].every((count) => count > few);
       crowd = isOfFew ? new Set(counts.keys()) : null;
     },

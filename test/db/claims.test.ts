@@ -112,7 +112,7 @@ describe('for a batch', () => {
   const batchId = '01990000-0000-7000-8000-0000000000ab';
   /** How many deliveries of each are alone, and how many in the batch. */
   async function aloneAndInBatch(room: number, of: readonly Waiting[]) {
-    const { deliveries } = await claim(100, { batchId, alone: { few: 2, room } });
+    const { deliveries } = await claim(100, { batchId, alone: { few: 2, room, leave: 2 } });
     return of.map(({ eshopId }) => {
       const own = deliveries.filter((each) => each.eshopId === eshopId);
       return [
@@ -141,22 +141,33 @@ describe('for a batch', () => {
     expect(await aloneAndInBatch(1, [neighbour])).toEqual([[1, 0]]);
   });
 
-  test('unless they are most of the claim: then the burst is theirs too', async () => {
+  test('unless they are more than may be left: then the burst is theirs too', async () => {
     const other = await createWaiting();
     await enqueue(busy, 3);
     await enqueue(neighbour, 2);
     await enqueue(other, 2);
-    expect(await aloneAndInBatch(3, [busy, neighbour, other])).toEqual([
+    expect(await aloneAndInBatch(1, [busy, neighbour, other])).toEqual([
       [0, 3],
       [0, 2],
       [0, 2],
     ]);
   });
 
+  test('what is left for want of room is not more to claim', async () => {
+    await enqueue(busy, 3);
+    await enqueue(neighbour, 2);
+    const { deliveries, more } = await claim(100, { batchId, alone: { few: 2, room: 0, leave: 2 } });
+    expect([deliveries.length, more]).toEqual([3, false]);
+  });
+
   test('what belongs to a batch already stays in it', async () => {
     await enqueue(busy, 2);
     await database.sql`update deliveries set batch_id = ${batchId}`;
-    expect(await aloneAndInBatch(2, [busy])).toEqual([[0, 2]]);
+    await enqueue(neighbour, 3);
+    expect(await aloneAndInBatch(0, [busy, neighbour])).toEqual([
+      [0, 2],
+      [0, 3],
+    ]);
   });
 
   test.each([null, batchId])(

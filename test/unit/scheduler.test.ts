@@ -184,12 +184,17 @@ describe('the last batch', () => {
     expect(last.crowd()).toEqual(crowd && new Set(crowd));
   });
 
-  test('its crowd stays the crowd after a claim without a batch', () => {
-    const last = createLastBatch(() => false, options, 4);
+  test('its crowd stays the crowd after claims without a batch, but not for long', () => {
+    const { now, pass } = clock();
+    const last = createLastBatch(() => false, options, 4, now);
     last.claimed('a', of(1, 50));
+    pass(options.idleAfterMs - 1);
     last.claimed('b', []);
     last.claimed('c', of(2, 3, null));
     expect(last.crowd()).toEqual(new Set([1]));
+    pass(1);
+    last.claimed('d', of(2, 3, null));
+    expect(last.crowd()).toEqual(new Set());
   });
 
   test('is fresh until it has begun, and for a tick', () => {

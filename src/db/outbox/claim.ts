@@ -21,10 +21,10 @@ export interface ClaimLimits {
   /** The batch of the deliveries claimed now, unless they belong to one already; default: none. */
   readonly batchId?: string;
   /**
-   * Deliveries of e-shops with at most `few` of them stay out of the batch, unless they are more than `room` and most of the claim. The
-   * first `room` of them are claimed for themselves, the others left in the queue. Default: none.
+   * Deliveries of e-shops with at most `few` of them stay out of the batch: the first `room` of them are claimed for themselves, and up
+   * to `leave` left in the queue. If there are more, all are in the batch. Default: none.
    */
-  readonly alone?: { readonly few: number; readonly room: number };
+  readonly alone?: { readonly few: number; readonly room: number; readonly leave: number };
   /** Deliveries due within this many milliseconds are claimed too; default 0. */
   readonly aheadMs?: number;
   /** The most to take of each e-shop and webhook; default: any number. */
@@ -34,7 +34,7 @@ export interface ClaimLimits {
 /** The result of a claim. */
 export interface Claim {
   readonly deliveries: readonly QueuedDelivery[];
-  /** More could have been claimed. */
+  /** More could have been claimed, even without what was left for want of room. */
   readonly more: boolean;
   /** How long the oldest of them has been waiting, in milliseconds; 0 if none was taken. */
   readonly waitedMs: number;
@@ -48,7 +48,7 @@ const UNBOUNDED: Quotas = {
   webhooks: new Map(),
 };
 
-const NONE_ALONE = { few: 0, room: 0 };
+const NONE_ALONE = { few: 0, room: 0, leave: 0 };
 
 /** The rows that a claim reads: roughly, of all webhooks together, and at least, of each. More cost time, fewer make turns uneven. */
 const ROWS_READ = 2_000;
@@ -100,18 +100,19 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       -- Twice as many as needed: another relay may be taking some of them.
       order by place limit 2 * ${limit}::int + 1),
     chosen as materialized (
-      select locked.id, c.eshop_id, c.place, c.due_at from (select * from candidates order by place) c
+      select locked.*, c.eshop_id, c.place, c.due_at from (select * from candidates order by place) c
       -- One by one, by all columns of the index: without statistics the planner would read the whole index for each.
       cross join lateral (
-        select d.id from deliveries d
+        select d.id, d.batch_id from deliveries d
         where d.eshop_id = c.eshop_id and d.webhook_id = c.webhook_id and d.due_at = c.due_at and d.id = c.id and ${claimable}
         limit 1 for update skip locked) locked
       order by c.place limit ${limit}::int),
     alone as materialized (
       select id, nth from (
         select id, row_number() over (order by place) as nth, count(*) over () as of_few
-        from (select id, place, count(*) over (partition by eshop_id) as fellows from chosen) c where fellows <= ${alone.few}::int) few
-      where of_few <= ${alone.room}::int or 2 * of_few <= (select count(*) from chosen)),
+        from (select id, batch_id, place, count(*) over (partition by eshop_id) as fellows from chosen) c
+        where fellows <= ${alone.few}::int and batch_id is null) few
+      where of_few <= ${alone.room + alone.leave}::int),
     claimed as (
       -- An ended delivery gets its own workflow: a batch would find nothing to do and never mark it.
       update deliveries d set claimed_until = ${leaseEnd(sql)}, batch_id = case when d.state in ('pending', 'retrying') then
@@ -120,7 +121,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
         and d.id between (select id from chosen order by id limit 1) and (select id from chosen order by id desc limit 1)
       returning d.*)
     select ${queuedColumns(sql, 'd')}, coalesce((select ${mayNotGo(sql)} from webhooks w where w.id = d.webhook_id), false) as may_not_go,
-           (select count(*) from candidates) > (select count(*) from claimed) as more,
+           (select count(*) from candidates) > (select count(*) from chosen) as more,
            greatest(0, extract(epoch from now() - (select min(due_at) from chosen)) * 1000)::float8 as waited_ms
     from claimed d join chosen on chosen.id = d.id
     order by chosen.place`;
