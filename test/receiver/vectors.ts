@@ -85,7 +85,7 @@ function vector(sent: Sent): Vector {
     body: entityId === undefined ? body : null,
     ...(sent.test === true ? { test: true } : {}),
   };
-  const { method, path, headers } = buildRequest(request, '0.1.0');
+  const { method, path, headers } = buildRequest(request, '1.0.0');
   return { name, signedWith, secrets: known, now, method, target: path, headers, body, valid: true };
 }
 

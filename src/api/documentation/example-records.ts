@@ -143,7 +143,7 @@ export const exampleRecords: Readonly<Record<string, unknown>> = {
       url: webhook.url,
       headers: {
         'content-type': 'application/json',
-        'user-agent': 'Waybill/0.1.0',
+        'user-agent': 'Waybill/1.0.0',
         'accept-encoding': 'identity',
         'x-service-event': webhook.webhookType,
         'x-service-event-id': ids.event,
