@@ -147,21 +147,32 @@ describe.each([false, true])('one partition is read, through a pooler: %s, by', 
   });
 });
 
-test('a page of the delivery log reads no rows of other webhooks, whatever their weeks', async () => {
-  const { sql } = database;
-  const other = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-  await sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state)
-    select overlay(d.id::text placing lpad(to_hex(n), 12, '0') from 25)::uuid, d.event_id, d.eshop_id, ${other}, d.event_type, n::text, 'delivered'
-    from deliveries d, generate_series(1, 500) n where d.webhook_id = ${webhookId}`;
-  let read = 0;
-  await sql.begin(async (tx) => {
-    const rows = await listAllDeliveries(tx, eshopId, { webhookId }, { limit: 2, offset: 0 });
-    expect(rows).toHaveLength(2);
+describe('a page of the delivery log reads no rows of other webhooks, whatever their weeks', () => {
+  const rowsRead = async (tx: Sql) => {
     const [counted] = await tx<{ rows: number }[]>`
       select sum(seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables where relname ~ '^deliveries_'`;
-    read = counted?.rows ?? 0;
+    return counted?.rows ?? 0;
+  };
+
+  beforeAll(async () => {
+    const { sql } = database;
+    const other = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+    await sql`
+      insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state)
+      select overlay(d.id::text placing lpad(to_hex(n), 12, '0') from 25)::uuid, d.event_id, d.eshop_id, ${other}, d.event_type, n::text, 'delivered'
+      from deliveries d, generate_series(1, 500) n where d.webhook_id = ${webhookId}`;
   });
-  expect(read).toBeGreaterThan(1);
-  expect(read).toBeLessThan(200);
+
+  // Nor do statistics mislead the planner, by which each of two webhooks has half of the rows.
+  test.each(['never analyzed', 'analyzed'])('%s', async (how) => {
+    if (how === 'analyzed') await database.sql`analyze deliveries`;
+    const read = await database.sql.begin(async (tx) => {
+      // What the session read before this transaction may count too.
+      const before = await rowsRead(tx);
+      expect(await listAllDeliveries(tx, eshopId, { webhookId }, { limit: 2, offset: 0 })).toHaveLength(2);
+      return (await rowsRead(tx)) - before;
+    });
+    expect(read).toBeGreaterThan(1);
+    expect(read).toBeLessThan(200);
+  });
 });

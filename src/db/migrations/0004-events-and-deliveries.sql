@@ -146,10 +146,13 @@ begin
 end $$;
 
 -- Which deliveries are open or waiting changes within seconds. By statistics of a quiet minute the planner would take the indexes
--- of these for empty, and read one whole to find a single id. Without any, it expects a fixed share of the rows there are.
+-- of these for empty, and read one whole to find a single id. Without any, it expects a fixed share of the rows there are. Nor is the
+-- mean number of a webhook's deliveries of use: among few webhooks it is so large that a page of one with few deliveries would be
+-- looked for among those of all.
 alter table deliveries
   alter column state set statistics 0, alter column class set statistics 0, alter column dispatched_at set statistics 0,
-  alter column batch_id set statistics 0, alter column recovery_id set statistics 0, alter column operator_stop set statistics 0;
+  alter column batch_id set statistics 0, alter column recovery_id set statistics 0, alter column operator_stop set statistics 0,
+  alter column webhook_id set statistics 0;
 
 -- Deliveries created after their event: redeliveries that an e-shop requested, or those of a recovery. They are few and found here;
 -- deliveries created with their event are found by their ids, which begin like the event's.
