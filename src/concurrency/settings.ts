@@ -36,7 +36,7 @@ export const schedulerDefaults = {
   fewOfEshop: 4,
   /** Batches begin when a delivery has waited this long behind others, ms. Less: a hiccup looks like a burst. More: latency. */
   burstAfterMs: 300,
-  /** Batches end when no more than two dispatch windows were claimed within this, ms. */
+  /** Batches end when no more than two dispatch windows were claimed within this, ms; an e-shop of which claims find no more leaves the crowd. */
   idleAfterMs: 2_000,
 
   /** Overloaded: the slowest start of the last second took more than this many times the quickest, and more than the floor, ms. */

@@ -98,13 +98,13 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
     const batches = inBatches();
     const crowd = lastBatch.crowd();
     if (batches && lastBatch.mustWait() && crowd !== null) return await passBeside(crowd);
-    const limit = batches ? batchLimit() : ownLimit();
+    const room = ownLimit();
+    const limit = batches ? batchLimit() : room;
     if (limit < 1) {
       precedence.full(name);
       return background !== null && !batches ? options.tickMs : AGAIN_MS;
     }
     const batchId = uuidv7();
-    const room = ownLimit();
     const { deliveries, more, waitedMs } = await claim({
       class: CLASS[name],
       limit,
