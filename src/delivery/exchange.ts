@@ -126,8 +126,14 @@ export function exchange(
     const onTimeout = () =>
       cut(conclude(() => resolve(lateFailure(timeoutMs, timeoutSentence(host, timeoutMs)))));
     const onAbort = () => cut(conclude(() => reject(aborted(signal))));
+    const onDue = () => {
+      const late = elapsed() - timeoutMs;
+      // The request has not left: while this process was suspended its connection could not be made, and gets that time now.
+      if (!settled && connection === null && late < STALL_MS) timer = setTimeout(onTimeout, late);
+      else onTimeout();
+    };
     // Handle arrived data first: this process may have been busy with something else.
-    const timer = setTimeout(() => setImmediate(onTimeout), timeoutMs);
+    let timer = setTimeout(() => setImmediate(onDue), timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
 
     connectionsTo(wire.origin, request.test === true).dispatch(

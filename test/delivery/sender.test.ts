@@ -197,6 +197,21 @@ describe('a process that stands still', () => {
     }
   });
 
+  test('before the request has left is no failure of the receiver', async () => {
+    const receiver = await startReceiver();
+    // To look up a name takes several rounds of the event loop.
+    const { address } = await startNames({ 'here.example': ['127.0.0.1'] });
+    const sender = startSender({ timeoutMs: 1_000, dnsServers: [address] });
+    const sent = sender.send(attempt(`http://here.example:${receiver.port}`));
+    standStill(1_500);
+
+    expect(await sent).toMatchObject({
+      outcome: 'internal',
+      error: expect.stringMatching(/^this process was stalled for [\d.]+ m?s while calling /),
+    });
+    expect(receiver.requests).toHaveLength(0);
+  });
+
   test('for long is no failure of the receiver', async () => {
     const receiver = await startReceiver({ hang: 'headers' });
     const sent = startSender({ timeoutMs: 2_000 }).send(attempt(receiver.url));
