@@ -27,8 +27,6 @@ export const controls = {
   'dispatch window': { dispatchWindow: 1_000 },
   batches: { burstAfterMs: NEVER_MS },
   'few beside a burst': { fewOfEshop: 0 },
-  load: { overloadFloorMs: NEVER_MS },
-  budget: { budgetLeast: 1_000, budgetMost: 1_000 },
   ranks: { patienceMs: 0 },
 } as const satisfies Record<string, Partial<SchedulerOptions>>;
 /** The name of a control. */

@@ -6,14 +6,13 @@ import pino from 'pino';
 import { makeBatch } from '../src/attempt/make-batch.ts';
 import { unwatched } from '../src/attempt/watch.ts';
 import { createLimits } from '../src/concurrency/limits.ts';
-import { createLoad } from '../src/concurrency/load.ts';
 import { schedulerDefaults as options } from '../src/concurrency/settings.ts';
+import { createStarts } from '../src/concurrency/starts.ts';
 import { claimDeliveries } from '../src/db/outbox/claim.ts';
 import { createPool } from '../src/db/pool.ts';
 import { throughSessions } from '../src/db/through-sessions.ts';
 import { createSender } from '../src/delivery/sender.ts';
 import { defaultRetryPolicy as policy } from '../src/domain/retry-policy.ts';
-import { createBudget } from '../src/relay/budget.ts';
 import { createPrecedence } from '../src/relay/classes.ts';
 import { dispatchOf } from '../src/relay/deliveries.ts';
 import { startLoop } from '../src/relay/loop.ts';
@@ -31,7 +30,7 @@ const sender = createSender({
   version: 'bench',
 });
 const limits = createLimits(options);
-const load = createLoad(options);
+const starts = createStarts(options);
 const keys = createKeys(Buffer.from(SECRET_KEY, 'base64'));
 const deps = {
   sql,
@@ -40,7 +39,7 @@ const deps = {
   keys,
   limits,
   underWay: new Set<string>(),
-  load,
+  starts,
   log,
   watch: unwatched,
   traces: untraced,
@@ -52,7 +51,7 @@ const running = new Map<string, Promise<unknown>>();
 const starter = {
   async startBatch(batchId: string) {
     if (running.has(batchId)) return false;
-    load.begun(batchId);
+    starts.begun(batchId);
     const batch = makeBatch(deps, { batchId, policy }, signals)
       .catch((error: unknown) => log.error({ err: error }, 'a batch failed'))
       .finally(() => running.delete(batchId));
@@ -67,13 +66,12 @@ const dispatch = dispatchOf(
     starter,
     checkBatch: async () => {},
     stopping: stop.signal,
-    budget: createBudget(load.overloaded, options),
     options,
     firstAttempts: 'batch',
     claim: (limits) => claimDeliveries(sql, limits),
     // There are only batches.
     inHand: { count: () => 0, take() {} },
-    onAnswered: load.answered,
+    onAnswered: starts.answered,
   },
   'fresh',
   createPrecedence(options.patienceMs),

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { watchBoth } from '../attempt/watch.ts';
 import { createLimits, type Limits } from '../concurrency/limits.ts';
-import { createLoad } from '../concurrency/load.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
+import { createStarts } from '../concurrency/starts.ts';
 import { createBackoff } from '../lib/backoff.ts';
 import { eitherSignal } from '../lib/either-signal.ts';
 import { logDeliveries } from '../log/delivery-log.ts';
@@ -74,7 +74,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     scheduler,
     limits: options.limits ?? createLimits(scheduler),
     underWay: new Set(),
-    load: createLoad(scheduler),
+    starts: createStarts(scheduler),
     watch: watchBoth(countDeliveries(metrics), logDeliveries(log)),
     onRepair: countRepairs(metrics),
     onRound: countRounds(metrics),

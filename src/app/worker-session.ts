@@ -13,8 +13,8 @@ import { makeAttempt } from '../attempt/make-attempt.ts';
 import { createTestSender } from '../attempt/test-sender.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { Limits } from '../concurrency/limits.ts';
-import type { Load } from '../concurrency/load.ts';
 import type { SchedulerOptions } from '../concurrency/settings.ts';
+import type { Starts } from '../concurrency/starts.ts';
 import type { Pool } from '../db/pool.ts';
 import { throughSessions } from '../db/through-sessions.ts';
 import type { Sender } from '../delivery/sender.ts';
@@ -77,7 +77,7 @@ export interface SessionDeps extends SessionOptions {
   readonly scheduler: SchedulerOptions;
   readonly limits: Limits;
   readonly underWay: AttemptDeps['underWay'];
-  readonly load: Load;
+  readonly starts: Starts;
   readonly watch: DeliveryWatch;
   /** Called with each repair of the reconciler. */
   readonly onRepair: (repair: Repair) => void;
@@ -151,7 +151,7 @@ export async function runSession(
     searchAttributesMs,
     ...mailTimes
   } = deps.timings ?? {};
-  const { temporal, retention, log, traces, limits, underWay, load, watch, scheduler } = deps;
+  const { temporal, retention, log, traces, limits, underWay, starts, watch, scheduler } = deps;
   const connection = await NativeConnection.connect(connectionOptions(temporal));
   const client = new Client({ connection, namespace: temporal.namespace });
   const workers: Worker[] = [];
@@ -176,7 +176,7 @@ export async function runSession(
     const attemptDeps = { sql, execute, sender, keys, limits, underWay, log, watch, traces };
     const { attempts, steps: ownSteps } = createActivities({
       ...attemptDeps,
-      onBatchBegun: load.begun,
+      onBatchBegun: starts.begun,
       mailer: deps.mailer,
       publicUrl: deps.publicUrl,
       policy,
@@ -235,7 +235,7 @@ export async function runSession(
       checkBatch: (batchId) => checking.check(batchWorkflowId(batchId)),
       firstAttempts: deps.firstAttempts,
       limits,
-      load,
+      starts,
       options: scheduler,
       log,
       watch,

@@ -25,6 +25,8 @@ export const schedulerDefaults = {
   silentMs: 1_000,
   /** Starts of workflows under way at once, of each background class and of slow receivers. Fewer: these lag. More: fresh starts wait. */
   backgroundConcurrency: 4,
+  /** Background calls of each kind in `tickMs`. Fewer: changes and owed workflows lag. More: fresh deliveries wait for what these wake. */
+  backgroundPerTick: 16,
   /** Between two claims for batches or background work, ms. Less: batches of few deliveries cost Temporal more. More: latency in a burst. */
   tickMs: 150,
   /** Deliveries of a batch; twice as many are open in the worker's batches. Fewer: less throughput. More: one workflow holds much when its worker dies. */
@@ -39,12 +41,6 @@ export const schedulerDefaults = {
   /** Batches end when no more than two dispatch windows were claimed within this, ms; an e-shop of which claims find no more leaves the crowd. */
   idleAfterMs: 2_000,
 
-  /** Overloaded: the slowest start of the last second took more than this many times the quickest, and more than the floor, ms. */
-  overloadFactor: 4,
-  overloadFloorMs: 60,
-  /** Background calls per second: from the least to the most within ten seconds without overload. While overloaded, halved each second. */
-  budgetLeast: 12,
-  budgetMost: 48,
   /** Each class gets a claim at least this often, ms, however many deliveries of the classes before it wait. */
   patienceMs: 15_000,
 

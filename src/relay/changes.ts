@@ -1,6 +1,6 @@
 /**
  * Passes changes on: of webhooks, to their open deliveries, page by page; of pre-orders, to their timers; and of recoveries. The first
- * two are not urgent and share the background budget.
+ * two are not urgent, and go at the pace of background calls.
  */
 import {
   claimReleaseChanges,
@@ -26,17 +26,15 @@ import type { Next } from './loop.ts';
 import { callEach, passOn } from './pass-on.ts';
 
 type CommonDeps = Pick<RelayDeps, 'sql' | 'log' | 'stopping' | 'onAnswered'>;
-type BudgetedDeps = CommonDeps & Pick<RelayDeps, 'dispatcher' | 'budget' | 'options'>;
-type ChangesDeps = BudgetedDeps & Pick<RelayDeps, 'watch' | 'policy'>;
+type PacedDeps = CommonDeps & Pick<RelayDeps, 'dispatcher' | 'options'>;
+type ChangesDeps = PacedDeps & Pick<RelayDeps, 'watch' | 'policy'>;
 
 /**
  * Passes on one page of each of a few changes.
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
-  const { sql, log, stopping, budget, options } = deps;
-  const available = budget.available('changes');
-  if (available < 1) return options.tickMs;
+  const { sql, log, stopping, options } = deps;
   let page = 0;
   return await passOn({
     ...leasesOf(sql, 'outbox'),
@@ -45,7 +43,7 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
     pauseMs: options.tickMs,
     async claim(most) {
       const claimed = await claimWebhookChanges(sql, most);
-      page = Math.max(1, Math.floor(available / claimed.length));
+      page = Math.max(1, Math.floor(options.backgroundPerTick / claimed.length));
       return claimed;
     },
     call: (change) => passOnPage(deps, change, page),
@@ -56,7 +54,7 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   });
 }
 
-/** @param page how many deliveries may be called now */
+/** @param page how many deliveries are called now */
 async function passOnPage(deps: ChangesDeps, change: WebhookChange, page: number): Promise<void> {
   const { sql } = deps;
   const { id, eshopId, toldId, webhookId, deleted } = change;
@@ -90,9 +88,8 @@ async function settle(
 }
 
 /** @returns false if the relay is being stopped: the next claim passes the page on again */
-async function tell(deps: BudgetedDeps, items: readonly ToldDelivery[]): Promise<boolean> {
-  const { dispatcher, log, stopping, onAnswered, budget, options } = deps;
-  budget.spend('changes', items.length);
+async function tell(deps: PacedDeps, items: readonly ToldDelivery[]): Promise<boolean> {
+  const { dispatcher, log, stopping, onAnswered, options } = deps;
   const { left, throwFailure } = await callEach({
     items,
     concurrency: options.backgroundConcurrency,
@@ -110,21 +107,16 @@ async function tell(deps: BudgetedDeps, items: readonly ToldDelivery[]): Promise
  * Passes on one small page of changes to release timers: thousands may come at once.
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
-export async function dispatchReleases(deps: BudgetedDeps): Promise<Next> {
-  const { sql, log, dispatcher, stopping, onAnswered, budget, options } = deps;
-  const limit = budget.available('releases');
-  if (limit === 0) return options.tickMs;
+export async function dispatchReleases(deps: PacedDeps): Promise<Next> {
+  const { sql, log, dispatcher, stopping, onAnswered, options } = deps;
   return await passOn({
     ...leasesOf(sql, 'outbox'),
     stopping,
     onAnswered,
-    limit,
+    limit: options.backgroundPerTick,
     pauseMs: options.tickMs,
     claim: (most) => claimReleaseChanges(sql, most),
-    async call({ eshopId, eshopOrderId }) {
-      budget.spend('releases', 1);
-      await dispatcher.signalReleaseChanged(eshopId, eshopOrderId);
-    },
+    call: ({ eshopId, eshopOrderId }) => dispatcher.signalReleaseChanged(eshopId, eshopOrderId),
     note: ({ id }) => removeChanges(sql, [id]),
     refused: ({ id: changeId, eshopId }, err) =>
       log.error({ changeId, eshopId, err }, 'Temporal refused to tell the timer of a pre-order of a change'),

@@ -1,6 +1,5 @@
 /** The classes of waiting deliveries, and which goes first. */
 import type { Urgency } from '../temporal/dispatcher.ts';
-import type { BackgroundWork } from './budget.ts';
 import type { FirstAttemptsSetting } from './mode.ts';
 
 /** The classes of deliveries that can be claimed, as in `CLASS`; each has a loop of its name. */
@@ -11,8 +10,8 @@ export type ClassName = (typeof classNames)[number];
 interface ClassRules {
   /** This class is claimed only when nothing is left of these, or after waiting long enough. */
   readonly after: readonly ClassName[];
-  /** The bound on its single workflows: the dispatch window (first attempts are made here), or a share of the background budget. */
-  readonly bound: 'window' | BackgroundWork;
+  /** Whether its single workflows are background calls. If not, first attempts are made here, within the dispatch window. */
+  readonly background: boolean;
   /** Whether it goes in batches, where batches are allowed: always, never, in a burst, or as the setting says. */
   readonly mode: FirstAttemptsSetting | 'setting';
   /** The urgency of its workflows. */
@@ -26,7 +25,7 @@ interface ClassRules {
 export const deliveryClasses: Readonly<Record<ClassName, ClassRules>> = {
   fresh: {
     after: [],
-    bound: 'window',
+    background: false,
     mode: 'setting',
     urgency: 'fresh',
     aheadMs: 0,
@@ -34,7 +33,7 @@ export const deliveryClasses: Readonly<Record<ClassName, ClassRules>> = {
   },
   retry: {
     after: [],
-    bound: 'retries',
+    background: true,
     mode: 'auto',
     urgency: 'retry',
     // More than the time between two claims.
@@ -43,7 +42,7 @@ export const deliveryClasses: Readonly<Record<ClassName, ClassRules>> = {
   },
   workflow: {
     after: [],
-    bound: 'retries',
+    background: true,
     mode: 'each',
     urgency: 'retry',
     aheadMs: 0,
@@ -51,7 +50,7 @@ export const deliveryClasses: Readonly<Record<ClassName, ClassRules>> = {
   },
   bulk: {
     after: ['fresh'],
-    bound: 'window',
+    background: false,
     mode: 'setting',
     urgency: 'fresh',
     aheadMs: 0,
@@ -59,7 +58,7 @@ export const deliveryClasses: Readonly<Record<ClassName, ClassRules>> = {
   },
   recovered: {
     after: ['fresh', 'bulk'],
-    bound: 'recovered',
+    background: true,
     mode: 'batch',
     urgency: 'recovery',
     aheadMs: 0,

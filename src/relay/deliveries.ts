@@ -20,7 +20,7 @@ import { createMode } from './mode.ts';
 import { type StartDeps, startClaimed } from './start.ts';
 
 type DeliveriesDeps = StartDeps &
-  Pick<RelayDeps, 'claim' | 'firstAttempts' | 'limits' | 'budget'> & {
+  Pick<RelayDeps, 'claim' | 'firstAttempts' | 'limits'> & {
     readonly inHand: Pick<InHand, 'count' | 'take'>;
   };
 
@@ -47,13 +47,12 @@ interface Dispatch {
  * because the process that claimed them died, start that batch again.
  */
 export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Precedence): Dispatch {
-  const { sql, claim, limits, load, budget, options, firstAttempts, inHand, stopping } = deps;
-  const { bound, urgency, aheadMs, share, ...of } = deliveryClasses[name];
+  const { sql, claim, limits, starts, options, firstAttempts, inHand, stopping } = deps;
+  const { background, urgency, aheadMs, share, ...of } = deliveryClasses[name];
   const allowed = of.mode === 'setting' ? firstAttempts : of.mode;
   const mode = createMode(firstAttempts === 'each' ? 'each' : allowed, options);
-  const background = bound === 'window' ? null : bound;
-  const few = background === null && allowed === 'auto' ? options.fewOfEshop : 0;
-  const lastBatch = createLastBatch(load.waits, options, few);
+  const few = !background && allowed === 'auto' ? options.fewOfEshop : 0;
+  const lastBatch = createLastBatch(starts.waits, options, few);
 
   /** Only one batch is being started at a time. Open attempts in the worker are bounded, apart from a few of other e-shops. */
   function batchLimit(): number {
@@ -64,10 +63,10 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
     );
   }
   // Without Temporal no batch is started, but first attempts are made.
-  const inBatches = () => mode.batches() && !(background === null && load.silent());
+  const inBatches = () => mode.batches() && (background || !starts.silent());
 
   function ownLimit(): number {
-    if (background !== null) return budget.available(background);
+    if (background) return options.backgroundPerTick;
     // Batches fill places of their own: e-shops outside their crowd do not wait for these.
     const places = 2 * options.attempts + (inBatches() ? 2 * options.batchSize : 0);
     return Math.max(0, Math.min(options.dispatchWindow - inHand.count(), places - limits.open()));
@@ -78,7 +77,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
     const batches = new Set(claimed.flatMap(({ batchId }) => (batchId === null ? [] : [batchId])));
     const resumed = [...batches].filter((id) => id !== newBatch);
     const ready = await keepOrder(sql, claimed, resumed);
-    const own = background === null ? ready.filter((delivery) => delivery.batchId === null) : [];
+    const own = background ? [] : ready.filter((delivery) => delivery.batchId === null);
     inHand.take(own);
     const others = ready.filter((delivery) => !own.includes(delivery));
     await startClaimed(deps, others, urgency);
@@ -102,7 +101,7 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
     const limit = batches ? batchLimit() : room;
     if (limit < 1) {
       precedence.full(name);
-      return background !== null && !batches ? options.tickMs : AGAIN_MS;
+      return AGAIN_MS;
     }
     const batchId = uuidv7();
     const { deliveries, more, waitedMs } = await claim({
@@ -114,12 +113,10 @@ export function dispatchOf(deps: DeliveriesDeps, name: ClassName, precedence: Pr
     precedence.claimed(name, more);
     mode.claimed({ deliveries: deliveries.length, more, waitedMs });
     if (batches) lastBatch.claimed(batchId, deliveries);
-    if (background !== null)
-      budget.spend(background, deliveries.filter((delivery) => delivery.batchId === null).length);
     await pass(deliveries, batchId);
     // Some may have been left for want of room.
     if (deliveries.length === 0) return batches && few > 0 && room < 1 ? AGAIN_MS : 'idle';
-    if (background !== null) return options.tickMs;
+    if (background) return options.tickMs;
     if (batches) return lastBatch.crowd() === null ? options.tickMs : BESIDE_MS;
     return more ? 'more' : 'idle';
   }

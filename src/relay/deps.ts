@@ -4,8 +4,8 @@ import type { AttemptSignals } from '../attempt/make-attempt.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { Limits } from '../concurrency/limits.ts';
-import type { Load } from '../concurrency/load.ts';
 import type { SchedulerOptions } from '../concurrency/settings.ts';
+import type { Starts } from '../concurrency/starts.ts';
 import type { Claim, ClaimLimits } from '../db/outbox/claim.ts';
 import type { Pool } from '../db/pool.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
@@ -13,7 +13,6 @@ import type { Dispatcher } from '../temporal/dispatcher.ts';
 import type { BatchStarter } from '../temporal/start-batch.ts';
 import type { RecoveryStarter } from '../temporal/start-recovery.ts';
 import type { WarningStarter } from '../temporal/start-warning.ts';
-import type { Budget } from './budget.ts';
 import type { FirstAttemptsSetting } from './mode.ts';
 
 /** Makes the first attempt of a delivery. @throws the error that interrupted it, already logged */
@@ -28,8 +27,7 @@ export interface RelayDeps {
   readonly firstAttempts: FirstAttemptsSetting;
   /** Shared with the attempts of the worker beside it. */
   readonly limits: Limits;
-  readonly load: Load;
-  readonly budget: Budget;
+  readonly starts: Starts;
   /** Aborted when the relay is being stopped: deliveries not under way by then are given back. */
   readonly stopping: AbortSignal;
   readonly dispatcher: Dispatcher;

@@ -42,7 +42,7 @@ export interface InHand {
 const MARKED_TOGETHER = 100;
 
 export function createInHand(deps: RelayDeps): InHand {
-  const { sql, log, options, stopping, load, dispatcher } = deps;
+  const { sql, log, options, stopping, starts, dispatcher } = deps;
   const underWay = { kind: 'underWay', ms: ownedMs(deps.policy) } as const;
   /** Deliveries that count in the dispatch window: not while they wait for a permit, nor once their receiver has turned out slow. */
   const inWindow = new Set<string>();
@@ -72,7 +72,7 @@ export function createInHand(deps: RelayDeps): InHand {
     if (outcome?.kind !== 'underWay') return await handOverWith(delivery, outcome, attempt);
     // From here its permit bounds it. Its workflow is not urgent, and starting it could take processor time from first attempts.
     inWindow.delete(delivery.id);
-    if (load.silent()) return await handOverWith(delivery, await attempt, attempt);
+    if (starts.silent()) return await handOverWith(delivery, await attempt, attempt);
     await late(async () => {
       // It may have its result by now.
       await handOverWith(delivery, await Promise.race([attempt, underWay]), attempt);
@@ -88,7 +88,7 @@ export function createInHand(deps: RelayDeps): InHand {
     if (outcome?.kind === 'notAttempted' && outcome.reason === 'concurrencyLimit')
       return await deferDeliveries(sql, ids);
     if (outcome === null && stopping.aborted) return await giveBackDeliveries(sql, ids);
-    if (load.silent()) return await oweWorkflows(sql, ids);
+    if (starts.silent()) return await oweWorkflows(sql, ids);
     try {
       await start(delivery, outcome);
     } catch (error) {
@@ -110,12 +110,12 @@ export function createInHand(deps: RelayDeps): InHand {
     outcome: AttemptOutcome | typeof underWay | null,
   ): Promise<void> {
     const first = outcome?.kind === 'notAttempted' || outcome?.kind === 'deferred' ? null : outcome;
-    load.starting(delivery.id);
+    starts.starting(delivery.id);
     try {
       await dispatcher.startDelivery(delivery, 'fresh', first);
-      load.begun(delivery.id);
+      starts.begun(delivery.id);
     } catch (error) {
-      load.failed(delivery.id);
+      starts.failed(delivery.id);
       throw error;
     }
   }
@@ -152,7 +152,7 @@ export function createInHand(deps: RelayDeps): InHand {
   }
 
   return {
-    count: () => (load.silent() ? 0 : inWindow.size),
+    count: () => (starts.silent() ? 0 : inWindow.size),
     take(deliveries) {
       // Once a delivery is done with, its lease is no longer ours to renew.
       const left = new Set(deliveries.map(({ id }) => id));

@@ -9,7 +9,6 @@ import { notifierOf, OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Execute } from '../db/through-sessions.ts';
 import { isOfTemporal } from '../temporal/refusal.ts';
-import { createBudget } from './budget.ts';
 import { dispatchChanges, dispatchRecoveries, dispatchReleases } from './changes.ts';
 import { type ClassName, classNames, createPrecedence } from './classes.ts';
 import { dispatchOf } from './deliveries.ts';
@@ -18,8 +17,7 @@ import { createInHand } from './in-hand.ts';
 import { type Next, type Round, startLoop } from './loop.ts';
 import { dispatchWarnings } from './warnings.ts';
 
-export interface RelayOptions
-  extends Omit<RelayDeps, 'claim' | 'budget' | 'stopping' | 'onAnswered' | 'onAway'> {
+export interface RelayOptions extends Omit<RelayDeps, 'claim' | 'stopping' | 'onAnswered' | 'onAway'> {
   /** Executes claims. */
   readonly execute: Execute;
   /** Direct sessions with the server, where notifications arrive; null: behind a pooler there are none, and loops only poll. */
@@ -44,21 +42,19 @@ export interface Relay {
 
 /** Starts relaying at once. */
 export function startRelay(relay: RelayOptions): Relay {
-  const { sql, sessionSql, log, onTemporal, load, options } = relay;
+  const { sql, sessionSql, log, onTemporal, starts, options } = relay;
   const stopping = new AbortController();
-  const budget = createBudget(load.overloaded, options);
   const precedence = createPrecedence(options.patienceMs);
   // Questions asked over an earlier connection no longer count.
-  load.answered();
+  starts.answered();
   const onAway = () => onTemporal('down');
   function onAnswered(): void {
-    load.answered();
+    starts.answered();
     onTemporal('up');
   }
   const common = {
     ...relay,
     claim: (limits: ClaimLimits) => relay.execute((by) => claimDeliveries(by, limits)),
-    budget,
     stopping: stopping.signal,
     onAnswered,
     onAway,

@@ -18,7 +18,7 @@ import { callEach } from './pass-on.ts';
 export interface StartDeps
   extends Pick<
     RelayDeps,
-    'sql' | 'log' | 'options' | 'stopping' | 'onAnswered' | 'load' | 'starter' | 'checkBatch'
+    'sql' | 'log' | 'options' | 'stopping' | 'onAnswered' | 'starts' | 'starter' | 'checkBatch'
   > {
   readonly dispatcher: Pick<Dispatcher, 'startDelivery'>;
 }
@@ -74,7 +74,7 @@ async function startOwn(
 
 /** The batches of the others. */
 async function startBatches(
-  { log, stopping, onAnswered, load, starter, checkBatch }: StartDeps,
+  { log, stopping, onAnswered, starts, starter, checkBatch }: StartDeps,
   claimed: readonly QueuedDelivery[],
   urgency: Urgency,
 ) {
@@ -85,12 +85,12 @@ async function startBatches(
     stopping,
     onAnswered,
     async call(batchId) {
-      load.starting(batchId);
+      starts.starting(batchId);
       try {
         const deliveries = claimed.filter((delivery) => delivery.batchId === batchId);
         if (!(await starter.startBatch(batchId, deliveries, urgency))) await checkBatch(batchId);
       } catch (error) {
-        load.failed(batchId);
+        starts.failed(batchId);
         throw error;
       }
     },

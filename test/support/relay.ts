@@ -1,8 +1,8 @@
 /** A relay with a Temporal that records its calls and fails when the test says so. */
 import pino from 'pino';
 import { unwatched } from '../../src/attempt/watch.ts';
-import { createLoad } from '../../src/concurrency/load.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
+import { createStarts } from '../../src/concurrency/starts.ts';
 import { throughSessions } from '../../src/db/through-sessions.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
@@ -38,7 +38,7 @@ export function relayTo(
   }: RelayToOptions = {},
 ) {
   const options = { ...schedulerDefaults, ...scheduler };
-  const load = createLoad(options);
+  const starts = createStarts(options);
   const started: string[] = [];
   const told: string[] = [];
   const dispatcher: Dispatcher = {
@@ -72,14 +72,14 @@ export function relayTo(
     checkBatch: () => Promise.reject(new Error('no batch is expected')),
     firstAttempts: 'each',
     limits: boundless,
-    load,
+    starts,
     options,
     log: pino({ level: 'silent' }),
     onTemporal,
     onRound,
     watch: unwatched,
   });
-  return { relay, started, told, load };
+  return { relay, started, told, starts };
 }
 
 /** Fires many events in a single transaction. */

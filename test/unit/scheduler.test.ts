@@ -1,8 +1,7 @@
-/** The decisions on how much is attempted when: load, the background budget, batch mode, precedence. */
+/** The decisions on how much is attempted when: starts, batch mode, precedence. */
 import { describe, expect, test } from 'vitest';
-import { createLoad } from '../../src/concurrency/load.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
-import { type BackgroundWork, createBudget } from '../../src/relay/budget.ts';
+import { createStarts } from '../../src/concurrency/starts.ts';
 import { createPrecedence } from '../../src/relay/classes.ts';
 import { createLastBatch } from '../../src/relay/last-batch.ts';
 import { createMode } from '../../src/relay/mode.ts';
@@ -19,94 +18,17 @@ function clock() {
   };
 }
 
-describe('load', () => {
-  /** The load after starts that took this long, one after the other. */
-  function loadAfter(...takenMs: readonly number[]) {
+describe('starts', () => {
+  test('wait until they have begun, here or elsewhere', () => {
     const { now, pass } = clock();
-    const load = createLoad(options, now);
-    for (const [index, ms] of takenMs.entries()) {
-      load.starting(String(index));
-      pass(ms);
-      load.begun(String(index));
-    }
-    return { load, pass };
-  }
-
-  test.each<[string, readonly number[], boolean]>([
-    ['nothing was started', [], false],
-    ['everything begins at once', [10, 12, 11], false],
-    ['slower than the quickest, and not slow', [10, 50], false],
-    ['one takes many times as long', [20, 20, 200], true],
-    ['a far server is not busy for being far', [150, 160, 400], false],
-    ['a far server that takes much longer than it could', [100, 100, 500], true],
-  ])('%s', (_, takenMs, overloaded) => {
-    expect(loadAfter(...takenMs).load.overloaded()).toBe(overloaded);
-  });
-
-  test('is that of the last second', () => {
-    const { load, pass } = loadAfter(20, 200);
-    expect(load.overloaded()).toBe(true);
-    pass(1_001);
-    expect(load.overloaded()).toBe(false);
-  });
-
-  test('counts what was started and has not begun, until it has begun elsewhere', () => {
-    const { now, pass } = clock();
-    const load = createLoad(options, now);
-    for (const id of ['a', 'b', 'c']) load.starting(id);
-    load.begun('a');
-    load.failed('b');
-    load.begun('of another process');
-    expect(['a', 'b', 'c'].filter(load.waits)).toEqual(['c']);
+    const starts = createStarts(options, now);
+    for (const id of ['a', 'b', 'c']) starts.starting(id);
+    starts.begun('a');
+    starts.failed('b');
+    starts.begun('of another process');
+    expect(['a', 'b', 'c'].filter(starts.waits)).toEqual(['c']);
     pass(2_001);
-    expect(load.waits('c')).toBe(false);
-  });
-});
-
-describe('the background budget', () => {
-  /** The calls of each kind of work within this many seconds, asking four times a second. */
-  function spent(seconds: number, works: readonly BackgroundWork[], overloaded = () => false) {
-    const { now, pass } = clock();
-    const budget = createBudget(overloaded, options, now);
-    const calls = new Map(works.map((work) => [work, 0]));
-    for (let round = 0; round < seconds * 4; round += 1) {
-      for (const work of works) {
-        const available = budget.available(work);
-        budget.spend(work, available);
-        calls.set(work, (calls.get(work) ?? 0) + available);
-      }
-      pass(250);
-    }
-    return works.map((work) => calls.get(work) ?? 0);
-  }
-
-  test('while overloaded it keeps its least', () => {
-    const [calls = 0] = spent(10, ['retries'], () => true);
-    expect(calls).toBeGreaterThanOrEqual(options.budgetLeast * 10 - options.budgetLeast);
-    expect(calls).toBeLessThanOrEqual(options.budgetLeast * 10 + 1);
-  });
-
-  test('it grows second by second, up to its most', () => {
-    const [first = 0] = spent(2, ['retries']);
-    const [calls = 0] = spent(30, ['retries']);
-    expect(first).toBeLessThan(options.budgetMost);
-    expect(calls).toBeLessThanOrEqual(options.budgetMost * 30);
-    expect(calls).toBeGreaterThan(options.budgetMost * 20);
-  });
-
-  test('is shared equally by those that use it, and none starves', () => {
-    const shares = spent(20, ['retries', 'changes', 'releases'], () => true);
-    const all = shares.reduce((sum, calls) => sum + calls, 0);
-    expect(all).toBeLessThanOrEqual(options.budgetLeast * 21);
-    for (const calls of shares) expect(calls).toBeGreaterThan(all / 4);
-  });
-
-  test('what was not used is gone', () => {
-    const { now, pass } = clock();
-    const budget = createBudget(() => true, options, now);
-    budget.available('changes');
-    pass(60_000);
-    expect(budget.available('changes')).toBe(options.budgetLeast);
+    expect(starts.waits('c')).toBe(false);
   });
 });
 

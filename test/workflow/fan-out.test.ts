@@ -27,7 +27,7 @@ afterEach(async () => {
 
 function relay(failing: Partial<Dispatcher> = {}) {
   const made = relayTo(database, failing, {
-    scheduler: { budgetLeast: 200, budgetMost: 200, tickMs: 50 },
+    scheduler: { tickMs: 50 },
   });
   cleanups.push(() => made.relay.stop());
   return made;

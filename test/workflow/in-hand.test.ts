@@ -327,7 +327,7 @@ test.for(['refuses connections', 'is silent'])(
         },
       },
       {
-        scheduler: { silentMs: 50, tickMs: 20, budgetLeast: 200, budgetMost: 200 },
+        scheduler: { silentMs: 50, tickMs: 20 },
         async makeFirstAttempt(id) {
           asked.push(id);
           return delivered;

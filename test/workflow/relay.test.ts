@@ -31,7 +31,7 @@ function relayTo(
   failing: Partial<Dispatcher> = {},
   more: Parameters<typeof startRelayTo>[2] = {},
 ) {
-  const scheduler = { budgetLeast: 200, budgetMost: 200, tickMs: 50 };
+  const scheduler = { tickMs: 50 };
   const made = startRelayTo(stack, failing, { scheduler, ...more });
   cleanups.push(() => made.relay.stop());
   return made;

@@ -3,8 +3,8 @@ import pino from 'pino';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { runSession } from '../../src/app/worker-session.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
-import { createLoad } from '../../src/concurrency/load.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
+import { createStarts } from '../../src/concurrency/starts.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
@@ -53,7 +53,7 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
     scheduler: { ...schedulerDefaults, attempts: AT_ONCE },
     limits: patient(),
     underWay: new Set<string>(),
-    load: createLoad(schedulerDefaults),
+    starts: createStarts(schedulerDefaults),
     watch: unwatched,
     onRepair() {},
     onRound() {},
