@@ -14,7 +14,7 @@ import type { AttemptResult } from '../delivery/sender.ts';
 import { endAttemptSpan, endInterrupted } from './attempt-span.ts';
 import type { AttemptDeps, ReadyAttempt } from './begin-attempts.ts';
 import { recordOf } from './decisions.ts';
-import { Crowded, InternalFailure } from './internal-failure.ts';
+import { InternalFailure, LookupsFull } from './internal-failure.ts';
 import type { AttemptTerms } from './outcome.ts';
 import { LEAVES_WITHIN_MS } from './ownership.ts';
 import { toFirstByte } from './stretches.ts';
@@ -38,7 +38,7 @@ const RECORD_RETRY_WAITS_MS = [100, 200, 400, 800, 1_600, 3_200, 3_200, 3_200];
 
 /**
  * Makes the request of an attempt.
- * @throws InternalFailure if Waybill itself failed, `Crowded` if it is only busy; AbortError when aborted. The attempt stays begun
+ * @throws InternalFailure if Waybill itself failed, `LookupsFull` if it is only busy; AbortError when aborted. The attempt stays begun
  * without a result and is given up: it is made again under the same number.
  */
 export async function send(
@@ -54,7 +54,7 @@ export async function send(
       throw new InternalFailure('This attempt was interrupted before its request left.');
     const result = await span.within(() => sender.send(attempt.request, signal));
     if (result.outcome === 'internal') {
-      throw new (result.crowded === true ? Crowded : InternalFailure)(result.error);
+      throw new (result.lookupsFull === true ? LookupsFull : InternalFailure)(result.error);
     }
     return { ...attempt, finishedAt: attempt.clock.now(), result };
   } catch (error) {

@@ -6,6 +6,6 @@ export class InternalFailure extends Error {
 }
 
 /** Too many lookups of the e-shop are under way: nothing failed, and an immediate retry would find as many. */
-export class Crowded extends InternalFailure {
-  override readonly name = 'Crowded';
+export class LookupsFull extends InternalFailure {
+  override readonly name = 'LookupsFull';
 }

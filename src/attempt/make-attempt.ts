@@ -13,7 +13,7 @@ import { type AttemptDeps, type Beginnings, begin } from './begin-attempts.ts';
 import { cannotBePrepared } from './cannot-be-prepared.ts';
 import { answerTo, heldWhileInactive, justMissed, refusalOf, refused } from './decisions.ts';
 import { record, send } from './finish-attempts.ts';
-import { Crowded, InternalFailure } from './internal-failure.ts';
+import { InternalFailure, LookupsFull } from './internal-failure.ts';
 import type { AttemptOrder, AttemptOutcome, Refusal } from './outcome.ts';
 
 /** Signals that end attempts early, and the report on their permits. */
@@ -69,8 +69,8 @@ async function makeOrDefer(
     if (outcome.kind === 'delivered' || outcome.kind === 'failed') accepted = outcome.kind === 'delivered';
     return outcome;
   } catch (error) {
-    if (!(error instanceof Crowded)) throw error;
-    return await defer(sql, delivery, order, permit.crowded());
+    if (!(error instanceof LookupsFull)) throw error;
+    return await defer(sql, delivery, order, permit.lookupsFull());
   } finally {
     permit.release(accepted);
   }

@@ -22,7 +22,7 @@ import { batchSpan } from './attempt-span.ts';
 import { type AttemptDeps, begin, type ReadyAttempt } from './begin-attempts.ts';
 import { cannotBePrepared } from './cannot-be-prepared.ts';
 import { send } from './finish-attempts.ts';
-import { Crowded, InternalFailure } from './internal-failure.ts';
+import { InternalFailure, LookupsFull } from './internal-failure.ts';
 import type { AttemptSignals } from './make-attempt.ts';
 import type { AttemptTerms } from './outcome.ts';
 import { prepareMany } from './prepare.ts';
@@ -98,8 +98,8 @@ async function makeAttempts(
       accepted = answered.result.outcome === 'success';
       recorder.answered(answered);
     } catch (error) {
-      if (error instanceof Crowded) {
-        permit.crowded();
+      if (error instanceof LookupsFull) {
+        permit.lookupsFull();
         recorder.defer(deliveryId);
       } else if (error instanceof InternalFailure) {
         deps.watch.interrupted();

@@ -25,7 +25,7 @@ export interface Permit {
    * Its host is not, as other e-shops may use it too. Called before `release`.
    * @returns in how many milliseconds to ask again
    */
-  crowded(): number;
+  lookupsFull(): number;
 }
 
 /** How much may still be claimed: of the webhooks and e-shops named, and of each of the others. */
@@ -172,7 +172,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
         count(webhook, eshop, webhook.host, -1);
         for (const { turns, key } of usages) turns.leave(key);
       },
-      crowded() {
+      lookupsFull() {
         const at = now();
         // If many find the same at once, only the first counts.
         if (webhook.closedUntil <= at) webhook.closedUntil = at + hungMs;

@@ -17,14 +17,14 @@ import {
 } from './failure-sentence.ts';
 import { STALL_MS } from './fault.ts';
 import { type AttemptRequest, buildRequest, type WireRequest } from './request.ts';
-import { isCrowded } from './resolver.ts';
+import { areLookupsFull } from './resolver.ts';
 import { usefulHeaders } from './response-headers.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 /** The result of an attempt. */
 export type AttemptResult = {
   /** Of `internal`: nothing failed, but too many lookups of the e-shop were under way. It must not be retried at once. */
-  readonly crowded?: true;
+  readonly lookupsFull?: true;
   /** The HTTP status; null if none arrived. */
   readonly status: number | null;
   /** Whole milliseconds until status line and headers had arrived, or until the failure. */
@@ -179,8 +179,8 @@ export function exchange(
               const result = failure(sentence);
               // If it cannot be told whose failure it is, the attempt has failed all the same.
               const internal = await isInternal(error).catch(() => false);
-              const crowded = isCrowded(error) ? { crowded: true as const } : {};
-              resolve(internal ? { ...result, outcome: 'internal', ...crowded } : result);
+              const lookupsFull = areLookupsFull(error) ? { lookupsFull: true as const } : {};
+              resolve(internal ? { ...result, outcome: 'internal', ...lookupsFull } : result);
             }),
           );
         },

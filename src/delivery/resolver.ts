@@ -35,7 +35,7 @@ export class LookupError extends Error {
 }
 
 /** Whether a connection failed because too many lookups of its owner were under way. */
-export function isCrowded(error: unknown): boolean {
+export function areLookupsFull(error: unknown): boolean {
   return error instanceof LookupError && error.code === CROWDED;
 }
 

@@ -158,9 +158,14 @@ test('without a place an attempt is planned anew by its workflow, and the last c
 });
 
 test('while too many lookups of its e-shop are under way an attempt is planned anew, under the same number', async () => {
-  const crowded = { ...refused, outcome: 'internal', crowded: true, error: 'too many DNS lookups' } as const;
+  const lookupsFull = {
+    ...refused,
+    outcome: 'internal',
+    lookupsFull: true,
+    error: 'too many DNS lookups',
+  } as const;
   const limits = limitsWith({});
-  expect(await attempt(null, { limits, lastChance: false }, crowded)).toEqual({
+  expect(await attempt(null, { limits, lastChance: false }, lookupsFull)).toEqual({
     kind: 'notAttempted',
     reason: 'concurrencyLimit',
   });
@@ -170,7 +175,7 @@ test('while too many lookups of its e-shop are under way an attempt is planned a
   // The webhook is closed for a while.
   expect(await attempt(null, { limits, lastChance: false })).toMatchObject({ reason: 'concurrencyLimit' });
   expect(sent).toHaveLength(1);
-  const deferred = await attempt(null, { limits: limitsWith({}), lastChance: true }, crowded);
+  const deferred = await attempt(null, { limits: limitsWith({}), lastChance: true }, lookupsFull);
   expect(deferred).toEqual({ kind: 'deferred', reason: 'concurrencyLimit', ms: expect.any(Number) });
   expect(sent.map(({ number }) => number)).toEqual([1, 1]);
   await database.sql`update attempts set started_at = started_at - interval '1 hour'`;

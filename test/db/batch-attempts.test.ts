@@ -430,7 +430,7 @@ describe('made again', () => {
     const order = await batchOf(3);
     const limits = limitsWith({});
     const deps = depsWith(async () =>
-      answer({ outcome: 'internal', crowded: true, error: 'too many DNS lookups' }),
+      answer({ outcome: 'internal', lookupsFull: true, error: 'too many DNS lookups' }),
     );
     const counts = await makeBatch({ ...deps, limits }, order, neither);
     expect(counts).toEqual({ delivered: 0, requeued: 0, deferred: 3, left: 0 });

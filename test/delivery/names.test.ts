@@ -231,8 +231,8 @@ test('an attempt that finds too many of them says so: it is not to be made again
 
   const results = await Promise.all(names.map((name) => sender.send(attempt(`http://${name}`))));
 
-  const crowded = results.filter((result) => result.crowded === true);
-  expect(crowded).toMatchObject([
+  const lookupsFull = results.filter((result) => result.lookupsFull === true);
+  expect(lookupsFull).toMatchObject([
     { outcome: 'internal', error: expect.stringContaining('too many DNS lookups') },
   ]);
 });

@@ -2,7 +2,7 @@
 import { createLimits, type Limits, type Permit } from '../../src/concurrency/limits.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
 
-const permit: Permit = { release() {}, crowded: () => 1 };
+const permit: Permit = { release() {}, lookupsFull: () => 1 };
 const ANY = 2 ** 31 - 1;
 
 export const boundless: Limits = {

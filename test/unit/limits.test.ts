@@ -87,7 +87,7 @@ describe('a webhook', () => {
   test('whose lookups were too many is closed for a while', async () => {
     const { limits, to, permits, pass, options } = make();
     const [permit] = await permits(to(1), 1);
-    expect(permit?.crowded()).toBe(options.hungMs);
+    expect(permit?.lookupsFull()).toBe(options.hungMs);
     permit?.release(null);
     expect(await limits.acquire(to(1))).toBe(options.hungMs);
     expect(limits.quotas(1).webhooks.get(1)).toBe(0);
