@@ -123,17 +123,20 @@ export function exchange(
       const late = elapsed() - ms;
       return late < STALL_MS ? failure(sentence) : failure(stallSentence(host, late), 'internal');
     };
+    let deadlineMs = timeoutMs;
     const onTimeout = () =>
-      cut(conclude(() => resolve(lateFailure(timeoutMs, timeoutSentence(host, timeoutMs)))));
+      cut(conclude(() => resolve(lateFailure(deadlineMs, timeoutSentence(host, timeoutMs)))));
     const onAbort = () => cut(conclude(() => reject(aborted(signal))));
+    // Handle arrived data first: this process may have been busy with something else.
+    const after = (ms: number, next: () => void) => setTimeout(() => setImmediate(next), ms);
     const onDue = () => {
       const late = elapsed() - timeoutMs;
+      if (settled || connection !== null || late >= STALL_MS) return onTimeout();
       // The request has not left: while this process was suspended its connection could not be made, and gets that time now.
-      if (!settled && connection === null && late < STALL_MS) timer = setTimeout(onTimeout, late);
-      else onTimeout();
+      deadlineMs = elapsed() + late;
+      timer = after(late, onTimeout);
     };
-    // Handle arrived data first: this process may have been busy with something else.
-    let timer = setTimeout(() => setImmediate(onDue), timeoutMs);
+    let timer = after(timeoutMs, onDue);
     signal?.addEventListener('abort', onAbort, { once: true });
 
     connectionsTo(wire.origin, request.test === true).dispatch(

@@ -212,6 +212,18 @@ describe('a process that stands still', () => {
     expect(receiver.requests).toHaveLength(0);
   });
 
+  test('before the request has left gives no more than the lost time', async () => {
+    const { address } = await startNames({ 'mute.example': 'silent' });
+    const sender = startSender({ timeoutMs: 1_000, connectTimeoutMs: 60_000, dnsServers: [address] });
+    const sent = sender.send(attempt('http://mute.example'));
+    standStill(2_300);
+
+    expect(await sent).toMatchObject({
+      outcome: 'failure',
+      error: 'no response from mute.example within 1 s',
+    });
+  });
+
   test('for long is no failure of the receiver', async () => {
     const receiver = await startReceiver({ hang: 'headers' });
     const sent = startSender({ timeoutMs: 2_000 }).send(attempt(receiver.url));
