@@ -28,6 +28,7 @@ export const controls = {
   batches: { burstAfterMs: NEVER_MS },
   'few beside a burst': { fewOfEshop: 0 },
   ranks: { patienceMs: 0 },
+  pace: { backgroundPerTick: 1_000, backgroundConcurrency: 1_000 },
 } as const satisfies Record<string, Partial<SchedulerOptions>>;
 /** The name of a control. */
 export type Control = keyof typeof controls;

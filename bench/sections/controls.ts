@@ -54,6 +54,7 @@ const scenarios: readonly Scenario[] = [
   },
   beside('many webhooks that never answer', ['webhook limit', 'claim ahead']),
   beside('writes and an import, delivered at once', ['dispatch window', 'few beside a burst', 'ranks']),
+  beside('a webhook switched off with many open deliveries', ['pace']),
 ];
 
 const nameOf = (control: Control, figure: string) => `${control}: ${figure}`;

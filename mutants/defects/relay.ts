@@ -23,6 +23,14 @@ export const relayDefects: readonly Defect[] = [
     caughtBy: relay('a delivery started twice is delivered once'),
   },
   {
+    name: 'background-calls-without-a-pause',
+    file: 'src/relay/deliveries.ts',
+    text: 'if (background) return options.tickMs;',
+    replacement: "if (background) return 'more';",
+    noticed: 'Thousands of workflows that are owed after an outage keep everybody else waiting.',
+    caughtBy: [{ file: 'test/db/background-pace.test.ts', tests: ['workflows that are owed'] }],
+  },
+  {
     name: 'claims-never-end',
     file: 'src/db/outbox/claim.ts',
     text: '(d.claimed_until is null or d.claimed_until < now())',

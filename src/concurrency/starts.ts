@@ -1,23 +1,25 @@
-/** Starts of workflows that have not begun, and whether Temporal answers at all. Pure. */
+/** Batches that have been started and have not begun, and whether Temporal answers at all. Pure. */
 import type { SchedulerOptions } from './settings.ts';
 
 /** The starts made by one worker. */
 export interface Starts {
-  /** A workflow is being started. @param id of its delivery or its batch */
-  starting(id: string): void;
+  /** The workflow of a batch is being started. */
+  starting(batchId: string): void;
   /** It was not started after all. */
-  failed(id: string): void;
-  /** Temporal has it, or a batch's activity has begun. Only what was started here counts. */
-  begun(id: string): void;
-  /** Whether this has been started and has not begun. */
-  waits(id: string): boolean;
+  failed(batchId: string): void;
+  /** Its activity has begun here. */
+  begun(batchId: string): void;
+  /** Whether it has been started here and has not begun. */
+  waits(batchId: string): boolean;
+  /** Temporal is asked to start a workflow. */
+  asked(): void;
   /** Temporal has answered something. */
   answered(): void;
   /** Whether it has left a call unanswered for long: first attempts go on without it. */
   silent(): boolean;
 }
 
-/** A start that has not begun here after this long, in milliseconds, runs in another process, or waits for another reason. */
+/** A batch that has not begun here after this long, in milliseconds, runs in another process, or waits for another reason. */
 const FORGOTTEN_AFTER_MS = 2_000;
 
 /** @param now in milliseconds, on a clock that does not jump */
@@ -38,18 +40,22 @@ export function createStarts(
     }
   }
 
+  function asked(): void {
+    askedAt ??= now();
+  }
+
   return {
-    starting(id) {
-      const at = now();
-      askedAt ??= at;
-      started.set(id, at);
+    starting(batchId) {
+      asked();
+      started.set(batchId, now());
     },
-    failed: (id) => void started.delete(id),
-    begun: (id) => void started.delete(id),
-    waits(id) {
+    failed: (batchId) => void started.delete(batchId),
+    begun: (batchId) => void started.delete(batchId),
+    waits(batchId) {
       forgetOld();
-      return started.has(id);
+      return started.has(batchId);
     },
+    asked,
     answered() {
       askedAt = null;
     },

@@ -110,14 +110,8 @@ export function createInHand(deps: RelayDeps): InHand {
     outcome: AttemptOutcome | typeof underWay | null,
   ): Promise<void> {
     const first = outcome?.kind === 'notAttempted' || outcome?.kind === 'deferred' ? null : outcome;
-    starts.starting(delivery.id);
-    try {
-      await dispatcher.startDelivery(delivery, 'fresh', first);
-      starts.begun(delivery.id);
-    } catch (error) {
-      starts.failed(delivery.id);
-      throw error;
-    }
+    starts.asked();
+    await dispatcher.startDelivery(delivery, 'fresh', first);
   }
 
   /** A workflow that is not told checks by itself once its attempt must be over. */

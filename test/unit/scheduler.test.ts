@@ -19,7 +19,7 @@ function clock() {
 }
 
 describe('starts', () => {
-  test('wait until they have begun, here or elsewhere', () => {
+  test('of batches wait until they have begun, here or elsewhere', () => {
     const { now, pass } = clock();
     const starts = createStarts(options, now);
     for (const id of ['a', 'b', 'c']) starts.starting(id);
@@ -29,6 +29,19 @@ describe('starts', () => {
     expect(['a', 'b', 'c'].filter(starts.waits)).toEqual(['c']);
     pass(2_001);
     expect(starts.waits('c')).toBe(false);
+  });
+
+  test('asked of a Temporal that does not answer for long: it is silent', () => {
+    const { now, pass } = clock();
+    const starts = createStarts(options, now);
+    starts.asked();
+    pass(options.silentMs);
+    starts.asked();
+    expect(starts.silent()).toBe(false);
+    pass(1);
+    expect(starts.silent()).toBe(true);
+    starts.answered();
+    expect(starts.silent()).toBe(false);
   });
 });
 
