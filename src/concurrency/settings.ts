@@ -23,9 +23,15 @@ export const schedulerDefaults = {
   startAfterMs: 200,
   /** After Temporal has answered no start for this long, ms, first attempts go on without it. Less: a busy moment looks like an outage. */
   silentMs: 1_000,
-  /** Starts of workflows under way at once, of each background class and of slow receivers. Fewer: these lag. More: fresh starts wait. */
+  /**
+   * Starts of workflows under way at once, of each background class and of slow receivers; changes of webhooks passed on at once, and
+   * calls of each. Fewer: these lag. More: fresh starts wait.
+   */
   backgroundConcurrency: 4,
-  /** Background calls of each kind in `tickMs`. Fewer: changes and owed workflows lag. More: fresh deliveries wait for what these wake. */
+  /**
+   * Background calls of each loop before it pauses for `tickMs`. Fewer: changes and owed workflows lag. More: fresh deliveries wait for
+   * the workflows that these wake.
+   */
   backgroundPerTick: 16,
   /** Between two claims for batches or background work, ms. Less: batches of few deliveries cost Temporal more. More: latency in a burst. */
   tickMs: 150,
@@ -38,10 +44,13 @@ export const schedulerDefaults = {
   fewOfEshop: 4,
   /** Batches begin when a delivery has waited this long behind others, ms. Less: a hiccup looks like a burst. More: latency. */
   burstAfterMs: 300,
-  /** Batches end when no more than two dispatch windows were claimed within this, ms; an e-shop of which claims find no more leaves the crowd. */
+  /**
+   * Batches end when no more than two dispatch windows were claimed within this, ms, and a crowd when no claim has put more into a batch.
+   * Less: a pause ends a burst. More: latency after it.
+   */
   idleAfterMs: 2_000,
 
-  /** Each class gets a claim at least this often, ms, however many deliveries of the classes before it wait. */
+  /** After this long without a claim a class no longer waits for those before it, ms. Less: an import slows fresh ones. More: it starves. */
   patienceMs: 15_000,
 
   /** The polling interval behind LISTEN, ms. While Temporal or the database is away: a quarter of it at first, growing to five times. */

@@ -100,7 +100,7 @@ export function createMetrics() {
     ),
     rounds: counter(
       'waybill_relay_rounds_total',
-      'Steps of the loops of the relay: one for each class of deliveries (`fresh`, `retry`, `workflow`, `bulk`, `recovered`), and `webhooks`, `releases`, `recoveries`, `warnings`; `later`: something is left that cannot be passed on yet.',
+      'Steps of the loops of the relay: one for each class of deliveries (`fresh`, `retry`, `workflow`, `bulk`, `recovered`), and `webhooks`, `releases`, `recoveries`, `warnings`; `later`: the next step follows after a pause.',
       'loop',
       'result',
     ),

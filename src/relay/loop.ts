@@ -11,7 +11,7 @@ import { createBackoff } from '../lib/backoff.ts';
  */
 export type Next = 'more' | 'idle' | number;
 
-/** The results of a step: `more`: the next one follows at once; `later`: there is more, for later; `idle`: nothing is left. */
+/** The results of a step: `more`: the next one follows at once; `later`: the next one follows after a pause; `idle`: nothing is left. */
 export const rounds = ['more', 'later', 'idle', 'failed'] as const;
 /** The result of a step. */
 export type Round = (typeof rounds)[number];

@@ -25,7 +25,7 @@ export function workNamed(payload: string): readonly RelayWork[] {
 /** The relay of this process. */
 export interface LocalRelay {
   wake(work: RelayWork): void;
-  /** Whether it would make the first attempts of a few new deliveries of this e-shop at once: no others wait for their turn. */
+  /** Whether it would make the first attempts of a few new deliveries of this e-shop at once: no others wait, or only a burst's crowd. */
   hasRoom(eshopId: number): boolean;
   /** Takes deliveries that were written as claimed. Returns at once; never throws. */
   take(claimed: readonly QueuedDelivery[]): void;
