@@ -2,6 +2,7 @@
  * Passes changes on: of webhooks, to their open deliveries, page by page; of pre-orders, to their timers; and of recoveries. The first
  * two are not urgent, and go at the pace of background calls.
  */
+import pLimit, { type LimitFunction } from 'p-limit';
 import {
   claimReleaseChanges,
   claimWebhookChanges,
@@ -35,6 +36,7 @@ type ChangesDeps = PacedDeps & Pick<RelayDeps, 'watch' | 'policy'>;
  */
 export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   const { sql, log, stopping, options } = deps;
+  const atOnce = pLimit(options.backgroundConcurrency);
   let page = 0;
   return await passOn({
     ...leasesOf(sql, 'outbox'),
@@ -46,7 +48,7 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
       page = Math.max(1, Math.floor(options.backgroundPerTick / claimed.length));
       return claimed;
     },
-    call: (change) => passOnPage(deps, change, page),
+    call: (change) => passOnPage(deps, change, { page, atOnce }),
     // The calls of its page report their answers; a change may need none.
     onAnswered() {},
     refused: ({ id: changeId }, err) =>
@@ -54,8 +56,13 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   });
 }
 
-/** @param page how many deliveries are called now */
-async function passOnPage(deps: ChangesDeps, change: WebhookChange, page: number): Promise<void> {
+/** The calls of one round: how many deliveries of each change are told, and the bound on calls under way. */
+interface Calls {
+  readonly page: number;
+  readonly atOnce: LimitFunction;
+}
+
+async function passOnPage(deps: ChangesDeps, change: WebhookChange, { page, atOnce }: Calls): Promise<void> {
   const { sql } = deps;
   const { id, eshopId, toldId, webhookId, deleted } = change;
   // The order of deliveries may have changed: settle it at the first page, and again after the last.
@@ -64,7 +71,7 @@ async function passOnPage(deps: ChangesDeps, change: WebhookChange, page: number
   // One more than may be called, to see whether any are left after this page.
   const next = await nextToTell(sql, change, page + 1);
   const told = next.slice(0, page);
-  if (!(await tell(deps, told))) return await noteTold(sql, id, toldId);
+  if (!(await tell(deps, told, atOnce))) return await noteTold(sql, id, toldId);
   // Deliveries in batches will come back, and those being started may have to be told too.
   const goesOn = next.length > page || (deleted && (await someWithoutWorkflow(sql, webhookId)));
   if (goesOn) return await noteTold(sql, id, told.at(-1)?.id ?? toldId);
@@ -88,14 +95,18 @@ async function settle(
 }
 
 /** @returns false if the relay is being stopped: the next claim passes the page on again */
-async function tell(deps: PacedDeps, items: readonly ToldDelivery[]): Promise<boolean> {
+async function tell(
+  deps: PacedDeps,
+  items: readonly ToldDelivery[],
+  atOnce: LimitFunction,
+): Promise<boolean> {
   const { dispatcher, log, stopping, onAnswered, options } = deps;
   const { left, throwFailure } = await callEach({
     items,
     concurrency: options.backgroundConcurrency,
     stopping,
     onAnswered,
-    call: (delivery) => dispatcher.signalWebhookChanged(delivery),
+    call: (delivery) => atOnce(() => dispatcher.signalWebhookChanged(delivery)),
     refused: ({ id: deliveryId }, err) =>
       log.error({ deliveryId, err }, 'Temporal refused to tell a delivery of a change'),
   });
@@ -114,6 +125,7 @@ export async function dispatchReleases(deps: PacedDeps): Promise<Next> {
     stopping,
     onAnswered,
     limit: options.backgroundPerTick,
+    concurrency: options.backgroundConcurrency,
     pauseMs: options.tickMs,
     claim: (most) => claimReleaseChanges(sql, most),
     call: ({ eshopId, eshopOrderId }) => dispatcher.signalReleaseChanged(eshopId, eshopOrderId),

@@ -62,6 +62,8 @@ interface Changes<Change extends { readonly id: string }>
   extends Pick<Calls<Change>, 'stopping' | 'call' | 'refused' | 'onAnswered'> {
   /** The most per page; {@link PAGE} when left out. */
   readonly limit?: number;
+  /** The most calls under way at once; {@link CONCURRENCY} when left out. */
+  readonly concurrency?: number;
   /** The pause between two pages, in milliseconds; left out: a full page is followed by the next at once. */
   readonly pauseMs?: number;
   /** Claims up to `limit` of them, under a lease. One that Temporal refuses is tried again after the lease. */
@@ -81,7 +83,16 @@ interface Changes<Change extends { readonly id: string }>
 export async function passOn<Change extends { readonly id: string }>(
   changes: Changes<Change>,
 ): Promise<Next> {
-  const { stopping, call, note, refused, onAnswered, pauseMs, limit = PAGE } = changes;
+  const {
+    stopping,
+    call,
+    note,
+    refused,
+    onAnswered,
+    pauseMs,
+    limit = PAGE,
+    concurrency = CONCURRENCY,
+  } = changes;
   const items = await changes.claim(limit);
   if (items.length === 0) return 'idle';
   const ids = items.map(({ id }) => id);
@@ -90,7 +101,7 @@ export async function passOn<Change extends { readonly id: string }>(
     () =>
       callEach({
         items,
-        concurrency: CONCURRENCY,
+        concurrency,
         stopping,
         refused,
         onAnswered,
