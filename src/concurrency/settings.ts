@@ -21,12 +21,9 @@ export const schedulerDefaults = {
    * a slow receiver holds a place of the dispatch window until then, and its delivery is not in Temporal.
    */
   startAfterMs: 200,
-  /** After Temporal has answered no start for this long, ms, first attempts go on without it. Less: a busy moment looks like an outage. */
+  /** While a start has no answer after this long, ms, first attempts go on without Temporal. Less: a busy moment looks like an outage. */
   silentMs: 1_000,
-  /**
-   * Starts of workflows under way at once, of each background class and of slow receivers; changes of webhooks passed on at once, and
-   * calls of each. Fewer: these lag. More: fresh starts wait.
-   */
+  /** Background calls of each loop, and starts of slow receivers' workflows, under way at once. Fewer: these lag. More: fresh starts wait. */
   backgroundConcurrency: 4,
   /**
    * Background calls of each loop before it pauses for `tickMs`. Fewer: changes and owed workflows lag. More: fresh deliveries wait for

@@ -110,8 +110,7 @@ export function createInHand(deps: RelayDeps): InHand {
     outcome: AttemptOutcome | typeof underWay | null,
   ): Promise<void> {
     const first = outcome?.kind === 'notAttempted' || outcome?.kind === 'deferred' ? null : outcome;
-    starts.asked();
-    await dispatcher.startDelivery(delivery, 'fresh', first);
+    await starts.ask(() => dispatcher.startDelivery(delivery, 'fresh', first));
   }
 
   /** A workflow that is not told checks by itself once its attempt must be over. */

@@ -88,7 +88,8 @@ async function startBatches(
       starts.starting(batchId);
       try {
         const deliveries = claimed.filter((delivery) => delivery.batchId === batchId);
-        if (!(await starter.startBatch(batchId, deliveries, urgency))) await checkBatch(batchId);
+        const isNew = await starts.ask(() => starter.startBatch(batchId, deliveries, urgency));
+        if (!isNew) await checkBatch(batchId);
       } catch (error) {
         starts.failed(batchId);
         throw error;

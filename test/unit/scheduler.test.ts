@@ -31,14 +31,21 @@ describe('starts', () => {
     expect(starts.waits('c')).toBe(false);
   });
 
-  test('asked of a Temporal that does not answer for long: it is silent', () => {
+  test('that Temporal leaves unanswered for long: it is silent', async () => {
     const { now, pass } = clock();
     const starts = createStarts(options, now);
-    starts.asked();
+    let reject = (_: Error) => {};
+    const call = starts.ask(() => new Promise((_, fail) => (reject = fail)));
     pass(options.silentMs);
-    starts.asked();
     expect(starts.silent()).toBe(false);
     pass(1);
+    expect(starts.silent()).toBe(true);
+    // The answer to another call says nothing about this one.
+    await starts.ask(async () => {});
+    starts.answered();
+    expect(starts.silent()).toBe(true);
+    reject(new Error('away'));
+    await expect(call).rejects.toThrow('away');
     expect(starts.silent()).toBe(true);
     starts.answered();
     expect(starts.silent()).toBe(false);
