@@ -5,10 +5,12 @@ import type { SchedulerOptions } from './settings.ts';
 export interface Starts {
   /** Makes a call that starts a workflow. @throws its error */
   ask<T>(call: () => Promise<T>): Promise<T>;
-  /** Temporal has answered something after a start that failed. */
+  /** Temporal has answered something. */
   answered(): void;
-  /** Whether it has left a start unanswered for long: first attempts go on without it. */
+  /** Whether it has answered nothing for long, although it was asked: no batch is started. */
   silent(): boolean;
+  /** Whether it is silent, or has left one start unanswered for long: first attempts go on without it. */
+  slow(): boolean;
   /** The workflow of a batch is being started. */
   starting(batchId: string): void;
   /** It was not started after all. */
@@ -29,9 +31,11 @@ export function createStarts(
 ): Starts {
   /** When each call under way was made; the earliest comes first. */
   const asked = new Map<symbol, number>();
-  /** When the first of the calls was made that have failed since the last answer. */
-  let failedOf: number | null = null;
+  /** When the first call since the last answer was made. */
+  let askedAt: number | null = null;
   const started = new Map<string, number>();
+
+  const isOld = (at: number | null) => at !== null && now() - at > silentMs;
 
   function forgetOld(): void {
     const at = now();
@@ -45,23 +49,21 @@ export function createStarts(
   return {
     async ask(call) {
       const key = Symbol();
-      const at = now();
-      asked.set(key, at);
+      asked.set(key, now());
+      askedAt ??= now();
       try {
         return await call();
-      } catch (error) {
-        failedOf ??= at;
-        throw error;
       } finally {
         asked.delete(key);
       }
     },
     answered() {
-      failedOf = null;
+      askedAt = null;
     },
-    silent() {
-      const [earliest = Number.POSITIVE_INFINITY] = asked.values();
-      return now() - Math.min(earliest, failedOf ?? Number.POSITIVE_INFINITY) > silentMs;
+    silent: () => isOld(askedAt),
+    slow() {
+      const [earliest = null] = asked.values();
+      return isOld(askedAt) || isOld(earliest);
     },
     starting: (batchId) => void started.set(batchId, now()),
     failed: (batchId) => void started.delete(batchId),

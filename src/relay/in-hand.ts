@@ -1,7 +1,7 @@
 /**
  * Deliveries in hand: claimed one by one, their workflows not yet started. The process that claims a delivery makes its first attempt
  * and starts its workflow in parallel: with the result, or after a moment without it. So Temporal never delays a first attempt; while
- * it is silent, first attempts go on and the workflows are owed.
+ * it is slow or silent, first attempts go on and the workflows are owed.
  *
  * A delivery is dispatched once Temporal has its workflow. If the process dies before that, the next claim finds the attempt recorded,
  * owned, or not begun.
@@ -28,7 +28,7 @@ import type { RelayDeps } from './deps.ts';
 
 /** The deliveries in hand of one relay. */
 export interface InHand {
-  /** How many there are, except those that wait for a permit or for a slow receiver; 0 while Temporal is silent. */
+  /** How many there are, except those that wait for a permit or for a slow receiver; 0 while Temporal is slow. */
   count(): number;
   /** Takes claimed deliveries; returns at once. */
   take(deliveries: readonly QueuedDelivery[]): void;
@@ -72,7 +72,7 @@ export function createInHand(deps: RelayDeps): InHand {
     if (outcome?.kind !== 'underWay') return await handOverWith(delivery, outcome, attempt);
     // From here its permit bounds it. Its workflow is not urgent, and starting it could take processor time from first attempts.
     inWindow.delete(delivery.id);
-    if (starts.silent()) return await handOverWith(delivery, await attempt, attempt);
+    if (starts.slow()) return await handOverWith(delivery, await attempt, attempt);
     await late(async () => {
       // It may have its result by now.
       await handOverWith(delivery, await Promise.race([attempt, underWay]), attempt);
@@ -88,7 +88,7 @@ export function createInHand(deps: RelayDeps): InHand {
     if (outcome?.kind === 'notAttempted' && outcome.reason === 'concurrencyLimit')
       return await deferDeliveries(sql, ids);
     if (outcome === null && stopping.aborted) return await giveBackDeliveries(sql, ids);
-    if (starts.silent()) return await oweWorkflows(sql, ids);
+    if (starts.slow()) return await oweWorkflows(sql, ids);
     try {
       await start(delivery, outcome);
     } catch (error) {
@@ -145,7 +145,7 @@ export function createInHand(deps: RelayDeps): InHand {
   }
 
   return {
-    count: () => (starts.silent() ? 0 : inWindow.size),
+    count: () => (starts.slow() ? 0 : inWindow.size),
     take(deliveries) {
       // Once a delivery is done with, its lease is no longer ours to renew.
       const left = new Set(deliveries.map(({ id }) => id));

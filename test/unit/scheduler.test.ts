@@ -31,7 +31,7 @@ describe('starts', () => {
     expect(starts.waits('c')).toBe(false);
   });
 
-  test('that Temporal leaves unanswered for long: it is silent', async () => {
+  test('that Temporal leaves unanswered for long: it is silent, or slow if it has answered another', async () => {
     const { now, pass } = clock();
     const starts = createStarts(options, now);
     let reject = (_: Error) => {};
@@ -40,15 +40,18 @@ describe('starts', () => {
     expect(starts.silent()).toBe(false);
     pass(1);
     expect(starts.silent()).toBe(true);
-    // The answer to another call says nothing about this one.
     await starts.ask(async () => {});
     starts.answered();
-    expect(starts.silent()).toBe(true);
+    expect([starts.silent(), starts.slow()]).toEqual([false, true]);
     reject(new Error('away'));
     await expect(call).rejects.toThrow('away');
-    expect(starts.silent()).toBe(true);
+    expect(starts.slow()).toBe(false);
+    await expect(starts.ask(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
+    pass(options.silentMs + 1);
+    // Until something is answered.
+    expect([starts.silent(), starts.slow()]).toEqual([true, true]);
     starts.answered();
-    expect(starts.silent()).toBe(false);
+    expect([starts.silent(), starts.slow()]).toEqual([false, false]);
   });
 });
 
