@@ -21,7 +21,10 @@ export interface Starts {
   waits(batchId: string): boolean;
 }
 
-/** A batch that has not begun here after this long, in milliseconds, runs in another process, or waits for another reason. */
+/**
+ * A batch that has not begun here after this long, in milliseconds, runs in another process, or waits for another reason. Less: a slow
+ * start is followed by a batch of few deliveries. More: one that runs elsewhere holds up the next.
+ */
 const FORGOTTEN_AFTER_MS = 2_000;
 
 /** @param now in milliseconds, on a clock that does not jump */
