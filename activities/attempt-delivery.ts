@@ -1,7 +1,7 @@
 /** The activity that makes the attempts of a delivery's own workflow: `makeAttempt` in the terms of Temporal's retry policy. */
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory, type ApplicationFailureOptions } from '@temporalio/common';
-import type { AttemptDeps } from '../src/attempt/begin-attempts.ts';
+import type { AttemptDeps } from '../src/attempt/begin-attempt.ts';
 import { unplannedWait } from '../src/attempt/decisions.ts';
 import { InternalFailure } from '../src/attempt/internal-failure.ts';
 import { makeAttempt } from '../src/attempt/make-attempt.ts';
@@ -34,9 +34,9 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
     const expectedNumber = context.info.attempt === 1 ? null : counted;
     let outcome: AttemptOutcome;
     try {
-      const order = { deliveryId, policy, lastChance, expectedNumber };
+      const command = { deliveryId, policy, lastChance, expectedNumber, queue: null };
       outcome = await withHeartbeat(context, (signal) =>
-        makeAttempt(deps, order, { stop: signal, abort: signal }),
+        makeAttempt(deps, command, { stop: signal, abort: signal }),
       );
     } catch (error) {
       if (lastChance && context.info.attempt % ALARM_EVERY === 0) {

@@ -1,8 +1,8 @@
 /** The steps of a delivery on our own database. */
-import type { AttemptDeps } from '../src/attempt/begin-attempts.ts';
+import type { AttemptDeps } from '../src/attempt/begin-attempt.ts';
+import { compensateAndReport } from '../src/attempt/compensate.ts';
 import { type DeliverySituation, finalState, situationOf } from '../src/attempt/situation.ts';
-import { loadForAttempt } from '../src/db/webhooks/attempts.ts';
-import { compensate } from '../src/db/webhooks/compensation.ts';
+import { leaveQueue, loadForAttempt } from '../src/db/webhooks/attempts.ts';
 import * as deliveries from '../src/db/webhooks/deliveries.ts';
 import { recordOperatorAction } from '../src/db/webhooks/operator-actions.ts';
 import type {
@@ -18,6 +18,7 @@ type Steps = Pick<
 
 export function createDeliverySteps(deps: Pick<AttemptDeps, 'sql' | 'log' | 'watch'>): Steps {
   async function readDelivery(input: ReadDeliveryInput): Promise<DeliverySituation> {
+    await leaveQueue(deps.sql, input.deliveryId);
     return situationOf(await loadForAttempt(deps.sql, input.deliveryId), input);
   }
 
@@ -28,14 +29,7 @@ export function createDeliverySteps(deps: Pick<AttemptDeps, 'sql' | 'log' | 'wat
       return await readDelivery(input);
     },
     async compensate(deliveryId): Promise<CompensationResult> {
-      const { news, ...done } = await compensate(deps.sql, deliveryId);
-      if (news !== null) {
-        const { eventType, deactivated: reason, ...webhook } = news;
-        deps.watch.ended(eventType, 'failed');
-        if (reason !== null) {
-          deps.watch.deactivated({ ...webhook, deliveryId, reason, lastError: done.lastError });
-        }
-      }
+      const done = await compensateAndReport(deps.sql, deps.watch, deliveryId);
       return { ...done, state: finalState(done.state) };
     },
     async closeDelivery({ deliveryId, state, alarm }) {

@@ -1,5 +1,4 @@
 /** All activities, made from their dependencies. */
-import type { BatchActivities } from '../workflows/batch-types.ts';
 import type { DeliveryActivities } from '../workflows/delivery-types.ts';
 import type { RecoveryActivities } from '../workflows/recovery-types.ts';
 import type { ReleaseActivities } from '../workflows/release-types.ts';
@@ -7,7 +6,6 @@ import type { RetentionActivities } from '../workflows/retention-types.ts';
 import type { WarningActivities } from '../workflows/warning-types.ts';
 import type { WebhookOrderActivities } from '../workflows/webhook-order-types.ts';
 import { type AttemptDeliveryDeps, createAttemptDelivery } from './attempt-delivery.ts';
-import { type BatchStepsDeps, createBatchActivities } from './batch-steps.ts';
 import { createDeliverySteps } from './delivery-steps.ts';
 import { createMailDeactivation } from './mail-deactivation.ts';
 import { createWarningActivities, type MailWarningDeps } from './mail-warning.ts';
@@ -16,28 +14,21 @@ import { createReleaseActivities } from './release-order.ts';
 import { createRetentionActivities, type RetentionDeps } from './retention.ts';
 import { createWebhookOrders, type WebhookOrdersDeps } from './webhook-orders.ts';
 
-interface ActivityDeps
-  extends AttemptDeliveryDeps,
-    BatchStepsDeps,
-    RetentionDeps,
-    MailWarningDeps,
-    WebhookOrdersDeps {}
+interface ActivityDeps extends AttemptDeliveryDeps, RetentionDeps, MailWarningDeps, WebhookOrdersDeps {}
 
 /** Makes all activities: the attempts, and the steps, which have their own task queue. */
 export function createActivities(deps: ActivityDeps): {
-  readonly attempts: Pick<DeliveryActivities & BatchActivities, 'attemptDelivery' | 'attemptBatch'>;
-  readonly steps: Omit<DeliveryActivities & BatchActivities, 'attemptDelivery' | 'attemptBatch'> &
+  readonly attempts: Pick<DeliveryActivities, 'attemptDelivery'>;
+  readonly steps: Omit<DeliveryActivities, 'attemptDelivery'> &
     ReleaseActivities &
     RetentionActivities &
     RecoveryActivities &
     WarningActivities &
     WebhookOrderActivities;
 } {
-  const { attemptBatch, ...batchSteps } = createBatchActivities(deps);
   return {
-    attempts: { attemptDelivery: createAttemptDelivery(deps), attemptBatch },
+    attempts: { attemptDelivery: createAttemptDelivery(deps) },
     steps: {
-      ...batchSteps,
       ...createDeliverySteps(deps),
       mailDeactivation: createMailDeactivation(deps),
       ...createWarningActivities(deps),

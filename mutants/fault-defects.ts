@@ -121,7 +121,7 @@ export const faultDefects: readonly FaultDefect[] = [
     name: 'faults-order',
     group: 'order',
     fault: 'in order: worker killed',
-    file: 'src/db/outbox/order.ts',
+    file: 'src/db/outbox/ordering.ts',
     text: "  where o.state in ('pending', 'retrying') and o.sequence",
     replacement: "  where o.state in ('retrying') and o.sequence",
     noticed: 'Two events of a record are at their receiver at the same time, in any order.',

@@ -125,7 +125,7 @@ async function main(): Promise<void> {
       sessionSql,
       temporal,
       policy: config.retryPolicy,
-      firstAttempts: settings.FIRST_ATTEMPTS,
+      workflows: settings.WORKFLOWS,
       keys,
       sender,
       mailer,

@@ -24,10 +24,8 @@ import { attemptOptions, lastChanceOptions, mailOptions } from './delivery-optio
 import {
   attemptFailedSignal,
   type DeliverEventInput,
-  type Delivered,
   type DeliveryActivities,
   type FailedAttempt,
-  firstAttemptSignal,
   webhookChangedSignal,
 } from './delivery-types.ts';
 import { nextStep, operatorOf } from './next-step.ts';
@@ -37,7 +35,6 @@ import { type AttemptEnd, createOutage, wasOurs } from './own-failures.ts';
 import { ownSteps } from './own-steps.ts';
 
 const webhookChanged = defineSignal(webhookChangedSignal);
-const firstAttempt = defineSignal<[Delivered | FailedAttempt | null]>(firstAttemptSignal);
 const attemptFailed = defineSignal<[FailedAttempt]>(attemptFailedSignal);
 
 /** A read that takes longer than this, in milliseconds, is repeated. */
@@ -57,12 +54,6 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   setHandler(webhookChanged, () => {
     changes += 1;
   });
-  const known = { first: input.first };
-  setHandler(firstAttempt, (came) => {
-    changes += 1;
-    if (came !== null && 'kind' in came) known.first = came;
-    else if (came !== null) view.attemptFailed(came);
-  });
   setHandler(attemptFailed, (attempt) => view.attemptFailed(attempt));
   const holdIs = handleOperatorActions({
     input,
@@ -72,7 +63,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       changes += 1;
     },
   });
-  if (input.lastFailure !== undefined) view.attemptFailed(input.lastFailure);
+  view.attemptedBefore(input.failures ?? []);
 
   /** Waits until the webhook changes, at most for this many milliseconds. */
   async function wait(ms: number, seen: number, summary: string): Promise<void> {
@@ -157,8 +148,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   }
 
   async function run(): Promise<DeliverEventResult> {
-    if (known.first?.kind === 'underWay') await waitForResult(known.first.ms, 0);
-    let last: AttemptEnd | null = known.first?.kind === 'delivered' ? known.first : null;
+    let last: AttemptEnd | null = input.delivered ?? null;
     const outage = createOutage();
 
     for (;;) {
@@ -168,6 +158,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       }
       const seen = changes;
       const situation = await readSituation(seen);
+      const justSpent = last === null ? isSpent(input) : last.kind === 'failed';
       const pause = situation.open ? outage.pauseAfter(last, situation.attemptsMade) : 0;
       last = null;
       if (pause > 0) {
@@ -180,22 +171,21 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       const msUntil = (time: number) => time - (Date.now() + ahead);
       if (situation.open && workflowInfo().continueAsNewSuggested) {
         // A webhook switched on and off thousands of times: the rest continues in a fresh history.
-        const { first: _, ...rest } = input;
-        const lastFailure = view.lastFailure();
         await continueAsNew<typeof deliverEvent>({
-          ...rest,
+          ...input,
           attemptsMade: situation.attemptsMade,
-          ...(lastFailure === undefined ? {} : { lastFailure }),
+          failures: view.failures(),
         });
       }
       const policyGoesOn = (made: number, windowEndsAt: number | null) =>
         attempts(seen, made, windowEndsAt === null ? input.policy.windowMs : msUntil(windowEndsAt));
       switch (next.step) {
         case 'end':
+          // After a 410 the attempt itself has recorded the end.
+          if (next.state === 'failed' && justSpent) return await endings.compensate();
           return await endings.endedBefore(next.state);
         case 'waitForResult':
           await waitForResult(msUntil(next.until), seen);
-          if (known.first?.kind === 'delivered') last = known.first;
           break;
         case 'cancel':
           return await endings.cancel();
@@ -235,4 +225,9 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       }
     }
   }
+}
+
+/** Whether it was started after an attempt that left no other. */
+function isSpent({ failures = [] }: DeliverEventInput): boolean {
+  return failures.at(-1)?.nextAttemptAt === null;
 }

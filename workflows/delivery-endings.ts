@@ -5,7 +5,8 @@
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
 import { ApplicationFailure, CancellationScope } from '@temporalio/workflow';
-import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
+import type { DeliverySituation } from '../src/attempt/situation.ts';
+import type { FinalState } from '../src/domain/delivery-state.ts';
 import { attribution } from '../src/domain/operator-action.ts';
 import { counted } from '../src/domain/words.ts';
 import type { CompensationResult, DeliverEventInput, DeliveryActivities } from './delivery-types.ts';

@@ -1,8 +1,6 @@
 /** The options of the delivery's activities: the retry policy in Temporal's terms. */
 import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
 import { maxAttempts, waitAfterAttempt } from '../src/domain/retry-policy.ts';
-import { counted } from '../src/domain/words.ts';
-import type { DeliverBatchInput } from './batch-types.ts';
 import type { DeliverEventInput, MailTimes } from './delivery-types.ts';
 import { deliveryTitle } from './operator-view.ts';
 
@@ -65,27 +63,6 @@ export function lastChanceOptions(input: DeliverEventInput): ActivityOptions {
     retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: LONGEST_OWN_WAIT_MS },
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     summary: `${deliveryTitle(input)}: one last attempt after the window`.slice(0, 200),
-  };
-}
-
-/** Enough for a batch with any receivers: none is waited for longer than an attempt may take. */
-const BATCH_MS = 3_600_000;
-
-/**
- * Options of the activity that makes the attempts of a batch. Any failure of it is internal, and it is retried soon, for as long as it
- * takes: it repeats only attempts without a result.
- */
-export function batchOptions({
-  policy,
-  claimed,
-}: Pick<DeliverBatchInput, 'policy' | 'claimed'>): ActivityOptions {
-  return {
-    startToCloseTimeout: BATCH_MS,
-    heartbeatTimeout: heartbeatTimeout(policy.attemptTimeoutMs),
-    retry: { initialInterval: 250, backoffCoefficient: 2, maximumInterval: LONGEST_OWN_WAIT_MS },
-    // Requests under way are allowed to finish: a success that arrives after the cancellation counts.
-    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    summary: counted(claimed, 'attempt'),
   };
 }
 

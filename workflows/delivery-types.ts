@@ -3,7 +3,8 @@
  * history.
  */
 import type { AttemptFailure, AttemptVerdict } from '../src/attempt/outcome.ts';
-import type { DeliverySituation, FinalState, SituationTerms } from '../src/attempt/situation.ts';
+import type { DeliverySituation, SituationTerms } from '../src/attempt/situation.ts';
+import type { FinalState } from '../src/domain/delivery-state.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { AskedAction, RecordedActionResult } from '../src/domain/operator-action.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
@@ -26,20 +27,14 @@ export interface DeliverEventInput extends MailTimes {
   readonly attemptsMade: number;
   /** The policy at dispatch: later changes of the configuration do not affect this delivery. */
   readonly policy: RetryPolicy;
-  /** The first attempt, begun by the relay before this workflow was started; absent if the records tell all that matters. */
-  readonly first?: Delivered | UnderWay;
-  /** The failed attempt made before this workflow began, for the operator's view. */
-  readonly lastFailure?: FailedAttempt;
+  /** The attempt that delivered it, made from the queue before this workflow was started; absent if there was none. */
+  readonly delivered?: Delivered;
+  /** The failed attempts made before this workflow began, in order, for the operator's view; absent if there were none. */
+  readonly failures?: readonly FailedAttempt[];
 }
 
 /** An attempt that was accepted. */
 export type Delivered = Extract<AttemptVerdict, { kind: 'delivered' }>;
-
-/** An attempt without a result yet: the signal `firstAttempt` follows within `ms` milliseconds, unless the process dies. */
-export interface UnderWay {
-  readonly kind: 'underWay';
-  readonly ms: number;
-}
 
 /** The result of the compensation. */
 export interface CompensationResult {
@@ -122,11 +117,6 @@ export interface FailedAttempt extends Omit<AttemptFailure, 'kind' | 'at' | 'nex
 
 /** Signal: the webhook changed in a way that matters to open deliveries. Carries no command. */
 export const webhookChangedSignal = 'webhookChanged';
-/**
- * Signal: the result of the first attempt that was under way when the workflow was started: delivered, failed, or null if only the
- * records tell.
- */
-export const firstAttemptSignal = 'firstAttempt';
 /** Signal: an attempt failed. Only for the operator's view; nothing is decided by it. */
 export const attemptFailedSignal = 'attemptFailed';
 

@@ -1,5 +1,4 @@
 /** All workflow types that a worker runs. */
-export { deliverBatch } from './deliver-batch.ts';
 export { deliverEvent } from './deliver-event.ts';
 export { recoverWebhook } from './recover-webhook.ts';
 export { releasePreOrder } from './release-pre-order.ts';

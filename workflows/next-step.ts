@@ -1,7 +1,8 @@
 /**
  * The next step of a delivery, decided from its present situation alone. Pure, so that every case is a line of a table test.
  */
-import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
+import type { DeliverySituation } from '../src/attempt/situation.ts';
+import type { FinalState } from '../src/domain/delivery-state.ts';
 import type { OperatorHold } from '../src/domain/operator-action.ts';
 
 /** The next step of a delivery; times in milliseconds since 1970. */

@@ -15,8 +15,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import {
+  type ActionInput,
   type ActionName,
-  type ActionOrder,
   actionNames,
   attribution,
   MAX_NAME_CHARS,
@@ -53,7 +53,7 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
   let last: Promise<unknown> | undefined;
 
   /** Carries actions out one after the other, in the order of their arrival, even if the workflow is canceled meanwhile. */
-  async function inTurn(action: ActionName, id: string, order: ActionOrder) {
+  async function inTurn(action: ActionName, id: string, order: ActionInput) {
     const before = last;
     const done = CancellationScope.nonCancellable(async () => {
       await before;
@@ -122,7 +122,7 @@ function problemOf(order: unknown): string | null {
 }
 
 /** @param order without a {@link problemOf} */
-function completed(order: ActionRequest | null | undefined): ActionOrder {
+function completed(order: ActionRequest | null | undefined): ActionInput {
   const by = order?.by?.trim() ?? '';
   const user = order?.user === true ? { user: true as const } : {};
   return { reason: order?.reason?.trim() ?? '', by: by === '' ? UNNAMED_OPERATOR : by, ...user };

@@ -1,6 +1,6 @@
 /** The operator's view of a delivery in the Temporal UI: search attributes and a short Markdown table. */
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import type { FinalState } from '../src/attempt/situation.ts';
+import type { FinalState } from '../src/domain/delivery-state.ts';
 import type { ActionName, OperatorAction, OperatorHold } from '../src/domain/operator-action.ts';
 import { maxAttempts } from '../src/domain/retry-policy.ts';
 import type { DeliverEventInput, FailedAttempt } from './delivery-types.ts';
@@ -16,6 +16,8 @@ export function deliveryTitle(
 
 /** Keeps and shows the attempts and operator actions of one delivery. */
 export interface OperatorView {
+  /** The failed attempts made before the workflow was started, in order. */
+  attemptedBefore(failures: readonly FailedAttempt[]): void;
   attemptFailed(attempt: FailedAttempt): void;
   /** The host of its webhook's URL now. */
   receiver(host: string | null): void;
@@ -25,8 +27,8 @@ export interface OperatorView {
   held(until: number, operator: OperatorHold | null): void;
   resumed(): void;
   ended(state: FinalState, sentence: string): void;
-  /** The latest one; undefined if none has failed. */
-  lastFailure(): FailedAttempt | undefined;
+  /** The failed attempts, in the order of their reports. */
+  failures(): readonly FailedAttempt[];
 }
 
 /** How many operator actions are shown, latest first. */
@@ -59,22 +61,29 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
     setCurrentDetails([`**${deliveryTitle(input)}**`, '', headline, ...tables].join('\n'));
   }
 
+  function attemptFailed(attempt: FailedAttempt): void {
+    // A signal may arrive twice: an interrupted attempt is made again under its number.
+    const known = failed.findIndex((other) => other.number === attempt.number);
+    if (known >= 0) failed[known] = attempt;
+    else failed.push(attempt);
+    headline =
+      attempt.nextAttemptAt === null
+        ? `Attempt ${attempt.number} of ${total} failed; no attempts are left.`
+        : `Attempt ${attempt.number} of ${total} failed; next try ${attempt.nextAttemptAt}.`;
+    if (attempt.behind !== undefined) headline += ` ${waitBehind(attempt.behind)}`;
+    upsertSearchAttributes([
+      { key: deliveryStateKey, value: 'retrying' },
+      { key: lastStatusKey, value: attempt.status },
+    ]);
+    show();
+  }
+
   return {
-    attemptFailed(attempt) {
-      // A signal may arrive twice: an interrupted attempt is made again under its number.
-      const known = failed.findIndex((other) => other.number === attempt.number);
-      if (known >= 0) failed[known] = attempt;
-      else failed.push(attempt);
-      headline =
-        attempt.nextAttemptAt === null
-          ? `Attempt ${attempt.number} of ${total} failed; no attempts are left.`
-          : `Attempt ${attempt.number} of ${total} failed; next try ${attempt.nextAttemptAt}.`;
-      if (attempt.behind !== undefined) headline += ` ${waitBehind(attempt.behind)}`;
-      upsertSearchAttributes([
-        { key: deliveryStateKey, value: 'retrying' },
-        { key: lastStatusKey, value: attempt.status },
-      ]);
-      show();
+    attemptFailed,
+    attemptedBefore(failures) {
+      const last = failures.at(-1);
+      failed.push(...failures.slice(0, -1));
+      if (last !== undefined) attemptFailed(last);
     },
     receiver(host) {
       const shown = workflowInfo().typedSearchAttributes.get(receiverHostKey);
@@ -115,7 +124,7 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
       headline = sentence;
       show();
     },
-    lastFailure: () => failed.at(-1),
+    failures: () => failed,
   };
 }
 

@@ -21,8 +21,3 @@ export function priorityOf(urgency: Urgency, eshopId: number): Priority {
 export function deliveryPriority(urgency: Urgency, eshopId: number): Priority {
   return priorityOf(urgency === 'fresh' ? 'retry' : urgency, eshopId);
 }
-
-/** For a batch: the relay has claimed its deliveries from the e-shops by turns. */
-export function batchPriority(urgency: Urgency): Priority {
-  return { priorityKey: KEYS[urgency] };
-}

@@ -18,7 +18,7 @@ export function recoveryDetails(input: RecoverWebhookInput): string {
     '',
     `Events from ${input.since} until ${input.until} that are ${input.include.join(', ')} at the webhook and were not delivered since.`,
     '',
-    'Each becomes a new delivery, with its own retries and its own workflow or batch. They are created as the receiver takes them, and go behind fresh events.',
+    'Each becomes a new delivery, with its own retries and its own workflow. They are created as the receiver takes them, and go behind fresh events.',
     '',
     'Updates: `pause`, `resume` and `cancel`, each with a `reason`. Query: `progress`.',
   ].join('\n');

@@ -1,4 +1,4 @@
-/** The search attributes of deliveries and batches: operators filter the workflow list by them. */
+/** The search attributes of deliveries: operators filter the workflow list by them. */
 import { defineSearchAttributeKey } from '@temporalio/common';
 
 export const eshopIdKey = defineSearchAttributeKey('EshopId', 'INT');
@@ -11,5 +11,3 @@ export const receiverHostKey = defineSearchAttributeKey('ReceiverHost', 'KEYWORD
 export const deliveryStateKey = defineSearchAttributeKey('DeliveryState', 'KEYWORD');
 /** The HTTP status of the last failed attempt; absent if there was no response. */
 export const lastStatusKey = defineSearchAttributeKey('LastStatus', 'INT');
-/** Of a batch: the `EntityId` of every delivery that it was started with. */
-export const entityIdsKey = defineSearchAttributeKey('EntityIds', 'KEYWORD_LIST');

@@ -7,7 +7,7 @@ import { hosts } from './hosts.ts';
 import { importing } from './import.ts';
 import { memory } from './memory.ts';
 import { neighbours } from './neighbours.ts';
-import { order } from './order.ts';
+import { order } from './ordering.ts';
 import { pooler } from './pooler.ts';
 import { receivers } from './receivers.ts';
 import { recovery } from './recovery.ts';

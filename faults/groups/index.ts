@@ -9,7 +9,7 @@ import { mailFaults } from './mail.ts';
 import { momentFaults } from './moments.ts';
 import { nameFaults } from './names.ts';
 import { operatorFaults } from './operator.ts';
-import { orderFaults } from './order.ts';
+import { orderFaults } from './ordering.ts';
 import { poolerFaults } from './pooler.ts';
 import { postgresFaults } from './postgres.ts';
 import { receiverFaults } from './receiver.ts';

@@ -166,7 +166,7 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'order-never-goes-on-after-a-give-up',
     file: 'src/db/webhooks/deliveries.ts',
-    text: 'if (closed?.ordered === true) await settleOrder(sql, { records: [deliveryId] });',
+    text: 'if (closed?.ordered === true) await settleOrdering(sql, { records: [deliveryId] });',
     replacement: '',
     noticed: 'What waits behind a delivery that expired or was canceled waits for the reconciler.',
     caughtBy: [
@@ -175,7 +175,7 @@ export const deliveryDefects: readonly Defect[] = [
   },
   {
     name: 'order-overtaken-by-what-replaces',
-    file: 'src/db/outbox/keep-order.ts',
+    file: 'src/db/outbox/keep-ordering.ts',
     text: '      update deliveries n set attempts_made = ended.attempts_made,',
     replacement: `      update deliveries n set class = \${CLASS.fresh}, due_at = now(), state = 'retrying', next_attempt_at = now(), attempts_made = ended.attempts_made,`,
     noticed: 'The newest change of a record arrives before what another webhook still has to send of it.',
@@ -203,8 +203,8 @@ export const deliveryDefects: readonly Defect[] = [
   },
   {
     name: 'order-lost-at-a-claim',
-    file: 'src/db/outbox/order.ts',
-    text: `not w.active or exists (select \${openAhead(sql)}) or (`,
+    file: 'src/db/outbox/ordering.ts',
+    text: `not w.active or exists (select \${predecessors(sql)}) or (`,
     replacement: 'not w.active or (',
     noticed: 'Two events of a record are at their receiver at the same time.',
     caughtBy: [

@@ -5,11 +5,12 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../../activities/index.ts';
-import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import type { MailTimes } from '../../workflows/delivery-types.ts';
 import { stepsQueue } from '../../workflows/delivery-types.ts';
-import type { AttemptDeps } from '../attempt/begin-attempts.ts';
+import type { AttemptDeps } from '../attempt/begin-attempt.ts';
 import { makeAttempt } from '../attempt/make-attempt.ts';
+import { createPrepare } from '../attempt/prepare.ts';
+import { createStatements } from '../attempt/statements.ts';
 import { createTestSender } from '../attempt/test-sender.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { Limits } from '../concurrency/limits.ts';
@@ -24,18 +25,17 @@ import type { Mailer } from '../mail/mail.ts';
 import { createExecutions } from '../reconciler/executions.ts';
 import { type Reconciler, startReconciler } from '../reconciler/reconciler.ts';
 import type { Repair } from '../reconciler/repair.ts';
-import type { FirstAttemptsSetting } from '../relay/mode.ts';
+import type { WorkflowsSetting } from '../relay/deps.ts';
 import { type Relay, type RelayOptions, startRelay } from '../relay/relay.ts';
 import type { Keys } from '../secrets/keys.ts';
 import { createDispatcher } from '../temporal/dispatcher.ts';
 import { keepSearchAttributes } from '../temporal/register-search-attributes.ts';
 import { runTogether } from '../temporal/run-together.ts';
 import { scheduleRetention } from '../temporal/schedule-retention.ts';
-import { createBatchStarter } from '../temporal/start-batch.ts';
 import { createRecoveryStarter } from '../temporal/start-recovery.ts';
 import { createWarningStarter } from '../temporal/start-warning.ts';
 import { connectionOptions, type TemporalTarget } from '../temporal/target.ts';
-import { tracedBatches, tracedDispatcher } from '../temporal/traced-starts.ts';
+import { tracedDispatcher } from '../temporal/traced-starts.ts';
 import type { Traces } from '../traces/traces.ts';
 
 /** Times that are not configurable. */
@@ -54,7 +54,7 @@ export interface SessionOptions {
   readonly sessionSql: Pool | null;
   readonly temporal: TemporalTarget;
   readonly policy: RetryPolicy;
-  readonly firstAttempts: FirstAttemptsSetting;
+  readonly workflows: WorkflowsSetting;
   readonly keys: Keys;
   readonly sender: Sender;
   readonly mailer: Mailer;
@@ -166,22 +166,27 @@ export async function runSession(
       createDispatcher(client, temporal.taskQueue, deps.policy, mailTimes),
       traces,
     );
-    const starter = tracedBatches(
-      createBatchStarter(client, { taskQueue: temporal.taskQueue, policy: deps.policy }),
-      traces,
-    );
     const recoveries = createRecoveryStarter(client, temporal.taskQueue);
     const { sql, sessionSql, sender, keys, policy } = deps;
     const execute = throughSessions(sql, sessionSql);
-    const attemptDeps = { sql, execute, sender, keys, limits, underWay, log, watch, traces };
+    const statements = createStatements(sql, execute);
+    const attemptDeps = {
+      sql,
+      statements,
+      sender,
+      prepare: createPrepare(keys),
+      limits,
+      underWay,
+      log,
+      watch,
+      traces,
+    };
     const { attempts, steps: ownSteps } = createActivities({
       ...attemptDeps,
-      onBatchBegun: starts.begun,
       mailer: deps.mailer,
       publicUrl: deps.publicUrl,
       policy,
       retentionMs: retention.periodMs,
-      stopping: until,
       sendTest: createTestSender({ sender, keys }),
       signalAttemptFailed: (workflowId, attempt) => dispatcher.signalAttemptFailed(workflowId, attempt),
     });
@@ -208,10 +213,10 @@ export async function runSession(
       maxConcurrentActivityTaskExecutions: scheduler.attempts,
     });
     workers.push(deliveries);
-    const checking = startReconciler({
+    reconciler = startReconciler({
       sql: deps.sql,
       executions: createExecutions(client, temporal.taskQueue),
-      restarter: { ...dispatcher, ...starter, ...recoveries },
+      restarter: { ...dispatcher, ...recoveries },
       log,
       watch,
       onRepair: deps.onRepair,
@@ -220,20 +225,21 @@ export async function runSession(
       intervalMs: reconcileIntervalMs,
       graceMs: reconcileGraceMs,
     });
-    reconciler = checking;
     relay = startRelay({
       sql,
       policy,
-      makeFirstAttempt: (deliveryId, signals) =>
-        makeAttempt(attemptDeps, { deliveryId, policy, lastChance: false, expectedNumber: 1 }, signals),
+      makeAttempt: ({ id: deliveryId, attemptsMade }, queue, signals) =>
+        makeAttempt(
+          attemptDeps,
+          { deliveryId, policy, lastChance: false, expectedNumber: attemptsMade + 1, queue },
+          signals,
+        ),
       execute,
       sessionSql,
       dispatcher,
       recoveries,
       warnings: createWarningStarter(client, temporal.taskQueue, mailTimes),
-      starter,
-      checkBatch: (batchId) => checking.check(batchWorkflowId(batchId)),
-      firstAttempts: deps.firstAttempts,
+      workflows: deps.workflows,
       limits,
       starts,
       options: scheduler,

@@ -2,25 +2,19 @@
  * The span of an attempt: from the allocation of its number until its result is recorded. It belongs to the trace of its delivery.
  */
 import type { AttemptRecord, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
-import type { NewSpan, OpenSpan, Traces } from '../traces/traces.ts';
+import type { OpenSpan, Traces } from '../traces/traces.ts';
 import { stretches, type ToFirstByte } from './stretches.ts';
 
-/**
- * Begins it.
- * @param batch the span of the batch that makes it
- */
+/** Begins it. */
 export function beginAttemptSpan(
   traces: Traces,
   { id, webhookId, eventType, traceparent }: DeliveryForAttempt,
   number: number,
-  batch: OpenSpan | undefined,
 ): OpenSpan {
-  const batchContext = batch?.context;
   return traces.begin({
     name: `attempt ${eventType}`,
     kind: 'consumer',
     parent: traceparent,
-    links: batchContext === undefined ? [] : [batchContext.traceparent],
     attributes: {
       'messaging.system': 'waybill',
       'messaging.operation.name': 'attempt',
@@ -31,21 +25,6 @@ export function beginAttemptSpan(
       'waybill.attempt.number': number,
     },
   });
-}
-
-/** The span of a batch: a trace of its own, since its deliveries come from many traces. */
-export function batchSpan(batchId: string): NewSpan {
-  return {
-    name: 'attempt batch',
-    kind: 'consumer',
-    parent: null,
-    attributes: {
-      'messaging.system': 'waybill',
-      'messaging.operation.name': 'attempt',
-      'messaging.operation.type': 'process',
-      'messaging.message.id': batchId,
-    },
-  };
 }
 
 /** @param way of a first attempt: the time spent on each stretch before its request */

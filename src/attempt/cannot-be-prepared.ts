@@ -1,8 +1,8 @@
 /** Deliveries whose request cannot be prepared. */
 import { closeDelivery, startWindow } from '../db/webhooks/deliveries.ts';
-import type { AttemptDeps } from './begin-attempts.ts';
+import type { AttemptDeps } from './begin-attempt.ts';
 import { InternalFailure } from './internal-failure.ts';
-import type { AttemptOrder, AttemptVerdict } from './outcome.ts';
+import type { AttemptCommand, AttemptVerdict } from './outcome.ts';
 
 const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery; the receiver is not at fault';
 
@@ -13,7 +13,7 @@ const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery; the receiver i
  */
 export async function cannotBePrepared(
   { sql, log, watch }: Pick<AttemptDeps, 'sql' | 'log' | 'watch'>,
-  { deliveryId, lastChance }: Pick<AttemptOrder, 'deliveryId' | 'lastChance'>,
+  { deliveryId, lastChance }: Pick<AttemptCommand, 'deliveryId' | 'lastChance'>,
   error: unknown,
 ): Promise<AttemptVerdict> {
   if (!lastChance) {

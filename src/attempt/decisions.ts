@@ -14,15 +14,22 @@ import {
   windowEnd,
 } from '../domain/retry-policy.ts';
 import { latenessMs } from './lateness.ts';
-import type { AttemptDeferral, AttemptFailure, AttemptTerms, AttemptVerdict, Refusal } from './outcome.ts';
+import type {
+  AttemptCommand,
+  AttemptDeferral,
+  AttemptFailure,
+  AttemptTerms,
+  AttemptVerdict,
+  SkipReason,
+} from './outcome.ts';
 import { wasGoneElsewhere } from './situation.ts';
 
 /** An attempt this late or early, in milliseconds, is due to a busy moment, not to an outage of Waybill. */
 const MOMENT_MS = 1_000;
 
 /** Why no request may leave now; null if one may. */
-export function refusalOf(delivery: DeliveryForAttempt, order: AttemptTerms): Refusal | null {
-  const { policy, lastChance } = order;
+export function skipReasonOf(delivery: DeliveryForAttempt, terms: AttemptTerms): SkipReason | null {
+  const { policy, lastChance } = terms;
   const { attemptsMade, nextAttemptAt, windowStartedAt, now } = delivery;
   if (!isOpen(delivery.state)) return 'closed';
   if (delivery.underWayUntil !== null) return 'underWay';
@@ -31,7 +38,7 @@ export function refusalOf(delivery: DeliveryForAttempt, order: AttemptTerms): Re
   if (attemptsMade >= maxAttempts(policy)) return 'spent';
   if (attemptsMade > 0 && nextAttemptAt === null && !wasGoneElsewhere(delivery)) return 'spent';
   if (!delivery.active) return 'inactive';
-  if (isBehind(delivery, order.expectedNumber)) return 'notDue';
+  if (isBehind(delivery, terms.expectedNumber)) return 'notDue';
   if (lastChance || windowStartedAt === null) return null;
   return now > windowEnd(policy, windowStartedAt) ? 'windowOver' : null;
 }
@@ -69,8 +76,8 @@ export function heldWhileInactive(
   return ms > 0 ? { kind: 'deferred', reason: 'inactive', ms, windowEndsAt } : null;
 }
 
-/** The outcome of a refused attempt. */
-export function refused(delivery: DeliveryForAttempt, reason: Refusal): AttemptVerdict {
+/** The outcome of an attempt that is not made. */
+export function skipped(delivery: DeliveryForAttempt, reason: SkipReason): AttemptVerdict {
   // Recorded, and then interrupted before the caller was told.
   if (delivery.state === 'delivered') return delivered(delivery.attemptsMade, delivery.lastStatus);
   return { kind: 'notAttempted', reason };
@@ -78,15 +85,18 @@ export function refused(delivery: DeliveryForAttempt, reason: Refusal): AttemptV
 
 /**
  * How late an attempt began because of an outage of Waybill, in milliseconds. The first is due when its window starts. A change of the
- * webhook makes one due: a delivery held until then is not late.
+ * webhook makes one due: a delivery held until then is not late. Nor is one that waited while its process was claiming: it was
+ * deferred, behind a limit or behind others.
+ * @param claimingMs for how long that process has been claiming without a break, in milliseconds
  */
 export function lostTimeMs(
   delivery: Pick<DeliveryForAttempt, 'attemptsMade' | 'windowStartedAt' | 'nextAttemptAt' | 'generationAt'>,
   startedAt: Date,
+  claimingMs = 0,
 ): number {
   const planned = delivery.attemptsMade === 0 ? delivery.windowStartedAt : delivery.nextAttemptAt;
   if (planned === null) return 0;
-  const late = latenessMs([planned, delivery.generationAt], startedAt) ?? 0;
+  const late = (latenessMs([planned, delivery.generationAt], startedAt) ?? 0) - claimingMs;
   return late < MOMENT_MS ? 0 : late;
 }
 
@@ -104,12 +114,12 @@ export interface FinishedAttempt {
 /** The record of an attempt. Internal failures never get here. */
 export function recordOf(
   delivery: DeliveryForAttempt,
-  { policy, lastChance }: Pick<AttemptTerms, 'policy' | 'lastChance'>,
+  { policy, lastChance, queue }: Pick<AttemptCommand, 'policy' | 'lastChance' | 'queue'>,
   attempt: FinishedAttempt,
 ): AttemptRecord {
   const { number, owner, begun, finishedAt, result } = attempt;
   const outcome = outcomeOf(result, attempt.stillCurrent);
-  const lateMs = lostTimeMs(delivery, begun.startedAt);
+  const lateMs = lostTimeMs(delivery, begun.startedAt, queue?.claimingMs);
   const next =
     outcome !== 'failure'
       ? { at: null, internal: false }
@@ -124,6 +134,7 @@ export function recordOf(
           });
   return {
     deliveryId: delivery.id,
+    webhookId: delivery.webhookId,
     number,
     owner,
     generation: delivery.generation,
@@ -142,6 +153,14 @@ export function recordOf(
       windowStartedAt: begun.windowStartedAt.getTime(),
       lastAttemptAt: finishedAt.getTime(),
     }),
+    plan:
+      queue === null
+        ? null
+        : {
+            claimId: queue.claimId,
+            workflow: queue.handOver(outcome === 'success'),
+            firstWaitMs: policy.initialIntervalMs,
+          },
   };
 }
 
@@ -159,7 +178,7 @@ export function answerTo(record: AttemptRecord): AttemptVerdict | AttemptFailure
 }
 
 /**
- * The wait after a failed attempt, in milliseconds, if it differs from the policy's: an operator's order has changed the caller's
+ * The wait after a failed attempt, in milliseconds, if it differs from the policy's: an operator's command has changed the caller's
  * count, an outage of Waybill shortened the wait, or the receiver asked for a longer one.
  * @param counted the attempt's number as the caller counts
  * @returns null if it is the policy's own

@@ -1,20 +1,18 @@
 /**
  * One attempt of one delivery, from its number to its record (docs/interface.md, D1–D6). It knows the database and the wire, but not
- * its caller.
+ * its caller: the queue makes the attempts of a delivery until Temporal has its workflow, which then makes the others.
  *
- * Module attempt, which imports receiver, concurrency, db, delivery, domain, lib, secrets, traces. Begin: this file for one delivery,
- * `make-batch.ts` for a batch.
+ * Module attempt, which imports receiver, concurrency, db, delivery, domain, secrets, traces. Begin: this file.
  */
-import { countBehind } from '../db/outbox/order.ts';
-import type { Pool } from '../db/pool.ts';
-import { type DeliveryForAttempt, loadForAttempt } from '../db/webhooks/attempts.ts';
+import { countBehind } from '../db/outbox/ordering.ts';
+import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import { deferAttempt, spendRetries } from '../db/webhooks/deliveries.ts';
-import { type AttemptDeps, type Beginnings, begin } from './begin-attempts.ts';
+import { type AttemptDeps, type Beginning, begin } from './begin-attempt.ts';
 import { cannotBePrepared } from './cannot-be-prepared.ts';
-import { answerTo, heldWhileInactive, justMissed, refusalOf, refused } from './decisions.ts';
-import { record, send } from './finish-attempts.ts';
+import { answerTo, heldWhileInactive, justMissed, skipped, skipReasonOf } from './decisions.ts';
+import { record, send } from './finish-attempt.ts';
 import { InternalFailure, LookupsFull } from './internal-failure.ts';
-import type { AttemptOrder, AttemptOutcome, Refusal } from './outcome.ts';
+import type { AttemptCommand, AttemptOutcome, SkipReason } from './outcome.ts';
 
 /** Signals that end attempts early, and the report on their permits. */
 export interface AttemptSignals {
@@ -23,7 +21,7 @@ export interface AttemptSignals {
   /** The requests under way are aborted too and stay without a result. Left out: they end by their own time-out. */
   readonly abort?: AbortSignal;
   /** Called when an attempt asks for its permit, and when it gets it. */
-  readonly onPermit?: (it: 'isAskedFor' | 'isThere') => void;
+  readonly onPermit?: (permit: 'requested' | 'granted') => void;
 }
 
 /**
@@ -34,14 +32,14 @@ export interface AttemptSignals {
  */
 export async function makeAttempt(
   deps: AttemptDeps,
-  order: AttemptOrder,
+  command: AttemptCommand,
   signals?: AttemptSignals,
 ): Promise<AttemptOutcome> {
   try {
-    return await makeOrDefer(deps, order, signals);
+    return await makeOrDefer(deps, command, signals);
   } catch (error) {
     deps.watch.interrupted();
-    const { deliveryId } = order;
+    const { deliveryId } = command;
     deps.log.warn({ deliveryId, err: error }, 'attempt interrupted by a failure of Waybill itself');
     throw error;
   }
@@ -49,100 +47,95 @@ export async function makeAttempt(
 
 async function makeOrDefer(
   deps: AttemptDeps,
-  order: AttemptOrder,
+  command: AttemptCommand,
   signals?: AttemptSignals,
 ): Promise<AttemptOutcome> {
-  const { sql } = deps;
   const takenAt = performance.now();
-  const delivery = await deps.execute((by) => loadForAttempt(by, order.deliveryId));
+  const delivery = await deps.statements.load(command.deliveryId);
   if (delivery === undefined) return { kind: 'notAttempted', reason: 'closed' };
-  const refusal = refusalOf(delivery, order);
-  if (refusal !== null) return await refuse(sql, delivery, order, refusal);
-  signals?.onPermit?.('isAskedFor');
+  const reason = skipReasonOf(delivery, command);
+  if (reason !== null) return await skip(deps, delivery, command, reason);
+  signals?.onPermit?.('requested');
   const permit = await deps.limits.acquire(delivery, signals?.stop);
   if (permit === undefined) throw new InternalFailure('This attempt was interrupted before it began.');
-  if (typeof permit === 'number') return await defer(sql, delivery, order, permit);
-  signals?.onPermit?.('isThere');
+  if (typeof permit === 'number') return await defer(deps, delivery, command, permit);
+  signals?.onPermit?.('granted');
   let accepted: boolean | null = null;
   try {
-    const outcome = await attempt(deps, order, { delivery, takenAt }, signals?.abort);
+    const outcome = await attempt(deps, command, { delivery, takenAt }, signals?.abort);
     if (outcome.kind === 'delivered' || outcome.kind === 'failed') accepted = outcome.kind === 'delivered';
     return outcome;
   } catch (error) {
     if (!(error instanceof LookupsFull)) throw error;
-    return await defer(sql, delivery, order, permit.lookupsFull());
+    return await defer(deps, delivery, command, permit.lookupsFull());
   } finally {
     permit.release(accepted);
   }
 }
 
-/** Defers an attempt that the limits do not allow now. */
+/** Defers an attempt that the limits do not allow now; the queue defers its own. */
 async function defer(
-  sql: Pool,
+  { sql }: Pick<AttemptDeps, 'sql'>,
   delivery: DeliveryForAttempt,
-  { lastChance }: AttemptOrder,
+  { lastChance, queue }: AttemptCommand,
   ms: number,
 ): Promise<AttemptOutcome> {
-  await deferAttempt(sql, delivery.id, delivery.attemptsMade, ms);
+  if (queue === null) await deferAttempt(sql, delivery.id, delivery.attemptsMade, ms);
   // The workflow has no wait to return to in the last chance. Otherwise it waits, and counts again.
   const reason = 'concurrencyLimit';
-  return lastChance ? { kind: 'deferred', reason, ms } : refused(delivery, reason);
+  return lastChance ? { kind: 'deferred', reason, ms } : skipped(delivery, reason);
 }
 
 async function attempt(
   deps: AttemptDeps,
-  order: AttemptOrder,
+  command: AttemptCommand,
   { delivery, takenAt }: { readonly delivery: DeliveryForAttempt; readonly takenAt: number },
   signal: AbortSignal | undefined,
 ): Promise<AttemptOutcome> {
-  const { sql } = deps;
-  const beginnings = await beginOne(deps, order, delivery);
-  if (beginnings === undefined) return { kind: 'notAttempted', reason: 'closed' };
-  const {
-    ready: [ready],
-    refused: [refusal],
-    unprepared: [unprepared],
-  } = beginnings;
-  if (refusal !== undefined) {
-    // This process makes it, but the records show no owner: a caller that waits for an ownership to end would not wait at all.
-    if (refusal.reason === 'underWay' && refusal.delivery.underWayUntil === null)
-      throw new InternalFailure('This attempt is under way already.');
-    return await refuse(sql, refusal.delivery, order, refusal.reason);
+  const { read, beginning } = await beginAsItIs(deps, delivery, command);
+  switch (beginning.kind) {
+    case 'outdated':
+      throw new InternalFailure('This attempt already has its result, or its webhook keeps changing.');
+    case 'unprepared':
+      return await cannotBePrepared(deps, command, beginning.error);
+    case 'skipped':
+      // This process makes it, but the records show no owner: a caller that waits for an ownership to end would not wait at all.
+      if (beginning.reason === 'underWay' && read.underWayUntil === null)
+        throw new InternalFailure('This attempt is under way already.');
+      return await skip(deps, read, command, beginning.reason);
+    case 'ready':
   }
-  if (unprepared !== undefined) return await cannotBePrepared(deps, order, unprepared.error);
-  if (ready === undefined) throw new InternalFailure('This attempt already has its result.');
-
-  const answered = await send(deps, { ...ready, takenAt }, signal);
-  const [recorded] = await record(deps, [answered], order, null);
+  const answered = await send(deps, { ...beginning.attempt, takenAt }, signal);
+  const recorded = await record(deps, answered, command);
   // It ended elsewhere in the meantime: the caller reads its state again.
-  if (recorded?.changed !== true) return { kind: 'notAttempted', reason: 'closed' };
+  if (!recorded.changed) return { kind: 'notAttempted', reason: 'closed' };
   const answer = answerTo(recorded.record);
   if (answer.kind !== 'failed' || delivery.ordering === 'none') return answer;
   // For operators alone.
-  return { ...answer, behind: await countBehind(sql, delivery.id).catch(() => 0) };
+  return { ...answer, behind: await countBehind(deps.sql, delivery.id).catch(() => 0) };
 }
 
-/** @returns undefined if the delivery no longer exists */
-async function beginOne(
+/** Begins the attempt; reads the delivery once more if its webhook has changed since. */
+async function beginAsItIs(
   deps: AttemptDeps,
-  order: AttemptOrder,
-  read: DeliveryForAttempt,
-): Promise<Beginnings | undefined> {
-  const beginnings = await begin(deps, [read], order, null);
-  if (beginnings.outdated.length === 0) return beginnings;
-  // The webhook changed in between.
-  const now = await deps.execute((by) => loadForAttempt(by, order.deliveryId));
-  return now === undefined ? undefined : await begin(deps, [now], order, null);
+  delivery: DeliveryForAttempt,
+  command: AttemptCommand,
+): Promise<{ readonly read: DeliveryForAttempt; readonly beginning: Beginning }> {
+  const beginning = await begin(deps, delivery, command);
+  if (beginning.kind !== 'outdated') return { read: delivery, beginning };
+  const read = await deps.statements.load(command.deliveryId);
+  if (read === undefined) return { read: delivery, beginning: { kind: 'skipped', reason: 'closed' } };
+  return { read, beginning: await begin(deps, read, command) };
 }
 
-async function refuse(
-  sql: Pool,
+async function skip(
+  { sql }: Pick<AttemptDeps, 'sql'>,
   delivery: DeliveryForAttempt,
-  order: AttemptOrder,
-  reason: Refusal,
+  command: AttemptCommand,
+  reason: SkipReason,
 ): Promise<AttemptOutcome> {
-  if (reason === 'inactive') return heldWhileInactive(delivery, order) ?? refused(delivery, reason);
-  if (reason !== 'windowOver' || !justMissed(delivery)) return refused(delivery, reason);
+  if (reason === 'inactive') return heldWhileInactive(delivery, command) ?? skipped(delivery, reason);
+  if (reason !== 'windowOver' || !justMissed(delivery)) return skipped(delivery, reason);
   await spendRetries(sql, delivery.id, delivery.attemptsMade);
-  return refused(delivery, 'spent');
+  return skipped(delivery, 'spent');
 }

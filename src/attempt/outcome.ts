@@ -1,4 +1,4 @@
-/** The order for an attempt, and its outcome. */
+/** The command to make an attempt, and its outcome. */
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 
 /** The terms that decide whether an attempt may be made, and what follows from it. */
@@ -7,21 +7,36 @@ export interface AttemptTerms {
   /** The last chance: the one attempt after a window that ended during an outage of Waybill. */
   readonly lastChance: boolean;
   /**
-   * The number that the caller expects, or null if an operator may have ordered the attempt. A caller behind the records was restored
+   * The number that the caller expects, or null if an operator may have asked for the attempt. A caller behind the records was restored
    * from an older copy, and its waits are out of date.
    */
   readonly expectedNumber: number | null;
 }
 
-export interface AttemptOrder extends AttemptTerms {
+export interface AttemptCommand extends AttemptTerms {
   readonly deliveryId: string;
+  /** The queue makes it; null: the delivery's workflow does. */
+  readonly queue: QueueTerms | null;
+}
+
+/** What becomes of a delivery's workflow: this process starts it now, the queue keeps the delivery for it, or it gets none. */
+export type HandOver = 'start' | 'pending' | 'none';
+
+/** The terms of an attempt made from the queue. */
+export interface QueueTerms {
+  /** The mark of the delivery's claim. */
+  readonly claimId: string;
+  /** For how long this process has been claiming without a break, in milliseconds: a wait in that time is no outage. */
+  readonly claimingMs: number;
+  /** Decides, once the result is there, who starts its workflow. */
+  handOver(delivered: boolean): HandOver;
 }
 
 /**
  * Why no request was made. `underWay`: another owner makes the attempt. `stopped`: by an operator. `concurrencyLimit`: one is reached,
  * and the attempt is deferred.
  */
-export type Refusal =
+export type SkipReason =
   | 'inactive'
   | 'deleted'
   | 'closed'
@@ -36,7 +51,7 @@ export type Refusal =
 export type AttemptVerdict =
   | { readonly kind: 'delivered'; readonly number: number; readonly status: number }
   /** Look at the situation and decide again. */
-  | { readonly kind: 'notAttempted'; readonly reason: Refusal };
+  | { readonly kind: 'notAttempted'; readonly reason: SkipReason };
 
 /** An attempt that the receiver did not accept. */
 export interface AttemptFailure {
@@ -48,7 +63,7 @@ export interface AttemptFailure {
   readonly at: Date;
   /** null if no attempt is left. */
   readonly nextAttemptAt: Date | null;
-  /** The number of newer deliveries of its record behind it now, if its webhook has an order. */
+  /** The number of newer deliveries of its record behind it now, if its webhook keeps an ordering. */
   readonly behind?: number;
 }
 

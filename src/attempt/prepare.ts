@@ -41,16 +41,26 @@ export function prepare(
   };
 }
 
-/** The number of last renderings to keep: the deliveries of an event follow one another. */
-const KEPT_BODIES = 4;
+/** How long opened secrets and rendered bodies are kept, in milliseconds. Less: opened again. More: secrets stay in memory. */
+const KEPT_MS = 1_000;
+/** The number of last renderings to keep: the deliveries of an event follow one another. Fewer: rendered again. More: memory. */
+const KEPT_BODIES = 16;
 
 /**
- * Prepares the attempts of a batch: each secret is decrypted once, and an event is rendered and encoded once for all webhooks with the
- * same options. The cache is keyed by the content read, not by its owner alone: a replaced secret is a new entry.
+ * Prepares the attempts of a process: for a moment each secret is opened once, and an event is rendered and encoded once for all
+ * webhooks with the same options. Both are kept by the content read, not by their owner alone: a replaced secret is a new entry.
  */
-export function prepareMany(keys: SecretKeys): Prepare {
+export function createPrepare(keys: SecretKeys): Prepare {
   const secrets = new Map<string, string>();
   const bodies = new Map<string, Uint8Array>();
+  let forgetting: NodeJS.Timeout | undefined;
+  function forgetLater(): void {
+    forgetting ??= setTimeout(() => {
+      forgetting = undefined;
+      secrets.clear();
+      bodies.clear();
+    }, KEPT_MS).unref();
+  }
   const opened: SecretKeys = {
     decryptSecret(sealed, owner) {
       const key = `${owner.webhookId} ${sealed.toString('base64')}`;
@@ -67,7 +77,10 @@ export function prepareMany(keys: SecretKeys): Prepare {
     if (bodies.size > KEPT_BODIES && oldest !== undefined) bodies.delete(oldest);
     return known;
   };
-  return (delivery, number) => prepare(opened, delivery, number, bodyOf);
+  return (delivery, number) => {
+    forgetLater();
+    return prepare(opened, delivery, number, bodyOf);
+  };
 }
 
 function payload(delivery: DeliveryForAttempt): Uint8Array {

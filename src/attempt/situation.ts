@@ -2,11 +2,8 @@
  * The present situation of a delivery, which decides its next step. Pure; times in milliseconds since 1970.
  */
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
-import { isOpen, type StoredState } from '../domain/delivery-state.ts';
+import { type FinalState, isOpen, type StoredState } from '../domain/delivery-state.ts';
 import { type OperatorHold, operatorHoldOf } from '../domain/operator-action.ts';
-
-/** How a delivery ended. */
-export type FinalState = Exclude<StoredState, 'pending' | 'retrying'>;
 
 /** The reason why no further attempt is due. */
 type SpentReason =

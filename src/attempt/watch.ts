@@ -4,8 +4,8 @@
  */
 import type { AttemptRecord, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { DeactivationNotice } from '../db/webhooks/deactivations.ts';
+import type { FinalState } from '../domain/delivery-state.ts';
 import type { EventType } from '../domain/event-types.ts';
-import type { FinalState } from './situation.ts';
 import type { ToFirstByte } from './stretches.ts';
 
 /** An attempt whose result has been recorded. */

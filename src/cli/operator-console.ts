@@ -51,13 +51,13 @@ async function readInstallation(sql: Pool, temporal: TemporalStatus): Promise<In
   const database = await askDatabase(sql);
   const [flow, incidents] = [await readFlow(sql, FLOW_SECONDS), await countIncidents(sql)];
   const { outbox, open, recoveries } = database;
-  const { fresh, recovered, handedBack, oldestSeconds } = outbox;
+  const { fresh, recovered, retry, undelivered, oldestSeconds } = outbox;
   const { pending, retrying, held } = open;
   return {
     needs: needsOf({ database, temporal }),
     rows: [...flowRows(flow), ...databaseRows(database), ...temporalRows(temporal)],
     work: {
-      waiting: fresh + recovered + handedBack,
+      waiting: fresh + recovered + retry + undelivered,
       oldest: oldestSeconds === null ? null : formatTime(oldestSeconds * 1_000),
       pending,
       retrying,

@@ -10,7 +10,6 @@ import { createExecutions } from '../reconciler/executions.ts';
 import { createPasses, type PassResult } from '../reconciler/passes.ts';
 import type { Repair } from '../reconciler/repair.ts';
 import { createDispatcher } from '../temporal/dispatcher.ts';
-import { createBatchStarter } from '../temporal/start-batch.ts';
 import { createRecoveryStarter } from '../temporal/start-recovery.ts';
 import { withDatabase } from './open-database.ts';
 import { withTemporal } from './open-temporal.ts';
@@ -30,7 +29,6 @@ async function reconcile(settings: Settings, dryRun: boolean): Promise<PassResul
         executions: createExecutions(client, taskQueue),
         restarter: {
           ...createDispatcher(client, taskQueue, policy),
-          ...createBatchStarter(client, { taskQueue, policy }),
           ...createRecoveryStarter(client, taskQueue),
         },
         log,

@@ -28,7 +28,7 @@ const size = (bytes: number) =>
   bytes < 1024 * MIB ? `${Math.round(bytes / MIB)} MiB` : `${(bytes / (1024 * MIB)).toFixed(1)} GiB`;
 const since = (seconds: number | null) =>
   seconds === null ? '' : `, the oldest for ${formatTime(seconds * 1_000)}`;
-/** "12 fresh, 3 handed back"; zeros are left out. */
+/** "12 fresh, 3 retries"; zeros are left out. */
 const parts = (counts: readonly (readonly [number, string])[], none: string) => {
   const there = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
   return there.length === 0 ? none : there.join(', ');
@@ -46,7 +46,10 @@ export function databaseRows(database: DatabaseStatus): Row[] {
   const {
     fresh,
     recovered,
-    handedBack,
+    retry,
+    undelivered,
+    delivered,
+    withoutWorkflow,
     inOrder,
     recordsInOrder,
     inOrderSeconds,
@@ -59,13 +62,19 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     mailFolder === null ? '' : `; without SMTP_URL they go to ${mailFolder}, and nobody gets them`;
   const waiting: [number, string][] = [
     [fresh, 'fresh'],
-    [handedBack, 'handed back'],
+    [retry, 'retries'],
     [recovered, 'of recoveries'],
   ];
+  const pending: [number, string][] = [
+    [undelivered, 'undelivered'],
+    [delivered, 'delivered'],
+  ];
+  const never = withoutWorkflow === 0 ? '' : `; ${withoutWorkflow} delivered without one`;
   const held = open.held === 0 ? 'none' : `${open.held}, to ${counted(open.holdingWebhooks, 'webhook')}`;
   return [
     ['Database', `PostgreSQL ${version}, ${size(bytes)}`],
     ['Outbox', `${parts(waiting, 'empty')}${since(oldestSeconds)}`],
+    ['Workflows', `${parts(pending, 'none')} to start${never}`],
     [
       'In order',
       inOrder === 0

@@ -84,8 +84,8 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
   if (database.problem !== null) return [database.problem];
   const { outbox, mails, partitions, clockStep } = database;
   const needs: string[] = [];
-  if (isLate(outbox.oldestSeconds, OUTBOX_LATE_SECONDS) && !outbox.moving) {
-    const waiting = counted(outbox.fresh + outbox.handedBack, 'delivery', 'deliveries');
+  if (isLate(outbox.oldestSeconds, OUTBOX_LATE_SECONDS) && !outbox.inFlight) {
+    const waiting = counted(outbox.fresh + outbox.retry + outbox.undelivered, 'delivery', 'deliveries');
     needs.push(
       `Nothing is leaving the outbox: ${waiting} waiting, the oldest for ${formatTime(outbox.oldestSeconds * 1_000)}. See the workers' log for the reason.`,
     );

@@ -14,37 +14,37 @@ export const schedulerDefaults = {
   /** Attempts that can begin within this time wait in the worker, the others in the database, ms. Less: idle places. More: unfair waits. */
   claimAheadMs: 500,
 
-  /** Deliveries in hand, except those that wait for a permit or a slow receiver. Fewer: idle workers. More: others wait behind them. */
-  dispatchWindow: 16,
   /**
-   * How long a workflow waits to be started with the result of the first attempt, ms. Less: more workflows need a signal with it. More:
-   * a slow receiver holds a place of the dispatch window until then, and its delivery is not in Temporal.
+   * Deliveries of the queue in flight, except those that wait for a permit or a slow receiver. Fewer: small statements, idle workers.
+   * More: others wait behind them.
    */
-  startAfterMs: 200,
-  /** While a start has no answer after this long, ms, first attempts go on without Temporal. Less: a busy moment looks like an outage. */
+  inFlight: 128,
+  /** Room for at least this many before the next claim, unless nothing is in flight. Less: many small claims. More: idle workers. */
+  worthAClaim: 32,
+  /** A request under way for this long is a slow receiver's, ms. Less: more in flight than meant. More: it holds the place of others. */
+  slowMs: 200,
+  /**
+   * Workflows that are started at once, with the result of an attempt, under way at the same time. Fewer: more of them follow later.
+   * More: they take processor time from attempts.
+   */
+  startsUnderWay: 16,
+  /**
+   * Attempts from the queue within a second up to which workflows are started at once. Fewer: in a calm, they follow later. More: in a
+   * burst they take the processor time of attempts; one costs some 25 ms of it.
+   */
+  calmPerSecond: 32,
+  /** While a start has no answer after this long, ms, no workflow is started at once. Less: a busy moment looks like an outage. */
   silentMs: 1_000,
-  /** Background calls of each loop, and starts of slow receivers' workflows, under way at once. Fewer: these lag. More: fresh starts wait. */
+  /** Background calls of each loop under way at once. Fewer: these lag. More: fresh deliveries wait. */
   backgroundConcurrency: 4,
   /**
-   * Background calls of each loop before it pauses for `tickMs`. Fewer: changes and owed workflows lag. More: fresh deliveries wait for
-   * the workflows that these wake.
+   * Background calls of each loop before it pauses for `tickMs`. Fewer: changes and pending workflows lag. More: fresh deliveries wait
+   * for the workflows that these wake.
    */
   backgroundPerTick: 16,
-  /** Between two claims for batches or background work, ms. Less: batches of few deliveries cost Temporal more. More: latency in a burst. */
+  /** Between two claims of background work, ms. Less: fresh deliveries wait. More: background work lags. */
   tickMs: 150,
-  /** Deliveries of a batch; twice as many are open in the worker's batches. Fewer: less throughput. More: one workflow holds much when its worker dies. */
-  batchSize: 500,
-  /**
-   * In a burst, an e-shop with at most this many deliveries in a claim has them attempted one by one. Fewer: small e-shops wait for the
-   * batches of others. More: a burst costs Temporal more workflows.
-   */
-  fewOfEshop: 4,
-  /** Batches begin when a delivery has waited this long behind others, ms. Less: a hiccup looks like a burst. More: latency. */
-  burstAfterMs: 300,
-  /**
-   * Batches end when no more than two dispatch windows were claimed within this, ms, and a crowd when no claim has put more into a batch.
-   * Less: a pause ends a burst. More: latency after it.
-   */
+  /** A webhook or e-shop is remembered as being in use for this long after an attempt, ms. Less: a pause resets what was learned. */
   idleAfterMs: 2_000,
 
   /** After this long without a claim a class no longer waits for those before it, ms. Less: an import slows fresh ones. More: it starves. */

@@ -1,79 +1,71 @@
-/** Starts of workflows: batches that have not begun, and whether Temporal leaves a start unanswered. Pure. */
+/** Starts of workflows: whether one more may begin at once, and whether Temporal leaves a start unanswered. Pure. */
 import type { SchedulerOptions } from './settings.ts';
 
 /** The starts made by one worker. */
 export interface Starts {
   /** Makes a call that starts a workflow. @throws its error */
-  ask<T>(call: () => Promise<T>): Promise<T>;
+  start<T>(call: () => Promise<T>): Promise<T>;
   /** Temporal has answered something. */
   answered(): void;
-  /** Whether it has answered nothing for long, although it was asked: no batch is started. */
-  silent(): boolean;
-  /** Whether it is silent, or has left one start unanswered for long: first attempts go on without it. */
-  slow(): boolean;
-  /** The workflow of a batch is being started. */
-  starting(batchId: string): void;
-  /** It was not started after all. */
-  failed(batchId: string): void;
-  /** Its activity has begun here. */
-  begun(batchId: string): void;
-  /** Whether it has been started here and has not begun. */
-  waits(batchId: string): boolean;
+  /** An attempt has been begun from the queue: many in a second are a burst. */
+  attempted(): void;
+  /** Whether a workflow may be started at once: Temporal answers, few starts are under way, and there is no burst. */
+  hasRoom(): boolean;
 }
 
-/**
- * A batch that has not begun here after this long, in milliseconds, runs in another process, or waits for another reason. Less: a slow
- * start is followed by a batch of few deliveries. More: one that runs elsewhere holds up the next.
- */
-const FORGOTTEN_AFTER_MS = 2_000;
+/** The length of the period in which attempts are counted, in milliseconds. */
+const PERIOD_MS = 1_000;
 
 /** @param now in milliseconds, on a clock that does not jump */
 export function createStarts(
-  { silentMs }: Pick<SchedulerOptions, 'silentMs'>,
+  {
+    silentMs,
+    startsUnderWay,
+    calmPerSecond,
+  }: Pick<SchedulerOptions, 'silentMs' | 'startsUnderWay' | 'calmPerSecond'>,
   now: () => number = () => performance.now(),
 ): Starts {
   /** When each call under way was made; the earliest comes first. */
-  const asked = new Map<symbol, number>();
+  const underWay = new Map<symbol, number>();
   /** When the first call since the last answer was made. */
-  let askedAt: number | null = null;
-  const started = new Map<string, number>();
+  let unansweredSince: number | null = null;
+  /** The attempts of this period, and of the one before. */
+  let period = { since: now(), attempts: 0, before: 0 };
 
   const isOld = (at: number | null) => at !== null && now() - at > silentMs;
 
-  function forgetOld(): void {
-    const at = now();
-    // The map is in the order of the starts.
-    for (const [id, startedAt] of started) {
-      if (at - startedAt <= FORGOTTEN_AFTER_MS) return;
-      started.delete(id);
+  function isSilent(): boolean {
+    const [earliest = null] = underWay.values();
+    return isOld(unansweredSince) || isOld(earliest);
+  }
+
+  function attemptsLately(): number {
+    const periods = Math.floor((now() - period.since) / PERIOD_MS);
+    if (periods > 0) {
+      const before = periods === 1 ? period.attempts : 0;
+      period = { since: period.since + periods * PERIOD_MS, attempts: 0, before };
     }
+    return Math.max(period.attempts, period.before);
   }
 
   return {
-    async ask(call) {
+    async start(call) {
       const key = Symbol();
-      asked.set(key, now());
-      askedAt ??= now();
+      underWay.set(key, now());
+      unansweredSince ??= now();
       try {
         return await call();
       } finally {
-        asked.delete(key);
+        underWay.delete(key);
       }
     },
     answered() {
-      askedAt = null;
+      unansweredSince = null;
     },
-    silent: () => isOld(askedAt),
-    slow() {
-      const [earliest = null] = asked.values();
-      return isOld(askedAt) || isOld(earliest);
+    attempted() {
+      attemptsLately();
+      period.attempts += 1;
     },
-    starting: (batchId) => void started.set(batchId, now()),
-    failed: (batchId) => void started.delete(batchId),
-    begun: (batchId) => void started.delete(batchId),
-    waits(batchId) {
-      forgetOld();
-      return started.has(batchId);
-    },
+    hasRoom: () => underWay.size < startsUnderWay && attemptsLately() <= calmPerSecond && !isSilent(),
   };
 }

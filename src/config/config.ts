@@ -55,6 +55,10 @@ export function readSettings(env: Environment): Settings {
   const written = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
+  if (written.FIRST_ATTEMPTS !== undefined)
+    throw new ConfigError(
+      'FIRST_ATTEMPTS is no longer a variable: there is one way to attempt. WORKFLOWS (all or undelivered) decides which deliveries get a workflow.',
+    );
   const result = v.safeParse(variables, written, { abortEarly: true });
   if (!result.success) {
     const [issue] = result.issues;

@@ -103,10 +103,10 @@ export const variables = v.object({
     '',
   ),
   DELIVERY_TIMEOUT: withDefault(duration, 'time limit for a whole attempt', '15s'),
-  FIRST_ATTEMPTS: withDefault(
-    v.picklist(['auto', 'each', 'batch'], 'must be auto, each or batch'),
-    'who makes first attempts: `each`: the worker at once, and the delivery’s own workflow goes on; `batch`: one workflow for up to 500 deliveries; `auto`: batches while there is a rush, `each` otherwise. With `each`, retries and recoveries go without batches too',
-    'auto',
+  WORKFLOWS: withDefault(
+    v.picklist(['all', 'undelivered'], 'must be all or undelivered'),
+    'which attempted deliveries get a workflow of their own: `all`, in a burst later; `undelivered`: not those that a receiver accepted at the first attempt while others waited',
+    'all',
   ),
   RETRY_INITIAL_INTERVAL: withDefault(duration, 'wait before the first retry', '25s'),
   RETRY_COEFFICIENT: withDefault(

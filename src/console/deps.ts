@@ -19,7 +19,7 @@ export type SignAgain = (asked: {
 
 /** Pages of Temporal's UI, for the warehouse and for operators. */
 export interface TemporalLinks {
-  /** The workflow of a delivery: its own, or the batch that holds it. */
+  /** The workflow of a delivery. */
   delivery(deliveryId: string): Promise<string | null>;
   /** Lists of workflows. @param eshops only of these; null: of all */
   lists(

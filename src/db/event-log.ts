@@ -11,7 +11,7 @@ import {
   type Times,
   within,
 } from './id-range.ts';
-import { waitsFor } from './outbox/order.ts';
+import { waitsFor } from './outbox/ordering.ts';
 import type { Sql } from './pool.ts';
 import { deliveriesOfEvent } from './webhooks/deliveries-of-events.ts';
 import { type DeliveryLogRow, shownState } from './webhooks/delivery-log.ts';

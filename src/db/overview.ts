@@ -5,6 +5,7 @@
 import { idAt } from '../domain/id-time.ts';
 import { databaseTime } from './clock.ts';
 import { CLASS } from './outbox/outbox.ts';
+import { countWithoutWorkflow } from './outbox/pending-workflows.ts';
 import { counted, oneRow, type Sql } from './pool.ts';
 
 /** The outbox. Ages are in seconds; null if nothing waits. */
@@ -12,52 +13,52 @@ interface OutboxOverview {
   /** Deliveries that wait for their first attempt. Those created by recoveries wait behind the others. */
   readonly fresh: number;
   readonly recovered: number;
-  /** Requeued deliveries. */
-  readonly handedBack: number;
-  /** Deliveries that wait for their order, the number of their records, and the longest wait. */
+  /** Deliveries that wait for a retry due within a minute. */
+  readonly retry: number;
+  /** Attempted deliveries that wait for their workflow, and how many delivered ones never got one because too many waited. */
+  readonly undelivered: number;
+  readonly delivered: number;
+  readonly withoutWorkflow: number;
+  /** Deliveries that wait for an older one of their record, the number of their records, and the longest wait. */
   readonly inOrder: number;
   readonly recordsInOrder: number;
   readonly inOrderSeconds: number | null;
-  /** The longest wait of a delivery that is fresh, or requeued and due; 0 if only requeued ones wait and none is due yet. */
+  /** The longest wait of one that is fresh, or due as a retry or for its workflow; 0 if none is due yet. Without delivered ones. */
   readonly oldestSeconds: number | null;
-  /** Deliveries dispatched recently await their attempt's result: those in the queue wait for a place. */
-  readonly moving: boolean;
+  /** Some are claimed by a process: the others wait for a place. */
+  readonly inFlight: boolean;
   /** Changes of webhooks and pre-orders that are being passed on, and how long ago the oldest was due. */
   readonly changes: number;
   readonly oldestChangeSeconds: number | null;
 }
 
-/** A delivery dispatched longer ago than this without a result says nothing about the relay. In seconds. */
-const LATELY_SECONDS = 60;
-
 export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
-  const lately = sql`now() - make_interval(secs => ${LATELY_SECONDS})`;
   const age = (since: ReturnType<typeof sql>) => sql`extract(epoch from now() - ${since})::float8`;
-  const row = await oneRow(sql<OutboxOverview[]>`
+  const row = await oneRow(sql<Omit<OutboxOverview, 'withoutWorkflow'>[]>`
     with queued as materialized (
       select count(*) filter (where class in (${CLASS.fresh}, ${CLASS.bulk}))::int as fresh,
              count(*) filter (where class = ${CLASS.recovered})::int as recovered,
-             count(*) filter (where class in (${CLASS.retry}, ${CLASS.workflow}))::int as handed_back,
-             count(*) filter (where class = ${CLASS.inOrder})::int as in_order,
-             count(distinct (eshop_id, entity_id)) filter (where class = ${CLASS.inOrder})::int as records_in_order,
-             min(created_at) filter (where class = ${CLASS.inOrder}) as oldest_in_order,
-             min(case when class in (${CLASS.retry}, ${CLASS.workflow}) then due_at else created_at end)
-               filter (where class not in (${CLASS.recovered}, ${CLASS.inOrder})) as oldest
-      from deliveries where dispatched_at is null and state in ('pending', 'retrying')),
+             count(*) filter (where class = ${CLASS.retry})::int as retry,
+             count(*) filter (where class = ${CLASS.undelivered})::int as undelivered,
+             count(*) filter (where class = ${CLASS.delivered})::int as delivered,
+             count(*) filter (where class = ${CLASS.ordered})::int as in_order,
+             count(distinct (eshop_id, entity_id)) filter (where class = ${CLASS.ordered})::int as records_in_order,
+             min(created_at) filter (where class = ${CLASS.ordered}) as oldest_in_order,
+             coalesce(bool_or(claimed_until > now()), false) as in_flight,
+             min(case when class in (${CLASS.retry}, ${CLASS.undelivered}) then due_at else created_at end)
+               filter (where class not in (${CLASS.recovered}, ${CLASS.ordered}, ${CLASS.delivered})) as oldest
+      from deliveries where dispatched_at is null),
     changes as materialized (select count(*)::int as count, min(due_at) as oldest from outbox)
-    select q.fresh, q.recovered, q.handed_back, q.in_order, q.records_in_order, ${age(sql`q.oldest_in_order`)} as in_order_seconds, c.count as changes,
+    select q.fresh, q.recovered, q.retry, q.undelivered, q.delivered, q.in_order, q.records_in_order, q.in_flight,
+           ${age(sql`q.oldest_in_order`)} as in_order_seconds, c.count as changes,
            ${age(sql`q.oldest`)} as oldest_seconds,
-           ${age(sql`c.oldest`)} as oldest_change_seconds,
-           exists (select from deliveries
-                   where state = 'pending' and batch_id is null and dispatched_at > ${lately})
-             or exists (select from batches b join deliveries d on d.batch_id = b.id
-                        where b.finished_at is null and d.state in ('pending', 'retrying') and d.dispatched_at > ${lately})
-             as moving
+           ${age(sql`c.oldest`)} as oldest_change_seconds
     from queued q, changes c`);
   // Rows due in the future are not late.
   const atLeastNone = (seconds: number | null) => (seconds === null ? null : Math.max(0, seconds));
   return {
     ...row,
+    withoutWorkflow: await countWithoutWorkflow(sql),
     oldestSeconds: atLeastNone(row.oldestSeconds),
     oldestChangeSeconds: atLeastNone(row.oldestChangeSeconds),
   };

@@ -13,8 +13,6 @@ export interface AttemptedDelivery extends ClaimedDelivery {
 }
 
 export interface DispatchedDelivery extends AttemptedDelivery {
-  /** The batch that makes its next attempt; null: it has its own workflow. */
-  readonly batchId: string | null;
   /** The times that its next step had to wait for. */
   readonly dispatchedAt: Date | null;
   readonly lastAttemptAt: Date | null;
@@ -62,7 +60,7 @@ const interval = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_00
 
 /** The columns of a `DispatchedDelivery`, of `deliveries d` joined with `webhooks w`. */
 const deliveryColumns = (sql: Sql) => sql`
-  d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made, d.batch_id, d.dispatched_at,
+  d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made, d.dispatched_at,
   d.last_attempt_at, d.next_attempt_at, w.host as receiver_host,
   (not w.active and w.deleted_at is null) or coalesce(d.operator_stop = 'hold', false)
     or exists (select from outbox b where b.kind = 'webhookChanged' and b.webhook_id = w.id) as held, now() as read_at`;
@@ -123,21 +121,6 @@ export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<Att
     from deliveries d
     where ${anyOf(sql, sql`d.id`, ids)} and d.state not in ('pending', 'retrying')
       and not exists (select from deactivations x where x.delivery_id = d.id and ${unmailed(sql)})`;
-}
-
-/** The open deliveries of a batch: those it has yet to attempt or to record. */
-export async function openOfBatch(sql: Sql, batchId: string): Promise<ClaimedDelivery[]> {
-  return await sql<ClaimedDelivery[]>`
-    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${receiverHost(sql, sql`d.webhook_id`)}
-    from deliveries d where d.batch_id = ${batchId} and d.state in ('pending', 'retrying') order by d.id`;
-}
-
-export async function openBatches(sql: Sql, batchIds: readonly string[]): Promise<string[]> {
-  if (batchIds.length === 0) return [];
-  const rows = await sql<{ batchId: string }[]>`
-    select distinct batch_id from deliveries
-    where batch_id = any(${[...batchIds]}::uuid[]) and state in ('pending', 'retrying')`;
-  return rows.map(({ batchId }) => batchId);
 }
 
 /** The condition of the index `deactivations_unmailed`, and that the mail was not given up. */

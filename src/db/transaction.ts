@@ -15,8 +15,8 @@ export type Transaction = postgres.TransactionSql & {
   readonly relayWork: Set<RelayWork>;
   /** The bytes that the deliveries created in it will send, by e-shop. */
   readonly outgoing: Map<number, number>;
-  /** Whether new deliveries of an e-shop may be written as claimed by this process. */
-  readonly claims: (eshopId: number) => boolean;
+  /** Whether new deliveries may be written as claimed by this process. */
+  readonly claims: () => boolean;
   /** The deliveries written as claimed. */
   readonly claimed: QueuedDelivery[];
 };

@@ -105,10 +105,10 @@ export interface RecordedActionResult extends ActionResult {
 }
 
 /** Who requests an action, and why. */
-export type ActionOrder = Pick<OperatorAction, 'by' | 'reason' | 'user'>;
+export type ActionInput = Pick<OperatorAction, 'by' | 'reason' | 'user'>;
 
 /** Who requests an action, as recorded: a user of the e-shop is not an operator. */
-export function askedBy(role: Role, username: string): Omit<ActionOrder, 'reason'> {
+export function askedBy(role: Role, username: string): Omit<ActionInput, 'reason'> {
   if (role === 'warehouse') return { by: username.slice(0, MAX_NAME_CHARS) };
   return { by: `${username} (e-shop)`.slice(0, MAX_NAME_CHARS), user: true };
 }
@@ -123,7 +123,7 @@ export interface RequestedResult extends ActionResult {
 export type RequestAction = (
   action: ActionName,
   deliveryId: string,
-  order: ActionOrder,
+  order: ActionInput,
 ) => Promise<RequestedResult>;
 
 export function answerTo(action: ActionName, delivery: ActionTarget): ActionResult {

@@ -20,7 +20,4 @@ export const DYNAMIC_CONFIG: Readonly<Record<string, string | number | boolean>>
   'matching.numTaskqueueWritePartitions': 1,
   // And read from it alone: polling the three that are always empty would cost the server each time.
   'matching.numTaskqueueReadPartitions': 1,
-  // Bytes of one search attribute, 2 KiB by default: a batch is found by the entity of each of its 500 deliveries. The value is
-  // Temporal's limit for all attributes together.
-  'frontend.searchAttributesSizeOfValueLimit': 40_960,
 };

@@ -38,8 +38,8 @@ export function readDatabaseMetrics(
     try {
       const found = await readAll(sql);
       for (const [gauge, value] of gauges) gauge.set(value(found));
-      const { fresh, handedBack: requeued, recovered } = found.outbox;
-      for (const [waiting, count] of Object.entries({ fresh, requeued, recovered }))
+      const { fresh, retry, recovered, undelivered, delivered } = found.outbox;
+      for (const [waiting, count] of Object.entries({ fresh, retry, recovered, undelivered, delivered }))
         metrics.outbox.set({ waiting }, count);
       const { pending, retrying, held } = found.open;
       for (const [state, count] of Object.entries({ pending, retrying, held }))
@@ -93,11 +93,12 @@ const readAll = async (sql: Pool) => ({
 /** The gauges without labels, each with its value. */
 function gaugesOf(metrics: Metrics): (readonly [Metrics['incidents'], (found: Found) => number])[] {
   return [
+    [metrics.withoutWorkflow, ({ outbox }) => outbox.withoutWorkflow],
     [metrics.outboxOldest, ({ outbox }) => outbox.oldestSeconds ?? 0],
     [metrics.inOrder, ({ outbox }) => outbox.inOrder],
     [metrics.inOrderRecords, ({ outbox }) => outbox.recordsInOrder],
     [metrics.inOrderOldest, ({ outbox }) => outbox.inOrderSeconds ?? 0],
-    [metrics.outboxMoving, ({ outbox }) => (outbox.moving ? 1 : 0)],
+    [metrics.outboxInFlight, ({ outbox }) => (outbox.inFlight ? 1 : 0)],
     [metrics.changes, ({ outbox }) => outbox.changes],
     [metrics.changesOldest, ({ outbox }) => outbox.oldestChangeSeconds ?? 0],
     [metrics.holding, ({ open }) => open.holdingWebhooks],

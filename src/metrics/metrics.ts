@@ -100,7 +100,7 @@ export function createMetrics() {
     ),
     rounds: counter(
       'waybill_relay_rounds_total',
-      'Steps of the loops of the relay: one for each class of deliveries (`fresh`, `retry`, `workflow`, `bulk`, `recovered`), and `webhooks`, `releases`, `recoveries`, `warnings`; `later`: the next step follows after a pause.',
+      'Steps of the loops of the relay: one for each class of deliveries (`fresh`, `retry`, `bulk`, `recovered`, and `undelivered`, `delivered` for their workflows), and `webhooks`, `releases`, `recoveries`, `warnings`; `later`: the next step follows after a pause.',
       'loop',
       'result',
     ),
@@ -121,12 +121,16 @@ export function createMetrics() {
     ),
     outbox: gauge(
       'waybill_outbox_deliveries',
-      'Deliveries in the outbox, waiting to be handed over to Temporal.',
+      'Deliveries in the queue: for an attempt (`fresh`, `retry`, `recovered`), or for their workflow (`undelivered`, `delivered`).',
       'waiting',
+    ),
+    withoutWorkflow: gauge(
+      'waybill_deliveries_without_workflow',
+      'Delivered ones that got no workflow because too many waited for one, since the database was made.',
     ),
     outboxOldest: gauge(
       'waybill_outbox_oldest_seconds',
-      'How long the oldest delivery in the outbox has waited, or has been due after a failed attempt; without those of recoveries and those that wait for their order; 0 if none waits.',
+      'How long the oldest delivery in the queue has waited, or has been due for a retry or its workflow; without delivered ones, those of recoveries and those that wait for an older one; 0 if none waits.',
     ),
     inOrder: gauge(
       'waybill_in_order_deliveries',
@@ -137,9 +141,9 @@ export function createMetrics() {
       'waybill_in_order_oldest_seconds',
       'How long ago the oldest of these deliveries was created; 0 if there is none.',
     ),
-    outboxMoving: gauge(
-      'waybill_outbox_moving',
-      '1 if first attempts of deliveries handed over within the last minute are in progress, else 0.',
+    outboxInFlight: gauge(
+      'waybill_outbox_in_flight',
+      '1 if a process has deliveries of the queue in flight, else 0.',
     ),
     changes: gauge('waybill_outbox_changes', 'Changes of webhooks and pre-orders that are being passed on.'),
     changesOldest: gauge(

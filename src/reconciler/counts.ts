@@ -19,7 +19,6 @@ export function countsOf(repairs: readonly Counted[]): Count[] {
 
 const kinds: Record<TrackedKind, readonly [one: string, many: string]> = {
   delivery: ['delivery', 'deliveries'],
-  batch: ['batch', 'batches'],
   mail: ['deactivation mail', 'deactivation mails'],
   release: ['pre-order', 'pre-orders'],
   recovery: ['recovery', 'recoveries'],
@@ -27,7 +26,6 @@ const kinds: Record<TrackedKind, readonly [one: string, many: string]> = {
 export const actions: Record<Action, string> = {
   startedAgain: 'started again',
   closed: 'closed as canceled by an operator',
-  handedBack: 'handed back to the outbox',
   woken: 'woken',
 };
 export const reasons: Record<Reason, string> = {

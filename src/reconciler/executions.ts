@@ -23,9 +23,9 @@ export interface Executions {
    * for known ones.
    */
   isDeaf(workflowId: string): Promise<boolean>;
-  /** The workflows of deliveries, batches and recoveries that were terminated or canceled since a time, as far as the list knows. */
+  /** The workflows of deliveries and recoveries that were terminated or canceled since a time, as far as the list knows. */
   endedExternally(since: Date): AsyncIterable<{ readonly workflowId: string; readonly closedAt: Date }>;
-  /** The running workflows of deliveries, batches and recoveries, as far as the list knows. */
+  /** The running workflows of deliveries and recoveries, as far as the list knows. */
   running(): AsyncIterable<{ readonly workflowId: string }>;
 }
 

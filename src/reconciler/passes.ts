@@ -30,8 +30,6 @@ export interface Passes {
   late(): Promise<PassResult>;
   /** The records whose workflow was recently terminated or canceled. */
   endedExternally(): Promise<PassResult>;
-  /** The record with this workflow id, if it is open. */
-  one(workflowId: string): Promise<PassResult>;
   /** Every record. @param why for the log */
   everything(why: string): Promise<PassResult>;
 }
@@ -125,13 +123,6 @@ export function createPasses(options: PassesOptions): Passes {
         }
         listedUntil = new Date(latest - LIST_LAG_MS);
         return looked;
-      }),
-
-    one: (workflowId) =>
-      pass('claimed again', async (repairs) => {
-        const tracked = await records.withWorkflows([workflowId]);
-        await repairAll(tracked, repairs);
-        return tracked.length;
       }),
 
     everything: (why) =>

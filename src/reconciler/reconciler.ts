@@ -6,7 +6,7 @@
  * and `verdict.ts` for the decisions.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { settleOrder } from '../db/outbox/keep-order.ts';
+import { settleOrdering } from '../db/outbox/keep-ordering.ts';
 import { createPasses, type PassesOptions } from './passes.ts';
 
 interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
@@ -22,11 +22,6 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
 }
 
 export interface Reconciler {
-  /**
-   * Checks the record of this workflow at once.
-   * @throws the error of Temporal or the database when it is away
-   */
-  check(workflowId: string): Promise<void>;
   /** No further checks; waits for the ones under way. */
   stop(): Promise<void>;
 }
@@ -96,7 +91,7 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
   async function run(): Promise<void> {
     while (!signal.aborted) {
       // Catches up on deliveries that missed their turn in the order of their record. Needs no Temporal.
-      await settleOrder(options.sql, 'all').catch(reportOutage);
+      await settleOrdering(options.sql, 'all').catch(reportOutage);
       await checkOnce().catch(reportOutage);
       await sleep(intervalMs, undefined, { signal }).catch(() => {});
     }
@@ -104,9 +99,6 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
 
   const running = run();
   return {
-    async check(workflowId) {
-      await passes.one(workflowId);
-    },
     async stop() {
       stopping.abort();
       await running;

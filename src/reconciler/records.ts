@@ -1,6 +1,5 @@
 /** The records that should have a running workflow, each with the possible repairs. */
 import { validate as isUuid } from 'uuid';
-import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { deliveryIdOf, deliveryWorkflowId } from '../../workflows/delivery-id.ts';
 import { recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
@@ -12,8 +11,6 @@ import type { Pool } from '../db/pool.ts';
 import * as db from '../db/reconciliation.ts';
 import * as recoveries from '../db/recoveries/reconciliation.ts';
 import { controlRecovery } from '../db/recoveries/recoveries.ts';
-import { requeueAll } from '../db/webhooks/batch-returns.ts';
-import { countBatch } from '../db/webhooks/batches.ts';
 import { closeDelivery } from '../db/webhooks/deliveries.ts';
 import type { Restarter } from '../temporal/dispatcher.ts';
 import type { Former } from '../temporal/workflow-calls.ts';
@@ -29,7 +26,7 @@ export interface TrackedRecord {
   isStillTracked(): Promise<boolean>;
   /** @returns false if another worker was first */
   restart(former: Former): Promise<boolean>;
-  /** Closes it as canceled by an operator; a batch requeues its deliveries instead. @returns false if none is open any more */
+  /** Closes it as canceled by an operator. @returns false if none is open any more */
   endedByOperator(): Promise<boolean>;
   wake(): Promise<void>;
 }
@@ -39,7 +36,7 @@ interface Records {
   late(): Promise<TrackedRecord[]>;
   /** All of them, page by page. */
   all(): AsyncIterable<TrackedRecord[]>;
-  /** The open deliveries, batches and recoveries with these workflow ids. */
+  /** The open deliveries and recoveries with these workflow ids. */
   withWorkflows(workflowIds: readonly string[]): Promise<TrackedRecord[]>;
   /** The closed deliveries with these workflow ids: a workflow that still waits has to be told. */
   closedOf(workflowIds: readonly string[]): Promise<TrackedRecord[]>;
@@ -61,8 +58,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
   let lateReleases: db.ReleaseCursor | null = null;
 
   function delivery(found: db.DispatchedDelivery): TrackedRecord {
-    const { id, batchId } = found;
-    if (batchId !== null) return batch(batchId);
+    const { id } = found;
     return {
       ...nothing,
       kind: 'delivery',
@@ -97,27 +93,6 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       // It will find that its delivery is over, and end.
       restart: (former) => restarter.restart(found, former),
       wake: () => restarter.signalWebhookChanged(found),
-    };
-  }
-
-  function batch(batchId: string): TrackedRecord {
-    return {
-      ...nothing,
-      kind: 'batch',
-      workflowId: batchWorkflowId(batchId),
-      name: { batchId },
-      // Its deliveries are due since they were claimed.
-      next: 'late',
-      isStillTracked: async () => (await db.openBatches(sql, [batchId])).length > 0,
-      restart: async (former) =>
-        await restarter.restartBatch(batchId, await db.openOfBatch(sql, batchId), former),
-      // Attempts under way may still succeed: their deliveries are checked again when late.
-      async endedByOperator() {
-        const requeued = await requeueAll(sql, batchId, graceMs);
-        // Nothing else ends the batch.
-        await countBatch(sql, batchId);
-        return requeued > 0;
-      },
     };
   }
 
@@ -213,14 +188,9 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
     },
 
     async withWorkflows(workflowIds) {
-      const batches = await db.openBatches(sql, idsBehind(batchWorkflowId(''), workflowIds));
       const deliveries = await db.dispatchedAmong(sql, deliveriesBehind(workflowIds));
       const found = await recoveriesAmong(sql, idsBehind(recoveryWorkflowId(''), workflowIds));
-      return once([
-        ...batches.map(batch),
-        ...deliveries.map(delivery),
-        ...found.map(({ id }) => recovery({ id, late: true })),
-      ]);
+      return once([...deliveries.map(delivery), ...found.map(({ id }) => recovery({ id, late: true }))]);
     },
 
     async closedOf(workflowIds) {
@@ -253,7 +223,7 @@ const nothing = {
   wake: async () => {},
 };
 
-/** Each record once: deliveries of one batch share its workflow. */
+/** Each record once. */
 function once(records: readonly TrackedRecord[]): TrackedRecord[] {
   return [...new Map(records.map((record) => [`${record.kind} ${record.workflowId}`, record])).values()];
 }

@@ -33,7 +33,6 @@ export async function repair(
     case 'startedAgain':
       return (await record.restart(formerOf(found))) ? done : null;
     case 'closed':
-    case 'handedBack':
       return (await record.endedByOperator()) ? done : null;
     case 'woken':
       await record.wake();

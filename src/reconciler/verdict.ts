@@ -1,7 +1,7 @@
 /** The verdict on a workflow, from Temporal's description of it and the record's next step. Pure. */
 
 /** The kinds of record that should have a running workflow; `mail`: of a deactivation. */
-export type TrackedKind = 'delivery' | 'batch' | 'mail' | 'release' | 'recovery';
+export type TrackedKind = 'delivery' | 'mail' | 'release' | 'recovery';
 
 /** A record's workflow as Temporal describes it. */
 export type WorkflowFound =
@@ -16,7 +16,7 @@ export type WorkflowFound =
 /** Why a record is repaired. */
 export type Reason = Exclude<WorkflowFound['as'], 'running'> | 'asleep' | 'stuck';
 /** How a record is repaired. */
-export type Action = 'startedAgain' | 'closed' | 'handedBack' | 'woken';
+export type Action = 'startedAgain' | 'closed' | 'woken';
 
 export interface Verdict {
   readonly reason: Reason;
@@ -35,9 +35,8 @@ export function verdictOn(kind: TrackedKind, found: WorkflowFound, next: NextSte
   if (next === 'over' && found.as !== 'running') return null;
   switch (found.as) {
     case 'running':
-      // Temporal was restored from an older copy: the workflow has lost later signals, and sleeps. A batch never sleeps.
-      if ((next === 'late' || next === 'over') && found.asleep && kind !== 'batch')
-        return { reason: 'asleep', action: 'woken' };
+      // Temporal was restored from an older copy: the workflow has lost later signals, and sleeps.
+      if ((next === 'late' || next === 'over') && found.asleep) return { reason: 'asleep', action: 'woken' };
       // Or its history is inconsistent: a worker that remembered more than Temporal went on writing it, or the code cannot replay it.
       // It would not notice that it is no longer held.
       return next !== 'ahead' && found.failing ? { reason: 'stuck', action: 'startedAgain' } : null;
@@ -51,12 +50,10 @@ export function verdictOn(kind: TrackedKind, found: WorkflowFound, next: NextSte
 }
 
 /**
- * After an operator ended a workflow: a mail is still due, and a pre-order will still be released. Deliveries of an ended batch are
- * requeued, since the operator has not decided about each.
+ * After an operator ended a workflow: a mail is still due, and a pre-order will still be released.
  */
 const AFTER_OPERATOR = {
   delivery: 'closed',
-  batch: 'handedBack',
   mail: 'startedAgain',
   release: 'startedAgain',
   recovery: 'closed',
@@ -65,10 +62,6 @@ const AFTER_OPERATOR = {
 /** The possible repairs. */
 export const repairsMade: readonly { readonly kind: TrackedKind; readonly action: Action }[] = (
   Object.keys(AFTER_OPERATOR) as TrackedKind[]
-).flatMap((kind) => {
-  const woken: Action[] = kind === 'batch' ? [] : ['woken'];
-  return [...new Set<Action>(['startedAgain', AFTER_OPERATOR[kind], ...woken])].map((action) => ({
-    kind,
-    action,
-  }));
-});
+).flatMap((kind) =>
+  [...new Set<Action>(['startedAgain', AFTER_OPERATOR[kind], 'woken'])].map((action) => ({ kind, action })),
+);

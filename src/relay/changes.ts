@@ -12,14 +12,14 @@ import {
   type ToldDelivery,
   type WebhookChange,
 } from '../db/outbox/changes.ts';
-import { settleOrder } from '../db/outbox/keep-order.ts';
+import { settleOrdering } from '../db/outbox/keep-ordering.ts';
 import { leasesOf } from '../db/outbox/lease.ts';
 import { claimRecoveryChanges, noteRecoveryTold } from '../db/outbox/recovery-changes.ts';
 import {
+  bringForward,
   cancelWithoutWorkflow,
-  hastenAttempts,
   PAGE_WITHOUT_WORKFLOW,
-  queueAgain,
+  requeueHeld,
   someWithoutWorkflow,
 } from '../db/outbox/without-workflow.ts';
 import type { RelayDeps } from './deps.ts';
@@ -66,16 +66,16 @@ async function passOnPage(deps: ChangesDeps, change: WebhookChange, { page, atOn
   const { sql } = deps;
   const { id, eshopId, toldId, webhookId, deleted } = change;
   // The order of deliveries may have changed: settle it at the first page, and again after the last.
-  if (toldId === null) await settleOrder(sql, { eshopId });
+  if (toldId === null) await settleOrdering(sql, { eshopId });
   if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) return await noteTold(sql, id, toldId);
   // One more than may be called, to see whether any are left after this page.
   const next = await nextToTell(sql, change, page + 1);
   const told = next.slice(0, page);
   if (!(await tell(deps, told, atOnce))) return await noteTold(sql, id, toldId);
-  // Deliveries in batches will come back, and those being started may have to be told too.
+  // Deliveries that are being attempted have to be canceled too.
   const goesOn = next.length > page || (deleted && (await someWithoutWorkflow(sql, webhookId)));
   if (goesOn) return await noteTold(sql, id, told.at(-1)?.id ?? toldId);
-  if (toldId !== null || deleted) await settleOrder(sql, { eshopId });
+  if (toldId !== null || deleted) await settleOrdering(sql, { eshopId });
   await removeChanges(sql, [id]);
 }
 
@@ -90,8 +90,8 @@ async function settle(
     return canceled.length;
   }
   if (!wakes) return 0;
-  const queued = await queueAgain(sql, webhookId);
-  return Math.max(queued, await hastenAttempts(sql, webhookId, policy.initialIntervalMs));
+  const queued = await requeueHeld(sql, webhookId);
+  return Math.max(queued, await bringForward(sql, webhookId, policy.initialIntervalMs));
 }
 
 /** @returns false if the relay is being stopped: the next claim passes the page on again */

@@ -1,83 +1,47 @@
 /** The classes of waiting deliveries, and which goes first. */
-import type { Urgency } from '../temporal/dispatcher.ts';
-import type { FirstAttemptsSetting } from './mode.ts';
 
-/** The classes of deliveries that can be claimed, as in `CLASS`; each has a loop of its name. */
-export const classNames = ['fresh', 'retry', 'workflow', 'bulk', 'recovered'] as const;
-export type ClassName = (typeof classNames)[number];
+/** The classes that wait for an attempt, and those that wait for their workflow, as in `CLASS`; each has a loop of its name. */
+export const attemptClasses = ['fresh', 'retry', 'bulk', 'recovered'] as const;
+export type AttemptClass = (typeof attemptClasses)[number];
+export const workflowClasses = ['undelivered', 'delivered'] as const;
+export type WorkflowClass = (typeof workflowClasses)[number];
+export type ClassName = AttemptClass | WorkflowClass;
 
-/** How a class is dispatched. */
+/** How a class takes its turn. */
 interface ClassRules {
-  /** This class is claimed only when nothing is left of these, or after waiting long enough. */
-  readonly after: readonly ClassName[];
-  /** Whether its single workflows are background calls. If not, first attempts are made here, within the dispatch window. */
-  readonly background: boolean;
-  /** Whether it goes in batches, where batches are allowed: always, never, in a burst, or as the setting says. */
-  readonly mode: FirstAttemptsSetting | 'setting';
-  /** The urgency of its workflows. */
-  readonly urgency: Urgency;
-  /** How long before the attempt is due its single workflow is started, in milliseconds. */
-  readonly aheadMs: number;
-  /** The share of each quota that it may fill; null: its workflows make no attempt at once. */
-  readonly share: number | null;
+  /** This class is claimed only when nothing is left of these. */
+  readonly after: readonly AttemptClass[];
+  /** Whether it goes all the same after waiting long enough. */
+  readonly patient: boolean;
+  /** The share of the deliveries in flight, and of each quota, that it may fill; the rest is left to fresh ones. */
+  readonly share: number;
 }
 
-export const deliveryClasses: Readonly<Record<ClassName, ClassRules>> = {
-  fresh: {
-    after: [],
-    background: false,
-    mode: 'setting',
-    urgency: 'fresh',
-    aheadMs: 0,
-    share: 1,
-  },
-  retry: {
-    after: [],
-    background: true,
-    mode: 'auto',
-    urgency: 'retry',
-    // More than the time between two claims.
-    aheadMs: 2_000,
-    share: 1,
-  },
-  workflow: {
-    after: [],
-    background: true,
-    mode: 'each',
-    urgency: 'retry',
-    aheadMs: 0,
-    share: null,
-  },
-  bulk: {
-    after: ['fresh'],
-    background: false,
-    mode: 'setting',
-    urgency: 'fresh',
-    aheadMs: 0,
-    share: 1,
-  },
-  recovered: {
-    after: ['fresh', 'bulk'],
-    background: true,
-    mode: 'batch',
-    urgency: 'recovery',
-    aheadMs: 0,
-    // The other half is left to fresh deliveries.
-    share: 0.5,
-  },
+export const classRules: Readonly<Record<ClassName, ClassRules>> = {
+  fresh: { after: [], patient: false, share: 1 },
+  retry: { after: [], patient: false, share: 0.75 },
+  bulk: { after: ['fresh'], patient: true, share: 0.75 },
+  recovered: { after: ['fresh', 'bulk'], patient: true, share: 0.5 },
+  undelivered: { after: [], patient: false, share: 1 },
+  delivered: { after: ['fresh', 'retry', 'bulk'], patient: false, share: 1 },
 };
 
 /** Tracks which classes have deliveries left to claim, and which class may be claimed now. */
 export interface Precedence {
   /** After a claim. */
   claimed(name: ClassName, more: boolean): void;
-  /** It had no room to claim: deliveries may be waiting, and it has not had its turn. */
-  full(name: ClassName): void;
+  /** Deliveries may be waiting: it had no room to claim, or some were added. */
+  waiting(name: ClassName): void;
   /** Whether nothing is left of the classes before it, or it has waited long enough. */
   mayClaim(name: ClassName): boolean;
   /** Whether its last claim left nothing. */
   isEmpty(name: ClassName): boolean;
+  /** For how long it has been claimed without a break, in milliseconds. */
+  claimingMs(name: ClassName): number;
 }
+
+/** A class not claimed for this long, in milliseconds, was not being claimed. Less: a busy moment counts as an outage. More: the reverse. */
+const BREAK_MS = 5_000;
 
 /** @param now in milliseconds, on a clock that does not jump */
 export function createPrecedence(
@@ -85,18 +49,27 @@ export function createPrecedence(
   now: () => number = () => performance.now(),
 ): Precedence {
   const left = new Map<ClassName, boolean>();
-  const servedAt = new Map<ClassName, number>(classNames.map((name) => [name, now()]));
+  const claimedAt = new Map<ClassName, number>();
+  const claimingSince = new Map<ClassName, number>();
+  const begunAt = now();
   return {
     claimed(name, more) {
+      const at = now();
+      if (at - (claimedAt.get(name) ?? Number.NEGATIVE_INFINITY) > BREAK_MS) claimingSince.set(name, at);
+      claimedAt.set(name, at);
       left.set(name, more);
-      servedAt.set(name, now());
     },
-    full: (name) => void left.set(name, true),
+    waiting: (name) => void left.set(name, true),
     isEmpty: (name) => left.get(name) === false,
     mayClaim(name) {
+      const { after, patient } = classRules[name];
       // Until a class is first claimed, it may have deliveries waiting.
-      const blocked = deliveryClasses[name].after.some((other) => left.get(other) ?? true);
-      return !blocked || now() - (servedAt.get(name) ?? 0) > patienceMs;
+      const blocked = after.some((other) => left.get(other) ?? true);
+      return !blocked || (patient && now() - (claimedAt.get(name) ?? begunAt) > patienceMs);
+    },
+    claimingMs(name) {
+      const since = claimingSince.get(name);
+      return since === undefined ? 0 : now() - since;
     },
   };
 }

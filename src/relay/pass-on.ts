@@ -11,10 +11,10 @@ interface Calls<Item> {
   /** Aborted when the relay is being stopped: no further call begins. */
   readonly stopping: AbortSignal;
   readonly call: (item: Item) => Promise<void>;
-  /** Called for an item that Temporal refuses; the others go on. */
-  readonly refused: (item: Item, error: unknown) => void;
+  /** Called for an item that Temporal refuses; the others go on. Left out: none is refused. */
+  readonly refused?: ((item: Item, error: unknown) => void) | undefined;
   /** Called whenever Temporal has answered, even if it refused. */
-  readonly onAnswered: () => void;
+  readonly onAnswered?: (() => void) | undefined;
 }
 
 /**
@@ -42,9 +42,9 @@ export async function callEach<Item>({
         failure ??= { error };
         return;
       }
-      refused(item, error);
+      refused?.(item, error);
     }
-    onAnswered();
+    onAnswered?.();
     left.delete(item);
   });
   function throwFailure(): void {

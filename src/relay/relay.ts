@@ -1,7 +1,7 @@
 /**
- * The relay: outbox → Temporal, in loops that do not wait for each other. LISTEN wakes them; polling is the guarantee.
+ * The relay: from the outbox to attempts and to Temporal, in loops that do not wait for each other. LISTEN wakes them; polling is the guarantee.
  *
- * Module relay, which imports attempt, concurrency, db, domain, lib, temporal. Begin: `loop.ts` runs each step, `deliveries.ts` is the
+ * Module relay, which imports attempt, concurrency, db, domain, lib, temporal. Begin: `loop.ts` runs each step, `attempts.ts` is the
  * first.
  */
 import { type ClaimLimits, claimDeliveries } from '../db/outbox/claim.ts';
@@ -9,13 +9,15 @@ import { notifierOf, OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Execute } from '../db/through-sessions.ts';
 import { isOfTemporal } from '../temporal/refusal.ts';
+import { attemptsOf } from './attempts.ts';
 import { dispatchChanges, dispatchRecoveries, dispatchReleases } from './changes.ts';
-import { type ClassName, classNames, createPrecedence } from './classes.ts';
-import { dispatchOf } from './deliveries.ts';
+import { attemptClasses, createPrecedence, workflowClasses } from './classes.ts';
 import type { RelayDeps } from './deps.ts';
-import { createInHand } from './in-hand.ts';
+import { createInFlight } from './in-flight.ts';
 import { type Next, type Round, startLoop } from './loop.ts';
+import { createWorkflowStarts } from './start-workflows.ts';
 import { dispatchWarnings } from './warnings.ts';
+import { workflowsOf } from './workflows.ts';
 
 export interface RelayOptions extends Omit<RelayDeps, 'claim' | 'stopping' | 'onAnswered' | 'onAway'> {
   /** Executes claims. */
@@ -29,14 +31,21 @@ export interface RelayOptions extends Omit<RelayDeps, 'claim' | 'stopping' | 'on
 }
 
 /** The loops, one for each kind of work. */
-export const relayLoops = [...classNames, 'webhooks', 'releases', 'recoveries', 'warnings'] as const;
+export const relayLoops = [
+  ...attemptClasses,
+  ...workflowClasses,
+  'webhooks',
+  'releases',
+  'recoveries',
+  'warnings',
+] as const;
 export type RelayLoop = (typeof relayLoops)[number];
 
 /** A running relay. */
 export interface Relay {
-  /** No new claims; waits for the calls under way, each of which has a deadline, and gives back deliveries claimed but not started. */
+  /** No new claims; waits for the calls under way, each of which has a deadline. */
   stop(): Promise<void>;
-  /** Waits for the first attempts still under way after the stop, at most as long as one may take. */
+  /** Waits for the attempts still under way after the stop, at most as long as one may take; those not begun are given back. */
   ended(): Promise<void>;
 }
 
@@ -59,8 +68,17 @@ export function startRelay(relay: RelayOptions): Relay {
     onAnswered,
     onAway,
   };
-  const inHand = createInHand(common);
-  const deps = { ...common, inHand };
+  const workflowStarts = createWorkflowStarts(common);
+  const inFlight = createInFlight({
+    ...common,
+    precedence,
+    workflowStarts,
+    wake(name) {
+      precedence.waiting(name);
+      loops[name].wake();
+    },
+  });
+  const deps = { ...common, precedence, workflowStarts, inFlight };
   function loop(what: RelayLoop, step: () => Promise<Next>) {
     return startLoop({
       what,
@@ -74,15 +92,15 @@ export function startRelay(relay: RelayOptions): Relay {
       onRound: (round) => relay.onRound(what, round),
     });
   }
-  const fresh = dispatchOf(deps, 'fresh', precedence);
-  const ofClass = (name: ClassName) => loop(name, dispatchOf(deps, name, precedence).step);
-  // Nothing wakes retries, workflows and warnings: few are due at once, and polling is enough.
+  const fresh = attemptsOf(deps, 'fresh');
+  // Nothing wakes warnings: few are due at once, and polling is enough.
   const loops = {
     fresh: loop('fresh', fresh.step),
-    retry: ofClass('retry'),
-    workflow: ofClass('workflow'),
-    bulk: ofClass('bulk'),
-    recovered: ofClass('recovered'),
+    retry: loop('retry', attemptsOf(deps, 'retry').step),
+    bulk: loop('bulk', attemptsOf(deps, 'bulk').step),
+    recovered: loop('recovered', attemptsOf(deps, 'recovered').step),
+    undelivered: loop('undelivered', workflowsOf(deps, 'undelivered')),
+    delivered: loop('delivered', workflowsOf(deps, 'delivered')),
     webhooks: loop('webhooks', () => dispatchChanges(deps)),
     releases: loop('releases', () => dispatchReleases(deps)),
     recoveries: loop('recoveries', () => dispatchRecoveries(deps)),
@@ -92,9 +110,9 @@ export function startRelay(relay: RelayOptions): Relay {
   const detach = notifier.attach({
     wake: (work) => loops[work].wake(),
     hasRoom: fresh.hasRoom,
-    superseded: (eventType) => relay.watch.ended(eventType, 'superseded'),
-    take(claimed) {
-      fresh.take(claimed).then(
+    ended: (eventType, as) => relay.watch.ended(eventType, as),
+    start(claimed) {
+      fresh.start(claimed).then(
         (givenBack) => givenBack > 0 && loops.fresh.wake(),
         // They are claimed again after their lease.
         (error: unknown) => log.warn({ err: error }, 'new deliveries could not be given back'),
@@ -117,9 +135,8 @@ export function startRelay(relay: RelayOptions): Relay {
       stopping.abort();
       detach();
       await Promise.all(Object.values(loops).map((each) => each.stop()));
-      await inHand.handedOver();
       await (await listening)?.unlisten().catch(() => {});
     },
-    ended: () => inHand.ended(),
+    ended: () => inFlight.end(),
   };
 }

@@ -2,7 +2,6 @@
  * All fields that Waybill's workflows write into a history (docs/decisions/0011: identifiers, times and counts). The compiler
  * requires each new one here; adding it asserts that it holds nothing confidential.
  */
-import type { BatchActivities, DeliverBatchInput } from '../../workflows/batch-types.ts';
 import type {
   ActionRequest,
   DeliverEventInput,
@@ -42,11 +41,9 @@ type Payloads =
   | DeliverEventInput
   | FailedAttempt
   | ActionRequest
-  | DeliverBatchInput
   | RecoverWebhookInput
   | RecoveryOrder
   | Said<DeliveryActivities>
-  | Said<BatchActivities>
   | Said<RecoveryActivities>
   | Said<ReleaseActivities>
   | Said<RetentionActivities>
@@ -74,10 +71,8 @@ const fields: Readonly<Record<Field, true>> = {
   attemptTimeoutMs: true,
   attemptsBefore: true,
   attemptsMade: true,
-  batchId: true,
   behind: true,
   by: true,
-  claimed: true,
   coefficient: true,
   created: true,
   deactivatedGeneration: true,
@@ -97,7 +92,6 @@ const fields: Readonly<Record<Field, true>> = {
   events: true,
   exhausted: true,
   failed: true,
-  first: true,
   firstWaitMs: true,
   mailHeartbeatMs: true,
   maxAttempts: true,
@@ -105,7 +99,6 @@ const fields: Readonly<Record<Field, true>> = {
   found: true,
   generation: true,
   generationChanged: true,
-  requeued: true,
   id: true,
   importKeys: true,
   include: true,
@@ -114,10 +107,9 @@ const fields: Readonly<Record<Field, true>> = {
   kind: true,
   lastChance: true,
   lastError: true,
-  lastFailure: true,
+  failures: true,
   left: true,
   made: true,
-  ms: true,
   maxRetries: true,
   neededBy: true,
   nextAttemptAt: true,
@@ -130,7 +122,6 @@ const fields: Readonly<Record<Field, true>> = {
   partition: true,
   policy: true,
   postponed: true,
-  deferred: true,
   rate: true,
   readAt: true,
   reason: true,
@@ -151,7 +142,6 @@ const fields: Readonly<Record<Field, true>> = {
   user: true,
   warningId: true,
   webhook: true,
-  webhookCount: true,
   webhookId: true,
   webhooks: true,
   underWayUntil: true,

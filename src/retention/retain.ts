@@ -104,7 +104,7 @@ async function forget(sql: Pool, now: Date, cutoff: Date, signal?: AbortSignal) 
   // A delivery is kept until its week is over.
   const before = new Date(cutoff.getTime() - WEEK_MS);
   const importedBefore = new Date(now.getTime() - IMPORT_KEY_DAYS * DAY_MS);
-  const over = { deliveries: before, batches: cutoff, importKeys: importedBefore };
+  const over = { deliveries: before, importKeys: importedBefore };
   const { importKeys, rows: belongings } = await removeBelongings(sql, over, signal);
   const { rows, erased, webhooks } = await removeHistory(sql, before, signal);
   return { importKeys, rows: belongings + rows, erased, webhooks };

@@ -12,7 +12,7 @@ import {
   webhookIdKey,
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
-import type { ActionName, ActionOrder } from '../domain/operator-action.ts';
+import type { ActionInput, ActionName } from '../domain/operator-action.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
 import { NOT_FOUND } from './refusal.ts';
 
@@ -67,7 +67,7 @@ export interface BulkActions {
     readonly jobId: string;
     readonly query: string;
     readonly action: ActionName;
-    readonly order: ActionOrder;
+    readonly order: ActionInput;
   }): Promise<void>;
   /** Null if there is none with that id. */
   read(jobId: string): Promise<BulkStatus | null>;

@@ -14,8 +14,6 @@ import {
   type DeliverEventInput,
   type Delivered,
   type FailedAttempt,
-  firstAttemptSignal,
-  type UnderWay,
   webhookChangedSignal,
 } from '../../workflows/delivery-types.ts';
 import { literal } from '../../workflows/markdown.ts';
@@ -40,7 +38,6 @@ import type { QueuedDelivery } from '../db/outbox/outbox.ts';
 import type { AttemptedDelivery } from '../db/reconciliation.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 import { isRefusal } from './refusal.ts';
-import type { BatchStarter } from './start-batch.ts';
 import type { RecoveryStarter } from './start-recovery.ts';
 import {
   type Former,
@@ -60,17 +57,16 @@ const BEST_EFFORT_DEADLINE_MS = 2_000;
  */
 const WITHOUT_HOST_MS = 60_000;
 
-type FirstAttempt = Delivered | AttemptFailure | UnderWay;
+/** The result of an attempt made from the queue. */
+export type QueueAttempt = Delivered | AttemptFailure;
 
 export interface Dispatcher {
   /**
    * Starts the delivery's workflow after the attempts already made; one started before counts as started.
    * @param urgency a fresh one's first task runs here; any worker may take the others, in Temporal's order
-   * @param first its first attempt; of one under way `signalFirstAttempt` reports the result; null or left out: the row tells it
+   * @param last the attempt just made; left out: the row tells all
    */
-  startDelivery(delivery: QueuedDelivery, urgency: Urgency, first?: FirstAttempt | null): Promise<void>;
-  /** Reports the result of the first attempt to a delivery's workflow; null: the records tell it. */
-  signalFirstAttempt(delivery: NamedDelivery, came: Delivered | AttemptFailure | null): Promise<void>;
+  startDelivery(delivery: QueuedDelivery, urgency: Urgency, last?: QueueAttempt): Promise<void>;
   /** Tells an open delivery that its webhook changed; does nothing for one that has ended. */
   signalWebhookChanged(delivery: NamedDelivery): Promise<void>;
   /** Reports a failed attempt. @param workflowId of the delivery's workflow */
@@ -82,7 +78,6 @@ export interface Dispatcher {
 /** Temporal as the reconciler uses it. */
 export interface Restarter
   extends Pick<Dispatcher, 'signalReleaseChanged' | 'signalWebhookChanged'>,
-    BatchStarter,
     RecoveryStarter {
   /**
    * Starts a delivery's workflow again, with the present retry policy.
@@ -99,14 +94,14 @@ export function createDispatcher(
   taskQueue: string,
   policy: RetryPolicy,
   mailTimes: MailTimes = {},
-): Dispatcher & Omit<Restarter, keyof BatchStarter | keyof RecoveryStarter> {
+): Dispatcher & Omit<Restarter, keyof RecoveryStarter> {
   /** On the monotonic clock. */
   let withoutHostUntil = Number.NEGATIVE_INFINITY;
 
   /** @returns false if this delivery already has a workflow that prevents the start */
   async function start(
     delivery: AttemptedDelivery,
-    made: Pick<DeliverEventInput, 'first' | 'lastFailure'>,
+    made: Pick<DeliverEventInput, 'delivered' | 'failures'>,
     urgency: Urgency,
     how: Pick<WorkflowOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'requestEagerStart'>,
   ): Promise<boolean> {
@@ -137,7 +132,7 @@ export function createDispatcher(
           { key: webhookTypeKey, value: eventType },
           { key: entityIdKey, value: entityId },
           ...(host === null ? [] : [{ key: receiverHostKey, value: searchableHost(host) }]),
-          ...(made.first?.kind === 'delivered' ? [{ key: deliveryStateKey, value: 'delivered' }] : []),
+          ...(made.delivered !== undefined ? [{ key: deliveryStateKey, value: 'delivered' }] : []),
         ]),
       });
     const host = performance.now() < withoutHostUntil ? null : receiverHost;
@@ -167,13 +162,13 @@ export function createDispatcher(
   }
 
   return {
-    async startDelivery(delivery, urgency, first) {
-      const last = first ?? attemptOf(delivery);
-      const attemptsMade = last === null || last.kind === 'underWay' ? delivery.attemptsMade : last.number;
-      await start({ ...delivery, attemptsMade }, madeBefore(last), urgency, {
+    async startDelivery(delivery, urgency, last) {
+      const attemptsMade = last?.number ?? delivery.attemptsMade;
+      const made = madeBefore(delivery, last);
+      await start({ ...delivery, attemptsMade }, made, urgency, {
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-        // An eager start would overtake waiting tasks. Retries do not need one: they are started before they are due.
-        requestEagerStart: urgency === 'fresh',
+        // An eager start would overtake waiting tasks. One that is delivered has only this task.
+        requestEagerStart: urgency === 'fresh' || made.delivered !== undefined,
       });
     },
     async restart(delivery, former) {
@@ -182,11 +177,6 @@ export function createDispatcher(
     },
     signalWebhookChanged: (delivery) =>
       signalWorkflow(client, deliveryWorkflowId(delivery), { name: webhookChangedSignal }),
-    signalFirstAttempt: (delivery, came) =>
-      signalWorkflow(client, deliveryWorkflowId(delivery), {
-        name: firstAttemptSignal,
-        args: [came?.kind === 'failed' ? failedAttempt(came) : came],
-      }),
     signalAttemptFailed: (workflowId, attempt) =>
       signalWorkflow(client, workflowId, {
         name: attemptFailedSignal,
@@ -208,18 +198,26 @@ export function createDispatcher(
   };
 }
 
-/** The last attempt by the delivery's row; null if none was made. */
-function attemptOf(delivery: QueuedDelivery): FirstAttempt | null {
-  const { state, attemptsMade: number, lastStatus: status, lastError: sentence, nextAttemptAt } = delivery;
-  const at = delivery.lastAttemptAt;
-  if (state === 'delivered') return { kind: 'delivered', number, status: status ?? 200 };
-  if (at === null || sentence === null) return null;
-  return { kind: 'failed', number, status, sentence, at, nextAttemptAt };
-}
-
-function madeBefore(last: FirstAttempt | null): Pick<DeliverEventInput, 'first' | 'lastFailure'> {
-  if (last?.kind === 'failed') return { lastFailure: failedAttempt(last) };
-  return last === null ? {} : { first: last };
+/** The attempts made from the queue, by the delivery's row and the one just made. */
+function madeBefore(
+  { state, attemptsMade, lastStatus, failures }: QueuedDelivery,
+  last: QueueAttempt | undefined,
+): Pick<DeliverEventInput, 'delivered' | 'failures'> {
+  const failed = (failures ?? []).map(({ at, error, nextAttemptAt, ...failure }) =>
+    failedAttempt({
+      ...failure,
+      sentence: error,
+      at: new Date(at),
+      nextAttemptAt: nextAttemptAt === null ? null : new Date(nextAttemptAt),
+    }),
+  );
+  if (last?.kind === 'failed') failed.push(failedAttempt(last));
+  const fromRow: Delivered = { kind: 'delivered', number: attemptsMade, status: lastStatus ?? 200 };
+  const delivered = last?.kind === 'delivered' ? last : state === 'delivered' ? fromRow : undefined;
+  return {
+    ...(delivered === undefined ? {} : { delivered }),
+    ...(failed.length === 0 ? {} : { failures: failed }),
+  };
 }
 
 function failedAttempt(failure: Omit<AttemptFailure, 'kind'>): FailedAttempt {

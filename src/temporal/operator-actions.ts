@@ -1,6 +1,6 @@
 /**
- * Operator actions from outside Temporal: through the update of the delivery's workflow or, if it has none yet,
- * through the database.
+ * Operator actions from outside Temporal: through the update of the delivery's workflow or, as long as it waits in the queue, in the
+ * database, without Temporal.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -17,8 +17,8 @@ import type { Pool } from '../db/pool.ts';
 import { deliveryTarget } from '../db/webhooks/delivery-log.ts';
 import { recordOperatorAction } from '../db/webhooks/operator-actions.ts';
 import {
+  type ActionInput,
   type ActionName,
-  type ActionOrder,
   type RequestAction,
   type RequestedResult,
   UNNAMED_OPERATOR,
@@ -43,21 +43,15 @@ export function createOperatorActions({
   policy,
   answerMs = ANSWER_MS,
 }: OperatorActionsDeps): RequestAction {
-  /** The id of its workflow, which may not exist; null if there is no such delivery. */
-  async function workflowOf(deliveryId: string): Promise<string | null> {
-    const target = await deliveryTarget(sql, deliveryId);
-    return target === null ? null : deliveryWorkflowId(target);
-  }
-
   /** @returns null if the delivery has no running workflow */
   async function throughWorkflow(
     action: ActionName,
     workflowId: string,
-    order: ActionOrder,
+    input: ActionInput,
   ): Promise<RequestedResult | null> {
     try {
       const sentence = await client.withDeadline(Date.now() + answerMs, () =>
-        client.workflow.getHandle(workflowId).executeUpdate<string, [ActionOrder]>(action, { args: [order] }),
+        client.workflow.getHandle(workflowId).executeUpdate<string, [ActionInput]>(action, { args: [input] }),
       );
       return { accepted: true, sentence };
     } catch (error) {
@@ -76,22 +70,20 @@ export function createOperatorActions({
     }
   }
 
-  return async (action, deliveryId, order) => {
+  return async (action, deliveryId, input) => {
     const notFound = { accepted: false, sentence: `There is no delivery ${deliveryId}.` };
-    const before = await workflowOf(deliveryId);
-    if (before === null) return notFound;
-    const answered = await throughWorkflow(action, before, order);
-    if (answered !== null) return answered;
-    const by = order.by.trim() || UNNAMED_OPERATOR;
-    const result = await recordOperatorAction(
-      sql,
-      deliveryId,
-      { ...order, id: randomUUID(), action, by },
-      policy,
-    );
+    const target = await deliveryTarget(sql, deliveryId);
+    if (target === null) return notFound;
+    if (!target.queued) {
+      const answered = await throughWorkflow(action, deliveryWorkflowId(target), input);
+      if (answered !== null) return answered;
+    }
+    const by = input.by.trim() || UNNAMED_OPERATOR;
+    const asked = { ...input, id: randomUUID(), action, by };
+    const result = await recordOperatorAction(sql, deliveryId, asked, policy);
     // Its workflow may have begun meanwhile.
-    const after = result?.accepted === true ? await workflowOf(deliveryId) : null;
-    if (after !== null) await signalWorkflow(client, after, { name: webhookChangedSignal });
+    if (result?.accepted === true && (await deliveryTarget(sql, deliveryId))?.queued === false)
+      await signalWorkflow(client, deliveryWorkflowId(target), { name: webhookChangedSignal });
     return result ?? notFound;
   };
 }

@@ -1,12 +1,10 @@
 /**
  * Questions of operators as queries of Temporal's list of workflows: one table for the command, the documents and the tests.
  */
-import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
 import {
   deliveryStateKey,
   entityIdKey,
-  entityIdsKey,
   receiverHostKey,
   webhookIdKey,
 } from '../../workflows/search-attributes.ts';
@@ -55,7 +53,7 @@ export function questionsAbout({ webhookId, entityId, receiver }: Subject): Ques
     {
       name: 'order',
       question: `What became of order ${entityId}?`,
-      query: `${entityIdKey.name} = "${entityId}" OR ${entityIdsKey.name} = "${entityId}"`,
+      query: `${entityIdKey.name} = "${entityId}"`,
     },
     {
       name: 'receiver',
@@ -81,13 +79,8 @@ export function listUrl(ui: string, namespace: string, query: string): string {
   return `${workflowsUrl(ui, namespace)}?${new URLSearchParams({ query })}`.replaceAll('+', '%20');
 }
 
-/** The page of Temporal's UI with the workflow of a delivery: that of the batch that holds it, else its own. */
-export function deliveryUrl(
-  ui: string,
-  namespace: string,
-  delivery: NamedDelivery & { readonly batchId: string | null },
-): string {
-  const { batchId } = delivery;
-  const workflowId = batchId === null ? deliveryWorkflowId(delivery) : batchWorkflowId(batchId);
+/** The page of Temporal's UI with the workflow of a delivery. */
+export function deliveryUrl(ui: string, namespace: string, delivery: NamedDelivery): string {
+  const workflowId = deliveryWorkflowId(delivery);
   return `${workflowsUrl(ui, namespace)}/${encodeURIComponent(workflowId)}`;
 }

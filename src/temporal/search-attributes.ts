@@ -1,8 +1,7 @@
-/** The search attributes that a Temporal namespace must know before a delivery or a batch can start. */
+/** The search attributes that a Temporal namespace must know before a delivery can start. */
 import {
   deliveryStateKey,
   entityIdKey,
-  entityIdsKey,
   eshopIdKey,
   lastStatusKey,
   receiverHostKey,
@@ -19,7 +18,6 @@ export const searchAttributeTypes: Record<string, 'Int' | 'Keyword' | 'KeywordLi
     webhookIdKey,
     webhookTypeKey,
     entityIdKey,
-    entityIdsKey,
     receiverHostKey,
     deliveryStateKey,
     lastStatusKey,

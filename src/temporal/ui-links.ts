@@ -17,7 +17,7 @@ interface About {
   readonly entityId?: string;
 }
 
-/** Limits a query to e-shops. A batch holds deliveries of several and is found for none of them. */
+/** Limits a query to e-shops. */
 function within(query: string, eshops: readonly number[] | null): string {
   if (eshops === null) return query;
   return `(${query}) AND ${eshopIdKey.name} IN (${eshops.join(', ')})`;

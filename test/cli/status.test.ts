@@ -34,7 +34,7 @@ it('says that nothing waits, and what a database that nobody serves needs', asyn
     problem: null,
     version: expect.stringMatching(/^\d+/),
     bytes: expect.any(Number),
-    outbox: { fresh: 0, recovered: 0, handedBack: 0, oldestSeconds: null, moving: false, changes: 0 },
+    outbox: { fresh: 0, recovered: 0, handedBack: 0, oldestSeconds: null, inFlight: false, changes: 0 },
     open: { pending: 0, retrying: 0, held: 0, holdingWebhooks: 0 },
     mails: { owed: 0, oldestSeconds: null, refusedLately: 0 },
     recoveries: [],
@@ -71,7 +71,13 @@ it('counts what waits, what is open, what is held and what is recovered', async 
   await stack.changeWebhook(inactive.id, { active: false });
 
   const { database, needs } = await status();
-  expect(database.outbox).toMatchObject({ fresh: 1, recovered: 0, handedBack: 1, moving: false, changes: 1 });
+  expect(database.outbox).toMatchObject({
+    fresh: 1,
+    recovered: 0,
+    handedBack: 1,
+    inFlight: false,
+    changes: 1,
+  });
   // A delivery handed back counts from when it was handed back.
   expect(database.outbox.oldestSeconds).toBeLessThan(1_800);
   expect(database.open).toEqual({ pending: 2, retrying: 1, held: 1, holdingWebhooks: 1 });
@@ -97,7 +103,7 @@ it('names what has waited for too long, unless others are under way', async () =
   const [moving] = await stack.fire('is under way');
   await sql`update deliveries set dispatched_at = now() where id = ${moving ?? ''}`;
   const meanwhile = await status();
-  expect(meanwhile.database.outbox.moving).toBe(true);
+  expect(meanwhile.database.outbox.inFlight).toBe(true);
   expect(meanwhile.needs).toEqual([late[1], noWorker(stack.taskQueue)]);
 });
 
@@ -106,9 +112,9 @@ it('counts a batch that is under way as movement', async () => {
   const batchId = '01a205b3-d000-7000-8000-000000000001';
   await sql`insert into batches (id, run) values (${batchId}, ${batchId})`;
   await sql`update deliveries set batch_id = ${batchId} where entity_id = 'is under way'`;
-  expect((await status()).database.outbox.moving).toBe(true);
+  expect((await status()).database.outbox.inFlight).toBe(true);
   await sql`update batches set finished_at = now()`;
-  expect((await status()).database.outbox.moving).toBe(false);
+  expect((await status()).database.outbox.inFlight).toBe(false);
 });
 
 it('names mails that are owed or refused', async () => {

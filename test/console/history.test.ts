@@ -1,7 +1,7 @@
 /** A record's history is one list in order, with what waits for what; the overview shows how much waits. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { keepOrder } from '../../src/db/outbox/keep-order.ts';
+import { keepOrdering } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { consoleOf, newPerson, signIn } from '../support/console.ts';
@@ -37,7 +37,7 @@ test('the events of a record stand in their order, each with what it waits for',
   expect(await words('/console')).not.toContain('wait behind an older one');
   await shop('PATCH', '/v21/orders/10001', { note: 'changed' });
   const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10 });
-  const ready = await keepOrder(sql, deliveries);
+  const ready = await keepOrdering(sql, deliveries);
   expect(ready).toHaveLength(1);
   await sql`
     update deliveries set state = 'retrying', attempts_made = 1, dispatched_at = now(), last_error = 'HTTP 503', next_attempt_at = now() + interval '125 minutes'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
-import { type ActionName, type ActionOrder, actionNames } from '../../src/domain/operator-action.ts';
+import { type ActionInput, type ActionName, actionNames } from '../../src/domain/operator-action.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { consoleOf, newPerson, signIn } from '../support/console.ts';
 import { type Seeded, seedConsole } from '../support/console-data.ts';
@@ -14,7 +14,7 @@ let warehouse: ReturnType<typeof visitorOf>;
 let shop: ReturnType<typeof visitorOf>;
 
 /** Decides as the API does. */
-const ask = (action: ActionName, id: string, order: ActionOrder) =>
+const ask = (action: ActionName, id: string, order: ActionInput) =>
   recordOperatorAction(api.sql, id, { id: randomUUID(), action, ...order }, api.deps.policy);
 
 beforeAll(async () => {

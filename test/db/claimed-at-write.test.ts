@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../src/db/outbox/events.ts';
-import { keepOrder, settleOrder } from '../../src/db/outbox/keep-order.ts';
+import { keepOrdering, settleOrdering } from '../../src/db/outbox/keep-ordering.ts';
 import { type LocalRelay, notifierOf, type RelayWork } from '../../src/db/outbox/notify.ts';
 import { CLASS, type DeliveryClass, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
@@ -61,7 +61,7 @@ test('with room the relay of the process gets it as a claim would find it, and n
   await database.sql`update deliveries set claimed_until = now() - interval '1 second'`;
   const claimed = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10 });
   expect(claimed.deliveries).toEqual(taken);
-  expect(taken[0]).toMatchObject({ eshopId, webhookId, state: 'pending', mayNotGo: false });
+  expect(taken[0]).toMatchObject({ eshopId, webhookId, state: 'pending', isBlocked: false });
 });
 
 test('what is rolled back nobody gets', async () => {
@@ -94,10 +94,10 @@ test('of a webhook with an order it gets the first of a record, and the next one
   const [first] = taken;
   expect(taken).toHaveLength(1);
   const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10 });
-  expect(deliveries.map(({ mayNotGo }) => mayNotGo)).toEqual([true, true]);
-  expect(await keepOrder(sql, deliveries)).toEqual([]);
+  expect(deliveries.map(({ isBlocked }) => isBlocked)).toEqual([true, true]);
+  expect(await keepOrdering(sql, deliveries)).toEqual([]);
   await sql`update deliveries set state = 'delivered', finished_at = now() where id = ${first?.id ?? null}`;
-  await settleOrder(sql, { records: [String(first?.id)], ofEshop: eshopId });
+  await settleOrdering(sql, { records: [String(first?.id)], ofEshop: eshopId });
   expect(taken.map(({ id }) => id)).toEqual([first?.id, deliveries[0]?.id]);
   expect(await claimable()).toEqual([]);
 
@@ -105,7 +105,7 @@ test('of a webhook with an order it gets the first of a record, and the next one
   await sql`update deliveries set state = 'delivered', finished_at = now() where id = ${deliveries[0]?.id ?? null}`;
   room = false;
   woken.length = 0;
-  await settleOrder(sql, { records: [String(deliveries[0]?.id)], ofEshop: eshopId });
+  await settleOrdering(sql, { records: [String(deliveries[0]?.id)], ofEshop: eshopId });
   await expect.poll(() => woken).toContain('fresh');
   detach();
   expect(taken).toHaveLength(2);
@@ -132,11 +132,11 @@ test('what an import wrote waits behind the fresh ones, also when it is next in 
   await expect.poll(() => woken).toEqual(['bulk']);
   const { deliveries } = await claimDeliveries(sql, { class: CLASS.bulk, limit: 10 });
   const [first, second] = deliveries;
-  expect(await keepOrder(sql, deliveries)).toEqual([first]);
+  expect(await keepOrdering(sql, deliveries)).toEqual([first]);
   await sql`
     update deliveries set state = 'delivered', finished_at = now(), dispatched_at = now() where id = ${first?.id ?? null}`;
   woken.length = 0;
-  await settleOrder(sql, { records: [String(first?.id)], ofEshop: eshopId });
+  await settleOrdering(sql, { records: [String(first?.id)], ofEshop: eshopId });
   expect(taken).toEqual([]);
   expect(await claimable()).toEqual([]);
   expect(await claimable(CLASS.bulk)).toEqual([second?.id]);

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { expect, type TestContext, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { keepOrder, settleOrder } from '../../src/db/outbox/keep-order.ts';
+import { keepOrdering, settleOrdering } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { listPartitions } from '../../src/db/retention/partitions.ts';
@@ -93,7 +93,7 @@ test('where 5,000 deliveries wait for their order, the next one of a record is f
     insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, state, class, dispatched_at, next_attempt_at)
     select id, gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', (n % ${RECORDS})::text, 1 + n / ${RECORDS},
       case when n < ${RECORDS} then 'retrying' else 'pending' end,
-      case when n < ${RECORDS} then ${CLASS.fresh}::int else ${CLASS.inOrder}::int end,
+      case when n < ${RECORDS} then ${CLASS.fresh}::int else ${CLASS.ordered}::int end,
       case when n < ${RECORDS} then now() end, case when n < ${RECORDS} then now() end
     from (select id, (nth - 1)::int as n from unnest(${ids}::uuid[]) with ordinality as new (id, nth)) new`;
   const [head = '', , , ...others] = ids;
@@ -110,7 +110,7 @@ test('where 5,000 deliveries wait for their order, the next one of a record is f
 
   await one`update deliveries set state = 'delivered' where id = ${head}`;
   const before = await read();
-  await settleOrder(one, { records: [head] });
+  await settleOrdering(one, { records: [head] });
   const settled = await read();
   expect(await one`select from deliveries where class = ${CLASS.fresh} and entity_id = '0'`).toHaveLength(2);
   expect(settled - before).toBeGreaterThan(0);
@@ -122,9 +122,9 @@ test('where 5,000 deliveries wait for their order, the next one of a record is f
     eshopId,
     webhookId,
     eventType: 'CREATE_ORDER',
-    mayNotGo: true,
+    isBlocked: true,
   } as const;
-  const ready = await keepOrder(one, [
+  const ready = await keepOrdering(one, [
     { ...claimed, id: newest, entityId: String(RECORDS - 1), receiverHost: null },
   ]);
   expect(ready).toEqual([]);

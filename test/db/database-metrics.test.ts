@@ -52,7 +52,7 @@ test('the outbox, what is open, and how long it has waited', async () => {
   expect(empty('database_up')).toBe(1);
   expect(empty('outbox_deliveries', { waiting: 'fresh' })).toBe(0);
   expect(empty('outbox_oldest_seconds')).toBe(0);
-  expect(empty('outbox_moving')).toBe(0);
+  expect(empty('outbox_in_flight')).toBe(0);
   expect(empty('partitions_ahead_seconds')).toBeGreaterThan(7 * 86_400);
   expect(empty('mails_to_files')).toBe(0);
   expect(empty('deliveries_open', { state: 'pending' })).toBe(0);
@@ -77,7 +77,7 @@ test('the outbox, what is open, and how long it has waited', async () => {
   expect(waiting('in_order_deliveries')).toBe(1);
   expect(waiting('in_order_records')).toBe(1);
   expect(waiting('in_order_oldest_seconds')).toBeGreaterThanOrEqual(36_000);
-  expect(waiting('outbox_moving')).toBe(1);
+  expect(waiting('outbox_in_flight')).toBe(1);
   expect(waiting('deliveries_open', { state: 'pending' })).toBe(3);
   expect(waiting('deliveries_open', { state: 'retrying' })).toBe(1);
   expect(waiting('deliveries_open', { state: 'held' })).toBe(0);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../src/db/outbox/events.ts';
-import { keepOrder, settleOrder, supersedeRetries } from '../../src/db/outbox/keep-order.ts';
+import { keepOrdering, settleOrdering, supersedeRetries } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS, type DeliveryClass } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { openInBatch } from '../../src/db/webhooks/batches.ts';
@@ -53,8 +53,8 @@ test('a batch whose relay died before it looked at the order attempts the first 
   await sql`update deliveries set claimed_until = null`;
   // None of those claimed now precedes another, but the batch has more.
   const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 1 });
-  expect(deliveries).toMatchObject([{ id: first, batchId, mayNotGo: false }]);
-  const ready = await keepOrder(sql, deliveries, [batchId]);
+  expect(deliveries).toMatchObject([{ id: first, batchId, isBlocked: false }]);
+  const ready = await keepOrdering(sql, deliveries, [batchId]);
   expect(ready.map(({ id }) => id)).toEqual([first]);
   expect((await openInBatch(sql, batchId)).map(({ id }) => id)).toEqual([first]);
 });
@@ -64,14 +64,14 @@ test('however many records wait, the first of each goes, page by page', async ()
   const RECORDS = 1_203;
   await sql`
     insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, class)
-    select gen_random_uuid(), gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', 'order ' || record, sequence, ${CLASS.inOrder}
+    select gen_random_uuid(), gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', 'order ' || record, sequence, ${CLASS.ordered}
     from generate_series(1, ${RECORDS}::int) record, generate_series(1, 2) sequence`;
-  await settleOrder(sql, { eshopId: eshopId + 1 });
+  await settleOrdering(sql, { eshopId: eshopId + 1 });
   expect(await sql`select from deliveries where class = ${CLASS.fresh}`).toHaveLength(0);
-  await settleOrder(sql, 'all');
+  await settleOrdering(sql, 'all');
   const putBack = await sql`select from deliveries where class = ${CLASS.fresh} and sequence = 1`;
   expect(putBack).toHaveLength(RECORDS);
-  expect(await sql`select from deliveries where class = ${CLASS.inOrder}`).toHaveLength(RECORDS);
+  expect(await sql`select from deliveries where class = ${CLASS.ordered}`).toHaveLength(RECORDS);
 });
 
 /** The deliveries of the record by sequence. */
@@ -91,7 +91,7 @@ async function windowHours(id: string): Promise<number | undefined> {
 /** Claims waiting deliveries and keeps their order. */
 async function claim(): Promise<readonly string[]> {
   const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10 });
-  const ready = await keepOrder(database.sql, deliveries);
+  const ready = await keepOrdering(database.sql, deliveries);
   return ready.map(({ id }) => id);
 }
 
@@ -101,7 +101,7 @@ test('an event that goes to two webhooks of one receiver goes to both at once', 
   const [first, beside, ...behind] = await happen(2);
   expect((await claim()).toSorted()).toEqual([first, beside]);
   await database.sql`update deliveries set state = 'delivered' where id = any(${[String(first), String(beside)]})`;
-  await settleOrder(database.sql, { records: [String(first)] });
+  await settleOrdering(database.sql, { records: [String(first)] });
   expect((await claim()).toSorted()).toEqual(behind);
 });
 
@@ -120,7 +120,7 @@ test('of two that had begun before only the latest counted, the one that failed 
     where id = ${String(often)}`;
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 3, window_started_at = now() - interval '1 h'
     where id = ${String(seldom)}`;
-  await sql`update deliveries set class = ${CLASS.inOrder} where id = ${String(newest)}`;
+  await sql`update deliveries set class = ${CLASS.ordered} where id = ${String(newest)}`;
   await sql`update webhooks set ordering = 'latest'`;
   await supersedeRetries(sql, [String(often)]);
   await supersedeRetries(sql, [String(seldom)]);
@@ -173,15 +173,15 @@ test('a chain that waits behind another webhook loses none of its window, and is
   const other = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
   await sql`update webhooks set ordering = case when id = ${other} then 'record' else 'latest' end`;
   const [first, between, newest] = await happen(3, CLASS.bulk);
-  await sql`update deliveries set webhook_id = ${other}, event_type = 'UPDATE_ORDER', class = ${CLASS.inOrder} where id = ${String(between)}`;
-  await sql`update deliveries set class = ${CLASS.inOrder} where id = ${String(newest)}`;
+  await sql`update deliveries set webhook_id = ${other}, event_type = 'UPDATE_ORDER', class = ${CLASS.ordered} where id = ${String(between)}`;
+  await sql`update deliveries set class = ${CLASS.ordered} where id = ${String(newest)}`;
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 2, window_started_at = now() - interval '9 h'
     where id = ${String(first)}`;
   await supersedeRetries(sql, [String(first)]);
   await sql`update deliveries set due_at = due_at - interval '40 h', window_started_at = window_started_at - interval '40 h'
     where id = ${String(newest)}`;
   await sql`update deliveries set state = 'delivered' where id = ${String(between)}`;
-  await settleOrder(sql, { records: [String(between)] });
+  await settleOrdering(sql, { records: [String(between)] });
   expect(await windowHours(String(newest))).toBeCloseTo(9, 1);
   expect((await stored()).at(-1)).toMatchObject({ state: 'retrying', class: CLASS.fresh });
 });
@@ -189,7 +189,7 @@ test('a chain that waits behind another webhook loses none of its window, and is
 test('what took over a count of failures and waits may be held, not tried at once; with an inactive webhook too', async () => {
   const { sql } = database;
   const [first, heir = ''] = await happen(2);
-  await sql`update deliveries set class = ${CLASS.inOrder}, attempts_made = 3, window_started_at = now() where id = ${heir}`;
+  await sql`update deliveries set class = ${CLASS.ordered}, attempts_made = 3, window_started_at = now() where id = ${heir}`;
   const accepted = async () => {
     const target = (await readActionTargets(sql, [heir], defaultRetryPolicy)).get(heir);
     return target === undefined ? [] : acceptedActions(target);
@@ -214,8 +214,8 @@ test('what was committed after its webhook had been deleted goes on, to be cance
   // Its writer was slow: the change of the webhook was passed on before its transaction ended.
   await sql`update webhooks set active = false, deleted_at = now()`;
   expect((await claim()).toSorted()).toEqual([first, late].toSorted());
-  await sql`update deliveries set class = ${CLASS.inOrder}, claimed_until = null`;
-  await settleOrder(sql, 'all');
+  await sql`update deliveries set class = ${CLASS.ordered}, claimed_until = null`;
+  await settleOrdering(sql, 'all');
   expect(await stored()).toMatchObject([{ class: CLASS.fresh }, { class: CLASS.fresh }]);
   await sql`update webhooks set active = true, deleted_at = null`;
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { keepOrder } from '../../src/db/outbox/keep-order.ts';
+import { keepOrdering } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { beginRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { type RecoveryStep, stepRecovery } from '../../src/db/recoveries/step.ts';
@@ -49,7 +49,7 @@ async function stepAndAttempt(recoveryId: string, refused: string): Promise<Reco
   const { sql } = database;
   const step = await stepRecovery(sql, recoveryId);
   const { deliveries } = await claimDeliveries(sql, { class: CLASS.recovered, limit: 500 });
-  const ready = await keepOrder(sql, deliveries);
+  const ready = await keepOrdering(sql, deliveries);
   await sql`
     update deliveries set dispatched_at = now(), state = case when entity_id like ${refused} then 'retrying' else 'delivered' end
     where id = any(${ready.map(({ id }) => id)}::uuid[])`;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { claimWarnings, readWarning } from '../../src/db/incidents/warnings.ts';
-import { supersedeRetries } from '../../src/db/outbox/keep-order.ts';
+import { supersedeRetries } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { accepted, fireDelivery, makeAttempt } from '../support/deliveries.ts';
@@ -32,7 +32,7 @@ const decide = () => decideWarnings(database.sql, { leadMs: 24 * HOUR, patienceM
 async function next(): Promise<string> {
   const id = await fireDelivery(database.sql, { eshopId, webhookId });
   sequence += 1;
-  await database.sql`update deliveries set sequence = ${sequence}, class = ${CLASS.inOrder} where id = ${id}`;
+  await database.sql`update deliveries set sequence = ${sequence}, class = ${CLASS.ordered} where id = ${id}`;
   return id;
 }
 
@@ -76,7 +76,7 @@ test('what waits behind another delivery with the count is warned of too; held b
   const first = await lastRetries();
   expect(await decide()).toBe(1);
   const heir = await replace(first);
-  await database.sql`update deliveries set state = 'pending', class = ${CLASS.inOrder}, next_attempt_at = null where id = ${heir}`;
+  await database.sql`update deliveries set state = 'pending', class = ${CLASS.ordered}, next_attempt_at = null where id = ${heir}`;
   expect(await notice()).toMatchObject({ warranted: true, deliveryId: heir });
   await database.sql`update deliveries set operator_stop = 'hold' where id = ${heir}`;
   expect(await notice()).toMatchObject({ warranted: false });

@@ -25,23 +25,31 @@ export async function fireDelivery(
   return row.id;
 }
 
-/** The owner of attempts, for 0 ms: anyone may begin them again at once. */
-export const owned = { owner: '01990000-0000-7000-8000-00000000000a', ms: 0 } as const;
+/** Attempts of an owner, for 0 ms: anyone may begin them again at once. */
+export const owned = {
+  owner: '01990000-0000-7000-8000-00000000000a',
+  ownedMs: 0,
+  ofWorkflow: false,
+} as const;
 
-/** Begins one attempt of a delivery that is in no batch. */
-export async function beginAttempt(sql: Pool, attempt: NewAttempt): Promise<BegunAttempt | undefined> {
-  return (await beginAttempts(sql, [attempt], null, owned)).get(attempt.deliveryId);
+/** Begins one attempt of a delivery. */
+export async function beginAttempt(
+  sql: Pool,
+  attempt: Pick<NewAttempt, 'deliveryId' | 'number' | 'generation'> & Partial<NewAttempt>,
+): Promise<BegunAttempt | undefined> {
+  return (await beginAttempts(sql, [{ ...owned, ...attempt }])).get(attempt.deliveryId);
 }
 
 /** Records the result of an attempt. */
 export async function recordAttempt(sql: Pool, record: AttemptRecord): Promise<StoredState | undefined> {
-  return (await recordAttempts(sql, [record], null)).get(record.deliveryId);
+  return (await recordAttempts(sql, [record])).get(record.deliveryId);
 }
 
 /** The result of a first attempt as it is recorded; by default a failure with no attempt left. */
 export function attemptRecord(deliveryId: string, change: Partial<AttemptRecord> = {}): AttemptRecord {
   return {
     deliveryId,
+    webhookId: 0,
     number: 1,
     owner: owned.owner,
     generation: 1,
@@ -55,6 +63,7 @@ export function attemptRecord(deliveryId: string, change: Partial<AttemptRecord>
     lateMs: 0,
     windowLost: false,
     lastCall: false,
+    plan: null,
     ...change,
   };
 }
@@ -95,13 +104,11 @@ export async function exhaustDelivery(
 
 /** The fields of a claimed delivery before its first attempt, besides its ids. */
 export const neverAttempted = {
-  batchId: null,
+  claimId: '01990000-0000-7000-8000-00000000000c',
   traceparent: null,
   state: 'pending',
   attemptsMade: 0,
-  lastAttemptAt: null,
   lastStatus: null,
-  lastError: null,
-  nextAttemptAt: null,
-  mayNotGo: false,
+  failures: null,
+  isBlocked: false,
 } as const;

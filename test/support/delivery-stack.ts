@@ -13,7 +13,6 @@ import { type RunningWorker, startWorker } from '../../src/app/worker-role.ts';
 import type { Timings } from '../../src/app/worker-session.ts';
 import type { Limits } from '../../src/concurrency/limits.ts';
 import type { SchedulerOptions } from '../../src/concurrency/settings.ts';
-import { readSettings } from '../../src/config/config.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { notifierOf, relayWork } from '../../src/db/outbox/notify.ts';
 import { transaction } from '../../src/db/transaction.ts';
@@ -28,7 +27,7 @@ import type { WebhookInput } from '../../src/domain/webhook.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import type { FirstAttemptsSetting } from '../../src/relay/mode.ts';
+import type { WorkflowsSetting } from '../../src/relay/deps.ts';
 import { createKeys, newWebhookSecret } from '../../src/secrets/keys.ts';
 import { sealing } from '../../src/secrets/static-headers.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
@@ -93,19 +92,14 @@ export interface StackOptions {
   readonly workerTemporalAddress?: string;
   /** false: no worker until `startWorker()`. */
   readonly worker?: boolean;
-  /** Default: `FIRST_ATTEMPTS` of the run, or `each`, since a busy machine looks like a burst. */
-  readonly firstAttempts?: FirstAttemptsSetting;
+  /** Default: `all`. */
+  readonly workflows?: WorkflowsSetting;
   /** How long events and deliveries are kept; default: the retention does not run. */
   readonly retentionMs?: number;
   readonly limits?: Limits;
   /** Replaces numbers of the scheduler. */
   readonly scheduler?: Partial<SchedulerOptions>;
   readonly timings?: Timings;
-}
-
-/** Lets every test run with each setting: `FIRST_ATTEMPTS=batch npx vitest run test/workflow`. */
-function firstAttemptsOfRun(): FirstAttemptsSetting {
-  return readSettings({ FIRST_ATTEMPTS: process.env.FIRST_ATTEMPTS ?? 'each' }).FIRST_ATTEMPTS;
 }
 
 /** Settings of a worker that differ from the stack's. */
@@ -124,8 +118,6 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
   const { sql } = database;
   const mailDirectory = await mkdtemp(join(tmpdir(), 'waybill-mail-'));
   const policy: RetryPolicy = { ...quickPolicy, ...options.policy };
-  const firstAttempts = options.firstAttempts ?? firstAttemptsOfRun();
-  const each = firstAttempts === 'each';
   const keys = createKeys(Buffer.alloc(32, 7));
   const address = options.temporalAddress ?? inject('temporalAddress');
   const taskQueue = `${name}-${Math.random().toString(36).slice(2, 8)}`;
@@ -196,7 +188,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
           taskQueue,
         },
         policy: { ...policy, ...other.policy },
-        firstAttempts,
+        workflows: options.workflows ?? 'all',
         keys,
         sender,
         mailer,
@@ -333,8 +325,8 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         `delivery ${state}`,
         async () => {
           const row = await stack.delivery(id);
-          // Its workflow is started while its first attempt is under way.
-          if (each && state === 'retrying' && row.dispatchedAt === null) return false;
+          // Its workflow is started with the result of its first attempt.
+          if (state === 'retrying' && row.dispatchedAt === null) return false;
           return row.state === state && row;
         },
         timeoutMs,
@@ -348,8 +340,8 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       }),
 
     /**
-     * Waits until the delivery's workflow has ended; answers its status: COMPLETED, FAILED, CANCELLED. A delivery made by a batch
-     * has no workflow, and counts as COMPLETED.
+     * Waits until the delivery's workflow has ended; answers its status: COMPLETED, FAILED, CANCELLED. One without a workflow
+     * counts as COMPLETED.
      */
     untilClosed: (id: string, timeoutMs?: number): Promise<string> =>
       stack.until(

@@ -6,19 +6,17 @@ import { createStarts } from '../../src/concurrency/starts.ts';
 import { throughSessions } from '../../src/db/through-sessions.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import type { MakeFirstAttempt } from '../../src/relay/deps.ts';
+import type { MakeQueueAttempt } from '../../src/relay/deps.ts';
 import { type RelayOptions, startRelay } from '../../src/relay/relay.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
-import type { BatchStarter } from '../../src/temporal/start-batch.ts';
 import type { DeliveryStack } from './delivery-stack.ts';
 import { boundless } from './limits.ts';
 import { recordEvent } from './record-event.ts';
 
 interface RelayToOptions {
   readonly scheduler?: Partial<SchedulerOptions>;
-  /** Default: the delivery's workflow is started at once, and makes it. */
-  readonly makeFirstAttempt?: MakeFirstAttempt;
-  readonly startBatch?: BatchStarter['startBatch'];
+  /** Default: no attempt is made, and the delivery's workflow has to decide. */
+  readonly makeAttempt?: MakeQueueAttempt;
   readonly onTemporal?: RelayOptions['onTemporal'];
   readonly onRound?: RelayOptions['onRound'];
 }
@@ -31,8 +29,7 @@ export function relayTo(
   failing: Partial<Dispatcher> = {},
   {
     scheduler = {},
-    makeFirstAttempt = async () => ({ kind: 'notAttempted', reason: 'closed' }),
-    startBatch = () => Promise.reject(new Error('no batch is expected')),
+    makeAttempt = async () => ({ kind: 'notAttempted', reason: 'spent' }),
     onTemporal = () => {},
     onRound = () => {},
   }: RelayToOptions = {},
@@ -42,16 +39,13 @@ export function relayTo(
   const started: string[] = [];
   const told: string[] = [];
   const dispatcher: Dispatcher = {
-    async startDelivery(delivery, urgency, first) {
-      await failing.startDelivery?.(delivery, urgency, first);
+    async startDelivery(delivery, urgency, last) {
+      await failing.startDelivery?.(delivery, urgency, last);
       started.push(delivery.id);
     },
     async signalWebhookChanged(delivery) {
       await failing.signalWebhookChanged?.(delivery);
       told.push(delivery.id);
-    },
-    async signalFirstAttempt(delivery, came) {
-      await failing.signalFirstAttempt?.(delivery, came);
     },
     async signalAttemptFailed() {},
     async signalReleaseChanged(eshopId, id) {
@@ -64,13 +58,11 @@ export function relayTo(
     sessionSql: stack.sql,
     execute: throughSessions(stack.sql, null),
     policy: defaultRetryPolicy,
-    makeFirstAttempt,
+    makeAttempt,
     dispatcher,
     recoveries: { async signalRecoveryChanged() {} },
     warnings: { async startWarning() {} },
-    starter: { startBatch },
-    checkBatch: () => Promise.reject(new Error('no batch is expected')),
-    firstAttempts: 'each',
+    workflows: 'all',
     limits: boundless,
     starts,
     options,

@@ -25,7 +25,7 @@ const database: Working = {
     recordsInOrder: 0,
     inOrderSeconds: null,
     oldestSeconds: null,
-    moving: false,
+    inFlight: false,
     changes: 0,
     oldestChangeSeconds: null,
   },
@@ -65,7 +65,7 @@ describe('nobody is needed', () => {
   });
 
   it('by deliveries that wait for a place at their receiver, while others are under way', () => {
-    expect(outbox({ fresh: 3_000, oldestSeconds: 10 * OUTBOX_LATE_SECONDS, moving: true })).toEqual([]);
+    expect(outbox({ fresh: 3_000, oldestSeconds: 10 * OUTBOX_LATE_SECONDS, inFlight: true })).toEqual([]);
   });
 });
 
@@ -77,7 +77,7 @@ describe('somebody is needed', () => {
   });
 
   it('when changes are not passed on', () => {
-    expect(outbox({ changes: 1, oldestChangeSeconds: 61, moving: true })).toEqual([
+    expect(outbox({ changes: 1, oldestChangeSeconds: 61, inFlight: true })).toEqual([
       "1 change of webhooks or pre-orders has not been passed on, the oldest for 1 min 1 s. See the workers' log for the reason.",
     ]);
   });

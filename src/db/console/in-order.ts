@@ -18,5 +18,5 @@ export async function readInOrder(sql: Sql, eshopId: number): Promise<InOrder> {
   return await oneRow(sql<InOrder[]>`
     select count(distinct entity_id)::int as records, min(created_at) as since from (
       select entity_id, created_at from deliveries
-      where eshop_id = ${eshopId} and class = ${CLASS.inOrder} and dispatched_at is null and state = 'pending' limit ${MOST}) d`);
+      where eshop_id = ${eshopId} and class = ${CLASS.ordered} and dispatched_at is null and state = 'pending' limit ${MOST}) d`);
 }

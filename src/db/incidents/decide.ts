@@ -3,7 +3,7 @@
  * two warnings.
  */
 import type { WarningTimes } from '../../domain/incident.ts';
-import { joinHeir } from '../outbox/order.ts';
+import { joinSuccessor } from '../outbox/ordering.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import { joinFailures } from './failures.ts';
@@ -79,7 +79,7 @@ async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes): Promise<num
     select distinct on (w.id) w.id, w.generation, d.id
     from ${wanted(tx)}
     join failures f on f.webhook_id = w.id and f.generation = w.generation and f.last_call is not null
-    ${joinHeir(tx, tx`f.last_call`)}
+    ${joinSuccessor(tx, tx`f.last_call`)}
     where d.state in ('pending', 'retrying') and d.operator_stop is null
       and ${failing(tx)} and w.active and w.deleted_at is null
       and ${unwarnedSince(tx, tx`least(now() - ${seconds(tx, leadMs)}, i.since)`)}

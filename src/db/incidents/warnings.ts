@@ -2,7 +2,7 @@
 import type { EventType } from '../../domain/event-types.ts';
 import type { StoredIncident } from '../../domain/incident.ts';
 import type { LostWebhook } from '../../domain/mailed.ts';
-import { joinHeir } from '../outbox/order.ts';
+import { joinSuccessor } from '../outbox/ordering.ts';
 import type { Sql } from '../pool.ts';
 import { incidentColumns, joinIncident } from './failures.ts';
 
@@ -76,7 +76,7 @@ export async function readWarning(sql: Sql, id: string): Promise<WarningNotice |
     from warnings x
     join webhooks w on w.id = x.webhook_id
     join eshops s on s.id = w.eshop_id
-    ${joinHeir(sql, sql`x.delivery_id`)}
+    ${joinSuccessor(sql, sql`x.delivery_id`)}
     ${joinIncident(sql)}
     where x.id = ${id}`;
   return row;

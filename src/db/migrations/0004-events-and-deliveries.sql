@@ -52,19 +52,19 @@ create table deliveries (
   -- Outages left no room for the remaining attempts: the receiver is not to blame.
   window_lost boolean not null default false,
 
-  -- Its class while it waits: 0 fresh, 1 requeued or owed as a retry, 2 bulk (written by an import), 3 recovered, 4 requeued or owed
-  -- as a workflow (no attempt is due soon), 5 in order (behind an older event of its record).
-  class smallint not null default 0 check (class between 0 and 5),
+  -- Its class while it waits in the queue. For an attempt: 0 fresh, 1 retry (due within a minute), 2 bulk (written by an import),
+  -- 3 recovered. For the start of its workflow: 4 undelivered, 5 delivered. 6 ordered: behind an older event of its record.
+  class smallint not null default 0 check (class between 0 and 6),
   -- True if an import wrote it: after a wait in another class without an attempt it is bulk again. Null for all others.
   bulk boolean,
   -- When it may be claimed at the earliest.
   due_at timestamptz not null default now(),
   -- The end of its claim's lease: no other process claims it before.
   claimed_until timestamptz,
-  -- When its workflow was started, or a batch began its attempt, or it ended without either; null while it waits in the queue.
+  -- The mark of its claim: a process whose lease is over must not change what the next one has claimed.
+  claim_id uuid,
+  -- When its workflow was started, or when it ended and gets none; null while it waits in the queue.
   dispatched_at timestamptz,
-  -- The batch that holds it, or that made its first attempt.
-  batch_id uuid,
   -- The recovery that created it.
   recovery_id uuid,
   -- Written only by the reconciler: when to check again at the earliest.
@@ -80,15 +80,9 @@ create table deliveries (
 
 -- The queue. Claims take turns by e-shop and by webhook: the next webhook with waiting deliveries is one step in the index.
 create index deliveries_waiting on deliveries (class, eshop_id, webhook_id, due_at, id) where dispatched_at is null;
--- The order of each record: deliveries that wait in order, and open ones.
-create index deliveries_in_order on deliveries (eshop_id, entity_id, sequence) where class = 5 and dispatched_at is null;
+-- The ordering of each record: deliveries that wait for an older one, and open ones.
+create index deliveries_ordered on deliveries (eshop_id, entity_id, sequence) where class = 6 and dispatched_at is null;
 create index deliveries_open_by_record on deliveries (eshop_id, entity_id, sequence) where state in ('pending', 'retrying');
--- Deliveries dispatched recently that have no result yet. Those in a batch are found by their batch: every claim of a minute
--- would read their entries here, long after their results.
-create index deliveries_handed_over on deliveries (dispatched_at)
-  where state = 'pending' and dispatched_at is not null and batch_id is null;
-create index deliveries_of_batch on deliveries (batch_id, id)
-  where batch_id is not null and state in ('pending', 'retrying');
 -- For the reconciler, by the time of the next step; `greatest` ignores nulls.
 create index deliveries_by_next_step
   on deliveries ((greatest(check_at, dispatched_at, last_attempt_at, next_attempt_at)), id)
@@ -151,8 +145,7 @@ end $$;
 -- looked for among those of all.
 alter table deliveries
   alter column state set statistics 0, alter column class set statistics 0, alter column dispatched_at set statistics 0,
-  alter column batch_id set statistics 0, alter column recovery_id set statistics 0, alter column operator_stop set statistics 0,
-  alter column webhook_id set statistics 0;
+  alter column recovery_id set statistics 0, alter column operator_stop set statistics 0, alter column webhook_id set statistics 0;
 
 -- Deliveries created after their event: redeliveries that an e-shop requested, or those of a recovery. They are few and found here;
 -- deliveries created with their event are found by their ids, which begin like the event's.

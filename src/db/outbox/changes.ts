@@ -88,15 +88,12 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
 /** An open delivery that is told of a change. */
 export type ToldDelivery = Omit<ClaimedDelivery, 'eshopId' | 'receiverHost'>;
 
-/**
- * A page of the open deliveries to tell next, in the order of their ids. Claimed ones count: their workflows may have read the webhook
- * before the change. Those in a batch have no workflow.
- */
+/** A page of the open deliveries to tell next, in the order of their ids: those whose workflows may have read the webhook before. */
 export async function nextToTell(sql: Sql, change: WebhookChange, limit: number): Promise<ToldDelivery[]> {
   return await sql<ToldDelivery[]>`
     select d.id, d.webhook_id, d.event_type, d.entity_id from deliveries d
     where d.webhook_id = ${change.webhookId} and d.state in ('pending', 'retrying')
-      and (d.dispatched_at is not null or d.claimed_until is not null) and d.batch_id is null
+      and d.dispatched_at is not null
       and d.id > ${change.toldId ?? NIL}::uuid
     order by d.id limit ${limit}`;
 }

@@ -7,7 +7,7 @@ import { currentTrace } from '../../traces/context.ts';
 import { newId, ticks } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
-import { openAheadOfNew } from './order.ts';
+import { predecessorsOfNew } from './ordering.ts';
 import { CLASS, type DeliveryClass, leaseEnd, type QueuedDelivery } from './outbox.ts';
 import { outgoingBytes } from './outgoing.ts';
 
@@ -80,14 +80,14 @@ export function insertDeliveries(
   const claim = claimed
     ? sql`
            case when w.ordering = 'none'
-               or not (exists (select from fired g where g.entity_id = f.entity_id and g.sequence < f.sequence) or exists (select ${openAheadOfNew(sql)}))
+               or not (exists (select from fired g where g.entity_id = f.entity_id and g.sequence < f.sequence) or exists (select ${predecessorsOfNew(sql)}))
              then ${leaseEnd(sql)} end`
     : sql`null::timestamptz`;
   return sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, class, bulk, traceparent, claimed_until)
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, class, bulk, traceparent, claimed_until, claim_id)
     select ${deliveryId(sql, sql`f.id`, sql`row_number() over (partition by f.id order by w.id)`)},
            f.id, w.eshop_id, w.id, f.type, f.entity_id, f.sequence, ${deliveryClass}::smallint, ${deliveryClass === CLASS.bulk || null}::boolean, f.traceparent,
-           ${claim}
+           ${claim}, ${claimed ? sql`gen_random_uuid()` : sql`null`}
     from fired f join webhooks w
       on w.eshop_id = ${eshopId} and w.webhook_type = f.type and w.active and w.deleted_at is null
     order by f.id, w.id`;
@@ -105,8 +105,7 @@ export function writtenDeliveries(sql: Sql) {
   return sql`(select count(*) from delivered)::int as deliveries, coalesce((
     select json_agg(json_build_object('id', d.id, 'eshopId', d.eshop_id, 'webhookId', d.webhook_id, 'eventType', d.event_type,
       'entityId', d.entity_id, 'receiverHost', (select host from webhooks where id = d.webhook_id), 'traceparent', d.traceparent,
-      'batchId', null, 'state', d.state, 'attemptsMade', 0, 'lastAttemptAt', null, 'lastStatus', null, 'lastError', null,
-      'nextAttemptAt', null, 'mayNotGo', false) order by d.id)
+      'claimId', d.claim_id, 'state', d.state, 'attemptsMade', 0, 'lastStatus', null, 'failures', null, 'isBlocked', false) order by d.id)
     from delivered d where d.claimed_until is not null), '[]') as claimed`;
 }
 
@@ -131,7 +130,7 @@ export async function recordEvents(
   deliveryClass: DeliveryClass = CLASS.fresh,
 ): Promise<void> {
   if (events.length === 0) return;
-  const claimed = deliveryClass === CLASS.fresh && tx.claims(eshopId);
+  const claimed = deliveryClass === CLASS.fresh && tx.claims();
   const [written] = await tx<WrittenDeliveries[]>`
     with fired as materialized (${fired(tx, firedEvents(happeningHere(events)))}),
     recorded as (${insertEvents(tx, eshopId)}),

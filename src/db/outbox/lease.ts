@@ -5,7 +5,7 @@ import type { Sql } from '../pool.ts';
 import { LEASE_SECONDS, leaseEnd } from './outbox.ts';
 
 /** The time between two renewals, in milliseconds: three may fail before the lease ends. */
-const RENEWAL_MS = (LEASE_SECONDS * 1000) / 4;
+export const RENEWAL_MS = (LEASE_SECONDS * 1000) / 4;
 
 /** The leases on rows of a table, by their ids. */
 export function leasesOf(sql: Sql, table: 'outbox' | 'recoveries') {

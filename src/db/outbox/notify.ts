@@ -3,17 +3,28 @@
  * one makes commits wait for each other, and at most once per 20 ms and process. A lost one costs at most a poll interval.
  */
 import { randomUUID } from 'node:crypto';
+import type { FinalState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { perKey } from '../../lib/per-key.ts';
 import type { Pool } from '../pool.ts';
-import { giveBackDeliveries, type QueuedDelivery } from './outbox.ts';
+import type { QueuedDelivery } from './outbox.ts';
+import { giveBack } from './release.ts';
 
 /** The channel that relays listen on. The payload names the waiting work, {@link relayWork}, and the sender, separated by spaces. */
 export const OUTBOX_CHANNEL = 'waybill_outbox';
 const MIN_INTERVAL_MS = 20;
 
 /** The kinds of work that a transaction leaves for the relays. */
-export const relayWork = ['fresh', 'bulk', 'recovered', 'webhooks', 'releases', 'recoveries'] as const;
+export const relayWork = [
+  'fresh',
+  'retry',
+  'bulk',
+  'recovered',
+  'undelivered',
+  'webhooks',
+  'releases',
+  'recoveries',
+] as const;
 export type RelayWork = (typeof relayWork)[number];
 
 /** The work that a notification names. */
@@ -25,12 +36,12 @@ export function workNamed(payload: string): readonly RelayWork[] {
 /** The relay of this process. */
 export interface LocalRelay {
   wake(work: RelayWork): void;
-  /** Whether it would make the first attempts of a few new deliveries of this e-shop at once: no others wait, or only a burst's crowd. */
-  hasRoom(eshopId: number): boolean;
-  /** Takes deliveries that were written as claimed. Returns at once; never throws. */
-  take(claimed: readonly QueuedDelivery[]): void;
-  /** Called for each delivery of an event of this type that this process has ended as superseded. */
-  superseded(eventType: EventType): void;
+  /** Whether it would make the first attempts of a few new deliveries at once: no others wait. */
+  hasRoom(): boolean;
+  /** Starts the attempts of deliveries that were written as claimed. Returns at once; never throws. */
+  start(claimed: readonly QueuedDelivery[]): void;
+  /** Called for each delivery of an event of this type that this process has ended without a workflow. */
+  ended(eventType: EventType, as: FinalState): void;
 }
 
 /** Wakes relays. */
@@ -40,12 +51,12 @@ interface Notifier {
    * @param claimed the deliveries it wrote as claimed, as there was room
    */
   notify(work: Iterable<RelayWork>, claimed?: readonly QueuedDelivery[]): void;
-  /** Whether new deliveries of this e-shop may be written as claimed by this process, whose relay makes the first attempts. */
-  hasRoom(eshopId: number): boolean;
+  /** Whether new deliveries may be written as claimed by this process, whose relay makes the first attempts. */
+  hasRoom(): boolean;
   /** Attaches the relay of this process, which is told of work at once. @returns a function that detaches it */
   attach(relay: LocalRelay): () => void;
-  /** Call after deliveries of events of these types have ended as superseded. */
-  superseded(eventTypes: readonly EventType[]): void;
+  /** Call after deliveries of events of these types have ended without a workflow. */
+  ended(eventTypes: readonly EventType[], as: FinalState): void;
   /** Whether this notification is one of ours. */
   sent(payload: string): boolean;
   /** Sends a notification that waits, and waits until it is sent. */
@@ -80,9 +91,8 @@ function createNotifier(sql: Pool): Notifier {
   }
 
   /** The relay has left since it claimed them. If this fails, they wait for the end of their lease. */
-  function giveBack(claimed: readonly QueuedDelivery[]): void {
-    const ids = claimed.map(({ id }) => id);
-    giveBackDeliveries(sql, ids).then(
+  function giveAllBack(claimed: readonly QueuedDelivery[]): void {
+    giveBack(sql, claimed).then(
       () => wake(['fresh']),
       () => {},
     );
@@ -91,20 +101,20 @@ function createNotifier(sql: Pool): Notifier {
   return {
     notify(work, claimed = []) {
       if (claimed.length > 0) {
-        if (relay === undefined) giveBack(claimed);
-        else relay.take(claimed);
+        if (relay === undefined) giveAllBack(claimed);
+        else relay.start(claimed);
       }
       wake(work);
     },
-    hasRoom: (eshopId) => relay?.hasRoom(eshopId) === true,
+    hasRoom: () => relay?.hasRoom() === true,
     attach(attached) {
       relay = attached;
       return () => {
         if (relay === attached) relay = undefined;
       };
     },
-    superseded(eventTypes) {
-      for (const eventType of eventTypes) relay?.superseded(eventType);
+    ended(eventTypes, as) {
+      for (const eventType of eventTypes) relay?.ended(eventType, as);
     },
     sent: (payload) => payload.split(' ').includes(id),
     async close() {

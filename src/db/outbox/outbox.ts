@@ -1,31 +1,31 @@
 /**
- * Deliveries on their way to Temporal. Rows are claimed under a lease: if a relay dies, another claims them.
+ * The queue: deliveries that wait for an attempt, or for their workflow. Rows are claimed under a lease and with a mark: if a relay
+ * dies, another claims them, and one that is only late changes nothing of what the other has claimed.
  */
 import type postgres from 'postgres';
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import { anyOf } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 
 /** How long a claimed row belongs to its process, in seconds, unless the claim is renewed: rows of a killed relay wait this long. */
 export const LEASE_SECONDS = 5;
-/** How long a delivery that Temporal refused to start is left alone, in seconds. */
-const REFUSED_SECONDS = 30;
 
 /** The classes of waiting deliveries, as in `deliveries.class`. */
 export const CLASS = {
-  /** Written with its event, or a redelivery. */
+  /** For an attempt: written with its event, or a redelivery. */
   fresh: 0,
-  /** Requeued, by a batch or with its workflow owed: its next attempt is due within a minute, regardless of its class before. */
+  /** For an attempt: the next one is due within a minute, whatever its class before. */
   retry: 1,
-  /** Written by an import. */
+  /** For an attempt: written by an import. */
   bulk: 2,
-  /** Created by a recovery. */
+  /** For an attempt: created by a recovery. */
   recovered: 3,
-  /** Requeued or owed, and no attempt is due within a minute: it needs its workflow. */
-  workflow: 4,
-  /** Behind an older event of its record, or held, at a webhook with an order: no claim takes it. */
-  inOrder: 5,
+  /** For its workflow: attempted and not delivered, or its workflow has to decide. */
+  undelivered: 4,
+  /** For its workflow: delivered. */
+  delivered: 5,
+  /** Behind an older event of its record, or held, at a webhook that keeps an ordering: no claim takes it. */
+  ordered: 6,
 } as const;
 export type DeliveryClass = (typeof CLASS)[keyof typeof CLASS];
 
@@ -50,21 +50,34 @@ export interface ClaimedDelivery {
   readonly traceparent?: string | null;
 }
 
+/** A failed attempt of a delivery in the queue, as read from the records. */
+export interface FailedAttemptRow {
+  readonly number: number;
+  readonly status: number | null;
+  readonly error: string;
+  /** As Postgres writes it in JSON. */
+  readonly at: string;
+  readonly nextAttemptAt: string | null;
+}
+
+/** A delivery of the queue, claimed by this process. */
 export interface QueuedDelivery extends ClaimedDelivery {
-  /** The batch that makes its next attempt; null: the relay or its own workflow does. */
-  readonly batchId: string | null;
+  /** The mark of its claim. */
+  readonly claimId: string;
   readonly traceparent: string | null;
-  /** It may be delivered already: its process died, or Temporal was away, before its workflow was started. */
+  /** It may have ended already: then only its workflow is to be started. */
   readonly state: StoredState;
   /** Recorded attempts; 0 before the first. */
   readonly attemptsMade: number;
-  readonly lastAttemptAt: Date | null;
   readonly lastStatus: number | null;
-  readonly lastError: string | null;
-  readonly nextAttemptAt: Date | null;
-  /** Its webhook has an order, and another delivery of its record may be in its way: `keepOrder` decides. */
-  readonly mayNotGo: boolean;
+  /** Its failed attempts, in order; null if it has none. */
+  readonly failures: readonly FailedAttemptRow[] | null;
+  /** Its webhook keeps an ordering, and another delivery of its record may be in its way: `keepOrdering` decides. */
+  readonly isBlocked: boolean;
 }
+
+/** A claim on a delivery. */
+export type ClaimedId = Pick<QueuedDelivery, 'id' | 'claimId'>;
 
 /**
  * A condition that always holds, as SQL: the statement's COMMIT does not wait for the disk. For claims and marks: a crash of the
@@ -85,33 +98,16 @@ export function receiverHost(sql: Sql, webhookId: postgres.Fragment) {
   return sql`(select host from webhooks where id = ${webhookId}) as receiver_host`;
 }
 
-/** The columns of a `QueuedDelivery`, except `mayNotGo`, as SQL. */
+/** The columns of a `QueuedDelivery`, except `isBlocked`, as SQL. */
 export function queuedColumns(sql: Sql, alias: string) {
   const d = sql(alias);
   return sql`
-    ${d}.id, ${d}.eshop_id, ${d}.webhook_id, ${d}.event_type, ${d}.entity_id, ${d}.batch_id, ${d}.traceparent, ${d}.state, ${d}.attempts_made,
-    ${d}.last_attempt_at, ${d}.last_status, ${d}.last_error, ${d}.next_attempt_at, ${receiverHost(sql, sql`${d}.webhook_id`)}`;
-}
-
-/** Records that Temporal has these deliveries: the lasting guard against a second start. */
-export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`update deliveries set dispatched_at = now(), claimed_until = null where ${anyOf(sql, sql`id`, ids)} and ${unflushed(sql)}`;
-}
-
-/** Renews the claim on those that are still claimed. */
-export async function renewDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
-  await sql`
-    update deliveries set claimed_until = ${leaseEnd(sql)}
-    where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null and claimed_until is not null`;
-}
-
-/** Sets aside deliveries that Temporal refused to start: they are tried again later, and block no others until then. */
-export async function setAsideDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`
-    update deliveries set claimed_until = now() + make_interval(secs => ${REFUSED_SECONDS})
-    where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null`;
+    ${d}.id, ${d}.claim_id, ${d}.eshop_id, ${d}.webhook_id, ${d}.event_type, ${d}.entity_id, ${d}.traceparent, ${d}.state, ${d}.attempts_made,
+    ${d}.last_status, ${receiverHost(sql, sql`${d}.webhook_id`)},
+    case when ${d}.attempts_made > 0 then (
+      select json_agg(json_build_object('number', a.number, 'status', a.status, 'error', a.error, 'at', a.finished_at,
+        'nextAttemptAt', a.next_attempt_at) order by a.number)
+      from attempts a where a.delivery_id = ${d}.id and a.finished_at is not null and a.error is not null) end as failures`;
 }
 
 /**
@@ -119,41 +115,41 @@ export async function setAsideDeliveries(sql: Sql, ids: readonly string[]): Prom
  * due together: as timers of a hundred workflows they would fire in one second. A delivery due later gets its workflow at once, to be
  * seen and controlled in Temporal.
  */
-const WAITS_IN_QUEUE_SECONDS = 60;
+export const WAITS_IN_QUEUE_SECONDS = 60;
 
-/** How a requeued or owed delivery waits if its next attempt is due at that time, as SQL: its class, and from when it can be claimed. */
+/** How a delivery waits in the queue for an attempt due at that time, as SQL: its class, and from when it can be claimed. */
 export function waitUntil(sql: Sql, nextAttemptAt: postgres.Fragment) {
   const soon = sql`(${nextAttemptAt} <= now() + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS}))`;
   return {
-    deliveryClass: sql`case when ${soon} then ${CLASS.retry}::smallint else ${CLASS.workflow}::smallint end`,
+    deliveryClass: sql`case when ${soon} then ${CLASS.retry}::smallint else ${CLASS.undelivered}::smallint end`,
     dueAt: sql`case when ${soon} then ${nextAttemptAt} else now() end`,
   };
 }
 
-/** Temporal did not take these: an attempted delivery is no longer fresh, and waits for its next attempt or for its workflow. */
-export async function oweWorkflows(sql: Sql, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  const { deliveryClass, dueAt } = waitUntil(sql, sql`next_attempt_at`);
-  await sql`
-    update deliveries set claimed_until = null, class = ${deliveryClass}, due_at = ${dueAt}
-    where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null and batch_id is null`;
+/**
+ * How a delivery `d` of the queue goes on, by its row and its webhook `w` as they are, as SQL: its class, and from when it can be
+ * claimed. Its workflow decides about one that is stopped, spent, or whose webhook is inactive or deleted.
+ */
+export function waitAsItIs(sql: Sql) {
+  const waits = waitUntil(sql, sql`d.next_attempt_at`);
+  const needsWorkflow = sql`(d.operator_stop is not null or not w.active or w.deleted_at is not null
+    or d.attempts_made > 0 and d.next_attempt_at is null)`;
+  return {
+    deliveryClass: sql`case
+      when d.state = 'delivered' then ${CLASS.delivered}::smallint
+      when d.state not in ('pending', 'retrying') or ${needsWorkflow} then ${CLASS.undelivered}::smallint
+      when d.attempts_made = 0 then ${writtenIn(sql, 'd')}
+      else ${waits.deliveryClass} end`,
+    dueAt: sql`case
+      when d.state not in ('pending', 'retrying') or ${needsWorkflow} or d.attempts_made = 0 then now() else ${waits.dueAt} end`,
+  };
 }
-
-/** How long a deferred delivery is left alone, in seconds. Less: claims in vain. More: a receiver that is free again waits. */
-export const DEFERRED_SECONDS = 1;
 
 /**
- * Defers claimed deliveries that got no permit: they wait in the queue as they were. One that another process has attempted meanwhile,
- * after the lease, keeps its plan.
+ * For a delivery `d` whose first attempt was begun and given up: its window will begin with the attempt that is made. A window that
+ * began in another way, such as by `startWindow`, stays.
  */
-export async function deferDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
-  await sql`
-    update deliveries set claimed_until = null, next_attempt_at = null, due_at = now() + make_interval(secs => ${DEFERRED_SECONDS})
-    where ${anyOf(sql, sql`id`, ids)} and state = 'pending' and attempts_made = 0 and dispatched_at is null and batch_id is null`;
-}
-
-/** Gives back claimed deliveries whose start failed: they can be claimed again at once. */
-export async function giveBackDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`update deliveries set claimed_until = null where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null`;
-}
+export const windowNotBegun = (sql: Sql) => sql`
+    window_started_at = case when d.window_started_at is not null and not exists (
+      select from attempts a where a.delivery_id = d.id and a.number = 1 and a.finished_at is null and a.owned_until is null and a.started_at = d.window_started_at)
+      then d.window_started_at end`;

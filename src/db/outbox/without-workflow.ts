@@ -10,7 +10,7 @@ import { CLASS, waitUntil, writtenIn } from './outbox.ts';
 export const PAGE_WITHOUT_WORKFLOW = 500;
 
 const unclaimed = (sql: Sql) => sql`
-  batch_id is null and dispatched_at is null and (claimed_until is null or claimed_until < now())`;
+  dispatched_at is null and (claimed_until is null or claimed_until < now())`;
 
 /**
  * Their webhook was deleted: they are canceled.
@@ -19,7 +19,7 @@ const unclaimed = (sql: Sql) => sql`
 export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promise<EventType[]> {
   const canceled = await sql<{ eventType: EventType }[]>`
     update deliveries set state = 'canceled', canceled_by = 'deletion', finished_at = clock_timestamp(),
-      next_attempt_at = null, claimed_until = null, dispatched_at = now()
+      next_attempt_at = null, claimed_until = null, claim_id = null, dispatched_at = now()
     where id in (
       select id from deliveries
       where webhook_id = ${webhookId} and state in ('pending', 'retrying') and ${unclaimed(sql)}
@@ -29,46 +29,46 @@ export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promis
 }
 
 /**
- * Their webhook was activated: those that batches requeued without an attempt, because it was inactive, wait in the queue again as
+ * Their webhook was activated: those that wait for a workflow without an attempt, because it was inactive, wait in the queue again as
  * they were written.
  * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
-export async function queueAgain(sql: Sql, webhookId: number): Promise<number> {
+export async function requeueHeld(sql: Sql, webhookId: number): Promise<number> {
   const queued = await sql`
     update deliveries set class = ${writtenIn(sql, 'deliveries')}, due_at = now()
     where id in (
       select id from deliveries
-      where webhook_id = ${webhookId} and state = 'pending' and class = ${CLASS.workflow} and attempts_made = 0
+      where webhook_id = ${webhookId} and state = 'pending' and class = ${CLASS.undelivered} and attempts_made = 0 and operator_stop is null
         and ${unclaimed(sql)}
       order by id limit ${PAGE_WITHOUT_WORKFLOW} for update skip locked)`;
   return queued.count;
 }
 
 /**
- * Their webhook was activated or moved: those requeued after an attempt at the webhook as it was before get their next one at once, but
+ * Their webhook was activated or moved: those attempted at the webhook as it was before get their next attempt at once, but
  * not sooner than the policy's first wait after the last.
  * @param firstWaitMs the policy's first wait, in milliseconds
  * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
-export async function hastenAttempts(sql: Sql, webhookId: number, firstWaitMs: number): Promise<number> {
+export async function bringForward(sql: Sql, webhookId: number, firstWaitMs: number): Promise<number> {
   const soonest = sql`greatest(now(), d.last_attempt_at + make_interval(secs => ${firstWaitMs / 1_000}::float8))`;
   const { deliveryClass, dueAt } = waitUntil(sql, soonest);
-  const hastened = await sql`
+  const moved = await sql`
     update deliveries d set next_attempt_at = ${soonest}, class = ${deliveryClass}, due_at = ${dueAt}
     where d.id in (
       select d.id from deliveries d join webhooks w on w.id = d.webhook_id
-      where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying') and d.class in (${CLASS.retry}, ${CLASS.workflow})
+      where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying') and d.class in (${CLASS.retry}, ${CLASS.undelivered})
         and d.last_generation <> w.generation and d.next_attempt_at > ${soonest} and d.operator_stop is null
         and ${unclaimed(sql)}
       order by d.id limit ${PAGE_WITHOUT_WORKFLOW} for update of d skip locked)`;
-  return hastened.count;
+  return moved.count;
 }
 
-/** Whether some are still on the way: to a workflow, or back from a batch. */
+/** Whether some are still in the queue: a process may be attempting them. */
 export async function someWithoutWorkflow(sql: Sql, webhookId: number): Promise<boolean> {
   const rows = await sql`
     select from deliveries
-    where webhook_id = ${webhookId} and state in ('pending', 'retrying') and (batch_id is not null or dispatched_at is null)
+    where webhook_id = ${webhookId} and state in ('pending', 'retrying') and dispatched_at is null
     limit 1`;
   return rows.length > 0;
 }

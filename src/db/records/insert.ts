@@ -125,7 +125,7 @@ function createInserter(sql: Pool) {
   async function insert(records: readonly NewRecord[]): Promise<ReadonlySet<string>> {
     const notifier = notifierOf(sql);
     const eshopId = records[0]?.eshopId ?? 0;
-    const { made, written } = await insertRecords(sql, records, notifier.hasRoom(eshopId));
+    const { made, written } = await insertRecords(sql, records, notifier.hasRoom());
     const { deliveries, claimed } = written;
     if (deliveries > 0) notifier.notify(deliveries > claimed.length ? ['fresh'] : [], claimed);
     const events = records.flatMap((record) => record.events);

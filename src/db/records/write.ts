@@ -44,7 +44,7 @@ export async function createRecord<Rec extends object>(
   record: Rec,
 ): Promise<Rec> {
   const row = inserted(mapping, eshopId, record);
-  const { made, written } = await insertRecords(tx, [row], tx.claims(eshopId));
+  const { made, written } = await insertRecords(tx, [row], tx.claims());
   if (made.size === 0) throw alreadyExists(mapping, record);
   owesDeliveries(tx, eshopId, row.events, written);
   const change = { before: null, after: record };

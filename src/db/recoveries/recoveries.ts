@@ -11,7 +11,7 @@ import {
   type RecoveryState,
 } from '../../domain/recovery.ts';
 import type { StoredRecovery } from '../../domain/recovery-progress.ts';
-import { waits } from '../outbox/order.ts';
+import { waits } from '../outbox/ordering.ts';
 import { counted, oneRow, type Pool, type Sql } from '../pool.ts';
 import { transaction, wakeRelayAfter } from '../transaction.ts';
 import { countLostEvents, type LostEventCount, type Search } from './lost-events.ts';

@@ -1,4 +1,4 @@
-/** Removes rows that belong to deliveries, batches, recoveries and imports that are gone. */
+/** Removes rows that belong to deliveries, recoveries and imports that are gone. */
 import type postgres from 'postgres';
 import { idAt } from '../../domain/id-time.ts';
 import type { Pool } from '../pool.ts';
@@ -8,14 +8,12 @@ import { deleteInPages } from './pages.ts';
 interface Over {
   /** Deliveries created earlier are gone, except open ones. */
   readonly deliveries: Date;
-  /** For batches without open deliveries. */
-  readonly batches: Date;
   /** For the keys of imported lines. */
   readonly importKeys: Date;
 }
 
 /**
- * Removes rows of deliveries, batches and recoveries that are gone, and the keys of lines imported long ago.
+ * Removes rows of deliveries and recoveries that are gone, and the keys of lines imported long ago.
  * @param signal ends it early
  * @returns how many
  */
@@ -27,17 +25,13 @@ export async function removeBelongings(
   const remove = (table: string, where: postgres.Fragment) => deleteInPages(sql, { table, where, signal });
   const importKeys = await remove('import_keys', sql`x.created_at < ${over.importKeys}`);
   // Each delivery is looked up (`offset 0`): a join might read all of them for one page.
-  const batches = sql`
-    x.id < ${idAt(over.batches)}::uuid and not exists (
-      select from deliveries d where d.batch_id = x.id and d.state in ('pending', 'retrying') offset 0)`;
   const redeliveries = sql`
     x.delivery_id < ${idAt(over.deliveries)}::uuid
     and not exists (select from deliveries d where d.id = x.delivery_id offset 0)`;
   const recoveries = sql`
     x.finished_at < ${over.deliveries} and not exists (
       select from deliveries d where d.recovery_id = x.id and d.state in ('pending', 'retrying') offset 0)`;
-  let rows = await remove('batches', batches);
-  rows += await remove('redeliveries', redeliveries);
+  let rows = await remove('redeliveries', redeliveries);
   rows += await remove('recoveries', recoveries);
   // Forms that only attempts before this time used.
   rows += await remove('webhook_forms', sql`x.until < ${over.deliveries}`);

@@ -9,9 +9,8 @@ import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
 import type { Ordering } from '../../domain/webhook.ts';
 import { anyOf, within } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
+import { CLASS, WAITS_IN_QUEUE_SECONDS } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
-import { countedIn, requeueing } from './batch-returns.ts';
-import type { BatchRun } from './batches.ts';
 import { formColumns } from './columns.ts';
 
 /** The data that an attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
@@ -81,29 +80,33 @@ const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
     left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made`;
 
 export async function loadForAttempt(sql: Sql, deliveryId: string): Promise<DeliveryForAttempt | undefined> {
-  const [row] = await sql<DeliveryForAttempt[]>`${forAttempt(sql)} where d.id = ${deliveryId}`;
-  return row;
+  return (await loadForAttempts(sql, [deliveryId])).get(deliveryId);
 }
 
-/** Reads the open ones of these deliveries that the batch holds. */
-export async function loadOfBatch(
+/** Reads deliveries, by id. Unknown ids are left out. */
+export async function loadForAttempts(
   sql: Sql,
-  batchId: string,
   ids: readonly string[],
-): Promise<DeliveryForAttempt[]> {
-  if (ids.length === 0) return [];
+): Promise<ReadonlyMap<string, DeliveryForAttempt>> {
   // One large record may go to a hundred webhooks: the database sends it once.
   const once = sql`case row_number() over (partition by d.event_id) when 1 then e.snapshot end`;
   const rows = await sql<(Omit<DeliveryForAttempt, 'snapshot'> & { readonly snapshot: string | null })[]>`
-    ${forAttempt(sql, once)}
-    where ${anyOf(sql, sql`d.id`, ids)} and d.batch_id = ${batchId} and d.state in ('pending', 'retrying')`;
+    ${forAttempt(sql, ids.length === 1 ? sql`e.snapshot` : once)} where ${anyOf(sql, sql`d.id`, ids)}`;
   const snapshots = new Map(
-    rows.flatMap((row) => (row.snapshot === null ? [] : [[row.eventId, row.snapshot]])),
+    rows
+      .map(({ eventId, snapshot }) => [eventId, snapshot] as const)
+      .filter(([, snapshot]) => snapshot !== null),
   );
-  return rows.flatMap((row) => {
-    const snapshot = snapshots.get(row.eventId);
-    return snapshot === undefined ? [] : [{ ...row, snapshot }];
-  });
+  return new Map(
+    rows.map((row) => [row.id, { ...row, snapshot: row.snapshot ?? snapshots.get(row.eventId) ?? '' }]),
+  );
+}
+
+/** A step of the delivery's workflow: from now on Temporal has it, and it is no longer in the queue. */
+export async function leaveQueue(sql: Sql, deliveryId: string): Promise<void> {
+  await sql`
+    update deliveries set dispatched_at = clock_timestamp(), claimed_until = null, claim_id = null
+    where id = ${deliveryId} and dispatched_at is null`;
 }
 
 export interface NewAttempt {
@@ -111,12 +114,12 @@ export interface NewAttempt {
   readonly number: number;
   /** The webhook's generation as read: if it differs now, the delivery has to be read again. */
   readonly generation: number;
-}
-
-/** The owner of attempts: a mark, and how long no other owner may begin them, in milliseconds. */
-interface Ownership {
+  /** The mark of its owner. */
   readonly owner: string;
-  readonly ms: number;
+  /** How long no other owner may begin it, in milliseconds. */
+  readonly ownedMs: number;
+  /** The delivery's workflow makes it: then the delivery is no longer in the queue. */
+  readonly ofWorkflow: boolean;
 }
 
 export interface BegunAttempt {
@@ -128,49 +131,46 @@ export interface BegunAttempt {
  * Allocates the numbers of attempts before their requests leave. An attempt interrupted before its result was recorded is begun again
  * under the same number, once its owner has given it up or its time is over; by the same owner at any time, since it may not have
  * received the answer.
- * @param batch the batch that holds the deliveries: beginning one dispatches it; null: the relay or a delivery's own workflow begins
- * it, and no batch may hold it. Then its claim stays: a delivery is not dispatched before its workflow is started
  * @returns by delivery; missing if the number already has its result or another owner, the webhook has changed since it was read, the
- * delivery has ended, an operator has stopped it, or its batch is not `batch`
+ * delivery has ended, or an operator has stopped it
  */
 export async function beginAttempts(
   sql: Sql,
   attempts: readonly NewAttempt[],
-  batch: BatchRun | null,
-  { owner, ms }: Ownership,
-): Promise<Map<string, BegunAttempt>> {
+): Promise<ReadonlyMap<string, BegunAttempt>> {
   if (attempts.length === 0) return new Map();
-  const held = sql`d.batch_id is not distinct from ${batch?.id ?? null}::uuid`;
   const ids = attempts.map(({ deliveryId }) => deliveryId);
+  const ofWorkflow = attempts.flatMap((each) => (each.ofWorkflow ? [each.deliveryId] : []));
+  const leaves = sql`d.id = any(${ofWorkflow}::uuid[])`;
   const rows = await sql<(BegunAttempt & { id: string })[]>`
     with begun as (
       insert into attempts (delivery_id, number, generation, started_at, owner, owned_until)
-      select d.id, asked.number, asked.generation, clock_timestamp(), ${owner}::uuid,
-        clock_timestamp() + make_interval(secs => ${ms / 1_000}::float8)
+      select d.id, asked.number, asked.generation, clock_timestamp(), asked.owner,
+        clock_timestamp() + make_interval(secs => asked.owned_ms / 1000)
       from unnest(
         ${ids}::uuid[], ${attempts.map(({ number }) => number)}::int[],
-        ${attempts.map(({ generation }) => generation)}::int[]) as asked (delivery_id, number, generation)
+        ${attempts.map(({ generation }) => generation)}::int[], ${attempts.map(({ owner }) => owner)}::uuid[],
+        ${attempts.map(({ ownedMs }) => ownedMs)}::float8[]) as asked (delivery_id, number, generation, owner, owned_ms)
       -- One by one: the planner expects few of each, and would try every delivery with every webhook.
       cross join lateral (
         select d.id, d.webhook_id from deliveries d
-        where d.id = asked.delivery_id and d.state in ('pending', 'retrying') and d.operator_stop is null and ${held}
+        where d.id = asked.delivery_id and d.state in ('pending', 'retrying') and d.operator_stop is null
           and ${within(sql, sql`d.id`, ids)}
         limit 1) d
       -- By its id before any other condition: without statistics the planner would search all active ones.
       cross join lateral (
         select from (select * from webhooks where id = d.webhook_id offset 0) w
         where w.active and w.deleted_at is null and w.generation = asked.generation limit 1) w
-      where true
-        ${batch === null ? sql`` : sql`and exists (select from batches where id = ${batch.id} and run = ${batch.run})`}
       on conflict (delivery_id, number) do update
         set started_at = excluded.started_at, generation = excluded.generation, owner = excluded.owner, owned_until = excluded.owned_until
         where attempts.finished_at is null
           and (attempts.owned_until is null or attempts.owned_until < clock_timestamp() or attempts.owner = excluded.owner)
       returning delivery_id, started_at)
-    update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at)
-      ${batch === null ? sql`` : sql`, dispatched_at = coalesce(d.dispatched_at, begun.started_at), claimed_until = null`}
+    update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at),
+      dispatched_at = case when ${leaves} then coalesce(d.dispatched_at, begun.started_at) else d.dispatched_at end,
+      claimed_until = case when ${leaves} then null else d.claimed_until end
     from begun
-    where d.id = begun.delivery_id and d.operator_stop is null and d.state in ('pending', 'retrying') and ${held}
+    where d.id = begun.delivery_id and d.operator_stop is null and d.state in ('pending', 'retrying')
       and ${anyOf(sql, sql`d.id`, ids)}
     returning d.id, begun.started_at, d.window_started_at`;
   return new Map(rows.map(({ id, ...begun }) => [id, begun]));
@@ -185,6 +185,7 @@ export async function giveUpAttempt(sql: Sql, deliveryId: string, owner: string)
 
 export interface AttemptRecord {
   readonly deliveryId: string;
+  readonly webhookId: number;
   readonly number: number;
   /** The mark of the owner that made it. */
   readonly owner: string;
@@ -205,61 +206,78 @@ export interface AttemptRecord {
   readonly windowLost: boolean;
   /** So few attempts are left that the e-shop must be warned. */
   readonly lastCall: boolean;
+  /** How the delivery goes on in the queue; null: its workflow made the attempt. */
+  readonly plan: QueuePlan | null;
+}
+
+/** How a delivery goes on in the queue after an attempt: in the same step, so that a retry is never claimed before its time. */
+export interface QueuePlan {
+  /** The mark of its claim: only under this claim the plan is written. */
+  readonly claimId: string;
+  /** `start`: this process starts its workflow now; `pending`: the queue keeps it for that; `none`: it gets no workflow. */
+  readonly workflow: 'start' | 'pending' | 'none';
+  /** The policy's first wait, in milliseconds: after a change of the webhook meanwhile the next attempt is due no later. */
+  readonly firstWaitMs: number;
 }
 
 /**
  * Records the results of attempts and what follows from them in one statement. The first recorded result stays, except that a success
  * replaces a failure: of two requests made under one number by mistake, the accepted one counts. For an attempt that has another owner
  * by now, only a success is recorded: that owner has it under way.
- * @param batch the batch that made them: deliveries it did not deliver are requeued in the same statement
  * @returns the states afterwards, by delivery; missing if nothing changed
  */
 export async function recordAttempts(
   sql: Sql,
   records: readonly AttemptRecord[],
-  batch: BatchRun | null,
-): Promise<Map<string, StoredState>> {
+): Promise<ReadonlyMap<string, StoredState>> {
   if (records.length === 0) return new Map();
   const ids = records.map(({ deliveryId }) => deliveryId);
+  const rowsOf = records.map(({ plan, ...record }) => ({ ...record, ...plan }));
+  const soon = sql`f.next <= f."finishedAt" + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS})`;
+  const planned = sql`(d.dispatched_at is null and d.claim_id = f."claimId")`;
   const rows = await sql<{ id: string; state: StoredState }[]>`
     with finished as (
       update attempts a set finished_at = r."finishedAt", outcome = r.outcome, duration_ms = r."durationMs",
         status = r.status, error = r.error, response_excerpt = r."responseExcerpt", next_attempt_at = r."nextAttemptAt"
-      from json_to_recordset(${JSON.stringify(records)}::text::json) as r (
-        "deliveryId" uuid, number int, owner uuid, generation int, outcome text, "finishedAt" timestamptz, "durationMs" int,
-        status int, error text, "responseExcerpt" text, "nextAttemptAt" timestamptz, "lateMs" bigint, "windowLost" boolean)
+      from json_to_recordset(${JSON.stringify(rowsOf)}::text::json) as r (
+        "deliveryId" uuid, "webhookId" int, number int, owner uuid, generation int, outcome text, "finishedAt" timestamptz,
+        "durationMs" int, status int, error text, "responseExcerpt" text, "nextAttemptAt" timestamptz, "lateMs" bigint,
+        "windowLost" boolean, "claimId" uuid, workflow text, "firstWaitMs" float8)
       where a.delivery_id = r."deliveryId" and a.number = r.number and ${anyOf(sql, sql`a.delivery_id`, ids)}
         and (a.finished_at is null and a.owner = r.owner or r.outcome = 'success' and a.outcome is distinct from 'success')
       returning r.*),
     -- Without statistics the planner expects one row from a CTE that writes, and would look up all the ids again for each. From a
     -- series whose end it does not know it expects a thousand; behind a pooler it would know a parameter.
-    recorded as materialized (select finished.* from finished, generate_series(1, (select 1))),
+    recorded as materialized (
+      select finished.*,
+        case when finished."claimId" is not null and finished."nextAttemptAt" is not null
+            and finished.generation <> (select w.generation from webhooks w where w.id = finished."webhookId")
+          then least(finished."nextAttemptAt", finished."finishedAt" + make_interval(secs => finished."firstWaitMs" / 1000))
+          else finished."nextAttemptAt" end as next
+      from finished, generate_series(1, (select 1))),
     changed as (
       update deliveries d set
         state = case when f.outcome = 'success' then 'delivered' else 'retrying' end,
         attempts_made = greatest(d.attempts_made, f.number), last_attempt_at = f."finishedAt", last_status = f.status,
-        last_error = f.error, last_generation = f.generation, next_attempt_at = f."nextAttemptAt",
+        last_error = f.error, last_generation = f.generation,
+        next_attempt_at = f.next,
         late_ms = d.late_ms + f."lateMs", window_lost = f."windowLost",
         finished_at = case when f.outcome = 'success' then f."finishedAt" end,
-        dispatched_at = case
-          when f.outcome = 'success' and ${batch !== null} then coalesce(d.dispatched_at, now())
-          when d.batch_id is distinct from ${batch?.id ?? null}::uuid or d.batch_id is null then d.dispatched_at end
-        ${batch === null ? sql`` : requeueing(sql, batch, sql`f.outcome <> 'success'`, sql`f."nextAttemptAt"`)}
+        class = case when not ${planned} then d.class when f.outcome = 'success' then ${CLASS.delivered}::smallint
+          when ${soon} then ${CLASS.retry}::smallint else ${CLASS.undelivered}::smallint end,
+        due_at = case when not ${planned} then d.due_at when f.outcome <> 'success' and ${soon} then f.next else now() end,
+        claimed_until = case when ${planned} and f.workflow <> 'start' then null else d.claimed_until end,
+        claim_id = case when ${planned} and f.workflow <> 'start' then null else d.claim_id end,
+        dispatched_at = case when ${planned} and f.workflow = 'none' then now() else d.dispatched_at end
       from recorded f where d.id = f."deliveryId" and d.state in ('pending', 'retrying') and ${anyOf(sql, sql`d.id`, ids)}
-      returning d.id, d.state, d.batch_id, d.dispatched_at, d.webhook_id, f.generation, f."finishedAt" as at, f.error)
-    ${batch === null ? sql`` : countedIn(sql, batch)}
+      returning d.id, d.state, d.webhook_id, f.generation, f."finishedAt" as at, f.error)
     ${inLedger(sql, records)}
     select id, state from changed`;
   return new Map(rows.map(({ id, state }) => [id, state]));
 }
 
-/** The current generations of webhooks, by id; an attempt compares them with its own. */
-export async function webhookGenerations(
-  sql: Sql,
-  webhookIds: readonly number[],
-): Promise<Map<number, number>> {
-  if (webhookIds.length === 0) return new Map();
-  const rows = await sql<{ id: number; generation: number }[]>`
-    select id, generation from webhooks where id = any(${[...webhookIds]}::int[])`;
-  return new Map(rows.map(({ id, generation }) => [id, generation]));
+/** The current generation of a webhook, which an attempt compares with its own. @returns undefined if there is no such webhook */
+export async function webhookGeneration(sql: Sql, webhookId: number): Promise<number | undefined> {
+  const [row] = await sql<{ generation: number }[]>`select generation from webhooks where id = ${webhookId}`;
+  return row?.generation;
 }

@@ -2,12 +2,12 @@
 import { isOpen, type StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
-import { settleOrder } from '../outbox/keep-order.ts';
+import { settleOrdering } from '../outbox/keep-ordering.ts';
 import type { Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 
-/** The changes made by this run; a repeated run makes none. */
-interface CompensationNews {
+/** What this run changed; a repeated run changes nothing. */
+interface Transition {
   readonly eventType: EventType;
   readonly eshopId: number;
   readonly webhookId: number;
@@ -15,17 +15,17 @@ interface CompensationNews {
   readonly deactivated: 'retriesExhausted' | 'gone' | null;
 }
 
-interface Compensation {
+export interface Compensation {
   readonly state: StoredState;
   readonly attemptsMade: number;
   readonly lastError: string | null;
   readonly deactivatedGeneration: number | null;
-  readonly news: CompensationNews | null;
+  readonly transition: Transition | null;
 }
 
 interface LastTry
   extends Pick<Compensation, 'state' | 'attemptsMade' | 'lastError'>,
-    Pick<CompensationNews, 'eventType' | 'eshopId' | 'webhookId'> {
+    Pick<Transition, 'eventType' | 'eshopId' | 'webhookId'> {
   readonly lastGeneration: number | null;
   readonly lastOutcome: string | null;
 }
@@ -33,7 +33,8 @@ interface LastTry
 /**
  * The compensation's only transaction (docs/interface.md, D7): delivery → failed and, if the last attempt's generation
  * is still current, webhook → inactive with its deactivation and a change for the other deliveries. A repeated run
- * returns the same, without `news`.
+ * returns the same, without `transition`. After a 410 it takes effect at once, even while Temporal is away: the delivery's workflow
+ * finds it done, and mails.
  */
 export async function compensate(sql: Pool, deliveryId: string): Promise<Compensation> {
   const compensation = await transaction(sql, async (tx): Promise<Compensation> => {
@@ -42,14 +43,20 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
       from deliveries d left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made
       where d.id = ${deliveryId} for update of d`;
     if (delivery === undefined) {
-      return { state: 'canceled', attemptsMade: 0, lastError: null, deactivatedGeneration: null, news: null };
+      return {
+        state: 'canceled',
+        attemptsMade: 0,
+        lastError: null,
+        deactivatedGeneration: null,
+        transition: null,
+      };
     }
     const { state, attemptsMade, lastError, eshopId, webhookId, eventType } = delivery;
     if (!isOpen(state)) {
       const [mine] = await tx<{ generation: number }[]>`
         select generation from deactivations where webhook_id = ${webhookId} and delivery_id = ${deliveryId}`;
       const deactivatedGeneration = mine?.generation ?? null;
-      return { state, attemptsMade, lastError, deactivatedGeneration, news: null };
+      return { state, attemptsMade, lastError, deactivatedGeneration, transition: null };
     }
     await tx`
       update deliveries set state = 'failed', finished_at = now(), next_attempt_at = null where id = ${deliveryId}`;
@@ -69,10 +76,10 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
       attemptsMade,
       lastError,
       deactivatedGeneration: deactivated?.generation ?? null,
-      news: { eventType, eshopId, webhookId, deactivated: deactivated === undefined ? null : reason },
+      transition: { eventType, eshopId, webhookId, deactivated: deactivated === undefined ? null : reason },
     };
   });
   // The next delivery in its ordering group goes on.
-  await settleOrder(sql, { records: [deliveryId] });
+  await settleOrdering(sql, { records: [deliveryId] });
   return compensation;
 }

@@ -2,7 +2,8 @@
 
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import { settleOrder } from '../outbox/keep-order.ts';
+import { settleOrdering } from '../outbox/keep-ordering.ts';
+import { windowNotBegun } from '../outbox/outbox.ts';
 import type { Pool, Sql } from '../pool.ts';
 
 /**
@@ -16,16 +17,7 @@ export async function spendRetries(sql: Sql, deliveryId: string, attemptsMade: n
 }
 
 /**
- * For a delivery `d` whose first attempt was begun and given up: its window will begin with the attempt that is made. A window that
- * began in another way, such as by `startWindow`, stays.
- */
-export const windowNotBegun = (sql: Sql) => sql`
-    window_started_at = case when d.window_started_at is not null and not exists (
-      select from attempts a where a.delivery_id = d.id and a.number = 1 and a.finished_at is null and a.owned_until is null and a.started_at = d.window_started_at)
-      then d.window_started_at end`;
-
-/**
- * Reschedules an attempt that cannot be made now, without making it late.
+ * Reschedules an attempt of a workflow that cannot be made now, without making it late.
  * @param attemptsMade as read: an attempt recorded meanwhile keeps its own plan
  */
 export async function deferAttempt(
@@ -61,7 +53,7 @@ export async function closeDelivery(
   error: string | null = null,
 ): Promise<{ readonly state: StoredState; readonly closed: EventType | null }> {
   const closed = await closeOpen(sql, deliveryId, state, error);
-  if (closed?.ordered === true) await settleOrder(sql, { records: [deliveryId] });
+  if (closed?.ordered === true) await settleOrdering(sql, { records: [deliveryId] });
   const [row] = await sql<{ state: StoredState }[]>`select state from deliveries where id = ${deliveryId}`;
   return { state: row?.state ?? 'canceled', closed: closed?.eventType ?? null };
 }

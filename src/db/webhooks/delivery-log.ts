@@ -2,7 +2,7 @@
 import type { AttemptOutcome, DeliveryState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
-import { waitsFor } from '../outbox/order.ts';
+import { waitsFor } from '../outbox/ordering.ts';
 import type { ClaimedDelivery } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 import type { CanceledBy } from './deliveries.ts';
@@ -72,15 +72,15 @@ export function selectDeliveries(sql: Sql) {
     from deliveries d join webhooks w on w.id = d.webhook_id`;
 }
 
-/** The e-shop of a delivery, and the workflow that it belongs to. */
+/** The e-shop of a delivery, and its workflow's name. */
 interface DeliveryTarget extends Omit<ClaimedDelivery, 'receiverHost'> {
-  /** The batch that holds it; null: it has a workflow of its own. */
-  readonly batchId: string | null;
+  /** Temporal does not have its workflow yet: the database decides about it. */
+  readonly queued: boolean;
 }
 
 export async function deliveryTarget(sql: Sql, id: string): Promise<DeliveryTarget | null> {
   const [row] = await sql<DeliveryTarget[]>`
-    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id
+    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.dispatched_at is null as queued
     from deliveries d where d.id = ${id}`;
   return row ?? null;
 }

@@ -1,4 +1,5 @@
 /** Operator actions on deliveries, recorded with their effects. The database decides: a workflow may remember an older state. */
+import type { EventType } from '../../domain/event-types.ts';
 import {
   type ActionName,
   type ActionTarget,
@@ -11,9 +12,10 @@ import {
   whatFollows,
 } from '../../domain/operator-action.ts';
 import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
+import { settleOrdering } from '../outbox/keep-ordering.ts';
 import { notifierOf } from '../outbox/notify.ts';
-import { waits, waitsFor } from '../outbox/order.ts';
-import { CLASS } from '../outbox/outbox.ts';
+import { waits, waitsFor } from '../outbox/ordering.ts';
+import { CLASS, waitAsItIs } from '../outbox/outbox.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import type { WaitsFor } from './delivery-log.ts';
@@ -21,6 +23,7 @@ import type { WaitsFor } from './delivery-log.ts';
 interface ActionTargetRow
   extends Omit<ActionTarget, 'webhook' | 'mostAttempts' | 'behind' | 'windowEndsAt' | 'hold'> {
   readonly id: string;
+  readonly eventType: EventType;
   readonly active: boolean;
   readonly deleted: boolean;
   readonly waitsFor: WaitsFor | null;
@@ -52,31 +55,67 @@ export async function recordOperatorAction(
     const known = before.find(({ id }) => id === asked.id);
     const delivery = actionTarget(row, policy);
     if (known !== undefined) {
-      return { accepted: true, sentence: whatFollows(known.action, delivery), at: known.at };
+      return { accepted: true, sentence: whatFollows(known.action, delivery), at: known.at, ended: null };
     }
     const at = row.now.toISOString();
     const answer = answerTo(asked.action, delivery);
-    if (!answer.accepted) return { ...answer, at };
+    if (!answer.accepted) return { ...answer, at, ended: null };
     const { action } = asked;
     const actions = [...before, { ...asked, at } satisfies OperatorAction].slice(-KEPT);
-    // Requeued by a batch: the relay starts its workflow, which carries out the action.
-    const requeued = tx`dispatched_at is null and class in (${CLASS.retry}, ${CLASS.workflow})`;
-    // A delivery given up no longer waits for the one ahead or for its recovery: it is claimed, and its workflow ends it.
-    const freed = tx`${action} = 'giveUp' and dispatched_at is null and class in (${CLASS.inOrder}, ${CLASS.recovered})`;
     await tx`
       update deliveries set operator_actions = ${JSON.stringify(actions)}::text::jsonb,
         operator_stop = ${STOP_AFTER[action]},
-        next_attempt_at = case
-          when ${action === 'tryNow'} or (${action === 'giveUp'} and ${requeued})
-          then clock_timestamp() else next_attempt_at end,
-        class = case when ${freed} then ${CLASS.fresh} else class end,
-        due_at = case when ${action === 'tryNow' || action === 'giveUp'} and ${requeued} or ${freed} then now() else due_at end
+        next_attempt_at = case when ${action === 'tryNow'} then clock_timestamp() else next_attempt_at end
       where id = ${deliveryId}`;
-    return { ...answer, at };
+    if (row.queued)
+      await IN_QUEUE[action](tx, deliveryId, { canceledBy: asked.user === true ? 'user' : 'operator' });
+    return {
+      ...answer,
+      at,
+      ended: row.queued && action === 'giveUp' && row.underWay === null ? row.eventType : null,
+    };
   });
-  if (asked.action === 'giveUp' && result?.accepted === true) notifierOf(sql).notify(['fresh']);
-  return result;
+  if (result === null) return null;
+  const { ended, ...answer } = result;
+  if (!answer.accepted) return answer;
+  const notifier = notifierOf(sql);
+  if (ended !== null) {
+    notifier.ended([ended], 'canceled');
+    await settleOrdering(sql, { records: [deliveryId] });
+  }
+  notifier.notify(['fresh', 'retry', 'undelivered']);
+  return answer;
 }
+
+/**
+ * The effect on a delivery that waits in the queue: Temporal does not know it, and need not be asked. One that waits for its turn in
+ * its record stays where it is, unless it is given up.
+ */
+const IN_QUEUE: Readonly<
+  Record<
+    ActionName,
+    (tx: Sql, id: string, how: { readonly canceledBy: 'user' | 'operator' }) => Promise<unknown>
+  >
+> = {
+  tryNow: (tx, id) => tx`
+    update deliveries set class = ${CLASS.retry}, due_at = now() where id = ${id} and class <> ${CLASS.ordered}`,
+  // Its workflow holds it, and ends it with its window.
+  hold: (tx, id) => tx`
+    update deliveries set class = ${CLASS.undelivered}, due_at = now() where id = ${id} and class <> ${CLASS.ordered}`,
+  resume(tx, id) {
+    const { deliveryClass, dueAt } = waitAsItIs(tx);
+    return tx`
+      update deliveries d set class = ${deliveryClass}, due_at = ${dueAt} from webhooks w
+      where d.id = ${id} and w.id = d.webhook_id and d.class <> ${CLASS.ordered}`;
+  },
+  // One that was attempted gets a workflow, which shows its end. An attempt under way may still be accepted.
+  giveUp: (tx, id, { canceledBy }) => tx`
+    update deliveries d set state = 'canceled', canceled_by = ${canceledBy}, finished_at = clock_timestamp(), next_attempt_at = null,
+      claimed_until = null, claim_id = null, class = ${CLASS.undelivered}, due_at = now(),
+      dispatched_at = case when d.attempts_made = 0 then now() end
+    where d.id = ${id} and not exists (
+      select from attempts a where a.delivery_id = d.id and a.finished_at is null and a.owned_until > clock_timestamp())`,
+};
 
 const STOP_AFTER: Readonly<Record<ActionName, OperatorStop | null>> = {
   tryNow: null,
@@ -99,7 +138,7 @@ export async function readActionTargets(
 function targetRows(sql: Sql, deliveryIds: readonly string[]) {
   return sql<ActionTargetRow[]>`
     select d.id, d.state, d.webhook_id, w.active, w.deleted_at is not null as deleted, d.attempts_made, d.next_attempt_at,
-           d.dispatched_at is null or d.batch_id is not null as queued, ${waits(sql, 'd')} as in_order,
+           d.event_type, d.dispatched_at is null as queued, ${waits(sql, 'd')} as in_order,
            ${waitsFor(sql)} as waits_for, d.window_started_at, d.operator_stop, d.operator_actions,
            (select a.number from attempts a
             where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null
@@ -109,7 +148,16 @@ function targetRows(sql: Sql, deliveryIds: readonly string[]) {
 }
 
 function actionTarget(row: ActionTargetRow, policy: RetryPolicy): ActionTarget {
-  const { active, deleted, waitsFor, windowStartedAt, operatorStop, operatorActions, ...target } = row;
+  const {
+    active,
+    deleted,
+    waitsFor,
+    windowStartedAt,
+    operatorStop,
+    operatorActions,
+    eventType: _,
+    ...target
+  } = row;
   return {
     ...target,
     webhook: deleted ? 'deleted' : active ? 'active' : 'inactive',

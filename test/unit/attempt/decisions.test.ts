@@ -6,15 +6,15 @@ import {
   justMissed,
   lostTimeMs,
   recordOf,
-  refusalOf,
-  refused,
+  skipped,
+  skipReasonOf,
   unplannedWait,
 } from '../../../src/attempt/decisions.ts';
-import type { AttemptOrder, Refusal } from '../../../src/attempt/outcome.ts';
+import type { AttemptCommand, SkipReason } from '../../../src/attempt/outcome.ts';
 import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
 import { at, begun, MINUTE, NOW, policy, refusedByReceiver, untried, waiting } from './delivery.ts';
 
-const order: AttemptOrder = {
+const order: AttemptCommand = {
   deliveryId: waiting.id,
   policy,
   lastChance: false,
@@ -22,7 +22,7 @@ const order: AttemptOrder = {
 };
 
 describe('whether a request may leave', () => {
-  test.each<[string, Partial<DeliveryForAttempt>, Partial<AttemptOrder>, Refusal | null]>([
+  test.each<[string, Partial<DeliveryForAttempt>, Partial<AttemptCommand>, SkipReason | null]>([
     ['due: it may', {}, {}, null],
     ['delivered', { state: 'delivered' }, {}, 'closed'],
     ['expired', { state: 'expired' }, {}, 'closed'],
@@ -48,17 +48,17 @@ describe('whether a request may leave', () => {
     ['the last moment of the window', { now: at(55 * MINUTE) }, {}, null],
     ['the window over, and this the last chance', { now: at(55 * MINUTE + 1) }, { lastChance: true }, null],
   ])('%s', (_, delivery, asked, expected) => {
-    expect(refusalOf({ ...waiting, ...delivery }, { ...order, ...asked })).toBe(expected);
+    expect(skipReasonOf({ ...waiting, ...delivery }, { ...order, ...asked })).toBe(expected);
   });
 
   test('never tried: it may, window or not', () => {
-    expect(refusalOf(untried, { ...order, expectedNumber: null })).toBeNull();
-    expect(refusalOf({ ...untried, windowStartedAt: at(-MINUTE) }, order)).toBeNull();
+    expect(skipReasonOf(untried, { ...order, expectedNumber: null })).toBeNull();
+    expect(skipReasonOf({ ...untried, windowStartedAt: at(-MINUTE) }, order)).toBeNull();
   });
 
   describe('before its time', () => {
     const early = { nextAttemptAt: at(1_001) };
-    test.each<[string, Partial<DeliveryForAttempt>, number | null, Refusal | null]>([
+    test.each<[string, Partial<DeliveryForAttempt>, number | null, SkipReason | null]>([
       ['ordered by an operator: at once', early, null, null],
       ['by a caller that counts as the records do: at once', early, 2, null],
       ['by a caller that is behind the records', early, 1, 'notDue'],
@@ -66,7 +66,7 @@ describe('whether a request may leave', () => {
       ['behind the records, and due', {}, 1, null],
       ['behind the records, and the webhook changed since', { ...early, generation: 3 }, 1, null],
     ])('%s', (_, delivery, expectedNumber, expected) => {
-      expect(refusalOf({ ...waiting, ...delivery }, { ...order, expectedNumber })).toBe(expected);
+      expect(skipReasonOf({ ...waiting, ...delivery }, { ...order, expectedNumber })).toBe(expected);
     });
   });
 });
@@ -84,12 +84,12 @@ describe('a plan just missed', () => {
 
 describe('what a refused attempt answers', () => {
   test('the reason', () => {
-    expect(refused(waiting, 'inactive')).toEqual({ kind: 'notAttempted', reason: 'inactive' });
+    expect(skipped(waiting, 'inactive')).toEqual({ kind: 'notAttempted', reason: 'inactive' });
   });
   test('delivered already: the success that nobody heard of', () => {
     const delivered = { ...waiting, state: 'delivered', attemptsMade: 4, lastStatus: 202 } as const;
-    expect(refused(delivered, 'closed')).toEqual({ kind: 'delivered', number: 4, status: 202 });
-    expect(refused({ ...delivered, lastStatus: null }, 'closed')).toMatchObject({ status: 200 });
+    expect(skipped(delivered, 'closed')).toEqual({ kind: 'delivered', number: 4, status: 202 });
+    expect(skipped({ ...delivered, lastStatus: null }, 'closed')).toMatchObject({ status: 200 });
   });
 });
 

@@ -1,21 +1,13 @@
-/**
- * The second half of attempts: the request, and the recording of its result. The steps are the same for one delivery or many.
- */
+/** The second half of an attempt: the request, and the recording of its result. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { settleOrder } from '../db/outbox/keep-order.ts';
-import {
-  type AttemptRecord,
-  giveUpAttempt,
-  recordAttempts,
-  webhookGenerations,
-} from '../db/webhooks/attempts.ts';
-import type { BatchRun } from '../db/webhooks/batches.ts';
+import { type AttemptRecord, giveUpAttempt, webhookGeneration } from '../db/webhooks/attempts.ts';
 import type { AttemptResult } from '../delivery/sender.ts';
 import { endAttemptSpan, endInterrupted } from './attempt-span.ts';
-import type { AttemptDeps, ReadyAttempt } from './begin-attempts.ts';
+import type { AttemptDeps, ReadyAttempt } from './begin-attempt.ts';
+import { compensateAndReport } from './compensate.ts';
 import { recordOf } from './decisions.ts';
 import { InternalFailure, LookupsFull } from './internal-failure.ts';
-import type { AttemptTerms } from './outcome.ts';
+import type { AttemptCommand } from './outcome.ts';
 import { LEAVES_WITHIN_MS } from './ownership.ts';
 import { toFirstByte } from './stretches.ts';
 
@@ -67,64 +59,40 @@ export async function send(
   }
 }
 
-/**
- * Records results in one statement; retries for some seconds.
- * @param batch the batch that made the attempts; null: the relay or the deliveries' own workflows did
- */
+/** Records a result and what follows from it; retries for some seconds. */
 export async function record(
-  deps: Pick<AttemptDeps, 'sql' | 'execute' | 'watch'>,
-  attempts: readonly AnsweredAttempt[],
-  terms: Pick<AttemptTerms, 'policy' | 'lastChance'>,
-  batch: BatchRun | null,
-): Promise<RecordedAttempt[]> {
+  deps: Pick<AttemptDeps, 'sql' | 'statements' | 'watch' | 'log'>,
+  attempt: AnsweredAttempt,
+  command: Pick<AttemptCommand, 'policy' | 'lastChance' | 'queue'>,
+): Promise<RecordedAttempt> {
+  const { sql, statements, watch, log } = deps;
+  const { delivery, result, span } = attempt;
+  const { id, webhookId, ordering } = delivery;
   try {
-    return await recordAll(deps, attempts, terms, batch);
-  } catch (error) {
-    for (const { span } of attempts) endInterrupted(span);
-    throw error;
-  }
-}
-
-async function recordAll(
-  { sql, execute, watch }: Pick<AttemptDeps, 'sql' | 'execute' | 'watch'>,
-  attempts: readonly AnsweredAttempt[],
-  terms: Pick<AttemptTerms, 'policy' | 'lastChance'>,
-  batch: BatchRun | null,
-): Promise<RecordedAttempt[]> {
-  const gone = attempts.filter(({ result }) => result.outcome === 'gone');
-  const webhookIds = [...new Set(gone.map(({ delivery }) => delivery.webhookId))];
-  const generations = await withRetries(() => webhookGenerations(sql, webhookIds));
-  const records = attempts.map((attempt) => {
-    const { delivery, result } = attempt;
+    const gone = result.outcome === 'gone';
     const stillCurrent =
-      result.outcome !== 'gone' || generations.get(delivery.webhookId) === delivery.generation;
-    return recordOf(delivery, terms, { ...attempt, stillCurrent });
-  });
-  const states = await withRetries(() => execute((by) => recordAttempts(by, records, batch)));
-  for (const [index, attempt] of attempts.entries()) {
-    const { delivery, span } = attempt;
-    const recorded = records[index];
-    if (recorded === undefined) continue;
+      !gone || (await withRetries(() => webhookGeneration(sql, webhookId))) === delivery.generation;
+    const recorded = recordOf(delivery, command, { ...attempt, stillCurrent });
+    const state = await withRetries(() => statements.record(recorded));
     const way = toFirstByte(attempt);
     span.within(() => watch.attempted({ ...recorded, delivery, toFirstByte: way }));
     endAttemptSpan(span, recorded, way);
-    if (states.get(delivery.id) === 'delivered') watch.ended(delivery.eventType, 'delivered');
+    if (state === 'delivered') {
+      watch.ended(delivery.eventType, 'delivered');
+      // Deliveries behind it go at once. If this fails, the reconciler repairs it.
+      if (ordering !== 'none') await statements.settle({ id, ordering }).catch(() => {});
+    }
+    if (state !== undefined && recorded.outcome === 'gone') {
+      // No further request leaves, even while Temporal is away. If this fails, the workflow does it.
+      await compensateAndReport(sql, watch, id).catch((error: unknown) =>
+        log.warn({ deliveryId: id, err: error }, 'the compensation after a 410 is left to the workflow'),
+      );
+    }
+    return { record: recorded, changed: state !== undefined };
+  } catch (error) {
+    endInterrupted(span);
+    throw error;
   }
-  // Deliveries behind them go at once. If this fails, the reconciler repairs it.
-  const ended = attempts.filter(
-    ({ delivery: { id, ordering } }) => ordering !== 'none' && states.get(id) === 'delivered',
-  );
-  if (ended.length > 0) {
-    const records = ended.map(({ delivery }) => delivery.id);
-    const latest = ended.some(({ delivery }) => delivery.ordering === 'latest');
-    const [eshopId, another] = new Set(ended.map(({ delivery }) => delivery.eshopId));
-    const scope = {
-      records,
-      ...(eshopId === undefined || another !== undefined ? {} : { ofEshop: eshopId }),
-    };
-    await settleOrder(sql, scope, latest).catch(() => {});
-  }
-  return records.map((each) => ({ record: each, changed: states.has(each.deliveryId) }));
 }
 
 /** Retries a step on our own database for some seconds. */

@@ -11,59 +11,46 @@ import type { Pool, Sql } from '../pool.ts';
 import { notifierOf } from './notify.ts';
 import {
   kindOf,
-  mayNotGo,
-  openAhead,
-  openBehind,
   ordered,
   outside,
+  predecessors,
   sameRecord,
+  successors,
   untouched,
   waits,
-} from './order.ts';
+} from './ordering.ts';
 import { CLASS, leaseEnd, type QueuedDelivery, queuedColumns, writtenIn } from './outbox.ts';
 
 /** The records to settle. */
-type OrderScope =
-  /** The records of these deliveries; with their e-shop, if they are all of one. */
-  { readonly records: readonly string[]; readonly ofEshop?: number } | { readonly eshopId: number } | 'all';
+type OrderingScope =
+  /** The records of these deliveries. */
+  { readonly records: readonly string[] } | { readonly eshopId: number } | 'all';
 
 /**
  * Keeps the order among deliveries just claimed: where only the latest counts, a newer event supersedes an older one; a delivery behind
  * another goes back to wait.
- * @param resumed batches of earlier claims: their processes may have died before this check, and a batch attempts all its deliveries
  * @returns those that may go on
  */
-export async function keepOrder(
+export async function keepOrdering(
   sql: Pool,
   claimed: readonly QueuedDelivery[],
-  resumed: readonly string[] = [],
 ): Promise<readonly QueuedDelivery[]> {
-  const ids = claimed.filter(({ mayNotGo }) => mayNotGo).map(({ id }) => id);
-  if (resumed.length > 0) ids.push(...(await mayNotGoIn(sql, resumed)));
+  const ids = claimed.filter(({ isBlocked }) => isBlocked).map(({ id }) => id);
   if (ids.length === 0) return claimed;
   const superseded = await supersede(sql, sql`deliveries d`, (alias) =>
     anyOf(sql, sql`${sql(alias)}.id`, ids),
   );
   const aside = await sql<{ id: string }[]>`
-    update deliveries d set class = ${CLASS.inOrder}, claimed_until = null, batch_id = null
+    update deliveries d set class = ${CLASS.ordered}, claimed_until = null, claim_id = null
     from webhooks w
     where ${anyOf(sql, sql`d.id`, ids)} and w.id = d.webhook_id and ${untouched(sql, 'd')} and d.dispatched_at is null
       and ${ordered(sql)} and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp'
-      and (not w.active or exists (select ${openAhead(sql)}))
+      and (not w.active or exists (select ${predecessors(sql)}))
     returning d.id`;
   const gone = new Set([...superseded, ...aside.map(({ id }) => id)]);
   // If this fails, the reconciler repairs it, and the rest of the claim goes on.
-  if (gone.size > 0) await settleOrder(sql, { records: [...gone] }).catch(() => {});
+  if (gone.size > 0) await settleOrdering(sql, { records: [...gone] }).catch(() => {});
   return claimed.filter(({ id }) => !gone.has(id));
-}
-
-/** Deliveries in these batches that have not begun and may have to leave. */
-async function mayNotGoIn(sql: Sql, batchIds: readonly string[]): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select d.id from deliveries d join webhooks w on w.id = d.webhook_id
-    where d.batch_id = any(${[...batchIds]}::uuid[]) and d.state in ('pending', 'retrying') and d.dispatched_at is null
-      and ${mayNotGo(sql)}`;
-  return rows.map(({ id }) => id);
 }
 
 /** The most records per statement: hundreds of thousands may wait, and a statement may take ten seconds. Fewer: more statements. */
@@ -74,16 +61,16 @@ const RECORDS_AT_ONCE = 500;
  * those it lets go as fresh, if no others wait.
  * @param replaced whether to look for superseded ones; any missed here are found when they are claimed
  */
-export async function settleOrder(sql: Pool, scope: OrderScope, replaced = true): Promise<void> {
+export async function settleOrdering(sql: Pool, scope: OrderingScope, replaced = true): Promise<void> {
   if (scope !== 'all' && 'records' in scope) {
     const records = sql`(
       select distinct e.eshop_id, e.entity_id from deliveries e where ${anyOf(sql, sql`e.id`, scope.records)})`;
-    return await settleRecords(sql, records, replaced, scope.ofEshop);
+    return await settleRecords(sql, records, replaced, notifierOf(sql).hasRoom());
   }
   for (let page = await recordsThatWait(sql, scope); page.length > 0; ) {
     const records = sql`unnest(
       ${page.map(({ eshopId }) => eshopId)}::int[], ${page.map(({ entityId }) => entityId)}::text[])`;
-    await settleRecords(sql, sql`(select * from ${records} as of (eshop_id, entity_id))`, replaced);
+    await settleRecords(sql, sql`(select * from ${records} as of (eshop_id, entity_id))`, replaced, false);
     page = await recordsThatWait(sql, scope, page.at(-1));
   }
 }
@@ -100,7 +87,8 @@ async function recordsThatWait(
   { eshopId, entityId }: OrderedRecord = { eshopId: 0, entityId: '' },
 ): Promise<OrderedRecord[]> {
   // A literal: with a parameter the planner would not use the index, which has only these.
-  const next = sql`select d.eshop_id, d.entity_id from deliveries d where d.class = 5 and d.dispatched_at is null
+  const ordered = sql.unsafe(String(CLASS.ordered));
+  const next = sql`select d.eshop_id, d.entity_id from deliveries d where d.class = ${ordered} and d.dispatched_at is null
     ${scope === 'all' ? sql`` : sql`and d.eshop_id = ${scope.eshopId}`}`;
   const first = sql`order by d.eshop_id, d.entity_id limit 1`;
   return await sql<OrderedRecord[]>`
@@ -112,17 +100,19 @@ async function recordsThatWait(
     select eshop_id, entity_id from record limit ${RECORDS_AT_ONCE}`;
 }
 
-/** @param records as SQL, each once: eshop_id, entity_id */
+/**
+ * @param records as SQL, each once: eshop_id, entity_id
+ * @param claims whether this process claims those that it lets go
+ */
 async function settleRecords(
   sql: Pool,
   records: postgres.Fragment,
   replaced: boolean,
-  ofEshop?: number,
+  claims: boolean,
 ): Promise<void> {
   const notifier = notifierOf(sql);
   const waiting = waitingOf(sql, records);
   if (replaced) await supersede(sql, waiting, (alias) => waits(sql, alias));
-  const claims = ofEshop !== undefined && notifier.hasRoom(ofEshop);
   const putBack = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
     update deliveries d set due_at = now(),
       -- Where it took over failed attempts, neither an import nor a pause of the recovery may delay the next one.
@@ -133,7 +123,8 @@ async function settleRecords(
       state = case when d.attempts_made > 0 then 'retrying' else d.state end,
       next_attempt_at = case when d.attempts_made > 0 then now() else d.next_attempt_at end,
       claimed_until = case when ${claims} and d.recovery_id is null and d.bulk is null and d.attempts_made = 0 and not (
-        w.ordering = 'latest' and exists (select ${openBehind(sql)})) then ${leaseEnd(sql)} end
+        w.ordering = 'latest' and exists (select ${successors(sql)})) then ${leaseEnd(sql)} end,
+      claim_id = gen_random_uuid()
     from webhooks w
     -- An array: without statistics the planner would join all deliveries.
     where w.id = d.webhook_id and d.id = any(array(
@@ -144,8 +135,8 @@ async function settleRecords(
         from ${waiting} join webhooks w on w.id = d.webhook_id
         where ${waits(sql, 'd')} and (w.active or w.deleted_at is not null)) each
       order by each.webhook_id, each.entity_id, each.kind, each.recovery_id, each.alone, each.sequence))
-      and ${waits(sql, 'd')} and (not ${ordered(sql)} or not exists (select ${openAhead(sql)}))
-    returning ${queuedColumns(sql, 'd')}, false as may_not_go, d.claimed_until is not null as claimed`;
+      and ${waits(sql, 'd')} and (not ${ordered(sql)} or not exists (select ${predecessors(sql)}))
+    returning ${queuedColumns(sql, 'd')}, false as is_blocked, d.claimed_until is not null as claimed`;
   const taken = putBack.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
   notifier.notify(putBack.length > taken.length ? ['fresh', 'bulk', 'recovered'] : [], taken);
 }
@@ -164,9 +155,12 @@ interface Superseded {
   readonly eventType: EventType;
 }
 
-/** Tells the notifier, which counts them. @returns their ids */
-function told(sql: Pool, rows: readonly Superseded[]): string[] {
-  notifierOf(sql).superseded(rows.map(({ eventType }) => eventType));
+/** Reports them. @returns their ids */
+function reported(sql: Pool, rows: readonly Superseded[]): string[] {
+  notifierOf(sql).ended(
+    rows.map(({ eventType }) => eventType),
+    'superseded',
+  );
   return rows.map(({ id }) => id);
 }
 
@@ -181,15 +175,15 @@ async function supersede(
 ): Promise<string[]> {
   const rows = await sql<Superseded[]>`
     update deliveries old set state = 'superseded', superseded_by = replaced.newest, finished_at = clock_timestamp(),
-      next_attempt_at = null, dispatched_at = now(), claimed_until = null, batch_id = null
+      next_attempt_at = null, dispatched_at = now(), claimed_until = null, claim_id = null
     from (
       select d.id, newest.id as newest from ${of} join webhooks w on w.id = d.webhook_id
       cross join lateral (
-        select n.id ${openBehind(sql)} order by n.sequence desc limit 1) newest
+        select n.id ${successors(sql)} order by n.sequence desc limit 1) newest
       where ${which('d')} and w.ordering = 'latest' and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp') replaced
     where old.id = replaced.id and ${which('old')} and ${untouched(sql, 'old')} and old.dispatched_at is null
     returning old.id, old.event_type`;
-  return told(sql, rows);
+  return reported(sql, rows);
 }
 
 /**
@@ -230,7 +224,7 @@ export async function supersedeRetries(sql: Pool, ids: readonly string[]): Promi
       from (select distinct on (superseded_by) * from ended order by superseded_by, attempts_made desc, id) ended
       where n.id = ended.superseded_by and ${waits(sql, 'n')} and n.attempts_made <= ended.attempts_made)
     select id, event_type from ended`;
-  const ended = new Set(told(sql, rows));
-  if (ended.size > 0) await settleOrder(sql, { records: [...ended] });
+  const ended = new Set(reported(sql, rows));
+  if (ended.size > 0) await settleOrdering(sql, { records: [...ended] });
   return ended;
 }

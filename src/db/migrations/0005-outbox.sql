@@ -1,4 +1,4 @@
--- The changes that Temporal must learn of besides deliveries, and batches.
+-- The changes that Temporal must learn of besides deliveries.
 
 -- Written in the transaction of the change. A change of a webhook is passed on to its open deliveries, in the order of their ids.
 -- A further change waits for the one under way, and covers all that come until it begins itself.
@@ -21,18 +21,3 @@ create index outbox_by_webhook on outbox (webhook_id) where kind = 'webhookChang
 create index outbox_by_eshop on outbox (kind, eshop_id, due_at, id);
 -- Whether a pre-order has a change that has not been passed on.
 create index outbox_releases_by_order on outbox (eshop_id, eshop_order_id) where kind = 'orderReleaseChanged';
-
--- Batches: one workflow makes one attempt for each of many deliveries. A row exists once its batch has begun, and is kept for a
--- while after the end: its workflow reads the counts.
-create table batches (
-  id uuid primary key,
-  -- The execution that may begin attempts: one that Temporal has given up but that still runs may not.
-  run uuid not null,
-  delivered integer not null default 0,
-  requeued integer not null default 0,
-  -- Deferred for lack of a permit.
-  deferred integer not null default 0,
-  finished_at timestamptz
-);
-create index batches_finished on batches (finished_at) where finished_at is not null;
-create index batches_open on batches (id) where finished_at is null;

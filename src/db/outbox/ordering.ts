@@ -1,6 +1,6 @@
 /**
  * In order, per record (docs/interface.md, D16). An ordering group is the deliveries of one record to one receiver (scheme, host,
- * port), of webhooks with an order. A delivery claimed behind an older one of its group waits in a class of its own, `CLASS.inOrder`;
+ * port), of webhooks with an order. A delivery claimed behind an older one of its group waits in a class of its own, `CLASS.ordered`;
  * when a delivery ends, the next one of its group may go (`keep-order.ts`).
  */
 import { eventTypes } from '../../domain/event-types.ts';
@@ -33,7 +33,7 @@ export const ordered = (sql: Sql) => sql`(w.ordering <> 'none' and w.deleted_at 
  * Older open deliveries `o` of the group of `d`, to the webhook `w`. A delivery held by an inactive webhook blocks no other once its
  * request is over; nor does one whose webhook has moved to another receiver, once its request to the old one is.
  */
-export const openAhead = (sql: Sql) => sql`
+export const predecessors = (sql: Sql) => sql`
   from deliveries o join webhooks ow on ow.id = o.webhook_id
   where o.state in ('pending', 'retrying') and o.sequence < d.sequence and ${sameRecord(sql, 'o', 'd')} and ow.ordering <> 'none'
     and (ow.receiver = w.receiver and ow.active and ow.deleted_at is null or exists (
@@ -42,27 +42,27 @@ export const openAhead = (sql: Sql) => sql`
         and (ow.receiver = w.receiver or a.generation <> ow.generation)))`;
 
 /** Older open deliveries of the group of a delivery being written now, of an event `f` at the webhook `w`. */
-export const openAheadOfNew = (sql: Sql) => sql`
+export const predecessorsOfNew = (sql: Sql) => sql`
   from (select w.eshop_id, f.type as event_type, f.entity_id, f.sequence, null::uuid as recovery_id, null::uuid as id) d, lateral (
-    select ${openAhead(sql)}) ahead`;
+    select ${predecessors(sql)}) ahead`;
 
 /** Newer open deliveries `n` of the record of `d` at its webhook that are not about to be canceled. */
-export const openBehind = (sql: Sql) => sql`
+export const successors = (sql: Sql) => sql`
   from deliveries n
   where n.webhook_id = d.webhook_id and n.sequence > d.sequence and n.state in ('pending', 'retrying') and ${sameRecord(sql, 'n', 'd')}
     and n.operator_stop is distinct from 'giveUp'`;
 
 /**
- * Whether `d`, to the webhook `w`, may have to wait or to end: `keepOrder` decides. If not now, it never will, since any older one was
+ * Whether `d`, to the webhook `w`, may have to wait or to end: `keepOrdering` decides. If not now, it never will, since any older one was
  * committed before it.
  */
-export const mayNotGo = (sql: Sql) => sql`
+export const isBlocked = (sql: Sql) => sql`
   (${ordered(sql)} and (
-    not w.active or exists (select ${openAhead(sql)}) or (w.ordering = 'latest' and exists (select ${openBehind(sql)}))))`;
+    not w.active or exists (select ${predecessors(sql)}) or (w.ordering = 'latest' and exists (select ${successors(sql)}))))`;
 
 /** It waits for its turn in its record. */
 export const waits = (sql: Sql, alias: string) =>
-  sql`${sql(alias)}.class = ${CLASS.inOrder} and ${sql(alias)}.dispatched_at is null and ${sql(alias)}.state = 'pending'`;
+  sql`${sql(alias)}.class = ${CLASS.ordered} and ${sql(alias)}.dispatched_at is null and ${sql(alias)}.state = 'pending'`;
 
 /** Never attempted nor about to be: it waits, or is among those claimed. */
 export const untouched = (sql: Sql, alias: string) =>
@@ -72,7 +72,7 @@ export const untouched = (sql: Sql, alias: string) =>
  * Joins a delivery as `d`; if it was superseded, the one that goes on with its count of failures, which may itself be superseded by
  * now.
  */
-export const joinHeir = (sql: Sql, id: ReturnType<Sql>) => sql`
+export const joinSuccessor = (sql: Sql, id: ReturnType<Sql>) => sql`
   left join lateral (
     with recursive heir as (
       select h.* from deliveries h where h.id = ${id}
@@ -100,7 +100,7 @@ export const waitsFor = (sql: Sql) => sql`
       select json_build_object('reason', 'order', 'deliveryId', o.id, 'since', d.created_at, 'nextAttemptAt',
         -- If that one is stopped by an operator or under way, nothing is planned.
         case when o.operator_stop is null and o.next_attempt_at > clock_timestamp() then o.next_attempt_at end)
-      ${openAhead(sql)} and not ${outside(sql, 'd')} order by o.sequence, o.id limit 1) end,
+      ${predecessors(sql)} and not ${outside(sql, 'd')} order by o.sequence, o.id limit 1) end,
     case
       when ${waits(sql, 'd')} then json_build_object('reason', 'order', 'since', d.created_at)
       when d.dispatched_at is null and exists (select from recoveries r where r.id = d.recovery_id and r.state = 'paused')

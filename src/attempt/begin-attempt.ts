@@ -1,0 +1,105 @@
+/** The first half of an attempt: from the records to a request that may leave (docs/interface.md, D1–D6). */
+import type { Logger } from 'pino';
+import { v7 as uuidv7 } from 'uuid';
+import type { Limits } from '../concurrency/limits.ts';
+import { type Clock, clockFrom } from '../db/clock.ts';
+import { supersedeRetries } from '../db/outbox/keep-ordering.ts';
+import type { Pool } from '../db/pool.ts';
+import type { BegunAttempt, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
+import type { AttemptRequest, Sender } from '../delivery/sender.ts';
+import type { OpenSpan, Traces } from '../traces/traces.ts';
+import { beginAttemptSpan } from './attempt-span.ts';
+import { skipReasonOf } from './decisions.ts';
+import type { AttemptCommand, SkipReason } from './outcome.ts';
+import { ownedMs } from './ownership.ts';
+import type { Prepare } from './prepare.ts';
+import type { AttemptStatements } from './statements.ts';
+import type { DeliveryWatch } from './watch.ts';
+
+export interface AttemptDeps {
+  readonly sql: Pool;
+  readonly statements: AttemptStatements;
+  readonly sender: Pick<Sender, 'send'>;
+  readonly prepare: Prepare;
+  readonly limits: Limits;
+  /**
+   * The deliveries whose requests this process has under way. If the database's clock is set ahead, all ownership in the records ends
+   * at once; this set keeps the process from making the same attempt twice.
+   */
+  readonly underWay: Set<string>;
+  readonly log: Logger;
+  readonly watch: DeliveryWatch;
+  readonly traces: Traces;
+}
+
+/** An attempt whose request may leave. */
+export interface ReadyAttempt {
+  readonly delivery: DeliveryForAttempt;
+  readonly number: number;
+  readonly begun: BegunAttempt;
+  /** The mark under which it was begun. */
+  readonly owner: string;
+  /** When its number was requested and when it was allocated, on a clock that does not jump. */
+  readonly beginAt: number;
+  readonly begunAt: number;
+  /** The database's clock, carried on from the beginning of the attempt. */
+  readonly clock: Clock;
+  readonly request: AttemptRequest;
+  /** Ended by the code that makes the attempt. */
+  readonly span: OpenSpan;
+}
+
+/** The result of beginning an attempt. */
+export type Beginning =
+  | { readonly kind: 'ready'; readonly attempt: ReadyAttempt }
+  | { readonly kind: 'skipped'; readonly reason: SkipReason }
+  /** No request can be made from the stored records. */
+  | { readonly kind: 'unprepared'; readonly error: unknown }
+  /** Changed since it was read: the number has its result, the webhook has changed, or the delivery has another owner. */
+  | { readonly kind: 'outdated' };
+
+/** Decides about a delivery, prepares its request, and allocates the attempt's number. */
+export async function begin(
+  { sql, statements, prepare, traces, underWay }: AttemptDeps,
+  delivery: DeliveryForAttempt,
+  command: AttemptCommand,
+): Promise<Beginning> {
+  const reason = underWay.has(delivery.id) ? 'underWay' : skipReasonOf(delivery, command);
+  if (reason !== null) return { kind: 'skipped', reason };
+  if (delivery.ordering === 'latest' && (await supersedeRetries(sql, [delivery.id])).has(delivery.id))
+    return { kind: 'skipped', reason: 'closed' };
+  const number = delivery.attemptsMade + 1;
+  let request: Omit<AttemptRequest, 'at'>;
+  try {
+    request = prepare(delivery, number);
+  } catch (error) {
+    return { kind: 'unprepared', error };
+  }
+  const beginAt = performance.now();
+  const owner = uuidv7();
+  const begun = await statements.begin({
+    deliveryId: delivery.id,
+    number,
+    generation: delivery.generation,
+    owner,
+    ownedMs: ownedMs(command.policy),
+    ofWorkflow: command.queue === null,
+  });
+  if (begun === undefined) return { kind: 'outdated' };
+  // DELIVERY_TIMEOUT may have been raised since the delivery got its policy.
+  const timeoutMs = command.policy.attemptTimeoutMs;
+  return {
+    kind: 'ready',
+    attempt: {
+      delivery,
+      number,
+      begun,
+      owner,
+      beginAt,
+      begunAt: performance.now(),
+      clock: clockFrom(begun.startedAt),
+      request: { ...request, at: begun.startedAt, timeoutMs },
+      span: beginAttemptSpan(traces, delivery, number),
+    },
+  };
+}

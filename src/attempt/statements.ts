@@ -1,0 +1,55 @@
+/** The statements that every attempt needs, shared by the attempts of a process that need one at the same time. */
+
+import { grouped } from '../db/grouped.ts';
+import { settleOrdering } from '../db/outbox/keep-ordering.ts';
+import type { Pool } from '../db/pool.ts';
+import type { Execute } from '../db/through-sessions.ts';
+import {
+  type AttemptRecord,
+  type BegunAttempt,
+  beginAttempts,
+  type DeliveryForAttempt,
+  loadForAttempts,
+  type NewAttempt,
+  recordAttempts,
+} from '../db/webhooks/attempts.ts';
+import type { StoredState } from '../domain/delivery-state.ts';
+
+/** A delivery that has ended: those behind it in its ordering group go on. */
+export type Ended = Pick<DeliveryForAttempt, 'id' | 'ordering'>;
+
+export interface AttemptStatements {
+  /** @returns undefined if there is no such delivery */
+  load(deliveryId: string): Promise<DeliveryForAttempt | undefined>;
+  /** @returns undefined if the attempt may not begin: see `beginAttempts` */
+  begin(attempt: NewAttempt): Promise<BegunAttempt | undefined>;
+  /** @returns the delivery's state afterwards; undefined if nothing changed */
+  record(record: AttemptRecord): Promise<StoredState | undefined>;
+  settle(ended: Ended): Promise<void>;
+}
+
+/** The most rows of one statement: records may have 256 KiB each. Fewer: more statements. More: a large one delays its neighbours. */
+const MOST = 32;
+
+/** @param execute for the statements that take many times longer to plan than to run */
+export function createStatements(sql: Pool, execute: Execute): AttemptStatements {
+  return {
+    load: grouped(MOST, async (ids) => {
+      const found = await execute((by) => loadForAttempts(by, ids));
+      return (id) => found.get(id);
+    }),
+    begin: grouped(MOST, async (attempts) => {
+      const begun = await execute((by) => beginAttempts(by, attempts));
+      return ({ deliveryId }) => begun.get(deliveryId);
+    }),
+    record: grouped(MOST, async (records) => {
+      const states = await execute((by) => recordAttempts(by, records));
+      return ({ deliveryId }) => states.get(deliveryId);
+    }),
+    settle: grouped(MOST, async (ended) => {
+      const latest = ended.some(({ ordering }) => ordering === 'latest');
+      await settleOrdering(sql, { records: ended.map(({ id }) => id) }, latest);
+      return () => {};
+    }),
+  };
+}

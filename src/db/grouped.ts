@@ -1,0 +1,69 @@
+/**
+ * Statements shared by callers: those that come together, or while a statement is under way, share the next one.
+ */
+import postgres from 'postgres';
+
+/** A group that has waited this long goes on a further connection, in milliseconds. Less: smaller groups. More: a row lock stops all. */
+const WAITS_MS = 50;
+/** Statements of a group under way at once. Fewer: as many row locks stop everybody. More: one kind takes the pool's connections. */
+const CONNECTIONS = 6;
+
+/** Executes one statement for all items. @returns what it answers for each of them */
+type Execute<Item, Result> = (items: readonly Item[]) => Promise<(item: Item) => Result>;
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  resolve(result: Promise<Result>): void;
+}
+
+/**
+ * @param most the most items of one statement
+ * @param execute may be executed again for each item alone, if the server refuses the statement for all
+ * @returns a function that answers for one item, and throws the error of its statement
+ */
+export function grouped<Item, Result>(
+  most: number,
+  execute: Execute<Item, Result>,
+): (item: Item) => Promise<Result> {
+  const waiting: Waiting<Item, Result>[] = [];
+  let underWay = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function executeFor(items: readonly Item[], item: Item, whole: ReturnType<typeof execute>) {
+    try {
+      return (await whole)(item);
+    } catch (error) {
+      // The cause may be another item: each fails for itself.
+      if (items.length === 1 || !(error instanceof postgres.PostgresError)) throw error;
+      return (await execute([item]))(item);
+    }
+  }
+
+  async function send(): Promise<void> {
+    const group = waiting.splice(0, most);
+    const items = group.map(({ item }) => item);
+    underWay += 1;
+    const whole = execute(items);
+    for (const { item, resolve } of group) resolve(executeFor(items, item, whole));
+    await whole.catch(() => {});
+    underWay -= 1;
+    if (waiting.length > 0) void send();
+  }
+
+  function watch(): void {
+    if (timer !== undefined) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      if (waiting.length === 0) return;
+      if (underWay < CONNECTIONS) void send();
+      watch();
+    }, WAITS_MS);
+  }
+
+  return (item) =>
+    new Promise((resolve) => {
+      waiting.push({ item, resolve });
+      if (underWay > 0) watch();
+      else if (waiting.length === 1) setImmediate(() => void (waiting.length > 0 && send()));
+    });
+}

@@ -1,0 +1,61 @@
+/** Deliveries that wait in the queue for their workflow. */
+import type { Sql } from '../pool.ts';
+import { CLASS } from './outbox.ts';
+
+/**
+ * A next attempt due within this time, in seconds, is made from the queue if its delivery still waits for its workflow. Less: it may
+ * be late, since they are looked for in intervals. More: deliveries that are about to get their workflow wait longer for it.
+ */
+const SOON_SECONDS = 10;
+
+const unclaimed = (sql: Sql) => sql`
+  d.dispatched_at is null and (d.claimed_until is null or d.claimed_until < now())`;
+
+/** Moves deliveries whose next attempt is due soon from the wait for their workflow to the retries: Temporal may be away for long. */
+export async function retryFromQueue(sql: Sql): Promise<void> {
+  await sql`
+    update deliveries d set class = ${CLASS.retry}, due_at = d.next_attempt_at
+    where d.class = ${CLASS.undelivered} and ${unclaimed(sql)} and d.state = 'retrying' and d.operator_stop is null
+      and d.next_attempt_at <= now() + make_interval(secs => ${SOON_SECONDS})
+      and exists (select from webhooks w where w.id = d.webhook_id and w.active and w.deleted_at is null)`;
+}
+
+/**
+ * The most delivered ones that wait for their workflow, and how long one may wait, in seconds. Less: a short burst leaves deliveries
+ * without a workflow. More: after a long one Temporal is busy with them for hours.
+ */
+const MOST_WAITING = 10_000;
+const LONGEST_WAIT_SECONDS = 3_600;
+
+/** The setting that holds how many deliveries got no workflow because too many waited. */
+const WITHOUT_WORKFLOW = 'delivered without a workflow';
+
+/**
+ * Lets delivered ones go without a workflow where too many wait, those of the e-shop with most of them first, or where one has waited
+ * too long, and adds their number to the stored count.
+ */
+export async function limitDelivered(sql: Sql): Promise<void> {
+  await sql`
+    with waiting as materialized (
+      select d.id, d.due_at, row_number() over (partition by d.eshop_id order by d.due_at desc, d.id desc) as nth, count(*) over () as total
+      from deliveries d where d.class = ${CLASS.delivered} and ${unclaimed(sql)}),
+    excess as (
+      select id from waiting where due_at < now() - make_interval(secs => ${LONGEST_WAIT_SECONDS})
+      union
+      (select id from waiting order by nth desc, id
+       limit greatest(0, (select max(total) from waiting) - ${MOST_WAITING}))),
+    dispatched as (
+      update deliveries d set dispatched_at = now(), claimed_until = null, claim_id = null
+      where d.id = any(array(select id from excess)) and d.class = ${CLASS.delivered} and ${unclaimed(sql)}
+      returning d.id)
+    insert into settings (name, value)
+    select ${WITHOUT_WORKFLOW}, count(*)::text from dispatched having count(*) > 0
+    on conflict (name) do update set value = (settings.value::bigint + excluded.value::bigint)::text`;
+}
+
+/** How many delivered ones got no workflow because too many waited, since the database was made. */
+export async function countWithoutWorkflow(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select value::float8 as count from settings where name = ${WITHOUT_WORKFLOW}`;
+  return row?.count ?? 0;
+}

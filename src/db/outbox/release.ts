@@ -1,0 +1,79 @@
+/** How the claim on a delivery ends, or goes on. Each statement changes only rows that are still under the claim it is given. */
+import { anyOf } from '../ids.ts';
+import type { Sql } from '../pool.ts';
+import { CLASS, type ClaimedId, leaseEnd, unflushed, waitAsItIs, windowNotBegun } from './outbox.ts';
+
+/** How long a delivery that Temporal refused to start is left alone, in seconds. */
+const REFUSED_SECONDS = 30;
+
+/** The deliveries `d` that are still under these claims, as SQL. Each claim has a mark of its own. */
+function stillClaimed(sql: Sql, claims: readonly ClaimedId[]) {
+  const marks = claims.map(({ claimId }) => claimId);
+  const ids = claims.map(({ id }) => id);
+  return sql`${anyOf(sql, sql`d.id`, ids)} and d.claim_id = any(${marks}::uuid[]) and d.dispatched_at is null`;
+}
+
+/** Records that Temporal has the workflows of these deliveries: the lasting guard against a second start. */
+export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    update deliveries set dispatched_at = coalesce(dispatched_at, now()), claimed_until = null, claim_id = null
+    where ${anyOf(sql, sql`id`, ids)} and ${unflushed(sql)}`;
+}
+
+/** Renews the lease on these claims. */
+export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
+  if (claims.length === 0) return;
+  await sql`
+    update deliveries d set claimed_until = ${leaseEnd(sql)} where ${stillClaimed(sql, claims)} and ${unflushed(sql)}`;
+}
+
+/** Postpones deliveries whose workflow Temporal refused to start: they are tried again later, and block no others until then. */
+export async function postponeRefused(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
+  if (claims.length === 0) return;
+  await sql`
+    update deliveries d set claimed_until = now() + make_interval(secs => ${REFUSED_SECONDS}) where ${stillClaimed(sql, claims)}`;
+}
+
+/** Gives deliveries back as they were: they can be claimed again at once. */
+export async function giveBack(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
+  if (claims.length === 0) return;
+  await sql`update deliveries d set claimed_until = null, claim_id = null where ${stillClaimed(sql, claims)}`;
+}
+
+/** A claimed delivery of which no attempt was made. */
+export interface Unattempted extends ClaimedId {
+  /** Its workflow has to decide, whatever the row says. */
+  readonly needsWorkflow: boolean;
+}
+
+/** Puts claimed deliveries back into the queue for their next step. */
+export async function requeue(sql: Sql, unattempted: readonly Unattempted[]): Promise<void> {
+  if (unattempted.length === 0) return;
+  const decided = unattempted.flatMap(({ id, needsWorkflow }) => (needsWorkflow ? [id] : []));
+  const { deliveryClass, dueAt } = waitAsItIs(sql);
+  const isDecided = sql`d.id = any(${decided}::uuid[])`;
+  await sql`
+    update deliveries d set claimed_until = null, claim_id = null,
+      class = case when ${isDecided} then ${CLASS.undelivered}::smallint else ${deliveryClass} end,
+      due_at = case when ${isDecided} then now() else ${dueAt} end
+    from webhooks w where w.id = d.webhook_id and ${stillClaimed(sql, unattempted)}`;
+}
+
+/** How long a deferred delivery is left alone, in seconds. Less: claims without result. More: a receiver that is free again waits. */
+const DEFERRED_SECONDS = 1;
+
+/**
+ * Defers claimed deliveries that got no permit, or whose attempt has another owner: they wait in their class, at least until that
+ * owner's time is over. A retry keeps a time for its next attempt: without one its retries would count as spent.
+ */
+export async function deferClaimed(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
+  if (claims.length === 0) return;
+  const until = sql`greatest(now() + make_interval(secs => ${DEFERRED_SECONDS}), (
+    select a.owned_until from attempts a
+    where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null))`;
+  await sql`
+    update deliveries d set claimed_until = null, claim_id = null, due_at = ${until}, ${windowNotBegun(sql)},
+      next_attempt_at = case when d.attempts_made > 0 and d.next_attempt_at is not null then ${until} end
+    where ${stillClaimed(sql, claims)} and d.state in ('pending', 'retrying')`;
+}

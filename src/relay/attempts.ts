@@ -1,0 +1,100 @@
+/**
+ * From the queue to attempts: each class that waits for one is claimed in its own loop, by the same statement.
+ *
+ * Two gates stand in the way. The quota, in Postgres: a claim takes no more of a webhook than can begin soon and leaves the rest in the
+ * queue. The permit, in the worker: an attempt waits for one if its receiver is prompt, and is deferred otherwise. So a full receiver
+ * costs at most a claim, and nothing to others.
+ */
+import type { Quotas } from '../concurrency/limits.ts';
+import { keepOrdering } from '../db/outbox/keep-ordering.ts';
+import { CLASS, type QueuedDelivery } from '../db/outbox/outbox.ts';
+import { retryFromQueue } from '../db/outbox/pending-workflows.ts';
+import { giveBack } from '../db/outbox/release.ts';
+import { type AttemptClass, classRules, type Precedence } from './classes.ts';
+import type { RelayDeps } from './deps.ts';
+import type { InFlight } from './in-flight.ts';
+import type { Next } from './loop.ts';
+
+interface AttemptsDeps extends Pick<RelayDeps, 'sql' | 'claim' | 'limits' | 'options' | 'stopping'> {
+  readonly inFlight: Pick<InFlight, 'count' | 'attempt'>;
+  readonly precedence: Precedence;
+}
+
+/** The wait before checking again for a free place, in milliseconds. Less: checks without result. More: idle places. */
+const AGAIN_MS = 10;
+/** The time between two searches for retries that still wait for their workflow, in milliseconds. Less: load. More: late retries. */
+const SEARCH_MS = 5_000;
+
+/** One class of deliveries that wait for an attempt. */
+interface Attempts {
+  /** Claims deliveries and begins their attempts. @throws the error of the database when it is away */
+  step(): Promise<Next>;
+  /** Whether it could attempt a few more deliveries at once: no others wait. */
+  hasRoom(): boolean;
+  /**
+   * Attempts new deliveries that were written as claimed, up to the quotas of their webhooks and e-shops, and gives back the others.
+   * @returns how many were given back
+   */
+  start(claimed: readonly QueuedDelivery[]): Promise<number>;
+}
+
+export function attemptsOf(deps: AttemptsDeps, name: AttemptClass): Attempts {
+  const { sql, claim, limits, options, inFlight, precedence, stopping } = deps;
+  const { share } = classRules[name];
+  let searchedAt = Number.NEGATIVE_INFINITY;
+
+  function room(): number {
+    const places = 2 * options.attempts - limits.open();
+    return Math.max(0, Math.min(Math.floor(share * options.inFlight) - inFlight.count(), places));
+  }
+
+  /** A claim costs as much for one delivery as for many. */
+  function isWorthAClaim(free: number): boolean {
+    return free >= options.worthAClaim || (free > 0 && inFlight.count() === 0);
+  }
+
+  async function step(): Promise<Next> {
+    if (!precedence.mayClaim(name)) return options.tickMs;
+    if (name === 'retry' && performance.now() - searchedAt > SEARCH_MS) {
+      searchedAt = performance.now();
+      await retryFromQueue(sql);
+    }
+    const limit = room();
+    if (!isWorthAClaim(limit)) {
+      precedence.waiting(name);
+      return AGAIN_MS;
+    }
+    const { deliveries, more } = await claim({ class: CLASS[name], limit, quotas: limits.quotas(share) });
+    precedence.claimed(name, more);
+    inFlight.attempt(await keepOrdering(sql, deliveries), name);
+    return more ? 'more' : 'idle';
+  }
+
+  return {
+    step,
+    hasRoom: () => !stopping.aborted && precedence.isEmpty(name) && room() >= 1,
+    async start(claimed) {
+      const free = stopping.aborted ? 0 : room();
+      const own = withinQuotas(claimed, limits.quotas(1)).slice(0, free);
+      inFlight.attempt(own, name);
+      const left = claimed.filter((delivery) => !own.includes(delivery));
+      if (left.length > 0) precedence.waiting(name);
+      await giveBack(sql, left);
+      return left.length;
+    },
+  };
+}
+
+/** As many deliveries of each webhook and e-shop as a claim would take. */
+function withinQuotas(deliveries: readonly QueuedDelivery[], quotas: Quotas): readonly QueuedDelivery[] {
+  const eshops = new Map(quotas.eshops);
+  const webhooks = new Map(quotas.webhooks);
+  return deliveries.filter(({ eshopId, webhookId }) => {
+    const eshop = eshops.get(eshopId) ?? quotas.eshop;
+    const webhook = webhooks.get(webhookId) ?? quotas.webhook;
+    if (eshop < 1 || webhook < 1) return false;
+    eshops.set(eshopId, eshop - 1);
+    webhooks.set(webhookId, webhook - 1);
+    return true;
+  });
+}

@@ -1,0 +1,154 @@
+/**
+ * Deliveries in flight: claimed, and being attempted by this process. The result is recorded together with the delivery's next step in
+ * the queue; in a calm its workflow is started with that result at once, otherwise a loop starts it later. Attempts wait for nothing
+ * at Temporal.
+ *
+ * If the process dies, the next claim finds the attempt recorded, owned, or not begun.
+ */
+import { setMaxListeners } from 'node:events';
+import type { AttemptOutcome, HandOver } from '../attempt/outcome.ts';
+import { grouped } from '../db/grouped.ts';
+import { RENEWAL_MS } from '../db/outbox/lease.ts';
+import type { ClaimedId, QueuedDelivery } from '../db/outbox/outbox.ts';
+import { deferClaimed, giveBack, renewClaims, requeue, type Unattempted } from '../db/outbox/release.ts';
+import { isOfTemporal } from '../temporal/refusal.ts';
+import type { ClassName, Precedence } from './classes.ts';
+import type { RelayDeps } from './deps.ts';
+import type { WorkflowStarts } from './start-workflows.ts';
+
+/** The deliveries in flight of one relay. */
+export interface InFlight {
+  /** How many there are, except those that wait for a permit or for a slow receiver. */
+  count(): number;
+  /** Attempts claimed deliveries; returns at once. */
+  attempt(deliveries: readonly QueuedDelivery[], name: ClassName): void;
+  /** No further attempt begins; waits until none is in flight, at most as long as an attempt may take. */
+  end(): Promise<void>;
+}
+
+interface InFlightDeps
+  extends Pick<
+    RelayDeps,
+    'sql' | 'log' | 'options' | 'workflows' | 'starts' | 'stopping' | 'makeAttempt' | 'onAway'
+  > {
+  readonly precedence: Precedence;
+  readonly workflowStarts: WorkflowStarts;
+  /** Called when a delivery of a class waits for its workflow. */
+  readonly wake: (name: ClassName) => void;
+}
+
+/** The most deliveries that go back to the queue in one statement. */
+const RETURNED_TOGETHER = 100;
+
+export function createInFlight(deps: InFlightDeps): InFlight {
+  const { sql, log, options, starts, stopping, precedence, workflowStarts } = deps;
+  /** Those that count, and when their requests may have begun: not while they wait for a permit, nor once they have taken long. */
+  const counted = new Map<string, number>();
+  const claims = new Map<string, QueuedDelivery>();
+  const running = new Set<Promise<void>>();
+  setMaxListeners(0, stopping);
+  const renewing = setInterval(() => void renewClaims(sql, [...claims.values()]).catch(() => {}), RENEWAL_MS);
+  renewing.unref();
+  const returns = {
+    back: returning<ClaimedId>((claimed) => giveBack(sql, claimed)),
+    deferred: returning<ClaimedId>((claimed) => deferClaimed(sql, claimed)),
+    requeued: returning<Unattempted>((unattempted) => requeue(sql, unattempted)),
+  };
+
+  /** Nothing else waits, and Temporal has room: the workflow is started at once. */
+  function isCalm(): boolean {
+    return precedence.isEmpty('fresh') && precedence.isEmpty('bulk') && starts.hasRoom();
+  }
+
+  /** What becomes of the workflow of an attempted delivery. */
+  function handOver({ attemptsMade }: QueuedDelivery, delivered: boolean): HandOver {
+    if (isCalm()) return 'start';
+    return delivered && attemptsMade === 0 && deps.workflows === 'undelivered' ? 'none' : 'pending';
+  }
+
+  async function attempt(delivery: QueuedDelivery, name: ClassName): Promise<void> {
+    const { id, claimId } = delivery;
+    const decision: { next: HandOver } = { next: 'pending' };
+    let outcome: AttemptOutcome | null;
+    counted.set(id, Number.POSITIVE_INFINITY);
+    starts.attempted();
+    try {
+      outcome = await deps.makeAttempt(
+        delivery,
+        {
+          claimId,
+          claimingMs: precedence.claimingMs(name),
+          handOver(delivered) {
+            decision.next = handOver(delivery, delivered);
+            return decision.next;
+          },
+        },
+        {
+          stop: stopping,
+          onPermit(permit) {
+            if (permit === 'requested') counted.delete(id);
+            else counted.set(id, performance.now());
+          },
+        },
+      );
+    } catch {
+      // Interrupted: the records tell its result, if it has one.
+      outcome = null;
+    }
+    counted.delete(id);
+    if (outcome?.kind !== 'delivered' && outcome?.kind !== 'failed') return await goBack(delivery, outcome);
+    if (decision.next === 'start') return await workflowStarts.start(delivery, 'fresh', outcome);
+    if (decision.next === 'pending') deps.wake(outcome.kind === 'delivered' ? 'delivered' : 'undelivered');
+  }
+
+  /** No attempt was made, or none was recorded. */
+  async function goBack(claimed: ClaimedId, outcome: AttemptOutcome | null): Promise<void> {
+    if (outcome === null && stopping.aborted) return await returns.back(claimed);
+    const reason = outcome?.kind === 'notAttempted' ? outcome.reason : null;
+    if (reason === 'concurrencyLimit' || reason === 'underWay') return await returns.deferred(claimed);
+    const needsWorkflow = outcome === null || reason === 'spent' || reason === 'windowOver';
+    await returns.requeued({ id: claimed.id, claimId: claimed.claimId, needsWorkflow });
+    deps.wake('undelivered');
+  }
+
+  async function run(delivery: QueuedDelivery, name: ClassName): Promise<void> {
+    claims.set(delivery.id, delivery);
+    try {
+      await attempt(delivery, name);
+    } catch (error) {
+      // It is claimed again after its lease.
+      if (isOfTemporal(error)) deps.onAway();
+      log.warn({ deliveryId: delivery.id, err: error }, 'a delivery could not be handed over');
+      await giveBack(sql, [delivery]).catch(() => {});
+    } finally {
+      counted.delete(delivery.id);
+      claims.delete(delivery.id);
+    }
+  }
+
+  return {
+    count() {
+      const slowSince = performance.now() - options.slowMs;
+      for (const [id, since] of counted) if (since < slowSince) counted.delete(id);
+      return counted.size;
+    },
+    attempt(deliveries, name) {
+      for (const delivery of deliveries) {
+        const one = run(delivery, name).finally(() => running.delete(one));
+        running.add(one);
+      }
+    },
+    async end() {
+      await Promise.all(running);
+      clearInterval(renewing);
+    },
+  };
+}
+
+/** A statement that ends claims, shared by those that need it at the same time. */
+function returning<Claimed extends ClaimedId>(statement: (claimed: readonly Claimed[]) => Promise<void>) {
+  return grouped<Claimed, void>(RETURNED_TOGETHER, async (claimed) => {
+    await statement(claimed);
+    return () => {};
+  });
+}
