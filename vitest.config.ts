@@ -13,7 +13,7 @@ const SYSTEM = [
   tests('cli/{act-on-deliveries,console,listen,loads,output,replay,top,which-program}'),
   tests('console/{journey,operator,screens,stored}'),
   tests('contract/openapi-lint'),
-  tests('db/lists-by-index'),
+  tests('db/{installed-postgres,lists-by-index}'),
   tests('receiver/{package,postgres-store,recipe-servers,recipes,shown}'),
   tests('replay/example'),
   tests('unit/{guide-code,temporal-binary}'),

@@ -2,7 +2,9 @@
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Pool } from '../src/db/pool.ts';
+import type { Retained } from '../src/domain/retention-result.ts';
 import { retain } from '../src/retention/retain.ts';
+import { RetentionFailed } from '../src/retention/steps.ts';
 import { summary } from '../src/retention/summary.ts';
 import type { RetentionActivities } from '../workflows/retention-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
@@ -11,19 +13,38 @@ export interface RetentionDeps {
   readonly sql: Pool;
   readonly retentionMs: number;
   readonly log: Logger;
+  /** Called for each step that failed. */
+  readonly onRetentionFailure: () => void;
 }
 
-export function createRetentionActivities({ sql, retentionMs, log }: RetentionDeps): RetentionActivities {
+export function createRetentionActivities(deps: RetentionDeps): RetentionActivities {
+  const { sql, retentionMs, log, onRetentionFailure } = deps;
+
+  /** @returns the sentence */
+  function tell(done: Retained, dryRun: boolean): string {
+    const words = summary(done);
+    if (words !== null && !dryRun) {
+      const troubled = done.astray > 0 || done.postponed.length > 0 || done.failed.length > 0;
+      log[troubled ? 'warn' : 'info'](done, `retention: ${words}`);
+    }
+    return words ?? 'Nothing to do.';
+  }
+
   return {
     async retain({ dryRun }) {
       return await withHeartbeat(Context.current(), async (signal) => {
-        const done = await retain(sql, { retentionMs, dryRun, signal });
-        const words = summary(done);
-        if (words !== null && !dryRun) {
-          const troubled = done.astray > 0 || done.postponed.length > 0;
-          log[troubled ? 'warn' : 'info'](done, `retention: ${words}`);
+        try {
+          const done = await retain(sql, { retentionMs, dryRun, signal });
+          return { ...done, sentence: tell(done, dryRun) };
+        } catch (error) {
+          if (!(error instanceof RetentionFailed)) throw error;
+          for (const { step, error: err } of error.failures) {
+            log.error({ err, step }, 'a step of the retention failed');
+            onRetentionFailure();
+          }
+          tell(error.done, dryRun);
+          throw error;
         }
-        return { ...done, sentence: words ?? 'Nothing to do.' };
       });
     },
   };

@@ -78,6 +78,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     watch: watchBoth(countDeliveries(metrics), logDeliveries(log)),
     onRepair: countRepairs(metrics),
     onRound: countRounds(metrics),
+    onRetentionFailure: () => metrics.retentionFailures.inc(),
     // A session reports that it is up once the SDK has asked for the namespace, over the worker's own connection.
     onTemporal: temporalState.set,
     onQuestionAnswered: temporalState.questionAnswered,

@@ -82,6 +82,8 @@ export interface SessionDeps extends SessionOptions {
   /** Called with each repair of the reconciler. */
   readonly onRepair: (repair: Repair) => void;
   readonly onRound: RelayOptions['onRound'];
+  /** Called for each step of the retention that failed. */
+  readonly onRetentionFailure: () => void;
   /** Called with the state of Temporal. */
   readonly onTemporal: RelayOptions['onTemporal'];
   /** Called when Temporal has answered a question of the reconciler. */
@@ -187,6 +189,7 @@ export async function runSession(
       publicUrl: deps.publicUrl,
       policy,
       retentionMs: retention.periodMs,
+      onRetentionFailure: deps.onRetentionFailure,
       sendTest: createTestSender({ sender, keys }),
       signalAttemptFailed: (workflowId, attempt) => dispatcher.signalAttemptFailed(workflowId, attempt),
     });

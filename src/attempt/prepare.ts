@@ -55,7 +55,8 @@ export function createPrepare(keys: SecretKeys): Prepare {
   const bodies = new Map<string, Uint8Array>();
   let forgetting: NodeJS.Timeout | undefined;
   function forgetLater(): void {
-    forgetting ??= setTimeout(() => {
+    if (forgetting !== undefined) return;
+    forgetting = setTimeout(() => {
       forgetting = undefined;
       secrets.clear();
       bodies.clear();

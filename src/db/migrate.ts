@@ -1,6 +1,6 @@
 /**
  * Applies the SQL files of `migrations/` in the order of their names, under an advisory lock, so that any number of
- * processes may start at once.
+ * processes may start at once. A database with other files than these is refused (`applied-migrations.ts`).
  *
  * Each file is one transaction, unless its first line is
  *
@@ -23,11 +23,10 @@
  * A statement may run for any time, but does not wait long for a lock: a session that waits for a table blocks all that
  * come later. It is retried until it gets the lock.
  */
-import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import postgres from 'postgres';
-import { UserError } from '../lib/user-error.ts';
+import { type MigrationFile, pendingMigrations, readMigrations } from './applied-migrations.ts';
 import { reportLockHolders } from './lock-holders.ts';
 import { createPool, type Pool } from './pool.ts';
 
@@ -55,7 +54,7 @@ interface MigrateOptions {
  * Brings the database up to date.
  * @param url a `postgres://` address
  * @returns the names of the migrations applied by this call
- * @throws UserError if it was made by other files, before 1.0; nothing is changed then
+ * @throws UserError if it was made by other files than ours; nothing is changed then
  */
 export async function migrate(
   url: string,
@@ -71,19 +70,16 @@ export async function migrate(
   }
 
   async function applyAll(): Promise<string[]> {
-    const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
-    await requireBaseline(sql, files[0]);
-    await sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`;
-    const rows = await sql<{ name: string }[]>`select name from migrations`;
-    const applied = new Set(rows.map(({ name }) => name));
-    const pending = files.filter((name) => !applied.has(name));
-    for (const name of pending) {
-      const text = await readFile(new URL(name, folder), 'utf8');
+    const pending = await pendingMigrations(sql, await readMigrations(folder));
+    await sql`create table if not exists migrations (
+      name text primary key, hash text not null, applied_at timestamptz not null default now())`;
+    for (const file of pending) {
+      const { name } = file;
       const stopSaying = await reportLockHolders(url, sql, (whom) =>
         say(`Database: ${name} is waiting for ${whom}.`),
       );
       try {
-        await untilLocked(() => apply(sql, name, text));
+        await untilLocked(() => apply(sql, file));
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
         throw new Error(`The migration ${name} failed: ${why}`, { cause: error });
@@ -91,22 +87,8 @@ export async function migrate(
         await stopSaying();
       }
     }
-    return pending;
+    return pending.map(({ name }) => name);
   }
-}
-
-/** Refuses a database that has migrations, but not our first one. */
-async function requireBaseline(sql: Pool, first = ''): Promise<void> {
-  const [there] = await sql<
-    { migrations: boolean }[]
-  >`select to_regclass('migrations') is not null as migrations`;
-  if (there?.migrations !== true) return;
-  const [known] = await sql<{ empty: boolean; ours: boolean }[]>`
-    select count(*) = 0 as empty, count(*) filter (where name = ${first}) > 0 as ours from migrations`;
-  if (known?.empty === true || known?.ours === true) return;
-  throw new UserError(
-    'The database was made before Waybill 1.0 and cannot be upgraded: set DATABASE_URL to a new one, and TEMPORAL_NAMESPACE too where Temporal is yours.',
-  );
 }
 
 /**
@@ -142,12 +124,12 @@ async function untilLocked(step: () => Promise<void>): Promise<void> {
   }
 }
 
-async function apply(sql: Pool, name: string, text: string): Promise<void> {
+async function apply(sql: Pool, { name, text, hash }: MigrationFile): Promise<void> {
   if (!OUTSIDE.test(text)) {
     await sql.begin(async (tx) => {
       await tx`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true), set_config('statement_timeout', '0', true)`;
       await tx.unsafe(text);
-      await tx`insert into migrations (name) values (${name})`;
+      await tx`insert into migrations (name, hash) values (${name}, ${hash})`;
     });
     return;
   }
@@ -157,7 +139,7 @@ async function apply(sql: Pool, name: string, text: string): Promise<void> {
     if (table !== undefined) await onPartitions(sql, table, statement);
     else if (statement.trim() !== '') await sql.unsafe(statement);
   }
-  await sql`insert into migrations (name) values (${name})`;
+  await sql`insert into migrations (name, hash) values (${name}, ${hash})`;
 }
 
 /** Sends a statement for each partition of a table, after dropping indexes that an earlier try left unfinished. */

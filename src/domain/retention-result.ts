@@ -22,4 +22,6 @@ export interface Retained {
   readonly astray: number;
   /** Tables in use, left to the next run. */
   readonly postponed: readonly string[];
+  /** Steps that failed, left to the next run; with any, the run has failed. */
+  readonly failed: readonly string[];
 }

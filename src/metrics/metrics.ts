@@ -115,6 +115,10 @@ export function createMetrics() {
       "Steps of the database's clock that this worker noticed, by direction: `back` or `ahead`.",
       'direction',
     ),
+    retentionFailures: counter(
+      'waybill_retention_failures_total',
+      'Steps of the retention that failed: the next run tries them again, and the log says why.',
+    ),
     partitionsAhead: gauge(
       'waybill_partitions_ahead_seconds',
       'For how long there are partitions for events, deliveries and attempts.',

@@ -1,6 +1,6 @@
 /**
  * Retention: makes partitions ahead, and drops old ones, a week at a time; everything open stays. May be interrupted and repeated,
- * by any number of processes.
+ * by any number of processes. A step that fails stops no other.
  *
  * Module retention, which imports db, domain. Begin: `plan.ts` decides what goes.
  */
@@ -20,10 +20,11 @@ import {
   type Partition,
 } from '../db/retention/partitions.ts';
 import { TablesBusy } from '../db/retention/schema-step.ts';
-import { removeHistory } from '../db/retention/webhook-history.ts';
+import { eraseSecrets, removeHistory } from '../db/retention/webhook-history.ts';
 import type { Retained } from '../domain/retention-result.ts';
 import { WEEK_MS, weekName } from '../domain/weeks.ts';
 import { planOf } from './plan.ts';
+import { type Attempt, independentSteps, RetentionFailed } from './steps.ts';
 
 interface RetainOptions {
   /** The least time that events and deliveries are kept, in milliseconds. */
@@ -42,27 +43,41 @@ export async function makeAhead(
   options: Omit<RetainOptions, 'retentionMs'> = {},
 ): Promise<Pick<Retained, 'made' | 'postponed'>> {
   const { now = await databaseTime(sql), dryRun = false } = options;
-  const made: string[] = [];
-  const postponed: string[] = [];
+  const weeks = { made: [], postponed: [] };
+  await makeWeeks(sql, now, dryRun, weeks);
+  return weeks;
+}
+
+/** @param weeks gets what is made, also before a failure */
+async function makeWeeks(
+  sql: Pool,
+  now: Date,
+  dryRun: boolean,
+  { made, postponed }: { readonly made: string[]; readonly postponed: string[] },
+): Promise<void> {
   for (const week of planOf(await listPartitions(sql), now, 0).missing) {
     const busy = await unlessBusy(async () => {
       if (!dryRun) await makeWeek(sql, week);
       made.push(weekName(week));
     });
     if (busy === null) continue;
-    // An obstacle to one is an obstacle to all.
+    // Later weeks wait too: what is missing is looked for only behind the last week.
     postponed.push(`${weekName(week)}: ${busy}`);
     break;
   }
-  return { made, postponed };
 }
 
-/** One run. */
+/**
+ * One run.
+ * @throws RetentionFailed at the end if a step failed
+ */
 export async function retain(sql: Pool, options: RetainOptions): Promise<Retained> {
   const { now = await databaseTime(sql), retentionMs, dryRun = false, signal } = options;
-  const { made, postponed: notMade } = await makeAhead(sql, { ...options, now });
-  const partitions = await listPartitions(sql);
-  const postponed = [...notMade];
+  const { failures, attempt } = independentSteps();
+  const made: string[] = [];
+  const postponed: string[] = [];
+  await attempt('weeks ahead', () => makeWeeks(sql, now, dryRun, { made, postponed }), undefined);
+  const partitions = await attempt('the list of partitions', () => listPartitions(sql), []);
   const dropped: { partition: string; rows: number }[] = [];
   const kept: { partition: string; neededBy: number }[] = [];
   const removed = { deliveries: 0, events: 0 };
@@ -78,7 +93,7 @@ export async function retain(sql: Pool, options: RetainOptions): Promise<Retaine
     if (signal?.aborted === true) break;
     const { table, week, rows } = partition;
     const name = `${table}_${week}`;
-    const busy = await unlessBusy(async () => {
+    const drop = async () => {
       const neededBy = await countNeeded(sql, partition);
       let outcome: Awaited<ReturnType<typeof dropPartition>> = neededBy > 0 ? 'needed' : 'dropped';
       if (outcome === 'dropped' && !dryRun) outcome = await dropPartition(sql, partition);
@@ -86,27 +101,35 @@ export async function retain(sql: Pool, options: RetainOptions): Promise<Retaine
       if (outcome !== 'needed') return;
       await clear(table, week, null);
       kept.push({ partition: name, neededBy });
-    });
+    };
+    const busy = await attempt(name, () => unlessBusy(drop), null);
     if (busy !== null) postponed.push(`${name}: ${busy}`);
   }
   const cutoff = new Date(now.getTime() - retentionMs);
   for (const { table, week } of partitions.filter(({ week }) => week === DEFAULT)) {
-    await clear(table, week, cutoff);
+    await attempt(`${table}_${week}`, () => clear(table, week, cutoff), undefined);
   }
-  const forgotten = dryRun ? nothing : await forget(sql, now, cutoff, signal);
-  return { made, dropped, kept, removed, forgotten, astray: await countAstray(sql), postponed };
+  const forgotten = dryRun ? nothing : await forget(sql, now, cutoff, attempt, signal);
+  const astray = await attempt('rows astray', () => countAstray(sql), 0);
+  const failed = failures.map(({ step }) => step);
+  const done = { made, dropped, kept, removed, forgotten, astray, postponed, failed };
+  if (failures.length > 0) throw new RetentionFailed(done, failures);
+  return done;
 }
 
 const nothing = { importKeys: 0, rows: 0, erased: 0, webhooks: 0 };
 
 /** Removes, row by row, data outside of partitions. */
-async function forget(sql: Pool, now: Date, cutoff: Date, signal?: AbortSignal) {
+async function forget(sql: Pool, now: Date, cutoff: Date, attempt: Attempt, signal?: AbortSignal) {
   // A delivery is kept until its week is over.
   const before = new Date(cutoff.getTime() - WEEK_MS);
   const importedBefore = new Date(now.getTime() - IMPORT_KEY_DAYS * DAY_MS);
   const over = { deliveries: before, importKeys: importedBefore };
-  const { importKeys, rows: belongings } = await removeBelongings(sql, over, signal);
-  const { rows, erased, webhooks } = await removeHistory(sql, before, signal);
+  const step = (table: string, work: () => Promise<number>) => attempt(table, work, 0);
+  const { importKeys, rows: belongings } = await removeBelongings(sql, over, step, signal);
+  const erased = await step('secrets of deleted webhooks', () => eraseSecrets(sql, before, signal));
+  const history = () => removeHistory(sql, before, step, signal);
+  const { rows, webhooks } = await attempt('former states of webhooks', history, { rows: 0, webhooks: 0 });
   return { importKeys, rows: belongings + rows, erased, webhooks };
 }
 

@@ -17,7 +17,9 @@ it('makes all tables once, and then has nothing to do', async ({ onTestFinished 
   expect((await migrate('--json')).printed).toBe('{"applied":[]}');
 });
 
-it('refuses a database that was made before 1.0, and leaves it as it is', async ({ onTestFinished }) => {
+it('refuses a database that was made by other migrations, and leaves it as it is', async ({
+  onTestFinished,
+}) => {
   const { url, sql, drop } = await createTestDatabase();
   onTestFinished(drop);
   await sql.unsafe(`drop schema public cascade; create schema public;
@@ -26,7 +28,7 @@ it('refuses a database that was made before 1.0, and leaves it as it is', async 
 
   expect(await triedWaybill(['migrate'], { DATABASE_URL: url })).toMatchObject({
     error:
-      'The database was made before Waybill 1.0 and cannot be upgraded: set DATABASE_URL to a new one, and TEMPORAL_NAMESPACE too where Temporal is yours.',
+      'The database was made by other migrations than those of this Waybill and cannot be upgraded: set DATABASE_URL to a new one (DATA_DIR to a new folder where Postgres is embedded), and TEMPORAL_NAMESPACE too where Temporal is yours.',
     code: 1,
   });
   expect(await sql`select name from migrations order by name`).toHaveLength(2);

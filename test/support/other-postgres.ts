@@ -1,11 +1,23 @@
 /** A Postgres of another version than the embedded one, in the folder POSTGRES_PROGRAMS, such as `/usr/lib/postgresql/15/bin`. */
 import { execFile } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createDatabase } from '../../src/db/create-database.ts';
 import { createCluster, ensureServerUser } from '../../src/embedded/postgres-cluster.ts';
 
 const run = promisify(execFile);
+
+/** Debian's folder for all versions. */
+const DEBIAN = '/usr/lib/postgresql';
+
+/** The folders of the programs that Debian's packages have installed, the oldest version first. */
+export function installedPostgres(): string[] {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort() : [];
+  return versions
+    .map((version) => join(DEBIAN, version, 'bin'))
+    .filter((folder) => existsSync(join(folder, 'postgres')));
+}
 
 /** A server in its own folder, with the superuser `waybill` and the same password. */
 export interface OtherPostgres {

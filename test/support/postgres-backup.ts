@@ -1,6 +1,6 @@
 /** Postgres servers that are backed up while they work, and restored elsewhere. */
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { appendFile, chmod, chown, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -13,6 +13,7 @@ import {
   type Programs,
   postgresPrograms,
 } from '../../src/embedded/postgres-cluster.ts';
+import { installedPostgres } from './other-postgres.ts';
 import { freePort } from './ports.ts';
 
 const run = promisify(execFile);
@@ -167,16 +168,9 @@ interface DumpPrograms extends Programs {
   readonly pg_restore: string;
 }
 
-/** Debian's folder for all versions. */
-const DEBIAN = '/usr/lib/postgresql';
-
 /** A Postgres with all its programs, if one is installed. */
 function installedPrograms(): DumpPrograms | undefined {
-  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort() : [];
-  const folders = [
-    ...versions.map((version) => join(DEBIAN, version, 'bin')),
-    ...(process.env.PATH ?? '').split(delimiter),
-  ];
+  const folders = [...installedPostgres(), ...(process.env.PATH ?? '').split(delimiter)];
   const found = folders.findLast((folder) =>
     ['initdb', 'postgres', 'pg_ctl', 'pg_dump', 'pg_restore'].every((name) => existsSync(join(folder, name))),
   );

@@ -2,7 +2,7 @@
 import type postgres from 'postgres';
 import { idAt } from '../../domain/id-time.ts';
 import type { Pool } from '../pool.ts';
-import { deleteInPages } from './pages.ts';
+import { deleteInPages, type RemovalStep } from './pages.ts';
 
 /** Rows from before these times are no longer needed. */
 interface Over {
@@ -14,15 +14,18 @@ interface Over {
 
 /**
  * Removes rows of deliveries and recoveries that are gone, and the keys of lines imported long ago.
+ * @param step called for each table
  * @param signal ends it early
  * @returns how many
  */
 export async function removeBelongings(
   sql: Pool,
   over: Over,
+  step: RemovalStep,
   signal?: AbortSignal,
 ): Promise<{ readonly importKeys: number; readonly rows: number }> {
-  const remove = (table: string, where: postgres.Fragment) => deleteInPages(sql, { table, where, signal });
+  const remove = (table: string, where: postgres.Fragment) =>
+    step(table, () => deleteInPages(sql, { table, where, signal }));
   const importKeys = await remove('import_keys', sql`x.created_at < ${over.importKeys}`);
   // Each delivery is looked up (`offset 0`): a join might read all of them for one page.
   const redeliveries = sql`

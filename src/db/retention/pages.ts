@@ -24,6 +24,9 @@ export async function inPages(
   return changed;
 }
 
+/** Does a step of a removal. Returns how many rows it changed. */
+export type RemovalStep = (table: string, work: () => Promise<number>) => Promise<number>;
+
 interface DeletedRows {
   readonly table: string;
   /** A condition on a row `x` of the table. */

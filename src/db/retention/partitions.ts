@@ -104,9 +104,11 @@ async function makePartition(tx: Transaction, table: PartitionedTable, week: Dat
   const [from, to] = [idAt(week), idAt(new Date(week.getTime() + WEEK_MS))];
   // Made separately and then attached: traffic goes on, except for reads of the default partition.
   await tx`create table ${tx(name)} (like ${tx(table)} including all)`;
-  // `like` leaves out which columns have no statistics.
+  // `like` leaves out which columns have no statistics. Before Postgres 17 the same 0 stands beside
+  // system columns, which cannot be altered, and beside dropped ones.
   const columns = await tx<{ name: string }[]>`
-    select attname as name from pg_attribute where attrelid = ${table}::regclass and attstattarget = 0`;
+    select attname as name from pg_attribute
+    where attrelid = ${table}::regclass and attstattarget = 0 and attnum > 0 and not attisdropped`;
   for (const column of columns)
     await tx`alter table ${tx(name)} alter column ${tx(column.name)} set statistics 0`;
   await tx`lock table ${tx(`${table}_${DEFAULT}`)} in access exclusive mode`;

@@ -7,13 +7,11 @@ import { MEANWHILE_MS } from '../../domain/absence.ts';
 import { idAt, timeOf } from '../../domain/id-time.ts';
 import { MAX_DELETED_WEBHOOKS } from '../event-log.ts';
 import type { Pool } from '../pool.ts';
-import { deleteInPages, inPages } from './pages.ts';
+import { deleteInPages, inPages, type RemovalStep } from './pages.ts';
 
 interface RemovedHistory {
   /** Rows: versions, deactivations and warnings. */
   readonly rows: number;
-  /** Webhooks, deleted long ago, whose secrets were erased. */
-  readonly erased: number;
   /** Webhooks, deleted long ago, that nothing refers to any more. */
   readonly webhooks: number;
 }
@@ -28,19 +26,24 @@ type LimitOf = (eshopId: postgres.Fragment) => postgres.Fragment;
 
 /**
  * @param before events and deliveries made earlier are gone, except open ones
+ * @param step called for each table
  * @param signal ends it early; the next run goes on
  */
-export async function removeHistory(sql: Pool, before: Date, signal?: AbortSignal): Promise<RemovedHistory> {
+export async function removeHistory(
+  sql: Pool,
+  before: Date,
+  step: RemovalStep,
+  signal?: AbortSignal,
+): Promise<RemovedHistory> {
   const limitOf = await limits(sql, before);
   const remove = (table: string, where: postgres.Fragment, page?: number) =>
-    deleteInPages(sql, { table, where, signal, page });
+    step(table, () => deleteInPages(sql, { table, where, signal, page }));
   // In this order: a version needs its deactivation, and everything needs its webhook.
   const versions = await remove('webhook_versions', replaced(sql, before, limitOf));
   const deactivations = await remove('deactivations', deactivationsOver(sql, before, limitOf));
   const warnings = await remove('warnings', warningsOver(sql, before));
-  const erased = await eraseSecrets(sql, before, signal);
   const webhooks = await remove('webhooks', forgettable(sql, before, limitOf), WEBHOOKS);
-  return { rows: versions + deactivations + warnings, erased, webhooks };
+  return { rows: versions + deactivations + warnings, webhooks };
 }
 
 /** An e-shop needs the history of its webhooks since its oldest event: an event delivered late is kept longer. */
@@ -102,8 +105,11 @@ function warningsOver(sql: Pool, before: Date): postgres.Fragment {
       offset 0)`;
 }
 
-/** Nothing is signed for a deleted webhook without open deliveries. */
-async function eraseSecrets(sql: Pool, before: Date, signal?: AbortSignal): Promise<number> {
+/**
+ * Erases the secrets of webhooks deleted before a time: nothing is signed for one without open deliveries.
+ * @returns of how many webhooks
+ */
+export async function eraseSecrets(sql: Pool, before: Date, signal?: AbortSignal): Promise<number> {
   return await inPages(async (limit) => {
     const { count } = await sql`
       update webhooks
