@@ -82,7 +82,7 @@ export async function noteClockStep(sql: Pool, step: ClockStep): Promise<void> {
     else
       await tx`
         update deliveries set next_attempt_at = greatest(now(), next_attempt_at + ${by})
-        where state in ('pending', 'retrying') and dispatched_at is not null and next_attempt_at > now()
+        where state in ('pending', 'retrying') and (dispatched_at is not null or class = ${CLASS.undelivered}) and next_attempt_at > now()
           and last_attempt_at < now() - ${SAME_TIME_MS / 1_000} * interval '1 second'`;
     await writeSetting(tx, CLOCK_STEP, `${step.at.toISOString()} ${step.ms}`);
   });

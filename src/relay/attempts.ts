@@ -61,7 +61,7 @@ export function attemptsOf(deps: AttemptsDeps, name: AttemptClass): Attempts {
     }
     const limit = room();
     if (!isWorthAClaim(limit)) {
-      precedence.waiting(name);
+      precedence.full(name);
       return AGAIN_MS;
     }
     const { deliveries, more } = await claim({ class: CLASS[name], limit, quotas: limits.quotas(share) });

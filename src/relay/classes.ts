@@ -30,7 +30,9 @@ export const classRules: Readonly<Record<ClassName, ClassRules>> = {
 export interface Precedence {
   /** After a claim. */
   claimed(name: ClassName, more: boolean): void;
-  /** Deliveries may be waiting: it had no room to claim, or some were added. */
+  /** It had no room to claim: deliveries may be waiting. */
+  full(name: ClassName): void;
+  /** Deliveries were added. */
   waiting(name: ClassName): void;
   /** Whether nothing is left of the classes before it, or it has waited long enough. */
   mayClaim(name: ClassName): boolean;
@@ -50,14 +52,23 @@ export function createPrecedence(
 ): Precedence {
   const left = new Map<ClassName, boolean>();
   const claimedAt = new Map<ClassName, number>();
+  const triedAt = new Map<ClassName, number>();
   const claimingSince = new Map<ClassName, number>();
   const begunAt = now();
+  function tried(name: ClassName): void {
+    const at = now();
+    if (at - (triedAt.get(name) ?? Number.NEGATIVE_INFINITY) > BREAK_MS) claimingSince.set(name, at);
+    triedAt.set(name, at);
+  }
   return {
     claimed(name, more) {
-      const at = now();
-      if (at - (claimedAt.get(name) ?? Number.NEGATIVE_INFINITY) > BREAK_MS) claimingSince.set(name, at);
-      claimedAt.set(name, at);
+      tried(name);
+      claimedAt.set(name, now());
       left.set(name, more);
+    },
+    full(name) {
+      tried(name);
+      left.set(name, true);
     },
     waiting: (name) => void left.set(name, true),
     isEmpty: (name) => left.get(name) === false,

@@ -44,10 +44,10 @@ export function createInFlight(deps: InFlightDeps): InFlight {
   const { sql, log, options, starts, stopping, precedence, workflowStarts } = deps;
   /** Those that count, and when their requests may have begun: not while they wait for a permit, nor once they have taken long. */
   const counted = new Map<string, number>();
-  const claims = new Map<string, QueuedDelivery>();
+  const claims = new Set<QueuedDelivery>();
   const running = new Set<Promise<void>>();
   setMaxListeners(0, stopping);
-  const renewing = setInterval(() => void renewClaims(sql, [...claims.values()]).catch(() => {}), RENEWAL_MS);
+  const renewing = setInterval(() => void renewClaims(sql, [...claims]).catch(() => {}), RENEWAL_MS);
   renewing.unref();
   const returns = {
     back: returning<ClaimedId>((claimed) => giveBack(sql, claimed)),
@@ -68,7 +68,7 @@ export function createInFlight(deps: InFlightDeps): InFlight {
 
   async function attempt(delivery: QueuedDelivery, name: ClassName): Promise<void> {
     const { id, claimId } = delivery;
-    const decision: { next: HandOver } = { next: 'pending' };
+    const decision: { next: HandOver | null } = { next: null };
     let outcome: AttemptOutcome | null;
     counted.set(id, Number.POSITIVE_INFINITY);
     starts.attempted();
@@ -96,7 +96,9 @@ export function createInFlight(deps: InFlightDeps): InFlight {
       outcome = null;
     }
     counted.delete(id);
-    if (outcome?.kind !== 'delivered' && outcome?.kind !== 'failed') return await goBack(delivery, outcome);
+    // Without a decision nothing was recorded here: its row has the result already.
+    const isRecorded = outcome?.kind === 'delivered' || outcome?.kind === 'failed';
+    if (!isRecorded || decision.next === null) return await goBack(delivery, outcome);
     if (decision.next === 'start') return await workflowStarts.start(delivery, 'fresh', outcome);
     if (decision.next === 'pending') deps.wake(outcome.kind === 'delivered' ? 'delivered' : 'undelivered');
   }
@@ -112,7 +114,7 @@ export function createInFlight(deps: InFlightDeps): InFlight {
   }
 
   async function run(delivery: QueuedDelivery, name: ClassName): Promise<void> {
-    claims.set(delivery.id, delivery);
+    claims.add(delivery);
     try {
       await attempt(delivery, name);
     } catch (error) {
@@ -122,7 +124,7 @@ export function createInFlight(deps: InFlightDeps): InFlight {
       await giveBack(sql, [delivery]).catch(() => {});
     } finally {
       counted.delete(delivery.id);
-      claims.delete(delivery.id);
+      claims.delete(delivery);
     }
   }
 

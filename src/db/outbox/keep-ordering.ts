@@ -213,7 +213,10 @@ export async function supersedeRetries(sql: Pool, ids: readonly string[]): Promi
       for update of d),
     ended as (
       update deliveries d set state = 'superseded', superseded_by = replaced.newest, finished_at = clock_timestamp(),
-        next_attempt_at = null, dispatched_at = coalesce(d.dispatched_at, now()), claimed_until = null
+        next_attempt_at = null, claimed_until = null, claim_id = null,
+        -- One that was attempted in the queue gets a workflow, which shows it.
+        dispatched_at = case when d.attempts_made = 0 then coalesce(d.dispatched_at, now()) else d.dispatched_at end,
+        class = ${CLASS.undelivered}, due_at = now()
       from replaced where d.id = replaced.id and d.state in ('pending', 'retrying')
       returning d.*),
     taken_over as (

@@ -69,7 +69,8 @@ const DEFERRED_SECONDS = 1;
  */
 export async function deferClaimed(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   if (claims.length === 0) return;
-  const until = sql`greatest(now() + make_interval(secs => ${DEFERRED_SECONDS}), (
+  // Its owner may have recorded a failure meanwhile: the next attempt is not made before its time.
+  const until = sql`greatest(now() + make_interval(secs => ${DEFERRED_SECONDS}), d.next_attempt_at, (
     select a.owned_until from attempts a
     where a.delivery_id = d.id and a.number = d.attempts_made + 1 and a.finished_at is null))`;
   await sql`

@@ -13,13 +13,14 @@ const unclaimed = (sql: Sql) => sql`
   dispatched_at is null and (claimed_until is null or claimed_until < now())`;
 
 /**
- * Their webhook was deleted: they are canceled.
+ * Their webhook was deleted: they are canceled. Those that were attempted get a workflow, which shows it.
  * @returns the event type of each, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
 export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promise<EventType[]> {
   const canceled = await sql<{ eventType: EventType }[]>`
     update deliveries set state = 'canceled', canceled_by = 'deletion', finished_at = clock_timestamp(),
-      next_attempt_at = null, claimed_until = null, claim_id = null, dispatched_at = now()
+      next_attempt_at = null, claimed_until = null, claim_id = null, class = ${CLASS.undelivered}, due_at = now(),
+      dispatched_at = case when attempts_made = 0 then now() end
     where id in (
       select id from deliveries
       where webhook_id = ${webhookId} and state in ('pending', 'retrying') and ${unclaimed(sql)}
