@@ -96,11 +96,12 @@ export function createInFlight(deps: InFlightDeps): InFlight {
       outcome = null;
     }
     counted.delete(id);
+    const { next } = decision;
     // Without a decision nothing was recorded here: its row has the result already.
-    const isRecorded = outcome?.kind === 'delivered' || outcome?.kind === 'failed';
-    if (!isRecorded || decision.next === null) return await goBack(delivery, outcome);
-    if (decision.next === 'start') return await workflowStarts.start(delivery, 'fresh', outcome);
-    if (decision.next === 'pending') deps.wake(outcome.kind === 'delivered' ? 'delivered' : 'undelivered');
+    if (next === null || (outcome?.kind !== 'delivered' && outcome?.kind !== 'failed'))
+      return await goBack(delivery, outcome);
+    if (next === 'start') return await workflowStarts.start(delivery, 'fresh', outcome);
+    if (next === 'pending') deps.wake(outcome.kind === 'delivered' ? 'delivered' : 'undelivered');
   }
 
   /** No attempt was made, or none was recorded. */
