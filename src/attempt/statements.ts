@@ -31,6 +31,11 @@ export interface AttemptStatements {
 /** The most rows of one statement: records may have 256 KiB each. Fewer: more statements. More: a large one delays its neighbours. */
 const MOST = 32;
 
+/** Statements that lock many rows lock them in the same order. */
+function byDelivery(one: { readonly deliveryId: string }, other: { readonly deliveryId: string }): number {
+  return one.deliveryId < other.deliveryId ? -1 : 1;
+}
+
 /** @param execute for the statements that take many times longer to plan than to run */
 export function createStatements(sql: Pool, execute: Execute): AttemptStatements {
   return {
@@ -39,11 +44,11 @@ export function createStatements(sql: Pool, execute: Execute): AttemptStatements
       return (id) => found.get(id);
     }),
     begin: grouped(MOST, async (attempts) => {
-      const begun = await execute((by) => beginAttempts(by, attempts));
+      const begun = await execute((by) => beginAttempts(by, attempts.toSorted(byDelivery)));
       return ({ deliveryId }) => begun.get(deliveryId);
     }),
     record: grouped(MOST, async (records) => {
-      const states = await execute((by) => recordAttempts(by, records));
+      const states = await execute((by) => recordAttempts(by, records.toSorted(byDelivery)));
       return ({ deliveryId }) => states.get(deliveryId);
     }),
     settle: grouped(MOST, async (ended) => {

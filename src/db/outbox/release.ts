@@ -21,11 +21,12 @@ export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<
     where ${anyOf(sql, sql`id`, ids)} and ${unflushed(sql)}`;
 }
 
-/** Renews the lease on these claims. */
+/** Renews the lease on these claims. It waits for no row: one that is locked is being written, and is renewed the next time. */
 export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   if (claims.length === 0) return;
   await sql`
-    update deliveries d set claimed_until = ${leaseEnd(sql)} where ${stillClaimed(sql, claims)} and ${unflushed(sql)}`;
+    update deliveries set claimed_until = ${leaseEnd(sql)}
+    where id = any(array(select d.id from deliveries d where ${stillClaimed(sql, claims)} for update skip locked)) and ${unflushed(sql)}`;
 }
 
 /** Postpones deliveries whose workflow Temporal refused to start: they are tried again later, and block no others until then. */
