@@ -42,7 +42,7 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
              count(*) filter (where class = ${CLASS.undelivered})::int as undelivered,
              count(*) filter (where class = ${CLASS.delivered})::int as delivered,
              count(*) filter (where class = ${CLASS.ordered})::int as in_order,
-             count(distinct (eshop_id, entity_id)) filter (where class = ${CLASS.ordered})::int as records_in_order,
+             count(distinct ordering_key) filter (where class = ${CLASS.ordered})::int as records_in_order,
              min(created_at) filter (where class = ${CLASS.ordered}) as oldest_in_order,
              coalesce(bool_or(claimed_until > now()), false) as in_flight,
              min(case when class in (${CLASS.retry}, ${CLASS.undelivered}) then due_at else created_at end)

@@ -29,6 +29,9 @@ create table deliveries (
   entity_id text not null,
   -- That of the event.
   sequence bigint not null default 1 check (sequence >= 1),
+  -- Of its e-shop, kind of record, record and recovery: those that are attempted one after the other, where a webhook asks for it.
+  -- Null for a redelivery that an e-shop asked for: it is outside any ordering.
+  ordering_key text,
   -- "held" is derived, not stored: an open delivery is held by an inactive webhook or by an operator.
   state text not null default 'pending'
     check (state in ('pending', 'retrying', 'delivered', 'failed', 'expired', 'canceled', 'superseded')),
@@ -81,8 +84,8 @@ create table deliveries (
 -- The queue. Claims take turns by e-shop and by webhook: the next webhook with waiting deliveries is one step in the index.
 create index deliveries_waiting on deliveries (class, eshop_id, webhook_id, due_at, id) where dispatched_at is null;
 -- The ordering of each record: deliveries that wait for an older one, and open ones.
-create index deliveries_ordered on deliveries (eshop_id, entity_id, sequence) where class = 6 and dispatched_at is null;
-create index deliveries_open_by_record on deliveries (eshop_id, entity_id, sequence) where state in ('pending', 'retrying');
+create index deliveries_ordered on deliveries (eshop_id, ordering_key, sequence) where class = 6 and dispatched_at is null;
+create index deliveries_open_by_record on deliveries (ordering_key, sequence) where state in ('pending', 'retrying');
 -- For the reconciler, by the time of the next step; `greatest` ignores nulls.
 create index deliveries_by_next_step
   on deliveries ((greatest(check_at, dispatched_at, last_attempt_at, next_attempt_at)), id)

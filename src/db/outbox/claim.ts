@@ -99,7 +99,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       where d.id = any(array(select id from chosen)) and ${unflushed(sql)}
         and d.id between (select id from chosen order by id limit 1) and (select id from chosen order by id desc limit 1)
       returning d.*)
-    select ${queuedColumns(sql, 'd')}, coalesce((select ${isBlocked(sql)} from webhooks w where w.id = d.webhook_id), false) as is_blocked,
+    select ${queuedColumns(sql, 'd')}, coalesce((select ${isBlocked(sql, 'd', 'w')} from webhooks w where w.id = d.webhook_id), false) as is_blocked,
            (select count(*) from candidates) > (select count(*) from chosen) as more
     from claimed d join chosen on chosen.id = d.id
     order by chosen.place`;

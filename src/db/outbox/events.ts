@@ -2,12 +2,12 @@
  * The transactional outbox: an event and its deliveries are written in the transaction of the change that they report, all in one
  * statement.
  */
-import type { EventType } from '../../domain/event-types.ts';
+import { type EventType, eventTypes } from '../../domain/event-types.ts';
 import { currentTrace } from '../../traces/context.ts';
 import { newId, ticks } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
-import { predecessorsOfNew } from './ordering.ts';
+import { orderingKey, predecessors } from './ordering.ts';
 import { CLASS, type DeliveryClass, leaseEnd, type QueuedDelivery } from './outbox.ts';
 import { outgoingBytes } from './outgoing.ts';
 
@@ -52,10 +52,10 @@ function deliveryId(sql: Sql, event: ReturnType<Sql>, place: ReturnType<Sql>) {
 /** The rows of {@link firedEvents} with new ids that rise in their order, as SQL. */
 export function fired(sql: Sql, events: string) {
   return sql`
-    select ${newId(sql, sql`now.ticks + f.place`)} as id, f.type, f.entity_id, f.sequence, f.happened_at, f.snapshot, f.traceparent
+    select ${newId(sql, sql`now.ticks + f.place`)} as id, f.type, f.kind, f.entity_id, f.sequence, f.happened_at, f.snapshot, f.traceparent
     from rows from (json_to_recordset(${events}::text::json)
-        as (type text, entity_id text, sequence bigint, happened_at timestamptz, snapshot json, traceparent text))
-      with ordinality as f (type, entity_id, sequence, happened_at, snapshot, traceparent, place),
+        as (type text, kind text, entity_id text, sequence bigint, happened_at timestamptz, snapshot json, traceparent text))
+      with ordinality as f (type, kind, entity_id, sequence, happened_at, snapshot, traceparent, place),
       (select ${ticks(sql)} as ticks) as now`;
 }
 
@@ -76,17 +76,24 @@ export function insertDeliveries(
   deliveryClass: DeliveryClass = CLASS.fresh,
   claimed = false,
 ) {
+  const key = orderingKey(sql, {
+    eshopId: sql`w.eshop_id`,
+    kind: sql`f.kind`,
+    recoveryId: sql`null`,
+    entityId: sql`f.entity_id`,
+  });
+  const place = { key, sequence: sql`f.sequence`, webhookId: sql`w.id`, receiver: sql`w.receiver` };
   // Left out if nothing is claimed: behind a pooler each statement is planned anew, and this would be half of the work.
   const claim = claimed
     ? sql`
            case when w.ordering = 'none'
-               or not (exists (select from fired g where g.entity_id = f.entity_id and g.sequence < f.sequence) or exists (select ${predecessorsOfNew(sql)}))
+               or not (exists (select from fired g where g.entity_id = f.entity_id and g.sequence < f.sequence) or exists (select ${predecessors(sql, place)}))
              then ${leaseEnd(sql)} end`
     : sql`null::timestamptz`;
   return sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, class, bulk, traceparent, claimed_until, claim_id)
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, ordering_key, class, bulk, traceparent, claimed_until, claim_id)
     select ${deliveryId(sql, sql`f.id`, sql`row_number() over (partition by f.id order by w.id)`)},
-           f.id, w.eshop_id, w.id, f.type, f.entity_id, f.sequence, ${deliveryClass}::smallint, ${deliveryClass === CLASS.bulk || null}::boolean, f.traceparent,
+           f.id, w.eshop_id, w.id, f.type, f.entity_id, f.sequence, ${key}, ${deliveryClass}::smallint, ${deliveryClass === CLASS.bulk || null}::boolean, f.traceparent,
            ${claim}, ${claimed ? sql`gen_random_uuid()` : sql`null`}
     from fired f join webhooks w
       on w.eshop_id = ${eshopId} and w.webhook_type = f.type and w.active and w.deleted_at is null
@@ -114,7 +121,7 @@ export function firedEvents(events: readonly EventText[]): string {
   const fired = events.map(({ type, entityId, sequence, happenedAt, snapshot, traceparent }) => {
     const traced = traceparent === undefined ? '' : `,"traceparent":"${traceparent}"`;
     const placed = `"sequence":${sequence},"happened_at":${JSON.stringify(happenedAt)}`;
-    return `{"type":"${type}","entity_id":${JSON.stringify(entityId)},${placed},"snapshot":${snapshot}${traced}}`;
+    return `{"type":"${type}","kind":"${eventTypes[type].entity}","entity_id":${JSON.stringify(entityId)},${placed},"snapshot":${snapshot}${traced}}`;
   });
   return `[${fired.join(',')}]`;
 }

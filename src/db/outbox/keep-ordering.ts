@@ -9,16 +9,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import { anyOf } from '../ids.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { notifierOf } from './notify.ts';
-import {
-  kindOf,
-  ordered,
-  outside,
-  predecessors,
-  sameRecord,
-  successors,
-  untouched,
-  waits,
-} from './ordering.ts';
+import { keepsOrdering, placeOf, predecessors, successors, untouched, waits } from './ordering.ts';
 import { CLASS, leaseEnd, type QueuedDelivery, queuedColumns, writtenIn } from './outbox.ts';
 
 /** The records to settle. */
@@ -44,8 +35,8 @@ export async function keepOrdering(
     update deliveries d set class = ${CLASS.ordered}, claimed_until = null, claim_id = null
     from webhooks w
     where ${anyOf(sql, sql`d.id`, ids)} and w.id = d.webhook_id and ${untouched(sql, 'd')} and d.dispatched_at is null
-      and ${ordered(sql)} and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp'
-      and (not w.active or exists (select ${predecessors(sql)}))
+      and ${keepsOrdering(sql, 'w')} and d.ordering_key is not null and d.operator_stop is distinct from 'giveUp'
+      and (not w.active or exists (select ${predecessors(sql, placeOf(sql, 'd', 'w'))}))
     returning d.id`;
   const gone = new Set([...superseded, ...aside.map(({ id }) => id)]);
   // If this fails, the reconciler repairs it, and the rest of the claim goes on.
@@ -64,44 +55,45 @@ const RECORDS_AT_ONCE = 500;
 export async function settleOrdering(sql: Pool, scope: OrderingScope, replaced = true): Promise<void> {
   if (scope !== 'all' && 'records' in scope) {
     const records = sql`(
-      select distinct e.eshop_id, e.entity_id from deliveries e where ${anyOf(sql, sql`e.id`, scope.records)})`;
+      select distinct e.eshop_id, e.ordering_key from deliveries e
+      where ${anyOf(sql, sql`e.id`, scope.records)} and e.ordering_key is not null)`;
     return await settleRecords(sql, records, replaced, notifierOf(sql).hasRoom());
   }
   for (let page = await recordsThatWait(sql, scope); page.length > 0; ) {
     const records = sql`unnest(
-      ${page.map(({ eshopId }) => eshopId)}::int[], ${page.map(({ entityId }) => entityId)}::text[])`;
-    await settleRecords(sql, sql`(select * from ${records} as of (eshop_id, entity_id))`, replaced, false);
+      ${page.map(({ eshopId }) => eshopId)}::int[], ${page.map(({ orderingKey }) => orderingKey)}::text[])`;
+    await settleRecords(sql, sql`(select * from ${records} as of (eshop_id, ordering_key))`, replaced, false);
     page = await recordsThatWait(sql, scope, page.at(-1));
   }
 }
 
 interface OrderedRecord {
   readonly eshopId: number;
-  readonly entityId: string;
+  readonly orderingKey: string;
 }
 
 /** A page of the records with waiting deliveries, each found by one step in the index. @param after the last one of the page before */
 async function recordsThatWait(
   sql: Sql,
   scope: { readonly eshopId: number } | 'all',
-  { eshopId, entityId }: OrderedRecord = { eshopId: 0, entityId: '' },
+  { eshopId, orderingKey }: OrderedRecord = { eshopId: 0, orderingKey: '' },
 ): Promise<OrderedRecord[]> {
   // A literal: with a parameter the planner would not use the index, which has only these.
   const ordered = sql.unsafe(String(CLASS.ordered));
-  const next = sql`select d.eshop_id, d.entity_id from deliveries d where d.class = ${ordered} and d.dispatched_at is null
+  const next = sql`select d.eshop_id, d.ordering_key from deliveries d where d.class = ${ordered} and d.dispatched_at is null
     ${scope === 'all' ? sql`` : sql`and d.eshop_id = ${scope.eshopId}`}`;
-  const first = sql`order by d.eshop_id, d.entity_id limit 1`;
+  const first = sql`order by d.eshop_id, d.ordering_key limit 1`;
   return await sql<OrderedRecord[]>`
     with recursive record as (
-      (${next} and (d.eshop_id, d.entity_id) > (${eshopId}::int, ${entityId}::text) ${first})
+      (${next} and (d.eshop_id, d.ordering_key) > (${eshopId}::int, ${orderingKey}::text) ${first})
       union all
       select n.* from record r cross join lateral (
-        ${next} and (d.eshop_id, d.entity_id) > (r.eshop_id, r.entity_id) ${first}) n)
-    select eshop_id, entity_id from record limit ${RECORDS_AT_ONCE}`;
+        ${next} and (d.eshop_id, d.ordering_key) > (r.eshop_id, r.ordering_key) ${first}) n)
+    select eshop_id, ordering_key from record limit ${RECORDS_AT_ONCE}`;
 }
 
 /**
- * @param records as SQL, each once: eshop_id, entity_id
+ * @param records as SQL, each once: eshop_id, ordering_key
  * @param claims whether this process claims those that it lets go
  */
 async function settleRecords(
@@ -112,6 +104,7 @@ async function settleRecords(
 ): Promise<void> {
   const notifier = notifierOf(sql);
   const waiting = waitingOf(sql, records);
+  const place = placeOf(sql, 'd', 'w');
   if (replaced) await supersede(sql, waiting, (alias) => waits(sql, alias));
   const putBack = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
     update deliveries d set due_at = now(),
@@ -123,19 +116,19 @@ async function settleRecords(
       state = case when d.attempts_made > 0 then 'retrying' else d.state end,
       next_attempt_at = case when d.attempts_made > 0 then now() else d.next_attempt_at end,
       claimed_until = case when ${claims} and d.recovery_id is null and d.bulk is null and d.attempts_made = 0 and not (
-        w.ordering = 'latest' and exists (select ${successors(sql)})) then ${leaseEnd(sql)} end,
+        w.ordering = 'latest' and exists (select ${successors(sql, place)})) then ${leaseEnd(sql)} end,
       claim_id = gen_random_uuid()
     from webhooks w
     -- An array: without statistics the planner would join all deliveries.
     where w.id = d.webhook_id and d.id = any(array(
       -- The first of each webhook (those behind older ones at others are left out below), and all of one without an order.
-      select distinct on (each.webhook_id, each.entity_id, each.kind, each.recovery_id, each.alone) each.id
+      select distinct on (each.webhook_id, each.ordering_key, each.alone) each.id
       from (
-        select d.*, ${kindOf(sql, 'd')} as kind, case when not ${ordered(sql)} then d.id end as alone
+        select d.*, case when not ${keepsOrdering(sql, 'w')} then d.id end as alone
         from ${waiting} join webhooks w on w.id = d.webhook_id
         where ${waits(sql, 'd')} and (w.active or w.deleted_at is not null)) each
-      order by each.webhook_id, each.entity_id, each.kind, each.recovery_id, each.alone, each.sequence))
-      and ${waits(sql, 'd')} and (not ${ordered(sql)} or not exists (select ${predecessors(sql)}))
+      order by each.webhook_id, each.ordering_key, each.alone, each.sequence))
+      and ${waits(sql, 'd')} and (not ${keepsOrdering(sql, 'w')} or not exists (select ${predecessors(sql, place)}))
     returning ${queuedColumns(sql, 'd')}, false as is_blocked, d.claimed_until is not null as claimed`;
   const taken = putBack.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
   notifier.notify(putBack.length > taken.length ? ['fresh', 'bulk', 'recovered'] : [], taken);
@@ -147,7 +140,7 @@ function waitingOf(sql: Sql, records: postgres.Fragment): postgres.Fragment {
     ${records} r
     cross join lateral (
       select x.* from deliveries x
-      where x.eshop_id = r.eshop_id and x.entity_id = r.entity_id and ${waits(sql, 'x')} order by x.sequence offset 0) d`;
+      where x.eshop_id = r.eshop_id and x.ordering_key = r.ordering_key and ${waits(sql, 'x')} order by x.sequence offset 0) d`;
 }
 
 interface Superseded {
@@ -179,8 +172,8 @@ async function supersede(
     from (
       select d.id, newest.id as newest from ${of} join webhooks w on w.id = d.webhook_id
       cross join lateral (
-        select n.id ${successors(sql)} order by n.sequence desc limit 1) newest
-      where ${which('d')} and w.ordering = 'latest' and not ${outside(sql, 'd')} and d.operator_stop is distinct from 'giveUp') replaced
+        select successor.id ${successors(sql, placeOf(sql, 'd', 'w'))} order by successor.sequence desc limit 1) newest
+      where ${which('d')} and w.ordering = 'latest' and d.operator_stop is distinct from 'giveUp') replaced
     where old.id = replaced.id and ${which('old')} and ${untouched(sql, 'old')} and old.dispatched_at is null
     returning old.id, old.event_type`;
   return reported(sql, rows);
@@ -197,15 +190,15 @@ export async function supersedeRetries(sql: Pool, ids: readonly string[]): Promi
   const rows = await sql<Superseded[]>`
     with replaced as (
       select d.id, newest.id as newest from deliveries due join webhooks w on w.id = due.webhook_id and w.ordering = 'latest'
-      join deliveries d on d.webhook_id = due.webhook_id and d.sequence <= due.sequence and ${sameRecord(sql, 'd', 'due')}
+      join deliveries d on d.webhook_id = due.webhook_id and d.sequence <= due.sequence and d.ordering_key = due.ordering_key
       cross join lateral (
         select n.id from deliveries n
-        where n.webhook_id = d.webhook_id and n.sequence > d.sequence and ${sameRecord(sql, 'n', 'd')}
+        where n.ordering_key = d.ordering_key and n.webhook_id = d.webhook_id and n.sequence > d.sequence
           and n.state in ('pending', 'retrying')
           -- If only the latest counts since a moment ago, some are still retried side by side.
           and (${waits(sql, 'n')} or n.id = due.id or n.state = 'retrying' and n.operator_stop is distinct from 'giveUp')
         order by n.sequence desc limit 1 for update skip locked) newest
-      where ${anyOf(sql, sql`due.id`, ids)} and not ${outside(sql, 'due')} and d.state in ('pending', 'retrying')
+      where ${anyOf(sql, sql`due.id`, ids)} and d.state in ('pending', 'retrying')
         -- One without a further attempt is about to fail, and its webhook with it.
         and (d.id = due.id or d.attempts_made = 0 or d.next_attempt_at is not null)
         and not exists (

@@ -1,111 +1,139 @@
 /**
- * In order, per record (docs/interface.md, D16). An ordering group is the deliveries of one record to one receiver (scheme, host,
- * port), of webhooks with an order. A delivery claimed behind an older one of its group waits in a class of its own, `CLASS.ordered`;
- * when a delivery ends, the next one of its group may go (`keep-order.ts`).
+ * Ordering, per record (docs/interface.md, D16). The deliveries of one record, of one recovery or of none, have the same
+ * `ordering_key`. Those of them to one receiver (scheme, host, port), of webhooks that keep an ordering, are an ordering group. A
+ * delivery claimed behind an older one of its group waits in a class of its own, `CLASS.ordered`; when a delivery ends, the next one
+ * of its group may go (`keep-ordering.ts`).
  */
+import type postgres from 'postgres';
 import { eventTypes } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 import { CLASS } from './outbox.ts';
 
-/** Kinds of record by event type, as JSON. */
-const KINDS = JSON.stringify(
-  Object.fromEntries(Object.entries(eventTypes).map(([type, { entity }]) => [type, entity])),
-);
+type Fragment = postgres.Fragment;
 
-/** The kind of the record that a delivery is about. A subquery: otherwise a prepared statement would parse the JSON for each row. */
-export const kindOf = (sql: Sql, alias: string) =>
-  sql`((select ${KINDS}::text::jsonb) ->> ${sql(alias)}.event_type)`;
+/** The kind of record of each event type, as a table with the columns `type` and `kind`, as SQL. */
+export const kindsOfRecord = (sql: Sql) => sql`
+  unnest(${Object.keys(eventTypes)}::text[], ${Object.values(eventTypes).map(({ entity }) => entity)}::text[])`;
 
-/** A redelivery that an e-shop asked for: it is outside the order. */
-export const outside = (sql: Sql, alias: string) => sql`
-  exists (select from redeliveries r where r.delivery_id = ${sql(alias)}.id and r.recovery_id is null)`;
+/** A delivery's `ordering_key`, as SQL. Written once with it; null for a redelivery that an e-shop asked for. */
+export const orderingKey = (
+  sql: Sql,
+  of: {
+    readonly eshopId: Fragment;
+    readonly kind: Fragment;
+    readonly recoveryId: Fragment;
+    readonly entityId: Fragment;
+  },
+) =>
+  sql`concat_ws('/', ${of.eshopId}::text, ${of.kind}, coalesce(${of.recoveryId}::text, ''), ${of.entityId})`;
 
-/** `one` and `other` are of the same record, and of the same recovery or both of none. */
-export const sameRecord = (sql: Sql, one: string, other: string) => sql`
-  ${sql(one)}.eshop_id = ${sql(other)}.eshop_id and ${sql(one)}.entity_id = ${sql(other)}.entity_id
-  and ${kindOf(sql, one)} = ${kindOf(sql, other)}
-  and ${sql(one)}.recovery_id is not distinct from ${sql(other)}.recovery_id and not ${outside(sql, one)}`;
+/** A delivery, and the receiver of its webhook, by columns or values, as SQL. */
+export interface Place {
+  readonly key: Fragment;
+  readonly sequence: Fragment;
+  readonly webhookId: Fragment;
+  readonly receiver: Fragment;
+}
 
-/** The webhook `w` has an order. A deleted one has none: its deliveries go on, to be canceled. */
-export const ordered = (sql: Sql) => sql`(w.ordering <> 'none' and w.deleted_at is null)`;
+/** The place of the delivery of a row, and of the row of its webhook. */
+export function placeOf(sql: Sql, delivery: string, webhook: string): Place {
+  const [d, w] = [sql(delivery), sql(webhook)];
+  return {
+    key: sql`${d}.ordering_key`,
+    sequence: sql`${d}.sequence`,
+    webhookId: sql`${d}.webhook_id`,
+    receiver: sql`${w}.receiver`,
+  };
+}
+
+/** The webhook of this row keeps an ordering. A deleted one keeps none: its deliveries go on, to be canceled. */
+export const keepsOrdering = (sql: Sql, webhook: string) =>
+  sql`(${sql(webhook)}.ordering <> 'none' and ${sql(webhook)}.deleted_at is null)`;
 
 /**
- * Older open deliveries `o` of the group of `d`, to the webhook `w`. A delivery held by an inactive webhook blocks no other once its
+ * The older open deliveries of the group of one, as `predecessor`. A delivery held by an inactive webhook blocks no other once its
  * request is over; nor does one whose webhook has moved to another receiver, once its request to the old one is.
  */
-export const predecessors = (sql: Sql) => sql`
-  from deliveries o join webhooks ow on ow.id = o.webhook_id
-  where o.state in ('pending', 'retrying') and o.sequence < d.sequence and ${sameRecord(sql, 'o', 'd')} and ow.ordering <> 'none'
-    and (ow.receiver = w.receiver and ow.active and ow.deleted_at is null or exists (
+export const predecessors = (sql: Sql, { key, sequence, receiver }: Place) => sql`
+  from deliveries predecessor join webhooks subscribed on subscribed.id = predecessor.webhook_id
+  where predecessor.state in ('pending', 'retrying') and predecessor.ordering_key = ${key} and predecessor.sequence < ${sequence}
+    and subscribed.ordering <> 'none'
+    and (subscribed.receiver = ${receiver} and subscribed.active and subscribed.deleted_at is null or exists (
       select from attempts a
-      where a.delivery_id = o.id and a.finished_at is null and a.owned_until > clock_timestamp()
-        and (ow.receiver = w.receiver or a.generation <> ow.generation)))`;
+      where a.delivery_id = predecessor.id and a.finished_at is null and a.owned_until > clock_timestamp()
+        and (subscribed.receiver = ${receiver} or a.generation <> subscribed.generation)))`;
 
-/** Older open deliveries of the group of a delivery being written now, of an event `f` at the webhook `w`. */
-export const predecessorsOfNew = (sql: Sql) => sql`
-  from (select w.eshop_id, f.type as event_type, f.entity_id, f.sequence, null::uuid as recovery_id, null::uuid as id) d, lateral (
-    select ${predecessors(sql)}) ahead`;
-
-/** Newer open deliveries `n` of the record of `d` at its webhook that are not about to be canceled. */
-export const successors = (sql: Sql) => sql`
-  from deliveries n
-  where n.webhook_id = d.webhook_id and n.sequence > d.sequence and n.state in ('pending', 'retrying') and ${sameRecord(sql, 'n', 'd')}
-    and n.operator_stop is distinct from 'giveUp'`;
+/** The newer open deliveries of the record of one at its webhook that are not about to be canceled, as `successor`. */
+export const successors = (sql: Sql, { key, sequence, webhookId }: Place) => sql`
+  from deliveries successor
+  where successor.ordering_key = ${key} and successor.webhook_id = ${webhookId} and successor.sequence > ${sequence}
+    and successor.state in ('pending', 'retrying') and successor.operator_stop is distinct from 'giveUp'`;
 
 /**
- * Whether `d`, to the webhook `w`, may have to wait or to end: `keepOrdering` decides. If not now, it never will, since any older one was
- * committed before it.
+ * Whether a delivery may have to wait or to end: `keepOrdering` decides. If not now, it never will, since any older one was committed
+ * before it.
  */
-export const isBlocked = (sql: Sql) => sql`
-  (${ordered(sql)} and (
-    not w.active or exists (select ${predecessors(sql)}) or (w.ordering = 'latest' and exists (select ${successors(sql)}))))`;
+export function isBlocked(sql: Sql, delivery: string, webhook: string) {
+  const place = placeOf(sql, delivery, webhook);
+  const w = sql(webhook);
+  return sql`
+    (${keepsOrdering(sql, webhook)} and (
+      not ${w}.active or exists (select ${predecessors(sql, place)})
+      or (${w}.ordering = 'latest' and exists (select ${successors(sql, place)}))))`;
+}
 
-/** It waits for its turn in its record. */
-export const waits = (sql: Sql, alias: string) =>
-  sql`${sql(alias)}.class = ${CLASS.ordered} and ${sql(alias)}.dispatched_at is null and ${sql(alias)}.state = 'pending'`;
+/** The delivery of this row waits for its turn in its record. */
+export const waits = (sql: Sql, delivery: string) => {
+  const d = sql(delivery);
+  return sql`(${d}.class = ${CLASS.ordered} and ${d}.dispatched_at is null and ${d}.state = 'pending')`;
+};
 
 /** Never attempted nor about to be: it waits, or is among those claimed. */
-export const untouched = (sql: Sql, alias: string) =>
-  sql`${sql(alias)}.state = 'pending' and ${sql(alias)}.window_started_at is null`;
+export const untouched = (sql: Sql, delivery: string) =>
+  sql`(${sql(delivery)}.state = 'pending' and ${sql(delivery)}.window_started_at is null)`;
 
 /**
  * Joins a delivery as `d`; if it was superseded, the one that goes on with its count of failures, which may itself be superseded by
  * now.
  */
-export const joinSuccessor = (sql: Sql, id: ReturnType<Sql>) => sql`
+export const joinSuccessor = (sql: Sql, id: Fragment) => sql`
   left join lateral (
-    with recursive heir as (
-      select h.* from deliveries h where h.id = ${id}
+    with recursive successor as (
+      select s.* from deliveries s where s.id = ${id}
       union all
-      select n.* from heir join deliveries n on n.id = heir.superseded_by)
-    select * from heir where superseded_by is null) d on true`;
+      select n.* from successor join deliveries n on n.id = successor.superseded_by)
+    select * from successor where superseded_by is null) d on true`;
 
-/** How many deliveries are behind this one, in the order of its record. */
+/** How many deliveries are behind this one, in the ordering of its record. */
 export async function countBehind(sql: Sql, deliveryId: string): Promise<number> {
   const [row] = await sql<{ behind: number }[]>`
     select count(*)::int as behind from deliveries d join webhooks w on w.id = d.webhook_id
     cross join lateral (
       select from deliveries n join webhooks nw on nw.id = n.webhook_id
-      where ${waits(sql, 'n')} and n.sequence > d.sequence and ${sameRecord(sql, 'n', 'd')}
+      where ${waits(sql, 'n')} and n.ordering_key = d.ordering_key and n.sequence > d.sequence
         and nw.receiver = w.receiver and nw.ordering <> 'none') n
     where d.id = ${deliveryId}`;
   return row?.behind ?? 0;
 }
 
-/** Why `d`, a delivery to the webhook `w` that is not held, waits, apart from its next attempt, as JSON (docs/interface.md, L14). */
-export const waitsFor = (sql: Sql) => sql`
-  case when d.state = 'pending' and w.active and d.operator_stop is null then coalesce(
-    -- Before it is claimed, it is not yet marked as waiting in order.
-    case when d.dispatched_at is null and w.ordering <> 'none' then (
-      select json_build_object('reason', 'order', 'deliveryId', o.id, 'since', d.created_at, 'nextAttemptAt',
+/** Why a delivery that is not held waits, apart from its next attempt, as JSON (docs/interface.md, L14). */
+export function waitsFor(sql: Sql, delivery: string, webhook: string) {
+  const [d, w] = [sql(delivery), sql(webhook)];
+  return sql`
+  case when ${d}.state = 'pending' and ${w}.active and ${d}.operator_stop is null then coalesce(
+    -- Before it is claimed, it is not yet marked as waiting.
+    case when ${d}.dispatched_at is null and ${w}.ordering <> 'none' then (
+      select json_build_object('reason', 'order', 'deliveryId', predecessor.id, 'since', ${d}.created_at, 'nextAttemptAt',
         -- If that one is stopped by an operator or under way, nothing is planned.
-        case when o.operator_stop is null and o.next_attempt_at > clock_timestamp() then o.next_attempt_at end)
-      ${predecessors(sql)} and not ${outside(sql, 'd')} order by o.sequence, o.id limit 1) end,
+        case when predecessor.operator_stop is null and predecessor.next_attempt_at > clock_timestamp()
+          then predecessor.next_attempt_at end)
+      ${predecessors(sql, placeOf(sql, delivery, webhook))} order by predecessor.sequence, predecessor.id limit 1) end,
     case
-      when ${waits(sql, 'd')} then json_build_object('reason', 'order', 'since', d.created_at)
-      when d.dispatched_at is null and exists (select from recoveries r where r.id = d.recovery_id and r.state = 'paused')
-        then json_build_object('reason', 'pause', 'since', d.created_at)
-      when d.attempts_made = 0 and d.next_attempt_at is not null
-        then json_build_object('reason', 'limit', 'since', d.created_at, 'nextAttemptAt', d.next_attempt_at)
+      when ${waits(sql, delivery)} then json_build_object('reason', 'order', 'since', ${d}.created_at)
+      when ${d}.dispatched_at is null and exists (select from recoveries r where r.id = ${d}.recovery_id and r.state = 'paused')
+        then json_build_object('reason', 'pause', 'since', ${d}.created_at)
+      when ${d}.attempts_made = 0 and ${d}.next_attempt_at is not null
+        then json_build_object('reason', 'limit', 'since', ${d}.created_at, 'nextAttemptAt', ${d}.next_attempt_at)
     end)
   end`;
+}

@@ -6,6 +6,7 @@ import { currentTrace } from '../../traces/context.ts';
 import { anyOf, newId, ticks } from '../ids.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
+import { kindsOfRecord, orderingKey } from './ordering.ts';
 import { CLASS } from './outbox.ts';
 
 /** The recovery they are created for. */
@@ -29,6 +30,12 @@ export async function createRecoveredDeliveries(
   const ids = events.map(({ id }) => id);
   await tx`
     select from events where ${anyOf(tx, tx`id`, ids)} order by id for no key update`;
+  const key = orderingKey(tx, {
+    eshopId: tx`${eshopId}::int`,
+    kind: tx`kinds.kind`,
+    recoveryId: tx`${recoveryId}::uuid`,
+    entityId: tx`lost.entity_id`,
+  });
   const created = await tx`
     with lost as materialized (
       select e.id, e.type, e.entity_id, e.sequence, row_number() over (order by e.id) as place from events e
@@ -41,10 +48,10 @@ export async function createRecoveredDeliveries(
       from lost, (select ${ticks(tx)} as ticks) as now
       on conflict (recovery_id, event_id) where recovery_id is not null do nothing
       returning delivery_id, event_id)
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, recovery_id, class, traceparent)
-    select made.delivery_id, lost.id, ${eshopId}, ${webhookId}, lost.type, lost.entity_id, lost.sequence, ${recoveryId}::uuid, ${CLASS.recovered}::smallint,
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, ordering_key, recovery_id, class, traceparent)
+    select made.delivery_id, lost.id, ${eshopId}, ${webhookId}, lost.type, lost.entity_id, lost.sequence, ${key}, ${recoveryId}::uuid, ${CLASS.recovered}::smallint,
            ${currentTrace()?.traceparent ?? null}::text
-    from made join lost on lost.id = made.event_id order by made.delivery_id`;
+    from made join lost on lost.id = made.event_id join ${kindsOfRecord(tx)} as kinds (type, kind) on kinds.type = lost.type order by made.delivery_id`;
   if (created.count > 0) wakeRelayAfter(tx, 'recovered');
   return created.count;
 }
