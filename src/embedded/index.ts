@@ -10,6 +10,7 @@ import type { Shutdown } from '../lib/shutdown.ts';
 import { type DataDir, lockDataDir, openDataDir, requireFormat } from './data-dir.ts';
 import { startTemporalIn } from './data-dir-temporal.ts';
 import { type EmbeddedServer, startPostgres } from './postgres.ts';
+import type { EmbeddedTemporal } from './temporal.ts';
 import { findTemporal } from './temporal-binary.ts';
 
 /** The stack as the program sees it: configured parts by their addresses, the others started here. */
@@ -61,9 +62,8 @@ export async function startEmbedded(
   check: () => Promise<void> = async () => {},
 ): Promise<EmbeddedStack> {
   const dataDir = await openDataDir(settings.DATA_DIR);
-  let databaseUrl = settings.DATABASE_URL;
   const needsTemporal = settings.TEMPORAL_ADDRESS === undefined && settings.ROLE !== 'api';
-  if (databaseUrl === undefined || needsTemporal) {
+  if (settings.DATABASE_URL === undefined || needsTemporal) {
     await requireFormat(dataDir);
     await shutdown.add(await lockDataDir(dataDir), true);
   }
@@ -76,32 +76,33 @@ export async function startEmbedded(
     () => {},
   );
   await shutdown.add(async () => searched, true);
-  if (databaseUrl === undefined) {
+  async function startDatabase(): Promise<string> {
     say('Starting the embedded Postgres …');
     const watched = startPostgres(dataDir, say).then((server) => ({
       url: server.url,
       stop: watchPostgres(server, say),
     }));
-    databaseUrl = (await shutdown.starting(watched, ({ stop }) => stop(), true)).url;
+    return (await shutdown.starting(watched, ({ stop }) => stop(), true)).url;
   }
-  let temporalAddress = settings.TEMPORAL_ADDRESS ?? '';
-  let temporalUiUrl: string | null = null;
-  let temporalPorts: readonly number[] = [];
-  if (temporalProgram !== undefined) {
+  async function startWorkflows(program: Promise<string>): Promise<EmbeddedTemporal> {
     say('Starting the Temporal dev server …');
-    const starting = startTemporalIn(dataDir, temporalProgram, say, shutdown.signal);
-    const temporal = await shutdown.starting(starting, ({ stop }) => stop(), true);
-    temporalAddress = temporal.address;
-    temporalPorts = temporal.ports;
-    temporalUiUrl = temporal.uiPort === null ? null : `http://127.0.0.1:${temporal.uiPort}`;
+    const starting = startTemporalIn(dataDir, program, say, shutdown.signal);
+    return await shutdown.starting(starting, ({ stop }) => stop(), true);
   }
-  const url = databaseUrl;
+  // Side by side: neither needs the other. They are stopped in reverse, Temporal first.
+  const [url, temporal] = await Promise.all([
+    settings.DATABASE_URL ?? startDatabase(),
+    temporalProgram === undefined ? undefined : startWorkflows(temporalProgram),
+  ]);
+  const temporalAddress = temporal?.address ?? settings.TEMPORAL_ADDRESS ?? '';
+  const uiPort = temporal?.uiPort ?? null;
+  const temporalUiUrl = uiPort === null ? null : `http://127.0.0.1:${uiPort}`;
   return {
     dataDir,
     databaseUrl: url,
     temporalAddress,
     temporalUiUrl,
-    temporalPorts,
+    temporalPorts: temporal?.ports ?? [],
     async announce(apiUrl, metricsUrls) {
       // A worker next to an API keeps the entries of the API.
       const known = await dataDir.readInstance();
