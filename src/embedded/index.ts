@@ -53,6 +53,7 @@ function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () 
  * @param say receives lines about slow steps
  * @param shutdown receives the steps that stop each part
  * @param check called before a part is started, and after the folder was found free: a second start is told of that first
+ * @param meanwhile called while Temporal starts: part of the program's own start; may be called again
  * @throws UserError with one sentence if the folder is in use, cannot be used, or was created before 1.0
  */
 export async function startEmbedded(
@@ -60,6 +61,7 @@ export async function startEmbedded(
   say: (text: string) => void,
   shutdown: Shutdown,
   check: () => Promise<void> = async () => {},
+  meanwhile?: () => Promise<unknown>,
 ): Promise<EmbeddedStack> {
   const dataDir = await openDataDir(settings.DATA_DIR);
   const needsTemporal = settings.TEMPORAL_ADDRESS === undefined && settings.ROLE !== 'api';
@@ -86,7 +88,7 @@ export async function startEmbedded(
   }
   async function startWorkflows(program: Promise<string>): Promise<EmbeddedTemporal> {
     say('Starting the Temporal dev server …');
-    const starting = startTemporalIn(dataDir, program, say, shutdown.signal);
+    const starting = startTemporalIn(dataDir, program, say, shutdown.signal, meanwhile);
     return await shutdown.starting(starting, ({ stop }) => stop(), true);
   }
   // Side by side: neither needs the other. They are stopped in reverse, Temporal first.
