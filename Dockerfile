@@ -21,4 +21,4 @@ ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/var/lib/waybill
 USER node
 EXPOSE 8080 9464
 # Signals must reach the program itself, which drains: no npm in between.
-CMD ["node", "--enable-source-maps", "dist/src/main.js"]
+CMD ["node", "--enable-source-maps", "bin/main.js"]

@@ -10,7 +10,7 @@ const tests = (names: string) => `test/${names}.test.ts`;
 const SYSTEM = [
   tests('{documentation,faults}/**/!(restored|temporal-power-cut)'),
   tests('e2e/**/!(bench|demo-console|hot-statements|main-job|own-ports|pruned|temporal-lost)'),
-  tests('cli/{act-on-deliveries,console,listen,loads,output,replay,top,which-program}'),
+  tests('cli/{act-on-deliveries,build,console,listen,loads,output,replay,top,which-program}'),
   tests('console/{journey,operator,screens,stored}'),
   tests('contract/openapi-lint'),
   tests('db/{installed-postgres,lists-by-index}'),

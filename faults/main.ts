@@ -9,6 +9,7 @@
 import { Command, Option } from 'commander';
 import { positiveInteger, wholeNumber } from '../bench/options.ts';
 import { stopOnInterruption } from '../src/lib/shutdown.ts';
+import { build } from '../test/support/build.ts';
 import { findPooler } from '../test/support/pooler.ts';
 import { groupNames } from './fault.ts';
 import { defaultOrdered, type OrderedSize, orderedSize } from './ordered-size.ts';
@@ -18,7 +19,6 @@ import type { Played } from './round.ts';
 import { createRunner } from './runner.ts';
 import { type Setting, settings, turnOf } from './settings.ts';
 import { hasSettableClock } from './stack/postgres.ts';
-import { buildProgram } from './stack/program.ts';
 
 interface Options {
   readonly rounds: number;
@@ -72,7 +72,7 @@ const options = new Command('faults')
       .choices([...settings, 'turns'])
       .default('turns'),
   )
-  .option('--built', 'use the build in dist/ as it is, instead of building the sources', false)
+  .option('--built', 'use the build in dist/ as it is, even if sources have changed since', false)
   .option('--json', 'the results as JSON instead of a table', false)
   .option('--markdown <file>', 'put the table between <!-- table --> and <!-- /table --> of this file')
   .parse()
@@ -129,7 +129,7 @@ const played: Played[] = [];
 try {
   if (!options.built) {
     say('building Waybill …');
-    await buildProgram();
+    await build();
   }
   say(`seed ${options.seed}, ${rounds.length} rounds`);
   await Promise.all(Array.from({ length: options.runners }, () => playAll(rounds, played)));

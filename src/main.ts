@@ -1,13 +1,13 @@
 /** `npm start`: reads the configuration, starts the configured roles, and stops them in order. */
-import { startApi } from './app/api-role.ts';
 import { banner } from './app/banner.ts';
 import { demonstrationEshop } from './app/demonstration.ts';
 import { instanceEndpoints } from './app/instance-endpoints.ts';
 import { masterKeys } from './app/master-key.ts';
 import { startMetricsServer } from './app/metrics-server.ts';
 import { configuredSender } from './app/outgoing.ts';
+import { rolesOf } from './app/roles.ts';
 import { uncheckedTls } from './app/unchecked-tls.ts';
-import { type RunningWorker, startWorker } from './app/worker-role.ts';
+import type { RunningWorker } from './app/worker-role.ts';
 import { type Config, loadConfig } from './config/config.ts';
 import { loadDataFiles } from './config/data-files.ts';
 import { POOL_SIZE } from './config/variables.ts';
@@ -68,7 +68,9 @@ async function main(): Promise<void> {
     ...(settings.ROLE === 'worker' ? {} : { PORT }),
     ...(METRICS_PORT === undefined ? {} : { METRICS_PORT }),
   };
-  const embedded = await startEmbedded(config, print, shutdown, () => requirePorts(HOST, ports));
+  const loadRoles = () => rolesOf(settings.ROLE);
+  const embedded = await startEmbedded(config, print, shutdown, () => requirePorts(HOST, ports), loadRoles);
+  const [apiRole, workerRole] = await loadRoles();
   const { databaseUrl } = embedded;
   const { pooled, applied } = await prepareDatabase(databaseUrl).catch((error: unknown) => {
     throw databaseProblem(error);
@@ -105,7 +107,7 @@ async function main(): Promise<void> {
     { ...shared, databaseUrl, session, hasReachedTemporal, sdkUrl },
     shutdown,
   );
-  if (settings.ROLE !== 'api') {
+  if (workerRole !== null) {
     const directory = embedded.dataDir.join('mail');
     const mailer = createMailer({
       from: settings.MAIL_FROM,
@@ -119,7 +121,7 @@ async function main(): Promise<void> {
     if (folder !== null && !trial)
       print(`Mails: SMTP_URL is not set, so nobody gets them: they are written to ${folder}.`);
     const temporal = await temporalTarget(settings, embedded.temporalAddress);
-    const starting = startWorker({
+    const starting = workerRole.startWorker({
       retention: { periodMs: settings.RETENTION, scheduled: true },
       sql,
       sessionSql,
@@ -139,14 +141,14 @@ async function main(): Promise<void> {
   }
 
   let apiUrl: string | null = null;
-  if (settings.ROLE !== 'worker') {
+  if (apiRole !== null) {
     const address = embedded.temporalAddress;
     const requester = address === '' ? null : createActionRequester(config, sql, address);
     await shutdown.add(async () => requester?.close());
     const requestAction = requester?.requestAction ?? null;
     const uiUrl = settings.TEMPORAL_UI_URL ?? embedded.temporalUiUrl;
     const temporal = uiUrl === null ? null : createUiLinks(uiUrl, settings.TEMPORAL_NAMESPACE, sql);
-    apiUrl = await startApi({ ...shared, keys, sender, traces, requestAction, temporal }, shutdown);
+    apiUrl = await apiRole.startApi({ ...shared, keys, sender, traces, requestAction, temporal }, shutdown);
   }
   await embedded.announce(apiUrl, sdkUrl === null ? [metricsUrl] : [metricsUrl, sdkUrl]);
   print(

@@ -10,7 +10,7 @@ import { Command } from 'commander';
 import { positiveInteger, positiveNumber, wholeNumber } from '../../bench/options.ts';
 import { table } from '../../bench/statistics.ts';
 import { stopOnInterruption } from '../../src/lib/shutdown.ts';
-import { buildProgram } from '../stack/program.ts';
+import { build } from '../../test/support/build.ts';
 import { temporaryFolder } from '../stack/stack.ts';
 import { type Installation, startInstallation } from './installation.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
@@ -108,7 +108,7 @@ const wrong: string[] = [];
 
 try {
   say('building …');
-  await buildProgram();
+  await build();
   const directory = await temporaryFolder(shutdown);
   const installation = await startInstallation(shutdown, directory, say);
   const prometheus = await startPrometheus(

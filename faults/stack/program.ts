@@ -1,26 +1,11 @@
 /** Waybill itself, as a process. */
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { isListed } from '../../src/embedded/processes.ts';
 import { type Program, startProgram } from '../../test/support/program.ts';
 import type { Part } from './part.ts';
 import { signalTree } from './processes.ts';
 
-const run = promisify(execFile);
 /** The longest restart under a fault's load, in milliseconds. */
 const READY_MS = 120_000;
-
-/**
- * Builds the program as shipped.
- * @throws Error with the compiler's output
- */
-export async function buildProgram(): Promise<void> {
-  const cwd = fileURLToPath(new URL('../..', import.meta.url));
-  await run('npm', ['run', '--silent', 'build'], { cwd }).catch((error: { stdout?: string }) => {
-    throw new Error(`Waybill could not be built:\n${error.stdout ?? error}`);
-  });
-}
 
 /** A Waybill process in one of its roles. */
 export interface ProgramPart extends Part {

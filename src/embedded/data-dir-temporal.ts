@@ -19,6 +19,7 @@ async function notedPort(dataDir: DataDir, name: string, fallback: number): Prom
  * @param program the path of the Temporal CLI
  * @param say receives lines about slow steps, and about a server that died
  * @param signal ends the start; nothing is left running then
+ * @param meanwhile done while the server starts
  * @throws Error with one sentence if there is no program, or with the server's last output
  */
 export async function startTemporalIn(
@@ -26,6 +27,7 @@ export async function startTemporalIn(
   program: Promise<string>,
   say: (text: string) => void,
   signal: AbortSignal,
+  meanwhile?: () => Promise<unknown>,
 ): Promise<EmbeddedTemporal> {
   const binary = await program;
   const databaseFile = dataDir.join('temporal', 'temporal.db');
@@ -43,6 +45,7 @@ export async function startTemporalIn(
     preferredUiPort: await notedPort(dataDir, 'temporal-ui-port', USUAL_UI_PORT),
     onTrouble: say,
     signal,
+    meanwhile,
   });
   await dataDir.write('temporal-port', `${temporal.port}\n`);
   await dataDir.write('temporal-ui-port', `${temporal.uiPort}\n`);

@@ -10,6 +10,7 @@ import type { Shutdown } from '../lib/shutdown.ts';
 import { type DataDir, lockDataDir, openDataDir, requireFormat } from './data-dir.ts';
 import { startTemporalIn } from './data-dir-temporal.ts';
 import { type EmbeddedServer, startPostgres } from './postgres.ts';
+import type { EmbeddedTemporal } from './temporal.ts';
 import { findTemporal } from './temporal-binary.ts';
 
 /** The stack as the program sees it: configured parts by their addresses, the others started here. */
@@ -52,6 +53,7 @@ function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () 
  * @param say receives lines about slow steps
  * @param shutdown receives the steps that stop each part
  * @param check called before a part is started, and after the folder was found free: a second start is told of that first
+ * @param meanwhile called while Temporal starts: part of the program's own start; may be called again
  * @throws UserError with one sentence if the folder is in use, cannot be used, or was created before 1.0
  */
 export async function startEmbedded(
@@ -59,11 +61,11 @@ export async function startEmbedded(
   say: (text: string) => void,
   shutdown: Shutdown,
   check: () => Promise<void> = async () => {},
+  meanwhile?: () => Promise<unknown>,
 ): Promise<EmbeddedStack> {
   const dataDir = await openDataDir(settings.DATA_DIR);
-  let databaseUrl = settings.DATABASE_URL;
   const needsTemporal = settings.TEMPORAL_ADDRESS === undefined && settings.ROLE !== 'api';
-  if (databaseUrl === undefined || needsTemporal) {
+  if (settings.DATABASE_URL === undefined || needsTemporal) {
     await requireFormat(dataDir);
     await shutdown.add(await lockDataDir(dataDir), true);
   }
@@ -76,32 +78,33 @@ export async function startEmbedded(
     () => {},
   );
   await shutdown.add(async () => searched, true);
-  if (databaseUrl === undefined) {
+  async function startDatabase(): Promise<string> {
     say('Starting the embedded Postgres …');
     const watched = startPostgres(dataDir, say).then((server) => ({
       url: server.url,
       stop: watchPostgres(server, say),
     }));
-    databaseUrl = (await shutdown.starting(watched, ({ stop }) => stop(), true)).url;
+    return (await shutdown.starting(watched, ({ stop }) => stop(), true)).url;
   }
-  let temporalAddress = settings.TEMPORAL_ADDRESS ?? '';
-  let temporalUiUrl: string | null = null;
-  let temporalPorts: readonly number[] = [];
-  if (temporalProgram !== undefined) {
+  async function startWorkflows(program: Promise<string>): Promise<EmbeddedTemporal> {
     say('Starting the Temporal dev server …');
-    const starting = startTemporalIn(dataDir, temporalProgram, say, shutdown.signal);
-    const temporal = await shutdown.starting(starting, ({ stop }) => stop(), true);
-    temporalAddress = temporal.address;
-    temporalPorts = temporal.ports;
-    temporalUiUrl = temporal.uiPort === null ? null : `http://127.0.0.1:${temporal.uiPort}`;
+    const starting = startTemporalIn(dataDir, program, say, shutdown.signal, meanwhile);
+    return await shutdown.starting(starting, ({ stop }) => stop(), true);
   }
-  const url = databaseUrl;
+  // Side by side: neither needs the other. They are stopped in reverse, Temporal first.
+  const [url, temporal] = await Promise.all([
+    settings.DATABASE_URL ?? startDatabase(),
+    temporalProgram === undefined ? undefined : startWorkflows(temporalProgram),
+  ]);
+  const temporalAddress = temporal?.address ?? settings.TEMPORAL_ADDRESS ?? '';
+  const uiPort = temporal?.uiPort ?? null;
+  const temporalUiUrl = uiPort === null ? null : `http://127.0.0.1:${uiPort}`;
   return {
     dataDir,
     databaseUrl: url,
     temporalAddress,
     temporalUiUrl,
-    temporalPorts,
+    temporalPorts: temporal?.ports ?? [],
     async announce(apiUrl, metricsUrls) {
       // A worker next to an API keeps the entries of the API.
       const known = await dataDir.readInstance();

@@ -1,7 +1,6 @@
 /** The Temporal dev server of `npm start` on a bare machine and of the tests. */
 import { randomUUID } from 'node:crypto';
 import { get } from 'node:http';
-import { Connection } from '@temporalio/client';
 import { searchAttributeTypes } from '../temporal/search-attributes.ts';
 import { DYNAMIC_CONFIG } from './dynamic-config.ts';
 import { freePort } from './ports.ts';
@@ -35,6 +34,8 @@ interface EmbeddedTemporalOptions {
   readonly onTrouble?: (text: string) => void;
   /** Ends the start; the server is gone then. */
   readonly signal?: AbortSignal;
+  /** Done while the server starts: loading modules, which would hold up whatever starts it. */
+  readonly meanwhile?: (() => Promise<unknown>) | undefined;
 }
 
 /** It takes well under a second to close its database, unless it is stuck. */
@@ -42,8 +43,12 @@ export const TEMPORAL_STOP_MS = 10_000;
 const READY_TIMEOUT_MS = 60_000;
 const PROBE_MS = 2_000;
 
+/** Loading it takes longer than all our other modules: it is done while the server starts. */
+const loadClient = () => import('@temporalio/client');
+
 /** True if the default namespace exists and knows our search attributes. */
 async function serves(address: string): Promise<boolean> {
+  const { Connection } = await loadClient();
   const connection = await Connection.connect({ address, connectTimeout: PROBE_MS });
   try {
     return await connection.withDeadline(Date.now() + PROBE_MS, async () => {
@@ -171,7 +176,10 @@ async function startServer(
         `${name}=${type}`,
       ]),
     ],
-    ready: async () => (await isOurs(httpPort, name)) && (await serves(address)),
+    ready: async () => {
+      const [ours] = await Promise.all([isOurs(httpPort, name), loadClient(), options.meanwhile?.()]);
+      return ours && (await serves(address));
+    },
     readyTimeoutMs: READY_TIMEOUT_MS,
     stopTimeoutMs: TEMPORAL_STOP_MS,
     logFile,

@@ -1,21 +1,50 @@
-/** `bin/waybill.js` runs the sources of a checkout or their build, never an outdated build. */
+/** `npm start` and `waybill` run the build, and say in one sentence what keeps them from it. */
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
-const run = promisify(execFile);
 
-/** The program that runs if these files were written at these times, in seconds. */
-async function runs(files: Readonly<Record<string, number>>): Promise<string> {
+const command = { file: 'bin/waybill.js', runs: 'dist/src/cli/main.js' };
+const server = { file: 'bin/main.js', runs: 'dist/src/main.js' };
+/** Written by a build when it begins. */
+const stamp = 'dist/build-began';
+/** A build of the 200th second. */
+const build = { [command.runs]: 201, [server.runs]: 201, [stamp]: 200 };
+const notBuilt = 'Nothing is built yet: run npm run build.\n';
+const newer = 'The sources are newer than the build in dist: run npm run build.\n';
+
+/** What the patched packages look like when they are installed. */
+async function installed(folder: string, mark: 'patched' | 'bare' | 'outdated' | 'missing'): Promise<void> {
+  for (const [name, entry] of [
+    ['postgres', 'src/index.js'],
+    ['undici', 'index.js'],
+  ] as const) {
+    if (mark === 'missing' && name === 'undici') continue;
+    const place = join(folder, 'node_modules', name);
+    await mkdir(dirname(join(place, entry)), { recursive: true });
+    await writeFile(join(place, 'package.json'), JSON.stringify({ name, main: entry }));
+    await writeFile(join(place, entry), '');
+    if (mark === 'bare' && name === 'postgres') continue;
+    const own = await readFile(join(root, 'node_modules', name, 'patched-for-waybill'), 'utf8');
+    await writeFile(join(place, 'patched-for-waybill'), mark === 'outdated' ? 'another\n' : own);
+  }
+}
+
+/** What a program prints if these files, which print their names, are of these times in seconds. */
+async function run(
+  program: string,
+  files: Readonly<Record<string, number>>,
+  mark: 'patched' | 'bare' | 'outdated' | 'missing' = 'patched',
+): Promise<{ code: unknown; stdout: string; stderr: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'waybill-bin-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await cp(join(root, 'bin'), join(folder, 'bin'), { recursive: true });
-  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  await installed(folder, mark);
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+  await utimes(join(folder, 'package.json'), 1, 1);
   for (const [file, seconds] of Object.entries(files)) {
     const path = join(folder, file);
     await mkdir(dirname(path), { recursive: true });
@@ -26,41 +55,68 @@ async function runs(files: Readonly<Record<string, number>>): Promise<string> {
   }
   const temporary = join(folder, 'temporary');
   await mkdir(temporary);
-  const env = { ...process.env, TMPDIR: temporary, TSX_DISABLE_CACHE: undefined };
-  const { stdout } = await run(process.execPath, [join(folder, 'bin/waybill.js')], { env });
-  // Nothing is compiled to or run from the temporary folder, where another user of the machine could plant code.
+  const env = { ...process.env, TMPDIR: temporary };
+  const ended = await new Promise<{ code: unknown; stdout: string; stderr: string }>((done) => {
+    execFile(process.execPath, [join(folder, program)], { env }, (error, stdout, stderr) =>
+      done({ code: error?.code ?? 0, stdout, stderr }),
+    );
+  });
+  // Nothing runs from the temporary folder, where another user of the machine could plant code.
   expect(await readdir(temporary)).toEqual([]);
-  return stdout.trim();
+  return ended;
 }
 
-const source = 'src/cli/main.ts';
-const built = 'dist/src/cli/main.js';
-const lastBuilt = 'dist/workflow-bundle.js';
-
-it('an image has only the build', async () => {
-  expect(await runs({ [built]: 100, [lastBuilt]: 100 })).toBe(built);
+it.each([command, server])('$file: an image has only the build', async ({ file, runs }) => {
+  expect(await run(file, build)).toEqual({ code: 0, stdout: `${runs}\n`, stderr: '' });
 });
 
-it('a checkout that was never built runs its sources', async () => {
-  expect(await runs({ [source]: 100 })).toBe(source);
+it.each([command, server])(
+  '$file: a build newer than all sources runs in silence',
+  async ({ file, runs }) => {
+    const files = { 'src/cli/main.ts': 100, 'src/main.ts': 100, ...build };
+    expect(await run(file, files)).toEqual({ code: 0, stdout: `${runs}\n`, stderr: '' });
+  },
+);
+
+it.each([command, server])('$file: where nothing is built, sources do not run instead', async ({ file }) => {
+  const files = { 'src/main.ts': 100, 'src/cli/main.ts': 100 };
+  expect(await run(file, files)).toEqual({ code: 1, stdout: '', stderr: notBuilt });
 });
 
-it('a build that is newer than all sources is used', async () => {
-  expect(await runs({ [source]: 100, [built]: 200, [lastBuilt]: 200 })).toBe(built);
+it.each([command, server])('$file: sources newer than the build are told of', async ({ file, runs }) => {
+  const before = { 'src/main.ts': 100, ...build };
+  const said = { code: 0, stdout: `${runs}\n`, stderr: newer };
+  expect(await run(file, { ...before, 'workflows/index.ts': 300 })).toEqual(said);
+  expect(await run(file, { ...before, 'receiver/src/index.ts': 300 })).toEqual(said);
+  // Written while the build was under way.
+  expect(await run(file, { ...before, 'src/main.ts': 200.5 })).toEqual(said);
 });
 
-it('a source that is newer than the build is not passed over', async () => {
-  const before = { [source]: 100, [built]: 200, [lastBuilt]: 200 };
-  expect(await runs({ ...before, 'workflows/index.ts': 300 })).toBe(source);
-  expect(await runs({ ...before, 'receiver/src/index.ts': 300 })).toBe(source);
-});
-
-it('a build that was not finished is not used', async () => {
-  expect(await runs({ [source]: 100, [built]: 200 })).toBe(source);
-});
+it.each([command, server])(
+  '$file: a package without our patch is named, with the way out',
+  async ({ file }) => {
+    const refused = (stderr: string) => ({ code: 1, stdout: '', stderr });
+    const lacking =
+      'The package postgres lacks its patch: run npm ci, and npx patch-package if that ran no scripts.\n';
+    expect(await run(file, build, 'bare')).toEqual(refused(lacking));
+    expect(await run(file, build, 'outdated')).toEqual(refused(lacking));
+    expect(await run(file, build, 'missing')).toEqual(
+      refused('The package undici is not installed: run npm ci.\n'),
+    );
+  },
+);
 
 it('every command of the package runs the sources in the same way', async () => {
   const text = await readFile(join(root, 'package.json'), 'utf8');
   expect(text.match(/--import \S+ \S+\.ts/g)?.length).toBeGreaterThan(3);
-  expect(text).not.toMatch(/--import (?!\.\/bin\/sources\.js )/);
+  expect(text).not.toMatch(/--import (?!\.\/bin\/(?:sources|dev)\.js )/);
+  expect(await readFile(join(root, 'bin/dev.js'), 'utf8')).toContain("import('./sources.js')");
+});
+
+it('the server is a process in which others recognize a Waybill: one that may hold DATA_DIR', async () => {
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const dockerfile = await readFile(join(root, 'Dockerfile'), 'utf8');
+  // As in `src/embedded/data-dir.ts`.
+  for (const started of [scripts.start, scripts.dev, dockerfile.slice(dockerfile.indexOf('CMD'))])
+    expect(started).toMatch(/\bmain\.(?:ts|js)\b/);
 });

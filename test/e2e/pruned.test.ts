@@ -26,6 +26,7 @@ beforeAll(async () => {
     'package.json',
     'package-lock.json',
     'patches',
+    'bin',
     'dist',
     'test/contract/consumer/package.json',
   ];
@@ -46,7 +47,7 @@ test('a program starts and delivers after the pruning', async ({ onTestFinished 
 
   const receiver = await createReceiver();
   onTestFinished(() => receiver.close());
-  const main = join(folder, 'dist/src/main.js');
+  const main = join(folder, 'bin/main.js');
   const program = await startProgram(installation.env, undefined, [main]);
   onTestFinished(() => program.kill());
   const client = await login(program.url, installation.credentials);

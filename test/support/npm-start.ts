@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { builtMain } from './built.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -22,15 +21,12 @@ export interface StartOptions {
   /** The checkout (default: this one). */
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Runs the built program instead of `npm start`: a quarter of the work. */
-  readonly built?: boolean;
 }
 
 /** Starts it, without the environment of the tests. */
-export function npmStart({ dataDir, cwd = root, env = {}, built = false }: StartOptions): Started {
+export function npmStart({ dataDir, cwd = root, env = {} }: StartOptions): Started {
   const { PATH = '', HOME = '', XDG_CACHE_HOME } = process.env;
-  const [command, ...words] = built ? [process.execPath, builtMain] : ['npm', 'start'];
-  const child: ChildProcess = spawn(command, words, {
+  const child: ChildProcess = spawn('npm', ['start'], {
     cwd,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { builtMain } from './built.ts';
 
-/** As `npm start` starts it. */
+/** As `npm run dev` starts it. */
 export const fromSources = ['--import', 'tsx', fileURLToPath(new URL('../../src/main.ts', import.meta.url))];
 
 export interface Program {

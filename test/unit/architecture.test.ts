@@ -302,3 +302,9 @@ test('transactions are begun in one place, and what is owed to the relay is writ
   expect(elsewhere('src/db/outbox/', /insert into (events|deliveries|outbox)\b/)).toEqual([]);
   expect(elsewhere('src/db/', /\bnotify(Outbox)?\(/)).toEqual([]);
 });
+
+test('a process does not load the role that it does not have', () => {
+  const first = loadedWith(root, 'src/main.ts');
+  expect([...first].filter((name) => /^@temporalio\/(client|worker|proto)$/.test(name))).toEqual([]);
+  expect([...first].filter((name) => /^src\/(console|relay|app\/\w+-role)/.test(name))).toEqual([]);
+});
