@@ -1,6 +1,6 @@
 /** One log line and one metric for every response. The line names the route's pattern, as a path may contain anything. */
 import type { Context } from 'hono';
-import type { ApiDeps, ApiEnv } from './deps.ts';
+import type { ApiDeps, ApiEnv, Session } from './deps.ts';
 
 /** Polled constantly by monitoring: these would drown the rest. */
 export const ASKED_BY_MACHINES = ['/healthz', '/readyz'];
@@ -14,7 +14,8 @@ export function knownMethod(method: string): string {
 
 /** @param ms until the head of the response, in milliseconds */
 export function answered({ log, onAnswer }: ApiDeps, c: Context<ApiEnv>, ms: number): void {
-  const { route = null, session, requestId } = c.var;
+  const route = c.get('route') ?? null;
+  const session: Session | undefined = c.get('session');
   const method = knownMethod(c.req.method);
   const { status } = c.res;
   // The console makes its requests within the process, and logs its own responses.
@@ -22,5 +23,8 @@ export function answered({ log, onAnswer }: ApiDeps, c: Context<ApiEnv>, ms: num
   if (!within) onAnswer?.({ method, status, ms });
   const level = within || (route !== null && ASKED_BY_MACHINES.includes(route)) ? 'debug' : 'info';
   const eshop = session === undefined ? {} : { eshopId: session.eshopId };
-  log[level]({ method, route, status, ms: Math.round(ms), ...eshop, requestId }, 'request');
+  log[level](
+    { method, route, status, ms: Math.round(ms), ...eshop, requestId: c.get('requestId') },
+    'request',
+  );
 }

@@ -4,8 +4,7 @@
  * Module api, which imports concurrency, db, domain, lib, secrets, theme, traces. Begin: `createApp` mounts every resource;
  * `records/resource.ts` makes the routes of a kind of record.
  */
-import { Hono } from 'hono';
-import { except } from 'hono/combine';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { requestId } from 'hono/request-id';
 import { onOutgoing } from '../db/outbox/outgoing.ts';
 import { notFound } from '../domain/problem.ts';
@@ -58,7 +57,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   if (deps.traces !== undefined) app.use(tracedRequests(deps.traces));
   app.use(async (c, next) => {
     const started = performance.now();
-    c.header('x-request-id', c.var.requestId);
+    c.header('x-request-id', c.get('requestId'));
     for (const [name, value] of Object.entries(everyAnswer)) c.header(name, value);
     await next();
     answered(deps, c, performance.now() - started);
@@ -76,12 +75,10 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   app.use('/v21/warehouse/*', requireRole('warehouse'));
   // An import may last an hour, so only its lines take turns. Tests and examinations wait for a receiver, recoveries count events, actions
   // wait for a worker: each takes turns only for its queries, or has a place of its own.
-  const received = except(
-    IMPORT_PATH,
-    wholeBody(MAX_BODY_BYTES),
-    except([TEST_PATH, EXAMINE_PATH, RECOVER_PATH, ...DELIVERY_ACTION_PATHS], inTurn),
-  );
-  for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, received);
+  const received = onAllBut([IMPORT_PATH], wholeBody(MAX_BODY_BYTES));
+  const waitsForOthers = [TEST_PATH, EXAMINE_PATH, RECOVER_PATH, ...DELIVERY_ACTION_PATHS];
+  const taken = onAllBut([IMPORT_PATH, ...waitsForOthers], inTurn);
+  for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, received, taken);
 
   const orders = orderResource(deps.marketplaces);
   const v21 = new Hono<ApiEnv>();
@@ -115,4 +112,13 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   v2.route('/', shipperServiceRoutes(deps));
   app.route('/v2', v2);
   return app;
+}
+
+/** Middleware for all routes but some, given by their patterns. Hono's `except` would match the path of each request once more. */
+function onAllBut(
+  routes: readonly string[],
+  middleware: MiddlewareHandler<ApiEnv>,
+): MiddlewareHandler<ApiEnv> {
+  const left = new Set(routes);
+  return (c, next) => (left.has(c.get('route') ?? '') ? next() : middleware(c, next));
 }

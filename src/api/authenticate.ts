@@ -15,8 +15,8 @@ function tokenOf(authorization: string): string {
 }
 
 /**
- * Requires `x-api-key` and `authorization` of the same e-shop and sets `c.var.session`, `c.var.clock` and
- * `c.var.stillAllowed`. One query per request, without a cache: a revocation takes effect with the next request.
+ * Requires `x-api-key` and `authorization` of the same e-shop and sets `session`, `clock` and `stillAllowed`.
+ * One query per request, without a cache: a revocation takes effect with the next request.
  * @throws Problem 401; the same sentence for every wrong value, so that trying reveals nothing
  */
 export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> {
@@ -51,7 +51,8 @@ export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> 
  */
 export function requireRole(role: Role): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
-    if (c.var.session.role !== role) throw forbidden(`This operation requires a user with the role ${role}.`);
+    if (c.get('session').role !== role)
+      throw forbidden(`This operation requires a user with the role ${role}.`);
     await next();
   };
 }

@@ -56,7 +56,7 @@ export interface ApiDeps {
   readonly marketplaces: readonly string[];
 }
 
-/** The user of a request: set by the authentication, read as `c.var.session`. */
+/** The user of a request, set by the authentication. Read it by `c.get`: each use of `c.var` copies all variables. */
 export interface Session {
   readonly eshopId: number;
   readonly userId: number;

@@ -27,6 +27,6 @@ export function okText(c: Context<ApiEnv>, message: string, data: string, beside
 
 function answer(c: Context<ApiEnv>, text: string): Response {
   // Bytes, roughly: an exact count would take another pass over the text.
-  c.var.allowance?.spend(text.length);
+  c.get('allowance')?.spend(text.length);
   return c.body(text, 200, { 'content-type': 'application/json' });
 }

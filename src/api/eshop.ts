@@ -22,7 +22,7 @@ export function eshopRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       data: eshopRecordSchema,
       message: 'E-shop found.',
     }),
-    async (c) => ok(c, 'E-shop found.', await readEshop(sql, c.var.session.eshopId)),
+    async (c) => ok(c, 'E-shop found.', await readEshop(sql, c.get('session').eshopId)),
   );
 
   app.patch(
@@ -42,7 +42,7 @@ export function eshopRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     body(eshopPatchSchema, { responseOnly: eshopResponseOnly }),
     async (c) => {
       const { notifications } = c.req.valid('json');
-      const record = await changeNotifications(sql, c.var.session.eshopId, notifications ?? {});
+      const record = await changeNotifications(sql, c.get('session').eshopId, notifications ?? {});
       return ok(c, 'E-shop updated.', record);
     },
   );

@@ -37,7 +37,7 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
     }),
     query({ ...cursorQuery, ...eventFilter }),
     async (c) => {
-      const { eshopId } = c.var.session;
+      const { eshopId } = c.get('session');
       const asked = c.req.valid('query');
       const filter = { ...asked, since: dateOf(asked.since), until: dateOf(asked.until) };
       const { rows, ...beside } = await readList(sql, asked, {
@@ -63,7 +63,7 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
     }),
     params({ id: eventId }),
     async (c) => {
-      const { eshopId } = c.var.session;
+      const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
       const event = existing('event', id, await findEvent(sql, eshopId, id));
       const [shown] = await withOutcomes(sql, eshopId, [event]);

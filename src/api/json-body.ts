@@ -47,9 +47,9 @@ export function readJson(c: Context<ApiEnv>): unknown {
   if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type.trim())) {
     throw new Problem(415, 'The body must be JSON, sent with "content-type: application/json".');
   }
-  const bytes = c.var.body ?? new Uint8Array();
+  const bytes = c.get('body') ?? new Uint8Array();
   if (bytes.byteLength === 0) throw badRequest('A JSON body is required.');
-  return charged(c.var.allowance, () => parseJson(bytes, 'body'));
+  return charged(c.get('allowance'), () => parseJson(bytes, 'body'));
 }
 
 /**

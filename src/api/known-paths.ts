@@ -30,17 +30,27 @@ function collect(app: Hono<ApiEnv>): KnownPath[] {
   return [...paths.values()];
 }
 
+/** The known paths that match one. Those of a path without parameters are found in advance: most requests are to few of them. */
+function finder(known: readonly KnownPath[]): (path: string) => readonly KnownPath[] {
+  const matching = (path: string) => known.filter(({ pattern }) => pattern.test(path));
+  const exact = new Map(
+    known.filter(({ path }) => !path.includes(':')).map(({ path }) => [path, matching(path)]),
+  );
+  return (path) => exact.get(path) ?? matching(path);
+}
+
 /** Mount it before all routes; these are read at the first request, when all are mounted. */
 export function knownPaths(app: Hono<ApiEnv>): MiddlewareHandler<ApiEnv> {
-  let known: KnownPath[] | undefined;
+  let find: ((path: string) => readonly KnownPath[]) | undefined;
   return async (c, next) => {
-    known ??= collect(app);
-    const found = known.filter(({ pattern }) => pattern.test(c.req.path));
-    const allowed = new Set(found.flatMap(({ methods }) => [...methods]));
-    const route = found.find(({ methods }) => methods.has(c.req.method)) ?? found[0];
-    if (route !== undefined) c.set('route', route.path);
-    if (allowed.size === 0) throw notFound('No such endpoint. See /docs.');
-    if (!allowed.has(c.req.method)) {
+    find ??= finder(collect(app));
+    const found = find(c.req.path);
+    const { method } = c.req;
+    const route = found.find(({ methods }) => methods.has(method)) ?? found[0];
+    if (route === undefined) throw notFound('No such endpoint. See /docs.');
+    c.set('route', route.path);
+    if (!route.methods.has(method)) {
+      const allowed = new Set(found.flatMap(({ methods }) => [...methods]));
       const allow = [...allowed].sort().join(', ');
       throw new Problem(405, `This endpoint supports only ${allow}.`, { allow });
     }

@@ -19,7 +19,7 @@ export function tracedRequests(traces: Traces): MiddlewareHandler<ApiEnv> {
       attributes: { 'http.request.method': method === 'other' ? '_OTHER' : method, 'url.scheme': 'http' },
     });
     await span.within(next);
-    const { route } = c.var;
+    const route = c.get('route');
     if (route !== undefined) {
       span.rename(`${method} ${route}`);
       span.set({ 'http.route': route, 'url.path': route });

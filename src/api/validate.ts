@@ -23,12 +23,12 @@ export function body<Schema extends v.GenericSchema<unknown, object>>(
   options: BodyOptions = {},
 ): Validated<'json', Schema> {
   const handler: Validated<'json', Schema> = async (c, next) => {
-    const isAbsent = options.mayBeAbsent === true && (c.var.body?.byteLength ?? 0) === 0;
+    const isAbsent = options.mayBeAbsent === true && (c.get('body')?.byteLength ?? 0) === 0;
     const json = isAbsent ? {} : readJson(c);
     const sent = without(fieldsOf(json), options.responseOnly ?? []);
     c.req.addValidatedData(
       'json',
-      charged(c.var.allowance, () => validate(schema, sent)),
+      charged(c.get('allowance'), () => validate(schema, sent)),
     );
     await next();
   };

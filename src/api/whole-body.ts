@@ -81,7 +81,7 @@ async function fromServer(incoming: IncomingMessage, pieces: Pieces): Promise<Ui
 }
 
 /**
- * Receives the body, as `c.var.body`.
+ * Receives the body, as `body`.
  * @param maxBytes a whole number of KiB
  * @throws Problem 413, or 400 for too many tiny chunks and if the client goes away, which is not our failure
  */
@@ -98,7 +98,7 @@ export function wholeBody(maxBytes: number): MiddlewareHandler<ApiEnv> {
     });
     if (received !== undefined) {
       c.set('body', received);
-      c.var.allowance?.spend(received.byteLength);
+      c.get('allowance')?.spend(received.byteLength);
     }
     await next();
   };

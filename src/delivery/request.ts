@@ -56,32 +56,38 @@ export interface WireRequest extends RequestTarget {
  * @throws TypeError if the URL is not absolute
  */
 export function buildRequest(request: AttemptRequest, version: string): WireRequest {
-  const { method, deliveryId, eventType, test = false } = request;
+  const { method, deliveryId, staticHeaders } = request;
   const target = targetOf(request);
   const body = bodyOf(request);
   const timestamp = Math.floor(request.at.getTime() / 1000);
-  const named = Object.keys(request.staticHeaders).map((name) => name.toLowerCase());
-  const headers: Record<string, string> = {
-    'user-agent': `Waybill/${version}`,
-    // The log keeps only the beginning of a response, so compression is of no use. An e-shop's own header is sent all the same.
-    ...(named.includes('accept-encoding') ? {} : { 'accept-encoding': 'identity' }),
-    'x-service-event': eventType,
-    'x-service-event-id': request.eventId,
-    'x-service-event-time': request.happenedAt.toISOString(),
-    'x-service-sequence': String(request.sequence),
-    'x-service-webhook': String(request.webhookId),
-    'x-service-delivery': deliveryId,
-    'x-service-attempt': String(request.number),
-    'webhook-id': deliveryId,
-    'webhook-timestamp': String(timestamp),
-    ...(request.unsigned === true ? {} : signaturesOf({ ...request, ...request.signedAs }, timestamp)),
-  };
+  const own = Object.keys(staticHeaders);
+  const headers: Record<string, string> = { 'user-agent': `Waybill/${version}` };
+  // The log keeps only the beginning of a response, so compression is of no use. An e-shop's own header is sent all the same.
+  if (!own.some((name) => name.toLowerCase() === 'accept-encoding')) headers['accept-encoding'] = 'identity';
+  headers['x-service-event'] = request.eventType;
+  headers['x-service-event-id'] = request.eventId;
+  headers['x-service-event-time'] = request.happenedAt.toISOString();
+  headers['x-service-sequence'] = String(request.sequence);
+  headers['x-service-webhook'] = String(request.webhookId);
+  headers['x-service-delivery'] = deliveryId;
+  headers['x-service-attempt'] = String(request.number);
+  headers['webhook-id'] = deliveryId;
+  headers['webhook-timestamp'] = String(timestamp);
+  if (request.unsigned !== true) {
+    const { signedAs } = request;
+    if (signedAs === undefined) sign(headers, request, target.path, body, timestamp);
+    else {
+      const signed = { ...request, ...signedAs };
+      sign(headers, signed, targetOf(signed).path, bodyOf(signed), timestamp);
+    }
+  }
   if (body !== null) headers['content-type'] = 'application/json';
-  if (test) headers['x-service-test'] = 'true';
+  if (request.test === true) headers['x-service-test'] = 'true';
   if (request.traceparent !== undefined) headers.traceparent = request.traceparent;
-  for (const [name, value] of Object.entries(request.staticHeaders)) {
+  for (const name of own) {
+    const value = staticHeaders[name];
     // Our own names are refused at registration, except `traceparent`, which is not always sent.
-    if (!Object.hasOwn(headers, name.toLowerCase())) headers[name] = value;
+    if (value !== undefined && !Object.hasOwn(headers, name.toLowerCase())) headers[name] = value;
   }
   return { ...target, method, headers, body };
 }
@@ -98,13 +104,17 @@ function bodyOf({ method, body }: Pick<AttemptRequest, 'method' | 'body'>): stri
   return method === 'POST' ? (body ?? '') : null;
 }
 
-function signaturesOf(request: AttemptRequest, timestamp: number): Record<string, string> {
+/** Adds the signatures. @param path of the request line */
+function sign(
+  headers: Record<string, string>,
+  request: AttemptRequest,
+  path: string,
+  sent: string | Uint8Array | null,
+  timestamp: number,
+): void {
   const { secrets, deliveryId, eventId, eventType, sequence, webhookId, test = false, method } = request;
-  const body = bodyOf(request) ?? '';
-  const { path: target } = targetOf(request);
-  const joined = { deliveryId, eventId, eventType, sequence, webhookId, test, method, target };
-  return {
-    'x-service-signature': serviceSignature({ secrets, timestamp, ...joined, body }),
-    'webhook-signature': standardSignature({ secrets, timestamp, deliveryId, body }),
-  };
+  const body = sent ?? '';
+  const joined = { deliveryId, eventId, eventType, sequence, webhookId, test, method, target: path };
+  headers['x-service-signature'] = serviceSignature({ secrets, timestamp, ...joined, body });
+  headers['webhook-signature'] = standardSignature({ secrets, timestamp, deliveryId, body });
 }

@@ -41,7 +41,7 @@ export const ANYBODY = 0;
 interface Budget {
   /** Counts the bytes that an e-shop's deliveries will send: a small request may cause many large ones. */
   readonly sends: (eshopId: number, bytes: number) => void;
-  /** Admits a request of the session's e-shop, or refuses it with 429; sets `c.var.allowance`. */
+  /** Admits a request of the session's e-shop, or refuses it with 429; sets `allowance`. */
   readonly admit: MiddlewareHandler<ApiEnv>;
   /** Waits for the e-shop's turn once the body has arrived, so that a slow sender occupies no connection. */
   readonly inTurn: MiddlewareHandler<ApiEnv>;
@@ -116,7 +116,7 @@ export function createBudget(limits: BudgetLimits): Budget {
   return {
     sends: (eshopId, count) => void bytes.penalty(String(eshopId), count),
     async admit(c, next) {
-      const { eshopId } = c.var.session;
+      const { eshopId } = c.get('session');
       const { left, resetMs } = await bytesLeft(eshopId);
       const free = limits.requests - inFlight.of(eshopId);
       const seconds = Math.ceil(resetMs / 1000);
@@ -159,12 +159,12 @@ export function createBudget(limits: BudgetLimits): Budget {
       }
     },
     inTurn: (c, next) =>
-      turns.run(c.var.session.eshopId, async () => {
+      turns.run(c.get('session').eshopId, async () => {
         // Many requests may have been admitted before the first response, and before the first of their bodies was checked. Its own
         // bytes have been counted: they refuse the next one.
-        const { left, resetMs } = await bytesLeft(c.var.session.eshopId);
-        if (left + (c.var.body?.byteLength ?? 0) <= 0) throw tooManyRequests(tooMuch, resetMs);
-        if (isUnread(c.var.session.eshopId)) throw tooManyRequests(unreadMessage, RETRY_AFTER_MS);
+        const { left, resetMs } = await bytesLeft(c.get('session').eshopId);
+        if (left + (c.get('body')?.byteLength ?? 0) <= 0) throw tooManyRequests(tooMuch, resetMs);
+        if (isUnread(c.get('session').eshopId)) throw tooManyRequests(unreadMessage, RETRY_AFTER_MS);
         await next();
       }),
     turn: turns.run,

@@ -87,7 +87,7 @@ export function deliveryActionRoutes(
       }),
       params({ id: deliveryId }),
       async (c) => {
-        const { eshopId, role, username } = c.var.session;
+        const { eshopId, role, username } = c.get('session');
         const asker = askedBy(role, username);
         const { id } = c.req.valid('param');
         // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.

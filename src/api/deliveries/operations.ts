@@ -75,7 +75,7 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     params({ id: deliveryId }),
     async (c) => {
       const { id } = c.req.valid('param');
-      const found = existing('delivery', id, await findSentForm(sql, c.var.session.eshopId, id));
+      const found = existing('delivery', id, await findSentForm(sql, c.get('session').eshopId, id));
       const { method, url, body } = payloadOf(found);
       const contentType = body === null ? null : 'application/json';
       c.header('x-service-sequence', String(found.sequence));
@@ -105,7 +105,7 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     params({ id: deliveryId }),
     async (c) => {
       const { id } = c.req.valid('param');
-      const { eshopId } = c.var.session;
+      const { eshopId } = c.get('session');
       const made = await redeliver(sql, eshopId, id);
       if (made.kind === 'notFound') throw recordNotFound('delivery', id);
       if (made.kind === 'inactive') {

@@ -68,7 +68,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       until: v.optional(timestamp()),
     }),
     async (c) => {
-      const { eshopId } = c.var.session;
+      const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
       const { state, entityId, since, until, ...wanted } = c.req.valid('query');
       existing('webhook', id, await findWebhook(sql, eshopId, id));
@@ -96,7 +96,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     params({ id: deliveryId }),
     async (c) => {
       const { id } = c.req.valid('param');
-      const found = existing('delivery', id, await findDelivery(sql, c.var.session.eshopId, id));
+      const found = existing('delivery', id, await findDelivery(sql, c.get('session').eshopId, id));
       return ok(c, 'Delivery found.', fullRecordOf(found));
     },
   );
@@ -123,7 +123,7 @@ export function allDeliveriesRoutes({ sql }: ApiDeps, version: PayloadVersion): 
     }),
     query({ ...cursorQuery, webhookId: v.optional(webhookId), state: v.optional(state), ...eventFilter }),
     async (c) => {
-      const { eshopId } = c.var.session;
+      const { eshopId } = c.get('session');
       const asked = c.req.valid('query');
       const filter = { ...asked, since: dateOf(asked.since), until: dateOf(asked.until) };
       const { rows, ...beside } = await readList(sql, asked, {

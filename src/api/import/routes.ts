@@ -157,11 +157,11 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
         throw new Problem(415, `The body must be NDJSON, sent with "content-type: ${CONTENT_TYPE}".`);
       const body = c.req.raw.body;
       if (body === null) throw badRequest('A body is required.');
-      const { eshopId } = c.var.session;
-      const access = createAccess(c.var.stillAllowed, deps.importCheckMs);
-      const { allowance } = c.var;
+      const { eshopId } = c.get('session');
+      const access = createAccess(c.get('stillAllowed'), deps.importCheckMs);
+      const allowance = c.get('allowance');
       const breathe = () => allowance?.slice();
-      const apply = createApplyLine(deps, eshopId, c.var.requestId, access, turns, allowance);
+      const apply = createApplyLine(deps, eshopId, c.get('requestId'), access, turns, allowance);
       const turn = async () => {
         // Also before a line that has arrived: the ones before it may have taken long to check.
         await allowance?.paced();

@@ -83,11 +83,11 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
       const { records, totalCount } = await listRecords(
         deps.sql,
         mapping,
-        c.var.session.eshopId,
+        c.get('session').eshopId,
         asked,
         page,
       );
-      const shown = await rendered(records, { version, withPackingLists: false }, c.var.allowance);
+      const shown = await rendered(records, { version, withPackingLists: false }, c.get('allowance'));
       return okText(c, foundAll, `[${shown.join(',')}]`, { pagination: paginationOf(page, totalCount) });
     },
   );
@@ -108,13 +108,13 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
     query(flags),
     async (c) => {
       const { id } = c.req.valid('param');
-      const record = existing(noun, id, await readRecord(deps.sql, mapping, c.var.session.eshopId, id));
+      const record = existing(noun, id, await readRecord(deps.sql, mapping, c.get('session').eshopId, id));
       const asked = c.req.valid('query');
       const withPackingLists = 'withPackingLists' in asked && asked.withPackingLists === true;
       return ok(
         c,
         found,
-        charged(c.var.allowance, () => renderValue(record, { version, withPackingLists })),
+        charged(c.get('allowance'), () => renderValue(record, { version, withPackingLists })),
       );
     },
   );

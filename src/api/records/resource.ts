@@ -74,7 +74,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
     );
   };
   const shown = (c: Context<ApiEnv>, record: Rec, withPackingLists = false) =>
-    charged(c.var.allowance, () => renderValue(record, { version: 'v21', withPackingLists }));
+    charged(c.get('allowance'), () => renderValue(record, { version: 'v21', withPackingLists }));
   /** Changes a record; `message` is that of the response, unless nothing was changed. */
   const change = async (eshopId: number, id: string, message: string, by: Change<Rec>) => {
     let before: Rec | undefined;
@@ -100,14 +100,14 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
     }),
     jsonBody(inputSchema, { responseOnly, name: `${capital(kind)}Input` }),
     async (c) => {
-      const { eshopId } = c.var.session;
+      const { eshopId } = c.get('session');
       const body = c.req.valid('json');
-      const created = await writing(eshopId, c.var.clock, body, async (context) =>
+      const created = await writing(eshopId, c.get('clock'), body, async (context) =>
         create(
           deps.sql,
           mapping,
           eshopId,
-          charged(c.var.allowance, () => resource.make(body, context)),
+          charged(c.get('allowance'), () => resource.make(body, context)),
         ),
       );
       return ok(c, messages.created, shown(c, created));
@@ -150,12 +150,12 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       params(idParams(entry)),
       jsonBody(inputSchema, { responseOnly, inPath: idField, partial, name }),
       async (c) => {
-        const { eshopId } = c.var.session;
+        const { eshopId } = c.get('session');
         const body = c.req.valid('json');
         const { id } = c.req.valid('param');
-        const { after, message } = await writing(eshopId, c.var.clock, body, (context) =>
+        const { after, message } = await writing(eshopId, c.get('clock'), body, (context) =>
           change(eshopId, id, messages.updated, (record, now) =>
-            charged(c.var.allowance, () => apply(record, body, { ...context, now })),
+            charged(c.get('allowance'), () => apply(record, body, { ...context, now })),
           ),
         );
         return ok(c, message, shown(c, after));
@@ -177,7 +177,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       }),
       params(idParams(entry)),
       async (c) => {
-        const { eshopId } = c.var.session;
+        const { eshopId } = c.get('session');
         const { after, message: said } = await change(eshopId, c.req.valid('param').id, message, act);
         return ok(c, said, shown(c, after));
       },
@@ -200,10 +200,10 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       params(idParams(entry)),
       jsonBody(operation.body),
       async (c) => {
-        const prepared = charged(c.var.allowance, () => operation.prepare(c.req.valid('json')));
+        const prepared = charged(c.get('allowance'), () => operation.prepare(c.req.valid('json')));
         const { id } = c.req.valid('param');
-        const { after, message: said } = await change(c.var.session.eshopId, id, message, (record, now) =>
-          charged(c.var.allowance, () => prepared.change(record, now)),
+        const { after, message: said } = await change(c.get('session').eshopId, id, message, (record, now) =>
+          charged(c.get('allowance'), () => prepared.change(record, now)),
         );
         return ok(c, said, shown(c, after, withPackingLists));
       },

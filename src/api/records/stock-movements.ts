@@ -56,7 +56,7 @@ Some movements are recorded automatically, one per line: when an order becomes \
     jsonBody(stockMovementInputSchema, { responseOnly: stockMovementResponseOnly }),
     async (c) => {
       const movement = newMovement(c.req.valid('json'));
-      const { eshopId } = c.var.session;
+      const { eshopId } = c.get('session');
       const record = await transaction(deps.sql, (tx) => createMovement(tx, eshopId, movement));
       return ok(
         c,

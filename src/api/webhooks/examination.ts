@@ -64,7 +64,7 @@ export function examinationRoutes(
     }),
     params({ id: webhookId }),
     async (c) => {
-      const { eshopId } = c.var.session;
+      const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
       const found = await places.run(eshopId, async () => {
         const { webhook, until } = await turn(eshopId, () => begun(eshopId, id));

@@ -52,7 +52,7 @@ export function webhookOperationRoutes({ sql, keys, policy }: ApiDeps): Hono<Api
       params({ id: webhookId }),
       async (c) => {
         const { id } = c.req.valid('param');
-        const { eshopId } = c.var.session;
+        const { eshopId } = c.get('session');
         const { webhook } = existing('webhook', id, await setActive(sql, eshopId, id, active));
         const missed = active ? { missed: await missedBy(sql, eshopId, webhook) } : {};
         return ok(c, message, { ...recordOf(policy, webhook), ...missed });
@@ -84,7 +84,7 @@ export function webhookOperationRoutes({ sql, keys, policy }: ApiDeps): Hono<Api
       const { id } = c.req.valid('param');
       const secret = c.req.valid('json').secret ?? newWebhookSecret();
       const overlap = c.req.valid('query').overlap === undefined;
-      const { eshopId } = c.var.session;
+      const { eshopId } = c.get('session');
       const sealed = keys.encryptSecret(secret, { eshopId, webhookId: id });
       const row = existing('webhook', id, await replaceSecret(sql, eshopId, id, sealed, overlap));
       return ok(c, 'Secret regenerated.', { ...recordOf(policy, row), secret });

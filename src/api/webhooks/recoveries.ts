@@ -111,9 +111,9 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     }),
     params({ id: webhookId }),
     body(recoverInput),
-    (c, next) => places.run(c.var.session.eshopId, next),
+    (c, next) => places.run(c.get('session').eshopId, next),
     async (c) => {
-      const { eshopId } = c.var.session;
+      const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
       const asked = c.req.valid('json');
       const webhook = await foundWebhook(eshopId, id);
@@ -125,7 +125,8 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       if (what === null)
         throw invalid([{ path: 'since', message: 'is required: the webhook has never been deactivated' }]);
       const { since, include } = what;
-      if (since > c.var.clock.now()) throw invalid([{ path: 'since', message: 'must not be in the future' }]);
+      if (since > c.get('clock').now())
+        throw invalid([{ path: 'since', message: 'must not be in the future' }]);
       const until = asked.until === null ? null : new Date(asked.until);
       if (until !== null && until <= since)
         throw invalid([{ path: 'until', message: 'must be later than since' }]);
@@ -179,7 +180,7 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     query(pageQuery),
     async (c) => {
       const { id } = c.req.valid('param');
-      await foundWebhook(c.var.session.eshopId, id);
+      await foundWebhook(c.get('session').eshopId, id);
       const page = pageOf(c.req.valid('query'));
       const [rows, count, pace] = await Promise.all([
         listRecoveries(sql, id, page.limit, page.offset),
@@ -208,7 +209,7 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       return ok(
         c,
         'Recovery found.',
-        await shown(await foundRecovery(c.var.session.eshopId, id, recoveryId)),
+        await shown(await foundRecovery(c.get('session').eshopId, id, recoveryId)),
       );
     },
   );
@@ -231,7 +232,7 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       }),
       params({ id: webhookId, recoveryId }),
       async (c) => {
-        const { eshopId } = c.var.session;
+        const { eshopId } = c.get('session');
         const { id, recoveryId } = c.req.valid('param');
         const before = await foundRecovery(eshopId, id, recoveryId);
         if (action === 'resume' && before.webhookInactive) throw inactive(id);

@@ -65,7 +65,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     }),
     query(pageQuery),
     async (c) => {
-      const { eshopId } = c.var.session;
+      const { eshopId } = c.get('session');
       const wanted = c.req.valid('query');
       if (wanted.page === undefined && wanted.items === undefined) {
         return ok(c, 'Webhooks found.', (await listWebhooks(sql, eshopId, null)).map(shown));
@@ -94,7 +94,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     }),
     body(webhookCreationSchema, responseOnly),
     async (c) => {
-      const { eshopId } = c.var.session;
+      const { eshopId } = c.get('session');
       const { secret: own, headers: sent, ...input } = c.req.valid('json');
       const headers = headersOrNull(sent);
       const { maxWebhooks } = await checkInput(eshopId, input);
@@ -119,7 +119,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     params({ id: webhookId }),
     async (c) => {
       const { id } = c.req.valid('param');
-      const row = existing('webhook', id, await findWebhook(sql, c.var.session.eshopId, id));
+      const row = existing('webhook', id, await findWebhook(sql, c.get('session').eshopId, id));
       return ok(c, 'Webhook found.', shown(row));
     },
   );
@@ -144,7 +144,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     params({ id: webhookId }),
     body(webhookInputSchema, ignoredInPut),
     async (c) => {
-      const { eshopId } = c.var.session;
+      const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
       const { headers: sent, ...input } = c.req.valid('json');
       existing('webhook', id, await findWebhook(sql, eshopId, id));
@@ -173,7 +173,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     }),
     params({ id: webhookId }),
     async (c) => {
-      const { eshopId } = c.var.session;
+      const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
       existing('webhook', id, await findWebhook(sql, eshopId, id));
       if (!(await contract(eshopId)).deleteWebhooks) {

@@ -48,7 +48,7 @@ export function webhookTestRoutes(
     }),
     params({ id: webhookId }),
     async (c) => {
-      const { eshopId } = c.var.session;
+      const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
       const result = await places.run(eshopId, async () => {
         const webhook = await turn(eshopId, () => findWebhookWithSecrets(sql, eshopId, id));

@@ -22,6 +22,8 @@ interface Columns {
   readonly assigned: string;
   /** The columns of an insert of lines, in order. */
   readonly lineColumns: string;
+  /** The column of the identifier, in the table and in that of the lines. */
+  readonly key: string;
   readonly own: readonly Named[];
   readonly ofLines: readonly Named[];
 }
@@ -57,6 +59,7 @@ export const columnsOf = perKey(({ entry, lines, computed }: TableMapping<object
     lineColumns: ['eshop_id', key, 'position', ...ofLines.map(([, name]) => name)]
       .map((name) => `"${name}"`)
       .join(', '),
+    key,
     own,
     ofLines,
   };
@@ -100,9 +103,12 @@ export function rowOf(mapping: TableMapping<object>, eshopId: number, record: ob
 
 export function lineRows(mapping: TableMapping<object>, eshopId: number, record: object): Row[] {
   const { entry, lines } = mapping;
-  const key = { eshop_id: eshopId, [postgres.fromCamel(entry.idField)]: idOf(entry, record) };
-  const { ofLines } = columnsOf(mapping);
-  return (lines?.of(record) ?? []).map((line, position) => rowFrom(line, ofLines, { ...key, position }));
+  if (lines === undefined) return [];
+  const { key, ofLines } = columnsOf(mapping);
+  const id = idOf(entry, record);
+  return lines
+    .of(record)
+    .map((line, position) => rowFrom(line, ofLines, { eshop_id: eshopId, [key]: id, position }));
 }
 
 /** The insert of rows into a table, as SQL. @param columns from {@link columnsOf} */

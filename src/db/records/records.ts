@@ -86,11 +86,12 @@ export class Records<Rec extends object> implements Participant {
     const relined = changed.filter(
       ({ before, after }) => lines !== undefined && !unchanged(lines.of(before), lines.of(after.record)),
     );
+    // The identifiers again: by the join alone all records of the e-shop may be read, to hash them.
     const updated = tx`
       update ${tx(table)} t set ${tx.unsafe(columnsOf(this.#mapping).assigned)},
         updated_at = x.updated_at, last_sequence = x.last_sequence
       from json_populate_recordset(null::${tx(table)}, ${JSON.stringify(rows)}::text::json) x
-      where t.eshop_id = ${eshopId} and t.${id} = x.${id}`;
+      where t.eshop_id = ${eshopId} and t.${id} = x.${id} and t.${id} = any(${changed.map((one) => one.id)}::text[])`;
     if (lines === undefined || relined.length === 0) {
       await updated;
       return;

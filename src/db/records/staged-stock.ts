@@ -100,13 +100,15 @@ export class StagedStock implements Participant {
       return [{ sku, available, reserved, on_hold, awaiting }];
     });
     if (rows.length === 0) return;
+    // The SKUs again: by the join alone all products of the e-shop may be read, to hash them.
     await tx`
       update products set
         available = x.available, reserved = x.reserved, on_hold = x.on_hold, awaiting = x.awaiting,
         updated_at = greatest(${this.#work.now}::timestamptz, products.updated_at + interval '1 millisecond')
       from json_to_recordset(${JSON.stringify(rows)}::text::json)
         as x (sku text, available numeric, reserved numeric, on_hold numeric, awaiting numeric)
-      where products.eshop_id = ${eshopId} and products.sku = x.sku`;
+      where products.eshop_id = ${eshopId} and products.sku = x.sku
+        and products.sku = any(${rows.map(({ sku }) => sku)}::text[])`;
   }
 
   async #writeReservations(): Promise<void> {
