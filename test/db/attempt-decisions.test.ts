@@ -3,6 +3,9 @@
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { makeAttempt } from '../../src/attempt/make-attempt.ts';
+import type { QueueTerms } from '../../src/attempt/outcome.ts';
+import { createPrepare } from '../../src/attempt/prepare.ts';
+import { createStatements } from '../../src/attempt/statements.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import type { Limits } from '../../src/concurrency/limits.ts';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -50,6 +53,7 @@ function attempt(
   expectedNumber: number | null = null,
   { limits, lastChance }: { limits: Limits; lastChance: boolean } = { limits: boundless, lastChance: false },
   result = refused,
+  queue: QueueTerms | null = null,
 ) {
   const sender = {
     async send(request: AttemptRequest) {
@@ -59,17 +63,17 @@ function attempt(
   };
   const deps = {
     sql: database.sql,
-    execute: throughSessions(database.sql, null),
+    statements: createStatements(database.sql, throughSessions(database.sql, null)),
     sender,
-    keys: { decryptSecret: () => 'whsec_AAAA' },
+    prepare: createPrepare({ decryptSecret: () => 'whsec_AAAA' }),
     ...alone(),
     limits,
     log: pino({ level: 'silent' }),
     watch: unwatched,
     traces: untraced,
   };
-  const order = { deliveryId, policy: defaultRetryPolicy, lastChance };
-  return makeAttempt(deps, { ...order, expectedNumber });
+  const command = { deliveryId, policy: defaultRetryPolicy, lastChance, queue };
+  return makeAttempt(deps, { ...command, expectedNumber });
 }
 
 async function lateMs(): Promise<number> {

@@ -2,21 +2,31 @@
 import pino from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { type AttemptDeps, begin } from '../../src/attempt/begin-attempts.ts';
+import { type AttemptDeps, begin } from '../../src/attempt/begin-attempt.ts';
 import { makeAttempt } from '../../src/attempt/make-attempt.ts';
-import { makeBatch } from '../../src/attempt/make-batch.ts';
+import type { AttemptCommand, QueueTerms } from '../../src/attempt/outcome.ts';
+import { createPrepare } from '../../src/attempt/prepare.ts';
+import { createStatements } from '../../src/attempt/statements.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
+import { deferClaimed } from '../../src/db/outbox/release.ts';
 import { throughSessions } from '../../src/db/through-sessions.ts';
-import { beginAttempts, giveUpAttempt, loadForAttempt } from '../../src/db/webhooks/attempts.ts';
+import { giveUpAttempt, loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { readActionTargets } from '../../src/db/webhooks/operator-actions.ts';
 import type { AttemptResult } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy as policy } from '../../src/domain/retry-policy.ts';
 import { untraced } from '../../src/traces/traces.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { accepted, attemptRecord, fireDelivery, owned, recordAttempt } from '../support/deliveries.ts';
+import {
+  accepted,
+  attemptRecord,
+  beginAttempt,
+  fireDelivery,
+  owned,
+  recordAttempt,
+} from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 import { alone } from '../support/limits.ts';
 import { until } from '../support/until.ts';
@@ -47,26 +57,49 @@ const failure: AttemptResult = { ...success, outcome: 'failure', status: 503, er
 const interrupted = new DOMException('The attempt was interrupted.', 'AbortError');
 const UNDER_WAY = { kind: 'notAttempted', reason: 'underWay' };
 
+const command = (): AttemptCommand => ({
+  deliveryId,
+  policy,
+  lastChance: false,
+  expectedNumber: null,
+  queue: null,
+});
+/** Claims the delivery, which waits in the queue; others of this file wait as well. */
+async function claimIt() {
+  const quotas = {
+    eshop: 0,
+    webhook: 0,
+    eshops: new Map([[eshopId, 10]]),
+    webhooks: new Map([[webhookId, 10]]),
+  };
+  return (await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10, quotas })).deliveries;
+}
+const ofQueue = (claimId: string): QueueTerms => ({ claimId, claimingMs: 0, handOver: () => 'pending' });
+
 /** A process that makes attempts; `answer` is its receiver's. */
 function processWith(answer: () => Promise<AttemptResult>) {
   const numbers: number[] = [];
   const deps: AttemptDeps = {
     sql: database.sql,
-    execute: throughSessions(database.sql, null),
+    statements: createStatements(database.sql, throughSessions(database.sql, null)),
     sender: {
       send({ number }) {
         numbers.push(number);
         return answer();
       },
     },
-    keys: { decryptSecret: () => 'whsec_AAAA' },
+    prepare: createPrepare({ decryptSecret: () => 'whsec_AAAA' }),
     ...alone(),
     log: pino({ level: 'silent' }),
     watch: unwatched,
     traces: untraced,
   };
-  const order = { deliveryId, policy, lastChance: false, expectedNumber: null };
-  return { deps, numbers, attempt: () => makeAttempt(deps, order) };
+  return {
+    deps,
+    numbers,
+    /** @param queue the terms if it is made from the queue; by default its workflow makes it */
+    attempt: (queue: QueueTerms | null = null) => makeAttempt(deps, { ...command(), queue }),
+  };
 }
 
 /** A process whose request is at its receiver. */
@@ -98,10 +131,9 @@ test('while one process makes an attempt, no other makes it, and the result coun
 test('of two that read a delivery at the same moment one makes its attempt', async () => {
   const delivery = await loadForAttempt(database.sql, deliveryId);
   if (delivery === undefined) throw new Error('no delivery');
-  const terms = { policy, lastChance: false, expectedNumber: null };
-  const begins = () => begin(processWith(async () => success).deps, [delivery], terms, null);
-  expect((await begins()).ready).toHaveLength(1);
-  expect(await begins()).toMatchObject({ ready: [], outdated: [{ id: deliveryId }] });
+  const begins = () => begin(processWith(async () => success).deps, delivery, command());
+  expect(await begins()).toMatchObject({ kind: 'ready', attempt: { number: 1 } });
+  expect(await begins()).toEqual({ kind: 'outdated' });
 });
 
 test('what was begun by a process that died is made again, under the same number', async () => {
@@ -125,14 +157,11 @@ test('a process that comes back with a failure finds its attempt taken; a succes
   expect(await attempts()).toEqual([{ number: 1, outcome: 'success' }]);
 });
 
-test('the clock of the database set ahead: a process makes no attempt twice at once, by itself or in a batch', async () => {
+test('the clock of the database set ahead: a process makes no attempt twice at once, for its workflow or from the queue', async () => {
   const first = await underWay();
   await ownerIsLate();
   await expect(first.attempt()).rejects.toThrow('under way already');
-  const batchId = uuidv7();
-  await database.sql`update deliveries set dispatched_at = null, batch_id = ${batchId} where id = ${deliveryId}`;
-  const neither = { stop: new AbortController().signal, abort: new AbortController().signal };
-  expect(await makeBatch(first.deps, { batchId, policy }, neither)).toMatchObject({ deferred: 1, left: 0 });
+  await expect(first.attempt(ofQueue(uuidv7()))).rejects.toThrow('under way already');
   expect(first.numbers).toEqual([1]);
   first.answer(failure);
   expect(await first.outcome).toMatchObject({ kind: 'failed', number: 1 });
@@ -145,7 +174,7 @@ test('an attempt that was begun and whose request never left is made later, by t
   const made = processWith(async () => success);
   const delivery = await loadForAttempt(database.sql, deliveryId);
   if (delivery === undefined) throw new Error('no delivery');
-  await begin(made.deps, [delivery], { policy, lastChance: false, expectedNumber: null }, null);
+  await begin(made.deps, delivery, command());
   await ownerIsLate();
   expect(await made.attempt()).toMatchObject({ kind: 'delivered', number: 1 });
 });
@@ -171,32 +200,30 @@ test('who is interrupted gives its attempt up, and the next makes it at once', a
   expect(await processWith(async () => success).attempt()).toMatchObject({ kind: 'delivered', number: 1 });
 });
 
-test('a batch leaves to its owner what is under way, and takes it up when that one is late', async () => {
+test('a process leaves to its owner what is under way, and takes it up when that one is late', async () => {
   const first = await underWay();
-  const batchId = uuidv7();
-  await database.sql`update deliveries set dispatched_at = null, batch_id = ${batchId} where id = ${deliveryId}`;
-  const batch = processWith(async () => success);
-  const neither = { stop: new AbortController().signal, abort: new AbortController().signal };
-  expect(await makeBatch(batch.deps, { batchId, policy }, neither)).toMatchObject({ deferred: 1, left: 0 });
-  expect(batch.numbers).toEqual([]);
-  const claim = () => claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10, quotas: quotaOf() });
-  expect((await claim()).deliveries.map(({ id }) => id)).not.toContain(deliveryId);
-  await database.sql`update deliveries set due_at = now() where due_at <= (select owned_until from attempts where delivery_id = ${deliveryId})`;
-  expect((await claim()).deliveries.map(({ id }) => id)).toContain(deliveryId);
+  // Its workflow was lost, say: another process has it from the queue.
+  await database.sql`update deliveries set dispatched_at = null where id = ${deliveryId}`;
+  const [claimed] = await claimIt();
+  if (claimed === undefined) throw new Error('not claimed');
+  const second = processWith(async () => success);
+  expect(await second.attempt(ofQueue(claimed.claimId))).toEqual(UNDER_WAY);
+  expect(second.numbers).toEqual([]);
+  await deferClaimed(database.sql, [claimed]);
+  expect(await claimIt()).toEqual([]);
+  await database.sql`
+    update deliveries set due_at = now()
+    where id = ${deliveryId} and due_at = (select owned_until from attempts where delivery_id = ${deliveryId})`;
+  expect(await claimIt()).toMatchObject([{ id: deliveryId }]);
   first.answer(failure);
   await first.outcome;
 });
-
-/** Other deliveries of this file wait as well. */
-function quotaOf() {
-  return { eshop: 0, webhook: 0, eshops: new Map([[eshopId, 10]]), webhooks: new Map([[webhookId, 10]]) };
-}
 
 test('an operator is told of an attempt under way while somebody owns it, and not once that one gave it up', async () => {
   const owner = uuidv7();
   const underWayNow = async () =>
     (await readActionTargets(database.sql, [deliveryId], policy)).get(deliveryId)?.underWay;
-  await beginAttempts(database.sql, [{ deliveryId, number: 1, generation: 1 }], null, { owner, ms: 60_000 });
+  await beginAttempt(database.sql, { deliveryId, number: 1, generation: 1, owner, ownedMs: 60_000 });
   expect(await underWayNow()).toBe(1);
   await giveUpAttempt(database.sql, deliveryId, owner);
   expect(await underWayNow()).toBeNull();
@@ -205,7 +232,7 @@ test('an operator is told of an attempt under way while somebody owns it, and no
 test('who did not hear that an attempt is his own begins it again, and nobody else does', async () => {
   const attempt = { deliveryId, number: 1, generation: 1 };
   const beginAs = async (owner: string) =>
-    (await beginAttempts(database.sql, [attempt], null, { owner, ms: 60_000 })).size;
+    (await beginAttempt(database.sql, { ...attempt, owner, ownedMs: 60_000 })) !== undefined;
   const [one, other] = [uuidv7(), uuidv7()];
-  expect([await beginAs(one), await beginAs(one), await beginAs(other)]).toEqual([1, 1, 0]);
+  expect([await beginAs(one), await beginAs(one), await beginAs(other)]).toEqual([true, true, false]);
 });

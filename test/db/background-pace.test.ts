@@ -31,7 +31,7 @@ afterEach(() => database.drop());
 
 async function owed(): Promise<void> {
   await fireMany({ sql: database.sql, eshopId }, WAITING);
-  await database.sql`update deliveries set class = ${CLASS.workflow}`;
+  await database.sql`update deliveries set class = ${CLASS.undelivered}`;
 }
 
 async function changed(): Promise<void> {
@@ -48,7 +48,7 @@ async function moved(): Promise<void> {
 }
 
 test.each<[string, RelayLoop, () => Promise<void>]>([
-  ['workflows that are owed', 'workflow', owed],
+  ['workflows that are owed', 'undelivered', owed],
   ['deliveries told of a change', 'webhooks', changed],
   ['timers of pre-orders', 'releases', moved],
 ])('%s', async (_, loop, prepare) => {

@@ -1,4 +1,4 @@
-/** The rows that the steps of batch mode read, also right after the first import, when the planner has no statistics yet. */
+/** The rows that the statements of many attempts read, also right after the first import, when the planner has no statistics yet. */
 import { v7 as uuidv7 } from 'uuid';
 import { expect, type TestContext, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -8,8 +8,7 @@ import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { listPartitions } from '../../src/db/retention/partitions.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
-import { beginAttempts, recordAttempts } from '../../src/db/webhooks/attempts.ts';
-import { openInBatch, takeBatch } from '../../src/db/webhooks/batches.ts';
+import { beginAttempts, loadForAttempts, recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { accepted, attemptRecord, neverAttempted, owned } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -34,24 +33,24 @@ test.for([false, true])(
     expect(read).toBeGreaterThan(500);
     expect(read).toBeLessThan(3 * WEBHOOKS * OF_EACH);
 
-    const batchId = uuidv7();
-    await claimDeliveries(sql, { class: CLASS.fresh, limit: PAGE, batchId });
-    const batch = await takeBatch(sql, batchId);
-    const wanted = (await openInBatch(sql, batchId)).map(({ id }) => ({
-      deliveryId: id,
-      number: 1,
-      generation: 1,
-    }));
-    expect(wanted).toHaveLength(PAGE);
-    const begun = await counting(sql, (tx) => beginAttempts(tx, wanted, batch, owned));
+    const claimed = result.deliveries.slice(0, PAGE);
+    const wanted = claimed.map(({ id }) => ({ deliveryId: id, number: 1, generation: 1, ...owned }));
+    const ids = claimed.map(({ id }) => id);
+    const loaded = await counting(sql, (tx) => loadForAttempts(tx, ids));
+    expect(loaded.result.size).toBe(PAGE);
+    expect(loaded.fetched).toBeGreaterThanOrEqual(PAGE);
+    expect(loaded.fetched).toBeLessThan(5 * PAGE);
+    const begun = await counting(sql, (tx) => beginAttempts(tx, wanted));
     expect(begun.result.size).toBe(PAGE);
-    // Once to begin it and once to dispatch it, not again for each of the webhooks.
+    // Once to begin it and once to start its window, not again for each of the webhooks.
     expect(begun.fetched).toBeGreaterThanOrEqual(PAGE);
     expect(begun.fetched).toBeLessThan(5 * PAGE);
     expect(begun.webhooks).toBe(PAGE);
 
-    const results = wanted.map(({ deliveryId }) => attemptRecord(deliveryId, accepted));
-    const recorded = await counting(sql, (tx) => recordAttempts(tx, results, batch));
+    const results = claimed.map(({ id, claimId, webhookId }) =>
+      attemptRecord(id, { ...accepted, webhookId, plan: { claimId, workflow: 'pending', firstWaitMs: 1 } }),
+    );
+    const recorded = await counting(sql, (tx) => recordAttempts(tx, results));
     expect(recorded.result.size).toBe(PAGE);
     expect(recorded.fetched).toBeGreaterThanOrEqual(PAGE);
     // Each delivery once, and not all of them for each result.
@@ -68,12 +67,12 @@ test('attempts find their deliveries by id also where the statistics are of a mo
   await sql`vacuum analyze deliveries`;
   for (let webhook = 0; webhook < WEBHOOKS; webhook += 1) await enqueue(sql, eshopId);
   const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: PAGE });
-  const wanted = deliveries.map(({ id }) => ({ deliveryId: id, number: 1, generation: 1 }));
-  const begun = await counted(sql, (tx) => beginAttempts(tx, wanted, null, owned), false);
+  const wanted = deliveries.map(({ id }) => ({ deliveryId: id, number: 1, generation: 1, ...owned }));
+  const begun = await counted(sql, (tx) => beginAttempts(tx, wanted), false);
   expect(begun.result.size).toBe(PAGE);
   expect(begun.fetched).toBeLessThan(5 * PAGE);
   const results = wanted.map(({ deliveryId }) => attemptRecord(deliveryId, accepted));
-  const recorded = await counted(sql, (tx) => recordAttempts(tx, results, null), false);
+  const recorded = await counted(sql, (tx) => recordAttempts(tx, results), false);
   expect(recorded.result.size).toBe(PAGE);
   expect(recorded.fetched).toBeLessThan(5 * PAGE);
 });
@@ -145,10 +144,13 @@ async function withoutStatistics(onTestFinished: TestContext['onTestFinished']) 
 /** Creates a webhook with waiting deliveries; answers its id. */
 async function enqueue(sql: Pool, eshopId: number): Promise<number> {
   const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  const ids = Array.from({ length: OF_EACH }, () => uuidv7());
+  await sql`
+    insert into events (id, eshop_id, type, entity_id, snapshot)
+    select id, ${eshopId}, 'CREATE_ORDER', n::text, '{}' from unnest(${ids}::uuid[]) with ordinality as new (id, n)`;
   await sql`
     insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id)
-    select id, gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', n::text
-    from unnest(${Array.from({ length: OF_EACH }, () => uuidv7())}::uuid[]) with ordinality as new (id, n)`;
+    select id, id, ${eshopId}, ${webhookId}, 'CREATE_ORDER', n::text from unnest(${ids}::uuid[]) with ordinality as new (id, n)`;
   return webhookId;
 }
 

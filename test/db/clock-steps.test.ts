@@ -85,7 +85,7 @@ test('an attempt that none follows stays the last one when it waits in the queue
   const id = await fireDelivery(sql, owner);
   await makeAttempt(sql, id, 1, { nextAttemptAt: null });
   await sql`
-    update deliveries set dispatched_at = null, class = ${CLASS.workflow}, due_at = now() + interval '1 hour' where id = ${id}`;
+    update deliveries set dispatched_at = null, class = ${CLASS.undelivered}, due_at = now() + interval '1 hour' where id = ${id}`;
   await forgetFutureTimes(sql);
   expect(await sql`select next_attempt_at, due_at <= now() as due from deliveries where id = ${id}`).toEqual([
     { nextAttemptAt: null, due: true },

@@ -57,7 +57,9 @@ test('the outbox, what is open, and how long it has waited', async () => {
   expect(empty('mails_to_files')).toBe(0);
   expect(empty('deliveries_open', { state: 'pending' })).toBe(0);
 
-  const [first, second, third, fourth] = [
+  const [first, second, third, fourth, fifth, sixth] = [
+    await fireDelivery(database.sql, { eshopId, webhookId }),
+    await fireDelivery(database.sql, { eshopId, webhookId }),
     await fireDelivery(database.sql, { eshopId, webhookId }),
     await fireDelivery(database.sql, { eshopId, webhookId }),
     await fireDelivery(database.sql, { eshopId, webhookId }),
@@ -67,10 +69,18 @@ test('the outbox, what is open, and how long it has waited', async () => {
   await database.sql`update deliveries set class = 1, state = 'retrying' where id = ${second}`;
   await database.sql`update deliveries set dispatched_at = now() where id = ${third}`;
   // A delivery that waits for its order is not late.
-  await database.sql`update deliveries set class = 5, created_at = now() - interval '10 hours' where id = ${fourth}`;
+  await database.sql`update deliveries set class = 6, created_at = now() - interval '10 hours' where id = ${fourth}`;
+  // Nor is one that was delivered and waits for its workflow.
+  await database.sql`
+    update deliveries set class = 5, state = 'delivered', created_at = now() - interval '10 hours' where id = ${fifth}`;
+  await database.sql`update deliveries set class = 4, state = 'retrying' where id = ${sixth}`;
+  expect((await read())('outbox_in_flight')).toBe(0);
+  await database.sql`update deliveries set claimed_until = now() + interval '1 hour' where id = ${first}`;
   const waiting = await read();
   expect(waiting('outbox_deliveries', { waiting: 'fresh' })).toBe(1);
-  expect(waiting('outbox_deliveries', { waiting: 'requeued' })).toBe(1);
+  expect(waiting('outbox_deliveries', { waiting: 'undelivered' })).toBe(1);
+  expect(waiting('outbox_deliveries', { waiting: 'delivered' })).toBe(1);
+  expect(waiting('outbox_deliveries', { waiting: 'retry' })).toBe(1);
   expect(waiting('outbox_deliveries', { waiting: 'recovered' })).toBe(0);
   expect(waiting('outbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
   expect(waiting('outbox_oldest_seconds')).toBeLessThan(36_000);
@@ -79,14 +89,14 @@ test('the outbox, what is open, and how long it has waited', async () => {
   expect(waiting('in_order_oldest_seconds')).toBeGreaterThanOrEqual(36_000);
   expect(waiting('outbox_in_flight')).toBe(1);
   expect(waiting('deliveries_open', { state: 'pending' })).toBe(3);
-  expect(waiting('deliveries_open', { state: 'retrying' })).toBe(1);
+  expect(waiting('deliveries_open', { state: 'retrying' })).toBe(2);
   expect(waiting('deliveries_open', { state: 'held' })).toBe(0);
   expect(waiting('webhooks_holding')).toBe(0);
 
   await database.sql`update webhooks set active = false where id = ${webhookId}`;
   const held = await read();
   await database.sql`update webhooks set active = true where id = ${webhookId}`;
-  expect(held('deliveries_open', { state: 'held' })).toBe(4);
+  expect(held('deliveries_open', { state: 'held' })).toBe(5);
   expect(held('webhooks_holding')).toBe(1);
 });
 

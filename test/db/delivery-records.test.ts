@@ -5,7 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lostTimeMs } from '../../src/attempt/decisions.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { CLASS, deferDeliveries } from '../../src/db/outbox/outbox.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
+import { deferClaimed } from '../../src/db/outbox/release.ts';
 import { type AttemptRecord, loadForAttempt, recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { deleteWebhook, replaceWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
@@ -116,7 +117,7 @@ describe('a result', () => {
     const [id, other] = [await fire(), await fire()];
     for (const delivery of [id, other]) await begin(delivery, 1);
     const records = [attemptRecord(id, accepted), attemptRecord(other)];
-    await recordAttempts(database.sql, records, null);
+    await recordAttempts(database.sql, records);
     expect(await load(id)).toMatchObject({ state: 'delivered', lastStatus: 200 });
     expect(await load(other)).toMatchObject({
       state: 'retrying',
@@ -237,33 +238,41 @@ test('no attempt begins of a delivery that an operator has stopped since it was 
   expect(await begin(id, 1)).toBeUndefined();
 });
 
-test('a delivery that a batch requeued does not wait for its next attempt to be given up', async () => {
+test('a delivery that waits in the queue does not wait for its next attempt to be given up', async () => {
   const id = await fire();
   await begin(id, 1);
   await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 40_000) });
   await database.sql`update deliveries set class = ${CLASS.retry}, due_at = next_attempt_at, dispatched_at = null where id = ${id}`;
-  const claim = async () =>
-    (await claimDeliveries(database.sql, { class: CLASS.retry, limit: 1 })).deliveries;
-  expect(await claim()).toEqual([]);
+  expect((await claimDeliveries(database.sql, { class: CLASS.retry, limit: 1 })).deliveries).toEqual([]);
   await act(id, 'giveUp');
-  expect(await claim()).toMatchObject([{ id }]);
+  expect(await load(id)).toMatchObject({ state: 'canceled', attemptsMade: 1 });
+  // Its workflow shows its end.
+  expect(
+    (await claimDeliveries(database.sql, { class: CLASS.undelivered, limit: 1 })).deliveries,
+  ).toMatchObject([{ id, state: 'canceled' }]);
 });
 
 test('a delivery of a recovery that is paused does not wait for it to go on to be given up', async () => {
   const id = await fire();
   await database.sql`update deliveries set class = ${CLASS.recovered} where id = ${id}`;
   await act(id, 'giveUp');
-  const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 100 });
-  expect(deliveries.map((delivery) => delivery.id)).toContain(id);
+  expect(await load(id)).toMatchObject({ state: 'canceled' });
 });
 
 test('what somebody else has attempted since its lease was over keeps its plan when it gets no permit', async () => {
   const id = await fire();
+  const claim = async () => {
+    const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 100 });
+    return deliveries.filter((delivery) => delivery.id === id);
+  };
+  const late = await claim();
+  await database.sql`update deliveries set claimed_until = now() - interval '1 s' where id = ${id}`;
+  const [{ claimId = '' } = {}] = await claim();
   await begin(id, 1);
-  await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 40_000) });
-  await database.sql`update deliveries set dispatched_at = null where id = ${id}`;
+  const plan = { claimId, workflow: 'pending', firstWaitMs: 25_000 } as const;
+  await finish(id, 1, { webhookId, plan, nextAttemptAt: new Date(Date.now() + 40_000) });
   const { nextAttemptAt } = await load(id);
-  await deferDeliveries(database.sql, [id]);
+  await deferClaimed(database.sql, late);
   expect((await load(id)).nextAttemptAt).toEqual(nextAttemptAt);
   expect(nextAttemptAt).not.toBeNull();
 });

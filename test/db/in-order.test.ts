@@ -1,4 +1,4 @@
-/** The order of records in the queue: resumed batches, and many records at once. */
+/** The order of records in the queue: claims that were lost, and many records at once. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
@@ -6,7 +6,6 @@ import { recordEvents } from '../../src/db/outbox/events.ts';
 import { keepOrdering, settleOrdering, supersedeRetries } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS, type DeliveryClass } from '../../src/db/outbox/outbox.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { openInBatch } from '../../src/db/webhooks/batches.ts';
 import { readActionTargets, recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import { acceptedActions } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
@@ -44,19 +43,20 @@ async function happen(count: number, deliveryClass: DeliveryClass = CLASS.fresh)
   return rows.map(({ id }) => id);
 }
 
-test('a batch whose relay died before it looked at the order attempts the first of a record alone', async () => {
+test('after a process that died before it looked at the order, the first of a record is attempted alone', async () => {
   const { sql } = database;
   const [first] = await happen(3);
-  const batchId = '01a00000-0000-7000-8000-000000000001';
-  const dead = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10, batchId });
+  const dead = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10 });
   expect(dead.deliveries).toHaveLength(3);
   await sql`update deliveries set claimed_until = null`;
-  // None of those claimed now precedes another, but the batch has more.
+  // One claim takes the first, another the rest.
   const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 1 });
-  expect(deliveries).toMatchObject([{ id: first, batchId, isBlocked: false }]);
-  const ready = await keepOrdering(sql, deliveries, [batchId]);
+  expect(deliveries).toMatchObject([{ id: first, isBlocked: false }]);
+  const ready = await keepOrdering(sql, deliveries);
   expect(ready.map(({ id }) => id)).toEqual([first]);
-  expect((await openInBatch(sql, batchId)).map(({ id }) => id)).toEqual([first]);
+  expect(await claim()).toEqual([]);
+  // Nor does the dead process attempt any other when it comes back.
+  expect((await keepOrdering(sql, dead.deliveries)).map(({ id }) => id)).toEqual([first]);
 });
 
 test('however many records wait, the first of each goes, page by page', async () => {

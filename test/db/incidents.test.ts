@@ -31,11 +31,9 @@ const fire = () => fireDelivery(database.sql, { eshopId, webhookId });
 async function fail(id: string, number: number, seconds: number, generation = 1): Promise<void> {
   await beginAttempt(database.sql, { deliveryId: id, number, generation });
   const record = { number, generation, finishedAt: at(seconds), nextAttemptAt: at(seconds + 25) };
-  await recordAttempts(
-    database.sql,
-    [attemptRecord(id, { ...record, error: `failure ${number} at ${seconds}` })],
-    null,
-  );
+  await recordAttempts(database.sql, [
+    attemptRecord(id, { ...record, error: `failure ${number} at ${seconds}` }),
+  ]);
 }
 async function succeed(id: string, number: number, seconds: number): Promise<void> {
   await makeAttempt(database.sql, id, number, { ...accepted, finishedAt: at(seconds) });
@@ -85,15 +83,11 @@ test('results recorded together: what failed before the accepted one is over, wh
     await beginAttempt(database.sql, { deliveryId: id, number: 1, generation: 1 });
   }
   const retried = { nextAttemptAt: at(60) };
-  await recordAttempts(
-    database.sql,
-    [
-      attemptRecord(late, { finishedAt: at(20), ...retried }),
-      attemptRecord(early, { finishedAt: at(0), ...retried }),
-      attemptRecord(good, { ...accepted, finishedAt: at(10) }),
-    ],
-    null,
-  );
+  await recordAttempts(database.sql, [
+    attemptRecord(late, { finishedAt: at(20), ...retried }),
+    attemptRecord(early, { finishedAt: at(0), ...retried }),
+    attemptRecord(good, { ...accepted, finishedAt: at(10) }),
+  ]);
   expect(await incident()).toMatchObject({ since: at(20).toISOString(), failures: 1 });
 });
 
@@ -143,16 +137,12 @@ test('failures of one webhook recorded at the same moment wait for nobody', asyn
   await fail(first, 1, 0);
   await database.sql.begin(async (holding) => {
     await beginAttempt(database.sql, { deliveryId: second, number: 1, generation: 1 });
-    await recordAttempts(
-      holding,
-      [attemptRecord(second, { nextAttemptAt: at(60), finishedAt: at(5) })],
-      null,
-    );
+    await recordAttempts(holding, [attemptRecord(second, { nextAttemptAt: at(60), finishedAt: at(5) })]);
     // The other transaction is still open.
     await database.sql.begin(async (other) => {
       await beginAttempt(database.sql, { deliveryId: third, number: 1, generation: 1 });
       await other`set local lock_timeout = '1s'`;
-      await recordAttempts(other, [attemptRecord(third, { ...accepted, finishedAt: at(10) })], null);
+      await recordAttempts(other, [attemptRecord(third, { ...accepted, finishedAt: at(10) })]);
     });
   });
   expect(await incident()).toBeNull();

@@ -10,11 +10,10 @@ import { createPool } from '../../src/db/pool.ts';
 import { orders } from '../../src/db/records/orders.ts';
 import { create } from '../../src/db/records/write.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { beginAttempts } from '../../src/db/webhooks/attempts.ts';
 import { sampleOrder } from '../../src/domain/order/record.ts';
 import type { OrderRecord } from '../../src/domain/order/schema.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { attemptRecord, owned, recordAttempt } from '../support/deliveries.ts';
+import { attemptRecord, beginAttempt, recordAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 
 let database: TestDatabase;
@@ -89,10 +88,7 @@ test('an export holds up nobody who reads a feed', async () => {
 
 test('a customer is not erased while a canceled delivery may still be answered: the answer would be kept', async () => {
   const { eshopId, deliveryId } = await shopWithDelivery();
-  await beginAttempts(database.sql, [{ deliveryId, number: 1, generation: 1 }], null, {
-    ...owned,
-    ms: 60_000,
-  });
+  await beginAttempt(database.sql, { deliveryId, number: 1, generation: 1, ownedMs: 60_000 });
   await close(deliveryId);
   expect(await eraseCustomer(database.sql, eshopId, hers)).toBeNull();
   await recordAttempt(database.sql, attemptRecord(deliveryId, { responseExcerpt: 'her address' }));

@@ -1,29 +1,27 @@
 /** A lookup by id reads one partition, and is not planned anew for it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { giveBackDeliveries, markDispatched, renewDeliveries } from '../../src/db/outbox/outbox.ts';
+import { deferClaimed, giveBack, markDispatched, renewClaims, requeue } from '../../src/db/outbox/release.ts';
 import type { Sql } from '../../src/db/pool.ts';
 import { closedAmong, dispatchedAmong } from '../../src/db/reconciliation.ts';
 import { listAllDeliveries } from '../../src/db/webhooks/all-deliveries.ts';
 import {
-  type AttemptRecord,
   beginAttempts,
   loadForAttempt,
-  loadOfBatch,
+  type QueuePlan,
   recordAttempts,
 } from '../../src/db/webhooks/attempts.ts';
-import { defer, requeue } from '../../src/db/webhooks/batch-returns.ts';
 import { closeOpen, deferAttempt, spendRetries, startWindow } from '../../src/db/webhooks/deliveries.ts';
 import { findDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import { weekName, weekOf } from '../../src/domain/weeks.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { owned } from '../support/deliveries.ts';
+import { accepted, attemptRecord, owned } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 import { planAsThroughPooler } from '../support/plans.ts';
 import { firstWeek, insertDelivery, weeksAfter } from '../support/weeks.ts';
 
-const BATCH = '01900000-0000-7000-8000-000000000000';
+const CLAIM = '01900000-0000-7000-8000-000000000000';
 
 let database: TestDatabase;
 let eshopId: number;
@@ -36,7 +34,6 @@ beforeAll(async () => {
   const { sql } = database;
   ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' }));
   webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-  await sql`insert into batches (id, run) values (${BATCH}, ${BATCH})`;
   const monday = await firstWeek(sql);
   await makeAhead(sql, { now: monday });
   for (const weeks of [0, 1, 2, 3]) {
@@ -44,6 +41,7 @@ beforeAll(async () => {
     const made = await insertDelivery(sql, { eshopId, webhookId, at, state: 'retrying' });
     if (weeks === 2) [id, week] = [made.id, weekName(weekOf(at))];
   }
+  await sql`update deliveries set claim_id = ${CLAIM}`;
 });
 afterAll(() => database.drop());
 
@@ -90,33 +88,20 @@ async function weeksRead(
   return [...weeks];
 }
 
-const result = (): AttemptRecord => ({
-  deliveryId: id,
-  number: 1,
-  owner: owned.owner,
-  generation: 1,
-  outcome: 'success',
-  finishedAt: new Date(),
-  durationMs: 1,
-  status: 200,
-  error: null,
-  responseExcerpt: null,
-  nextAttemptAt: null,
-  lateMs: 0,
-  windowLost: false,
-  lastCall: false,
-});
+const result = (plan: QueuePlan | null) => attemptRecord(id, { ...accepted, webhookId, plan });
+const claimed = () => ({ id, claimId: CLAIM });
 
 const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   loadForAttempt: (tx) => loadForAttempt(tx, id),
-  loadOfBatch: (tx) => loadOfBatch(tx, BATCH, [id]),
-  beginAttempts: (tx) => beginAttempts(tx, [{ deliveryId: id, number: 2, generation: 1 }], null, owned),
-  recordAttempts: (tx) => recordAttempts(tx, [result()], null),
-  'requeue of some': (tx) => requeue(tx, { id: BATCH, run: BATCH }, [id]),
-  defer: (tx) => defer(tx, { id: BATCH, run: BATCH }, [id]),
+  beginAttempts: (tx) => beginAttempts(tx, [{ deliveryId: id, number: 2, generation: 1, ...owned }]),
+  recordAttempts: (tx) => recordAttempts(tx, [result(null)]),
+  'recordAttempts with a plan': (tx) =>
+    recordAttempts(tx, [result({ claimId: CLAIM, workflow: 'pending', firstWaitMs: 1_000 })]),
+  requeue: (tx) => requeue(tx, [{ ...claimed(), needsWorkflow: false }]),
+  deferClaimed: (tx) => deferClaimed(tx, [claimed()]),
   markDispatched: (tx) => markDispatched(tx, [id]),
-  renewDeliveries: (tx) => renewDeliveries(tx, [id]),
-  giveBackDeliveries: (tx) => giveBackDeliveries(tx, [id]),
+  renewClaims: (tx) => renewClaims(tx, [claimed()]),
+  giveBack: (tx) => giveBack(tx, [claimed()]),
   dispatchedAmong: (tx) => dispatchedAmong(tx, [id]),
   closedAmong: (tx) => closedAmong(tx, [id]),
   spendRetries: (tx) => spendRetries(tx, id, 1),

@@ -47,7 +47,6 @@ async function look(backgroundPerTick: number): Promise<number> {
       async signalWebhookChanged({ id }) {
         told.push(id);
       },
-      async signalFirstAttempt() {},
       async signalAttemptFailed() {},
       async signalReleaseChanged() {},
     },

@@ -23,8 +23,8 @@ beforeEach(() => {
   notifierOf(database.sql).attach({
     wake() {},
     hasRoom: () => false,
-    take() {},
-    superseded: (eventType) => void ended.push(`${eventType} superseded`),
+    start() {},
+    ended: (eventType, as) => void ended.push(`${eventType} ${as}`),
   });
 });
 afterAll(() => database?.drop());
@@ -45,8 +45,6 @@ async function closeIt(deliveryId: string): Promise<void> {
   await sql`update deliveries set dispatched_at = now() where id = ${deliveryId}`;
   const restarter = {
     restart: no,
-    startBatch: no,
-    restartBatch: no,
     replaceRelease: no,
     replaceRecovery: no,
     signalReleaseChanged: nothing,

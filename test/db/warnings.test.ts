@@ -39,7 +39,7 @@ const ledger = () =>
 async function fail(id: string, number: number, at: Date, lastCall = false, generation = 1): Promise<void> {
   await beginAttempt(database.sql, { deliveryId: id, number, generation });
   const record = { number, generation, finishedAt: at, nextAttemptAt: new Date(Date.now() + HOUR), lastCall };
-  await recordAttempts(database.sql, [attemptRecord(id, record)], null);
+  await recordAttempts(database.sql, [attemptRecord(id, record)]);
 }
 const succeed = (id: string, number: number, at: Date) =>
   makeAttempt(database.sql, id, number, { ...accepted, finishedAt: at });
@@ -89,12 +89,8 @@ describe('after six hours without an accepted delivery', () => {
     await beginAttempt(database.sql, { deliveryId: good, number: 1, generation: 1 });
     await database.sql.begin(async (open) => {
       const failure = { finishedAt: hoursAgo(7), nextAttemptAt: hoursAgo(-1) };
-      await recordAttempts(open, [attemptRecord(bad, failure)], null);
-      await recordAttempts(
-        database.sql,
-        [attemptRecord(good, { ...accepted, finishedAt: hoursAgo(6.9) })],
-        null,
-      );
+      await recordAttempts(open, [attemptRecord(bad, failure)]);
+      await recordAttempts(database.sql, [attemptRecord(good, { ...accepted, finishedAt: hoursAgo(6.9) })]);
     });
     expect(await incidentSince()).not.toBeNull();
     expect(await decide()).toBe(0);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimWebhookChanges, enqueueWebhookChange } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
-import { hastenAttempts, queueAgain } from '../../src/db/outbox/without-workflow.ts';
+import { bringForward, requeueHeld } from '../../src/db/outbox/without-workflow.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery } from '../support/deliveries.ts';
@@ -34,19 +34,19 @@ async function failed(...changes: string[]): Promise<string> {
   return id;
 }
 
-test('what a batch requeued without an attempt waits in the class in which it was written', async () => {
+test('what waits for a workflow without an attempt waits again in the class in which it was written', async () => {
   for (const change of ['bulk = null', 'bulk = true', 'recovery_id = gen_random_uuid()']) {
     const id = await fireDelivery(database.sql, { eshopId, webhookId });
     await database.sql.unsafe(
-      `update deliveries set class = ${CLASS.workflow}, ${change} where id = '${id}'`,
+      `update deliveries set class = ${CLASS.undelivered}, ${change} where id = '${id}'`,
     );
   }
-  expect(await queueAgain(database.sql, webhookId)).toBe(3);
+  expect(await requeueHeld(database.sql, webhookId)).toBe(3);
   const rows = await database.sql<{ class: number }[]>`select class from deliveries order by id`;
   expect(rows.map((row) => row.class)).toEqual([CLASS.fresh, CLASS.bulk, CLASS.recovered]);
 });
 
-describe('what a batch requeued after an attempt', () => {
+describe('what waits in the queue after an attempt', () => {
   const waitsFor = (seconds: number) =>
     `class = ${CLASS.retry}, dispatched_at = null, last_attempt_at = now() - interval '30 seconds',
      next_attempt_at = now() + interval '${seconds} seconds'`;
@@ -58,15 +58,15 @@ describe('what a batch requeued after an attempt', () => {
 
   test('gets its next attempt at once when its webhook is activated or moved', async () => {
     const id = await failed(waitsFor(50));
-    expect(await hastenAttempts(database.sql, webhookId, FIRST_WAIT_MS)).toBe(1);
+    expect(await bringForward(database.sql, webhookId, FIRST_WAIT_MS)).toBe(1);
     expect(await waitOf(id)).toBeLessThanOrEqual(0);
-    expect(await hastenAttempts(database.sql, webhookId, FIRST_WAIT_MS)).toBe(0);
+    expect(await bringForward(database.sql, webhookId, FIRST_WAIT_MS)).toBe(0);
   });
 
   test('but not sooner than the first wait after the last one', async () => {
     const id = await failed(waitsFor(50));
     await database.sql`update deliveries set last_attempt_at = now() where id = ${id}`;
-    await hastenAttempts(database.sql, webhookId, FIRST_WAIT_MS);
+    await bringForward(database.sql, webhookId, FIRST_WAIT_MS);
     expect(await waitOf(id)).toBeGreaterThan(15);
     expect(await waitOf(id)).toBeLessThanOrEqual(FIRST_WAIT_MS / 1_000);
   });
@@ -74,9 +74,9 @@ describe('what a batch requeued after an attempt', () => {
   test('and where that is more than a minute ahead, in a workflow of its own', async () => {
     const id = await failed(waitsFor(3_000));
     await database.sql`update deliveries set last_attempt_at = now() where id = ${id}`;
-    expect(await hastenAttempts(database.sql, webhookId, 600_000)).toBe(1);
+    expect(await bringForward(database.sql, webhookId, 600_000)).toBe(1);
     const [row] = await database.sql`select class, due_at <= now() as due from deliveries where id = ${id}`;
-    expect(row).toEqual({ class: CLASS.workflow, due: true });
+    expect(row).toEqual({ class: CLASS.undelivered, due: true });
     expect(await waitOf(id)).toBeGreaterThan(500);
   });
 
@@ -86,7 +86,7 @@ describe('what a batch requeued after an attempt', () => {
     await failed(waitsFor(50), 'next_attempt_at = null');
     await failed(waitsFor(50), "claimed_until = now() + interval '5 seconds'");
     await failed(waitsFor(50), 'dispatched_at = now()');
-    expect(await hastenAttempts(database.sql, webhookId, FIRST_WAIT_MS)).toBe(0);
+    expect(await bringForward(database.sql, webhookId, FIRST_WAIT_MS)).toBe(0);
   });
 });
 

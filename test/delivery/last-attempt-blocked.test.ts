@@ -4,6 +4,8 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { afterAll, expect, test } from 'vitest';
 import { createAttemptDelivery } from '../../activities/attempt-delivery.ts';
+import { createPrepare } from '../../src/attempt/prepare.ts';
+import { createStatements } from '../../src/attempt/statements.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { throughSessions } from '../../src/db/through-sessions.ts';
@@ -35,9 +37,9 @@ test.each([
     const log = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) });
     const run = createAttemptDelivery({
       sql,
-      execute: throughSessions(sql, null),
+      statements: createStatements(sql, throughSessions(sql, null)),
       sender: startSender(),
-      keys,
+      prepare: createPrepare(keys),
       ...alone(),
       log,
       watch: unwatched,

@@ -14,11 +14,12 @@ import type { AttemptCommand, SkipReason } from '../../../src/attempt/outcome.ts
 import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
 import { at, begun, MINUTE, NOW, policy, refusedByReceiver, untried, waiting } from './delivery.ts';
 
-const order: AttemptCommand = {
+const command: AttemptCommand = {
   deliveryId: waiting.id,
   policy,
   lastChance: false,
   expectedNumber: 2,
+  queue: null,
 };
 
 describe('whether a request may leave', () => {
@@ -48,12 +49,12 @@ describe('whether a request may leave', () => {
     ['the last moment of the window', { now: at(55 * MINUTE) }, {}, null],
     ['the window over, and this the last chance', { now: at(55 * MINUTE + 1) }, { lastChance: true }, null],
   ])('%s', (_, delivery, asked, expected) => {
-    expect(skipReasonOf({ ...waiting, ...delivery }, { ...order, ...asked })).toBe(expected);
+    expect(skipReasonOf({ ...waiting, ...delivery }, { ...command, ...asked })).toBe(expected);
   });
 
   test('never tried: it may, window or not', () => {
-    expect(skipReasonOf(untried, { ...order, expectedNumber: null })).toBeNull();
-    expect(skipReasonOf({ ...untried, windowStartedAt: at(-MINUTE) }, order)).toBeNull();
+    expect(skipReasonOf(untried, { ...command, expectedNumber: null })).toBeNull();
+    expect(skipReasonOf({ ...untried, windowStartedAt: at(-MINUTE) }, command)).toBeNull();
   });
 
   describe('before its time', () => {
@@ -66,7 +67,7 @@ describe('whether a request may leave', () => {
       ['behind the records, and due', {}, 1, null],
       ['behind the records, and the webhook changed since', { ...early, generation: 3 }, 1, null],
     ])('%s', (_, delivery, expectedNumber, expected) => {
-      expect(skipReasonOf({ ...waiting, ...delivery }, { ...order, expectedNumber })).toBe(expected);
+      expect(skipReasonOf({ ...waiting, ...delivery }, { ...command, expectedNumber })).toBe(expected);
     });
   });
 });
@@ -118,6 +119,31 @@ describe('time that was lost', () => {
   ])('%s', (_, delivery, startedMs, expected) => {
     expect(lostTimeMs({ ...waiting, ...delivery }, at(startedMs))).toBe(expected);
   });
+
+  test.each([
+    ['all of the time: none', MINUTE, 0],
+    ['since long before: none', 60 * MINUTE, 0],
+    ['since half of it: the half before', 30_000, 30_000],
+    ['for all but a moment: none', MINUTE - 999, 0],
+    ['not yet: all', 0, MINUTE],
+  ])('it waited for a minute, and its process has been claiming %s', (_, claimingMs, expected) => {
+    expect(lostTimeMs(waiting, at(MINUTE), claimingMs)).toBe(expected);
+  });
+
+  test('only what an attempt from the queue lost before its process was claiming is recorded', () => {
+    const attempt = {
+      number: 2,
+      owner: 'ours',
+      begun: { ...begun, startedAt: at(MINUTE) },
+      finishedAt: at(MINUTE + 212),
+      result: refusedByReceiver,
+      stillCurrent: true,
+    };
+    const queue = (claimingMs: number) => ({ claimId: '', claimingMs, handOver: () => 'pending' as const });
+    const lateMs = (claimingMs: number) =>
+      recordOf(waiting, { ...command, queue: queue(claimingMs) }, attempt).lateMs;
+    expect([lateMs(0), lateMs(20_000), lateMs(MINUTE)]).toEqual([MINUTE, 40_000, 0]);
+  });
 });
 
 describe('what is recorded', () => {
@@ -136,8 +162,9 @@ describe('what is recorded', () => {
   } as const;
 
   test('a failure, with the wait of the policy', () => {
-    expect(recordOf(waiting, order, attempt)).toEqual({
+    expect(recordOf(waiting, command, attempt)).toEqual({
       deliveryId: waiting.id,
+      webhookId: 7,
       number: 2,
       owner: 'ours',
       generation: 2,
@@ -151,34 +178,53 @@ describe('what is recorded', () => {
       lateMs: 0,
       windowLost: false,
       lastCall: false,
+      plan: null,
     });
   });
 
+  test('made from the queue: with the plan for the queue, decided by its result', () => {
+    const asked: boolean[] = [];
+    const queue = {
+      claimId: 'claim',
+      claimingMs: 0,
+      handOver(delivered: boolean) {
+        asked.push(delivered);
+        return delivered ? 'none' : 'pending';
+      },
+    } as const;
+    const plan = { claimId: 'claim', workflow: 'pending', firstWaitMs: 10_000 };
+    expect(recordOf(waiting, { ...command, queue }, attempt)).toMatchObject({ plan });
+    expect(recordOf(waiting, { ...command, queue }, success)).toMatchObject({
+      plan: { ...plan, workflow: 'none' },
+    });
+    expect(asked).toEqual([false, true]);
+  });
+
   test('a success: no error, and nothing comes next', () => {
-    expect(recordOf(waiting, order, success)).toMatchObject({
+    expect(recordOf(waiting, command, success)).toMatchObject({
       outcome: 'success',
       status: 204,
       error: null,
       nextAttemptAt: null,
       windowLost: false,
     });
-    expect(recordOf(waiting, { ...order, lastChance: true }, success)).toMatchObject({ windowLost: false });
+    expect(recordOf(waiting, { ...command, lastChance: true }, success)).toMatchObject({ windowLost: false });
   });
 
   test('410 from the address of the webhook: gone, and nothing comes next', () => {
     const gone = { ...attempt, result: { ...result, outcome: 'gone', status: 410 } } as const;
-    expect(recordOf(waiting, order, gone)).toMatchObject({
+    expect(recordOf(waiting, command, gone)).toMatchObject({
       outcome: 'gone',
       error: result.error,
       nextAttemptAt: null,
       windowLost: false,
     });
-    expect(recordOf(waiting, { ...order, lastChance: true }, gone)).toMatchObject({ windowLost: false });
+    expect(recordOf(waiting, { ...command, lastChance: true }, gone)).toMatchObject({ windowLost: false });
   });
 
   test('410 from an address that the webhook has no longer: a failure like any other', () => {
     const gone = { ...attempt, stillCurrent: false, result: { ...result, outcome: 'gone' } } as const;
-    expect(recordOf(waiting, order, gone)).toMatchObject({
+    expect(recordOf(waiting, command, gone)).toMatchObject({
       outcome: 'failure',
       nextAttemptAt: at(212 + 11_000),
     });
@@ -186,23 +232,23 @@ describe('what is recorded', () => {
 
   test('the 21st failure: nothing comes next, and the receiver is to blame', () => {
     const last = { ...attempt, number: 21 };
-    expect(recordOf(waiting, order, last)).toMatchObject({ nextAttemptAt: null, windowLost: false });
+    expect(recordOf(waiting, command, last)).toMatchObject({ nextAttemptAt: null, windowLost: false });
   });
 
   test('the last chance after a lost window fails: the loss is ours', () => {
-    const record = recordOf(waiting, { ...order, lastChance: true }, attempt);
+    const record = recordOf(waiting, { ...command, lastChance: true }, attempt);
     expect(record).toMatchObject({ outcome: 'failure', nextAttemptAt: null, windowLost: true });
   });
 
   test('Retry-After lengthens the wait', () => {
     const patient = { ...attempt, result: { ...result, retryAfterMs: 90_000 } };
-    expect(recordOf(waiting, order, patient)).toMatchObject({ nextAttemptAt: at(212 + 90_000) });
+    expect(recordOf(waiting, command, patient)).toMatchObject({ nextAttemptAt: at(212 + 90_000) });
   });
 
   test('lost time is recorded, and taken from the waits: its own and that of the attempts before', () => {
     const late = { ...waiting, nextAttemptAt: at(-40 * MINUTE) };
     const window = { ...begun, windowStartedAt: at(-51 * MINUTE) };
-    const record = recordOf(late, order, { ...attempt, begun: window });
+    const record = recordOf(late, command, { ...attempt, begun: window });
     expect(record.lateMs).toBe(40 * MINUTE);
     // Nine minutes are left, and the planned waits would take nine and a half: each is shortened a little.
     const wait = Number(record.nextAttemptAt) - NOW - 212;
@@ -210,7 +256,7 @@ describe('what is recorded', () => {
     expect(wait).toBeLessThan(11_000);
 
     const before = { ...waiting, lateMs: 40 * MINUTE };
-    expect(recordOf(before, order, { ...attempt, begun: window })).toMatchObject({
+    expect(recordOf(before, command, { ...attempt, begun: window })).toMatchObject({
       lateMs: 0,
       nextAttemptAt: record.nextAttemptAt,
     });
@@ -219,14 +265,14 @@ describe('what is recorded', () => {
   test('no room is left because of time that we lost: the window is lost by us', () => {
     const late = { ...waiting, lateMs: 55 * MINUTE };
     const end = { ...begun, windowStartedAt: at(-60 * MINUTE + 2_000) };
-    expect(recordOf(late, order, { ...attempt, begun: end })).toMatchObject({
+    expect(recordOf(late, command, { ...attempt, begun: end })).toMatchObject({
       nextAttemptAt: null,
       windowLost: true,
     });
   });
 
   test('the caller hears of it', () => {
-    expect(answerTo(recordOf(waiting, order, attempt))).toEqual({
+    expect(answerTo(recordOf(waiting, command, attempt))).toEqual({
       kind: 'failed',
       number: 2,
       status: 503,
@@ -234,7 +280,7 @@ describe('what is recorded', () => {
       at: at(212),
       nextAttemptAt: at(212 + 11_000),
     });
-    expect(answerTo(recordOf(waiting, order, success))).toEqual({
+    expect(answerTo(recordOf(waiting, command, success))).toEqual({
       kind: 'delivered',
       number: 2,
       status: 204,

@@ -1,6 +1,6 @@
 /** The request of an attempt. */
 import { describe, expect, test, vi } from 'vitest';
-import { prepare, prepareMany } from '../../../src/attempt/prepare.ts';
+import { createPrepare, prepare } from '../../../src/attempt/prepare.ts';
 import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
 import { at, waiting } from './delivery.ts';
 
@@ -83,10 +83,10 @@ test('static headers are opened, and a test event is marked', () => {
   expect(request({ test: true }).test).toBe(true);
 });
 
-describe('the attempts of a batch', () => {
+describe('the attempts of a process', () => {
   test('open each secret once, and that of another webhook, or a replaced one, anew', () => {
     const decryptSecret = vi.fn(keys.decryptSecret);
-    const prepared = prepareMany({ decryptSecret });
+    const prepared = createPrepare({ decryptSecret });
     const secrets = (delivery: Partial<DeliveryForAttempt>) =>
       prepared({ ...waiting, ...delivery }, 2).secrets;
     expect([secrets({}), secrets({})]).toEqual([['new of 3/7'], ['new of 3/7']]);
@@ -97,8 +97,8 @@ describe('the attempts of a batch', () => {
     ]);
   });
 
-  test('share the body of an event, by what their webhooks ask for, over the last four bodies', () => {
-    const prepared = prepareMany(keys);
+  test('share the body of an event, by what their webhooks ask for, over the last sixteen bodies', () => {
+    const prepared = createPrepare(keys);
     const body = (delivery: Partial<DeliveryForAttempt>) => prepared({ ...waiting, ...delivery }, 2).body;
     const first = body({});
     expect(first).toEqual(request({}).body);
@@ -107,12 +107,29 @@ describe('the attempts of a batch', () => {
     expect(body({ eventId: 'b', snapshot: '{"a":1}' })).toEqual(Buffer.from('{"a":1}'));
     expect(body({ eventId: 'c' })).not.toBe(first);
     expect(body({})).toBe(first);
-    body({ eventId: 'd' });
+    for (let event = 0; event < 16; event += 1) body({ eventId: `event ${event}` });
     expect(body({})).not.toBe(first);
   });
 
+  test('keep no secret in memory for longer than a moment', () => {
+    vi.useFakeTimers();
+    try {
+      const decryptSecret = vi.fn(keys.decryptSecret);
+      const prepared = createPrepare({ decryptSecret });
+      prepared(waiting, 2);
+      vi.advanceTimersByTime(999);
+      prepared(waiting, 2);
+      expect(decryptSecret).toHaveBeenCalledTimes(1);
+      vi.advanceTimersByTime(1);
+      prepared(waiting, 2);
+      expect(decryptSecret).toHaveBeenCalledTimes(2);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('have the numbers they are asked for', () => {
-    expect(prepareMany(keys)(waiting, 5)).toEqual({ ...request({}), number: 5 });
+    expect(createPrepare(keys)(waiting, 5)).toEqual({ ...request({}), number: 5 });
   });
 });
 
