@@ -298,11 +298,6 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     attempts: (id: string): Promise<AttemptRow[]> =>
       sql<AttemptRow[]>`select * from attempts where delivery_id = ${id} order by number`,
 
-    /** The batches that have begun, in order. */
-    batches: () =>
-      sql<{ id: string; delivered: number; requeued: number; finishedAt: Date | null }[]>`
-        select id, delivered, requeued, finished_at from batches order by id`,
-
     async webhook(id: number) {
       const [row] = await sql<
         { active: boolean; generation: number; unregisteredAt: Date | null }[]
@@ -325,7 +320,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         `delivery ${state}`,
         async () => {
           const row = await stack.delivery(id);
-          // Its workflow is started with the result of its first attempt.
+          // Its workflow is started with the result of its attempt.
           if (state === 'retrying' && row.dispatchedAt === null) return false;
           return row.state === state && row;
         },
@@ -357,7 +352,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         timeoutMs,
       ),
 
-    /** Waits for its workflow, which is started alongside its first attempt. */
+    /** Waits for its workflow, which is started once its first attempt has its result. */
     untilBegun: (id: string): Promise<boolean> =>
       stack.until('its workflow', async () => (await stack.describe(id)) !== undefined),
 
@@ -381,7 +376,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
 
     workflow: (id: string) => client.workflow.getHandle(stack.workflowId(id)),
 
-    /** Waits for its workflow, which is started alongside its first attempt, and sends it a signal. */
+    /** Waits for its workflow, which is started once its first attempt has its result, and sends it a signal. */
     async signal(id: string, name: string, ...args: readonly unknown[]): Promise<void> {
       await stack.untilBegun(id);
       await stack.workflow(id).signal(name, ...args);
