@@ -212,7 +212,7 @@ export interface AttemptRecord {
 
 /** How a delivery goes on in the queue after an attempt: in the same step, so that a retry is never claimed before its time. */
 export interface QueuePlan {
-  /** The mark of its claim: only under this claim the plan is written. */
+  /** The mark of its claim: nothing is planned for a delivery that another process has claimed since. */
   readonly claimId: string;
   /** `start`: this process starts its workflow now; `pending`: the queue keeps it for that; `none`: it gets no workflow. */
   readonly workflow: 'start' | 'pending' | 'none';
@@ -233,8 +233,11 @@ export async function recordAttempts(
   if (records.length === 0) return new Map();
   const ids = records.map(({ deliveryId }) => deliveryId);
   const rowsOf = records.map(({ plan, ...record }) => ({ ...record, ...plan }));
-  const soon = sql`f.next <= f."finishedAt" + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS})`;
-  const planned = sql`(d.dispatched_at is null and d.claim_id = f."claimId")`;
+  // Of one that an operator has stopped meanwhile its workflow decides at once.
+  const soon = sql`(d.operator_stop is null and f.next <= f."finishedAt" + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS}))`;
+  // Never null. If nobody has claimed it since its lease was over, the plan is needed all the same.
+  const planned = sql`(f."claimId" is not null and d.dispatched_at is null
+    and coalesce(d.claim_id = f."claimId" or d.claimed_until < now(), true))`;
   const rows = await sql<{ id: string; state: StoredState }[]>`
     with finished as (
       update attempts a set finished_at = r."finishedAt", outcome = r.outcome, duration_ms = r."durationMs",
