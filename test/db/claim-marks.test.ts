@@ -1,0 +1,239 @@
+/** The end of a claim: a process changes nothing of what another has claimed since; and what it puts back waits by its row as it is. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
+import { claimDeliveries } from '../../src/db/outbox/claim.ts';
+import { CLASS, type DeliveryClass, LEASE_SECONDS, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
+import {
+  deferClaimed,
+  giveBack,
+  markDispatched,
+  postponeRefused,
+  renewClaims,
+  requeue,
+} from '../../src/db/outbox/release.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { beginAttempt, fireDelivery } from '../support/deliveries.ts';
+import { insertWebhook } from '../support/events.ts';
+
+let database: TestDatabase;
+let eshopId: number;
+let webhookId: number;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  await database.sql`truncate deliveries, attempts`;
+  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
+  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+});
+afterAll(() => database.drop());
+
+/** A delivery that was claimed from a class. @param change of it before its claim, as SQL */
+async function claimed(
+  change = 'id = id',
+  deliveryClass: DeliveryClass = CLASS.fresh,
+): Promise<QueuedDelivery> {
+  const id = await fireDelivery(database.sql, { eshopId, webhookId });
+  await database.sql`update deliveries set class = ${deliveryClass} where id = ${id}`;
+  await database.sql.unsafe(`update deliveries set ${change} where id = '${id}'`);
+  const { deliveries } = await claimDeliveries(database.sql, { class: deliveryClass, limit: 1 });
+  const [delivery] = deliveries;
+  if (delivery?.id !== id) throw new Error('not claimed');
+  return delivery;
+}
+const endLease = (id: string) =>
+  database.sql`update deliveries set claimed_until = now() - interval '1 second' where id = ${id}`;
+
+interface QueueRow {
+  readonly class: number;
+  /** The time until it is due, its next attempt is due and its claim ends, in whole seconds; null if there is none. */
+  readonly dueIn: number;
+  readonly nextIn: number | null;
+  readonly claimedFor: number | null;
+  readonly claimId: string | null;
+}
+async function rowOf(id: string): Promise<QueueRow> {
+  const { sql } = database;
+  const seconds = (column: string) => sql`ceil(extract(epoch from ${sql(column)} - clock_timestamp()))::int`;
+  const [row] = await sql<QueueRow[]>`
+    select class, ${seconds('due_at')} as due_in, ${seconds('next_attempt_at')} as next_in, ${seconds('claimed_until')} as claimed_for, claim_id
+    from deliveries where id = ${id}`;
+  if (row === undefined) throw new Error(`no delivery ${id}`);
+  return row;
+}
+const unclaimed = { claimId: null, claimedFor: null };
+const RETRYING = "state = 'retrying', attempts_made = 1, last_attempt_at = now(), window_started_at = now()";
+
+const ends: Readonly<Record<string, (claim: QueuedDelivery) => Promise<void>>> = {
+  giveBack: (claim) => giveBack(database.sql, [claim]),
+  deferClaimed: (claim) => deferClaimed(database.sql, [claim]),
+  requeue: (claim) => requeue(database.sql, [{ ...claim, needsWorkflow: false }]),
+  'requeue for its workflow': (claim) => requeue(database.sql, [{ ...claim, needsWorkflow: true }]),
+  renewClaims: (claim) => renewClaims(database.sql, [claim]),
+  postponeRefused: (claim) => postponeRefused(database.sql, [claim]),
+};
+
+describe.each(Object.keys(ends))('%s', (name) => {
+  const stored = (id: string) => database.sql`select * from deliveries where id = ${id}`;
+
+  test('does nothing to what another process has claimed since', async () => {
+    const late = await claimed();
+    await endLease(late.id);
+    const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 1 });
+    expect(deliveries).toMatchObject([{ id: late.id }]);
+    const before = await stored(late.id);
+    await ends[name]?.(late);
+    expect(await stored(late.id)).toEqual(before);
+  });
+
+  test('nor to what its workflow has by now', async () => {
+    const late = await claimed();
+    // Its first step ends the claim; the mark alone tells nothing.
+    await database.sql`update deliveries set dispatched_at = now() where id = ${late.id}`;
+    const before = await stored(late.id);
+    await ends[name]?.(late);
+    expect(await stored(late.id)).toEqual(before);
+  });
+
+  test('nor to another delivery', async () => {
+    const one = await claimed();
+    const other = await claimed();
+    const before = await stored(other.id);
+    await ends[name]?.({ ...one, claimId: other.claimId });
+    await ends[name]?.({ ...other, claimId: one.claimId });
+    expect(await stored(other.id)).toEqual(before);
+  });
+});
+
+test('what was given back is claimed again at once, under another mark', async () => {
+  const before = await claimed();
+  await giveBack(database.sql, [before]);
+  const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 1 });
+  expect(deliveries).toMatchObject([{ id: before.id }]);
+  expect(deliveries[0]?.claimId).not.toBe(before.claimId);
+});
+
+test('a claim that is renewed lasts as long as a new one, and keeps its mark', async () => {
+  const { id, claimId, ...rest } = await claimed();
+  await database.sql`update deliveries set claimed_until = now() + interval '1 second' where id = ${id}`;
+  await renewClaims(database.sql, [{ id, claimId, ...rest }]);
+  expect(await rowOf(id)).toMatchObject({ claimId, claimedFor: LEASE_SECONDS });
+});
+
+test('what Temporal refused to start is left alone for half a minute', async () => {
+  const claim = await claimed('id = id', CLASS.undelivered);
+  await postponeRefused(database.sql, [claim]);
+  expect(await rowOf(claim.id)).toMatchObject({ class: CLASS.undelivered, claimedFor: 30 });
+});
+
+test('that Temporal has its workflow is noted whoever has claimed it, and once', async () => {
+  const { id } = await claimed();
+  await markDispatched(database.sql, [id]);
+  const dispatchedAt = () => database.sql`select dispatched_at from deliveries where id = ${id}`;
+  const first = await dispatchedAt();
+  expect(first).not.toEqual([{ dispatchedAt: null }]);
+  await markDispatched(database.sql, [id]);
+  expect(await dispatchedAt()).toEqual(first);
+  expect(await rowOf(id)).toMatchObject(unclaimed);
+});
+
+describe('what is deferred', () => {
+  test('waits a second in its class, without a next attempt if none was made', async () => {
+    const claim = await claimed('id = id', CLASS.bulk);
+    await deferClaimed(database.sql, [claim]);
+    expect(await rowOf(claim.id)).toEqual({ class: CLASS.bulk, dueIn: 1, nextIn: null, ...unclaimed });
+  });
+
+  test('as a retry has a time for its next attempt all the while', async () => {
+    const claim = await claimed(`${RETRYING}, next_attempt_at = now()`, CLASS.retry);
+    await deferClaimed(database.sql, [claim]);
+    expect(await rowOf(claim.id)).toEqual({ class: CLASS.retry, dueIn: 1, nextIn: 1, ...unclaimed });
+  });
+
+  test('and has no attempt left gets none by it', async () => {
+    const claim = await claimed(`${RETRYING}, next_attempt_at = null`, CLASS.retry);
+    await deferClaimed(database.sql, [claim]);
+    expect(await rowOf(claim.id)).toMatchObject({ nextIn: null });
+  });
+
+  test('behind an attempt that another owner has under way waits until its time is over', async () => {
+    const claim = await claimed(`${RETRYING}, next_attempt_at = now()`, CLASS.retry);
+    await beginAttempt(database.sql, { deliveryId: claim.id, number: 2, generation: 1, ownedMs: 20_000 });
+    await deferClaimed(database.sql, [claim]);
+    expect(await rowOf(claim.id)).toEqual({ class: CLASS.retry, dueIn: 20, nextIn: 20, ...unclaimed });
+  });
+
+  test('and was attempted by that owner meanwhile keeps the time that it planned', async () => {
+    const claim = await claimed();
+    await database.sql.unsafe(
+      `update deliveries set ${RETRYING}, next_attempt_at = now() + interval '40 seconds'`,
+    );
+    await deferClaimed(database.sql, [claim]);
+    expect(await rowOf(claim.id)).toMatchObject({ dueIn: 40, nextIn: 40 });
+  });
+
+  test('before its first attempt has no window yet, although one was begun and given up', async () => {
+    const claim = await claimed();
+    await beginAttempt(database.sql, { deliveryId: claim.id, number: 1, generation: 1 });
+    await database.sql`update attempts set owned_until = null`;
+    await deferClaimed(database.sql, [claim]);
+    expect(await database.sql`select window_started_at from deliveries`).toEqual([{ windowStartedAt: null }]);
+  });
+});
+
+describe('what is put back waits by its row as it is', () => {
+  const spent = `${RETRYING}, next_attempt_at = null`;
+  const soon = `${RETRYING}, next_attempt_at = now() + interval '40 seconds'`;
+  const late = `${RETRYING}, next_attempt_at = now() + interval '10 minutes'`;
+  test.each<[string, string, DeliveryClass, number]>([
+    ['never attempted: in the class in which it was written', 'id = id', CLASS.fresh, 0],
+    ['never attempted, of an import', 'bulk = true', CLASS.bulk, 0],
+    ['never attempted, of a recovery', 'recovery_id = gen_random_uuid()', CLASS.recovered, 0],
+    ['due within a minute: for its retry, at its time', soon, CLASS.retry, 40],
+    ['due later: for its workflow, at once', late, CLASS.undelivered, 0],
+    ['spent: for its workflow', spent, CLASS.undelivered, 0],
+    ['held: for its workflow', `${soon}, operator_stop = 'hold'`, CLASS.undelivered, 0],
+    ['held before its first attempt', "operator_stop = 'hold'", CLASS.undelivered, 0],
+    ['given up', "operator_stop = 'giveUp'", CLASS.undelivered, 0],
+    ['delivered', "state = 'delivered', attempts_made = 1", CLASS.delivered, 0],
+    ['failed', "state = 'failed', attempts_made = 1", CLASS.undelivered, 0],
+    ['canceled after an attempt', "state = 'canceled', attempts_made = 1", CLASS.undelivered, 0],
+  ])('%s', async (_, change, deliveryClass, dueIn) => {
+    const claim = await claimed();
+    await database.sql.unsafe(`update deliveries set ${change} where id = '${claim.id}'`);
+    await requeue(database.sql, [{ ...claim, needsWorkflow: false }]);
+    expect(await rowOf(claim.id)).toMatchObject({ class: deliveryClass, dueIn, ...unclaimed });
+  });
+
+  test.each(['active = false', 'deleted_at = now()', 'active = false, deleted_at = now()'])(
+    'its webhook with %s: for its workflow, attempted or not',
+    async (change) => {
+      const claims = [await claimed(), await claimed(soon)];
+      await database.sql.unsafe(`update webhooks set ${change} where id = ${webhookId}`);
+      await requeue(
+        database.sql,
+        claims.map((claim) => ({ ...claim, needsWorkflow: false })),
+      );
+      for (const { id } of claims)
+        expect(await rowOf(id)).toMatchObject({ class: CLASS.undelivered, dueIn: 0, ...unclaimed });
+    },
+  );
+
+  test('its webhook active again since it was read: in the class in which it was written', async () => {
+    const claim = await claimed('bulk = true', CLASS.bulk);
+    await database.sql`update webhooks set active = false where id = ${webhookId}`;
+    await database.sql`update webhooks set active = true, generation = 2 where id = ${webhookId}`;
+    await requeue(database.sql, [{ ...claim, needsWorkflow: false }]);
+    expect(await rowOf(claim.id)).toMatchObject({ class: CLASS.bulk, ...unclaimed });
+  });
+
+  test('but for its workflow if that has to decide, and of several each for itself', async () => {
+    const [one, other] = [await claimed(), await claimed()];
+    await requeue(database.sql, [
+      { ...one, needsWorkflow: true },
+      { ...other, needsWorkflow: false },
+    ]);
+    expect(await rowOf(one.id)).toMatchObject({ class: CLASS.undelivered, dueIn: 0, ...unclaimed });
+    expect(await rowOf(other.id)).toMatchObject({ class: CLASS.fresh, dueIn: 0, ...unclaimed });
+  });
+});
