@@ -41,6 +41,7 @@ export function grouped<Item, Result>(
 
   async function send(): Promise<void> {
     const group = waiting.splice(0, most);
+    if (waiting.length > 0) watch();
     const items = group.map(({ item }) => item);
     underWay += 1;
     const whole = execute(items);
