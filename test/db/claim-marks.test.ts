@@ -46,7 +46,7 @@ const endLease = (id: string) =>
 
 interface QueueRow {
   readonly class: number;
-  /** The time until it is due, its next attempt is due and its claim ends, in whole seconds; null if there is none. */
+  /** The time until it is due, its next attempt is due and its claim ends, in whole minutes; null if there is none. */
   readonly dueIn: number;
   readonly nextIn: number | null;
   readonly claimedFor: number | null;
@@ -54,9 +54,10 @@ interface QueueRow {
 }
 async function rowOf(id: string): Promise<QueueRow> {
   const { sql } = database;
-  const seconds = (column: string) => sql`ceil(extract(epoch from ${sql(column)} - clock_timestamp()))::int`;
+  const minutes = (column: string) =>
+    sql`round(extract(epoch from ${sql(column)} - clock_timestamp()) / 60)::int`;
   const [row] = await sql<QueueRow[]>`
-    select class, ${seconds('due_at')} as due_in, ${seconds('next_attempt_at')} as next_in, ${seconds('claimed_until')} as claimed_for, claim_id
+    select class, ${minutes('due_at')} as due_in, ${minutes('next_attempt_at')} as next_in, ${minutes('claimed_until')} as claimed_for, claim_id
     from deliveries where id = ${id}`;
   if (row === undefined) throw new Error(`no delivery ${id}`);
   return row;
@@ -113,17 +114,31 @@ test('what was given back is claimed again at once, under another mark', async (
   expect(deliveries[0]?.claimId).not.toBe(before.claimId);
 });
 
-test('a claim that is renewed lasts as long as a new one, and keeps its mark', async () => {
-  const { id, claimId, ...rest } = await claimed();
-  await database.sql`update deliveries set claimed_until = now() + interval '1 second' where id = ${id}`;
-  await renewClaims(database.sql, [{ id, claimId, ...rest }]);
-  expect(await rowOf(id)).toMatchObject({ claimId, claimedFor: LEASE_SECONDS });
-});
+/** By how much a time of a delivery is ahead of the database's clock before and after a step, in seconds. */
+async function ahead(column: 'claimed_until' | 'due_at', id: string, step: () => Promise<void>) {
+  const { sql } = database;
+  const [before] = await sql<{ now: number }[]>`select extract(epoch from clock_timestamp())::float8 as now`;
+  await step();
+  const [after] = await sql<{ now: number; at: number }[]>`
+    select extract(epoch from clock_timestamp())::float8 as now, extract(epoch from ${sql(column)})::float8 as at
+    from deliveries where id = ${id}`;
+  if (before === undefined || after === undefined) throw new Error(`no delivery ${id}`);
+  return { before: after.at - before.now, after: after.at - after.now };
+}
 
-test('what Temporal refused to start is left alone for half a minute', async () => {
-  const claim = await claimed('id = id', CLASS.undelivered);
-  await postponeRefused(database.sql, [claim]);
-  expect(await rowOf(claim.id)).toMatchObject({ class: CLASS.undelivered, claimedFor: 30 });
+test.each<[string, number, 'claimed_until' | 'due_at', keyof typeof ends]>([
+  ['a claim that is renewed lasts as long as a new one', LEASE_SECONDS, 'claimed_until', 'renewClaims'],
+  ['what Temporal refused to start is left alone for half a minute', 30, 'claimed_until', 'postponeRefused'],
+  ['what is deferred is left alone for a second', 1, 'due_at', 'deferClaimed'],
+])('%s', async (_, seconds, column, name) => {
+  const claim = await claimed();
+  const time = await ahead(column, claim.id, async () => await ends[name]?.(claim));
+  expect(time.before).toBeGreaterThanOrEqual(seconds);
+  expect(time.after).toBeLessThanOrEqual(seconds);
+  expect(await rowOf(claim.id)).toMatchObject({
+    class: CLASS.fresh,
+    claimId: column === 'due_at' ? null : claim.claimId,
+  });
 });
 
 test('that Temporal has its workflow is noted whoever has claimed it, and once', async () => {
@@ -138,16 +153,16 @@ test('that Temporal has its workflow is noted whoever has claimed it, and once',
 });
 
 describe('what is deferred', () => {
-  test('waits a second in its class, without a next attempt if none was made', async () => {
+  test('waits in its class, without a next attempt if none was made', async () => {
     const claim = await claimed('id = id', CLASS.bulk);
     await deferClaimed(database.sql, [claim]);
-    expect(await rowOf(claim.id)).toEqual({ class: CLASS.bulk, dueIn: 1, nextIn: null, ...unclaimed });
+    expect(await rowOf(claim.id)).toEqual({ class: CLASS.bulk, dueIn: 0, nextIn: null, ...unclaimed });
   });
 
   test('as a retry has a time for its next attempt all the while', async () => {
     const claim = await claimed(`${RETRYING}, next_attempt_at = now()`, CLASS.retry);
     await deferClaimed(database.sql, [claim]);
-    expect(await rowOf(claim.id)).toEqual({ class: CLASS.retry, dueIn: 1, nextIn: 1, ...unclaimed });
+    expect(await rowOf(claim.id)).toEqual({ class: CLASS.retry, dueIn: 0, nextIn: 0, ...unclaimed });
   });
 
   test('and has no attempt left gets none by it', async () => {
@@ -158,18 +173,18 @@ describe('what is deferred', () => {
 
   test('behind an attempt that another owner has under way waits until its time is over', async () => {
     const claim = await claimed(`${RETRYING}, next_attempt_at = now()`, CLASS.retry);
-    await beginAttempt(database.sql, { deliveryId: claim.id, number: 2, generation: 1, ownedMs: 20_000 });
+    await beginAttempt(database.sql, { deliveryId: claim.id, number: 2, generation: 1, ownedMs: 600_000 });
     await deferClaimed(database.sql, [claim]);
-    expect(await rowOf(claim.id)).toEqual({ class: CLASS.retry, dueIn: 20, nextIn: 20, ...unclaimed });
+    expect(await rowOf(claim.id)).toEqual({ class: CLASS.retry, dueIn: 10, nextIn: 10, ...unclaimed });
   });
 
   test('and was attempted by that owner meanwhile keeps the time that it planned', async () => {
     const claim = await claimed();
     await database.sql.unsafe(
-      `update deliveries set ${RETRYING}, next_attempt_at = now() + interval '40 seconds'`,
+      `update deliveries set ${RETRYING}, next_attempt_at = now() + interval '50 seconds'`,
     );
     await deferClaimed(database.sql, [claim]);
-    expect(await rowOf(claim.id)).toMatchObject({ dueIn: 40, nextIn: 40 });
+    expect(await rowOf(claim.id)).toMatchObject({ dueIn: 1, nextIn: 1 });
   });
 
   test('before its first attempt has no window yet, although one was begun and given up', async () => {
@@ -183,13 +198,13 @@ describe('what is deferred', () => {
 
 describe('what is put back waits by its row as it is', () => {
   const spent = `${RETRYING}, next_attempt_at = null`;
-  const soon = `${RETRYING}, next_attempt_at = now() + interval '40 seconds'`;
+  const soon = `${RETRYING}, next_attempt_at = now() + interval '50 seconds'`;
   const late = `${RETRYING}, next_attempt_at = now() + interval '10 minutes'`;
   test.each<[string, string, DeliveryClass, number]>([
     ['never attempted: in the class in which it was written', 'id = id', CLASS.fresh, 0],
     ['never attempted, of an import', 'bulk = true', CLASS.bulk, 0],
     ['never attempted, of a recovery', 'recovery_id = gen_random_uuid()', CLASS.recovered, 0],
-    ['due within a minute: for its retry, at its time', soon, CLASS.retry, 40],
+    ['due within a minute: for its retry, at its time', soon, CLASS.retry, 1],
     ['due later: for its workflow, at once', late, CLASS.undelivered, 0],
     ['spent: for its workflow', spent, CLASS.undelivered, 0],
     ['held: for its workflow', `${soon}, operator_stop = 'hold'`, CLASS.undelivered, 0],
