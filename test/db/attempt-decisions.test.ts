@@ -1,6 +1,7 @@
 /** Decisions of an attempt from the records: whose time was lost, and whether it is due at all. */
 
 import pino from 'pino';
+import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { makeAttempt } from '../../src/attempt/make-attempt.ts';
 import type { QueueTerms } from '../../src/attempt/outcome.ts';
@@ -76,6 +77,12 @@ function attempt(
   return makeAttempt(deps, { ...command, expectedNumber });
 }
 
+const ofQueue = (claimingMs: number): QueueTerms => ({
+  claimId: uuidv7(),
+  claimingMs,
+  handOver: () => 'pending',
+});
+
 async function lateMs(): Promise<number> {
   return (await loadForAttempt(database.sql, deliveryId))?.lateMs ?? Number.NaN;
 }
@@ -95,6 +102,20 @@ test('an attempt that was due hours ago: the hours are ours', async () => {
   await attempt();
   expect(await lateMs()).toBeGreaterThanOrEqual(3 * HOUR);
 });
+
+test.each([
+  [4, 0],
+  [1, 2],
+])(
+  'an attempt that was due three hours ago, by a process that has been claiming for %i: %i are ours',
+  async (claiming, ours) => {
+    await attempt();
+    await database.sql`
+    update deliveries set next_attempt_at = now() - interval '3 hours' where id = ${deliveryId}`;
+    await attempt(2, undefined, refused, ofQueue(claiming * HOUR));
+    expect(Math.floor((await lateMs()) / HOUR)).toBe(ours);
+  },
+);
 
 test('hours that the webhook was inactive are nobody’s', async () => {
   await attempt();
