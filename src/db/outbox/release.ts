@@ -29,11 +29,15 @@ export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promi
     where id = any(array(select d.id from deliveries d where ${stillClaimed(sql, claims)} for update skip locked)) and ${unflushed(sql)}`;
 }
 
-/** Postpones deliveries whose workflow Temporal refused to start: they are tried again later, and block no others until then. */
+/**
+ * Postpones deliveries whose workflow Temporal refused to start: they are tried again later, and block no others until then. Without
+ * their mark, a renewal of the claims beside them leaves them alone.
+ */
 export async function postponeRefused(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   if (claims.length === 0) return;
   await sql`
-    update deliveries d set claimed_until = now() + make_interval(secs => ${REFUSED_SECONDS}) where ${stillClaimed(sql, claims)}`;
+    update deliveries d set claimed_until = now() + make_interval(secs => ${REFUSED_SECONDS}), claim_id = null
+    where ${stillClaimed(sql, claims)}`;
 }
 
 /** Gives deliveries back as they were: they can be claimed again at once. */
