@@ -1,12 +1,23 @@
-/** The first attempt begins at the claim, its workflow alongside it: one request and one workflow, whatever dies meanwhile. */
-import { randomUUID } from 'node:crypto';
+/**
+ * A delivery is attempted from the queue, and its workflow is started with the result: one request for each attempt and one workflow,
+ * whatever dies meanwhile.
+ */
+import { Client } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import pino from 'pino';
 import { afterEach, expect, inject, test } from 'vitest';
 import type { AttemptOutcome } from '../../src/attempt/outcome.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
-import { beginAttempts, recordAttempts } from '../../src/db/webhooks/attempts.ts';
-import { attemptRecord, beginAttempt, owned } from '../support/deliveries.ts';
+import type { AttemptRecord } from '../../src/db/webhooks/attempts.ts';
+import type { MakeQueueAttempt } from '../../src/relay/deps.ts';
+import { createDispatcher } from '../../src/temporal/dispatcher.ts';
+import { routeTemporalLogs } from '../../src/temporal/logs.ts';
+import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
+import { beginAttempt } from '../support/deliveries.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import { runsOf } from '../support/lost-workflows.ts';
+import { attemptFromQueue } from '../support/queue-attempts.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { fireMany, relayTo as startRelayTo } from '../support/relay.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -16,7 +27,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 async function start(options: StackOptions = {}): Promise<DeliveryStack> {
-  const stack = await startDeliveryStack('in-hand', { firstAttempts: 'each', ...options });
+  const stack = await startDeliveryStack('in-flight', options);
   cleanups.push(() => stack.stop());
   return stack;
 }
@@ -39,10 +50,14 @@ function later<T>() {
   });
   return { answered, answer };
 }
-const delivered: AttemptOutcome = { kind: 'delivered', number: 1, status: 200 };
+/** Attempts that are accepted. */
+const delivering =
+  ({ sql }: DeliveryStack): MakeQueueAttempt =>
+  (delivery, queue) =>
+    attemptFromQueue(sql, delivery, queue);
 const atLimit: AttemptOutcome = { kind: 'notAttempted', reason: 'concurrencyLimit' };
-/** A workflow waits for the result, however long it takes. */
-const startsLate = { startAfterMs: 600_000 };
+/** Every moment is a burst. */
+const burst = { calmPerSecond: 0 };
 const INVALID_ARGUMENT = { code: 3, details: '', metadata: {} };
 const away = () => new Error('14 UNAVAILABLE');
 
@@ -60,8 +75,19 @@ const queueOf = async (stack: DeliveryStack, id: string) => {
   return row;
 };
 
+/** The first attempt of a delivery in a process that dies before it starts the workflow. @returns the claimed delivery */
+async function attemptInDyingProcess({ sql }: DeliveryStack, result?: Partial<AttemptRecord>) {
+  const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 1 });
+  const [claimed] = deliveries;
+  if (claimed === undefined) throw new Error('nothing to claim');
+  const handOver = () => 'start' as const;
+  const outcome = await attemptFromQueue(sql, claimed, { claimId: claimed.claimId, handOver }, result);
+  if (outcome.kind === 'notAttempted') throw new Error('no attempt was made');
+  return { claimed, outcome };
+}
+
 test('accepted at once: its workflow is started with the result, and orders nothing', async () => {
-  const stack = await start({ scheduler: startsLate });
+  const stack = await start();
   const receiver = await startReceiver();
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
@@ -72,8 +98,8 @@ test('accepted at once: its workflow is started with the result, and orders noth
   expect(receiver.requests).toHaveLength(1);
 });
 
-test('a slow receiver: the workflow is started beside the request, and hears of the result', async () => {
-  const stack = await start();
+test('a slow receiver: its workflow is started once there is a result', async () => {
+  const stack = await start({ scheduler: { slowMs: 10 } });
   const { answered, answer } = later<void>();
   const receiver = await startReceiver(async () => {
     await answered;
@@ -81,11 +107,13 @@ test('a slow receiver: the workflow is started beside the request, and hears of 
   });
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10002');
-  await stack.untilBegun(id);
+  await receiver.waitFor(1);
+  expect(await stack.describe(id)).toBeUndefined();
   expect(await stack.delivery(id)).toMatchObject({ state: 'pending' });
   answer();
+  await stack.untilBegun(id);
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  expect(await story(stack, id)).toEqual(['firstAttempt']);
+  expect(await story(stack, id)).toEqual([]);
   expect(receiver.requests).toHaveLength(1);
 });
 
@@ -100,21 +128,15 @@ test('failed at once: the second attempt comes after its wait, and not before', 
   expect(receiver.requests).toHaveLength(2);
 });
 
-test.each(['auto', 'batch'] as const)(
+test.each(['all', 'undelivered'] as const)(
   'delivered, and its process died before the start: its workflow comes, and no second request (%s)',
-  async (firstAttempts) => {
-    const stack = await start({ worker: false, firstAttempts });
+  async (workflows) => {
+    const stack = await start({ worker: false, workflows });
     const receiver = await startReceiver();
     await stack.createWebhook(receiver.url);
     const id = await stack.fireOne('10004');
-    await claimDeliveries(stack.sql, { class: CLASS.fresh, limit: 1 });
-    await beginAttempt(stack.sql, { deliveryId: id, number: 1, generation: 1 });
-    await recordAttempts(
-      stack.sql,
-      [attemptRecord(id, { outcome: 'success', status: 200, error: null })],
-      null,
-    );
-    expect(await queueOf(stack, id)).toMatchObject({ dispatched: false });
+    await attemptInDyingProcess(stack);
+    expect(await queueOf(stack, id)).toMatchObject({ dispatched: false, claimed: true });
     await stack.startWorker();
     await stack.untilBegun(id);
     expect(await stack.untilClosed(id)).toBe('COMPLETED');
@@ -123,13 +145,59 @@ test.each(['auto', 'batch'] as const)(
   },
 );
 
+test('failed, and its process died before the start: the second attempt comes at its time, and one workflow', async () => {
+  const stack = await start({ worker: false });
+  const receiver = await startReceiver();
+  await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10011');
+  const due = new Date(Date.now() + 8_000);
+  await attemptInDyingProcess(stack, { nextAttemptAt: due });
+  await stack.startWorker();
+  await stack.untilBegun(id);
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  const attempts = await stack.attempts(id);
+  expect(attempts).toMatchObject([{ outcome: 'failure' }, { outcome: 'success' }]);
+  expect(attempts[1]?.startedAt.getTime()).toBeGreaterThanOrEqual(due.getTime());
+  expect(await runsOf(stack.client, stack.workflowId(id))).toHaveLength(1);
+  expect(receiver.requests).toHaveLength(1);
+});
+
+test.each([
+  ['delivered', {}, []],
+  ['retried later', { nextAttemptAt: 8_000 }, ['2']],
+])(
+  'its process died between the start and its record (%s): one workflow, one plan, and another process changes nothing',
+  async (_, { nextAttemptAt }: { nextAttemptAt?: number }, sent) => {
+    const stack = await start({ worker: false });
+    const receiver = await startReceiver();
+    await stack.createWebhook(receiver.url);
+    const id = await stack.fireOne('10012');
+    const due = nextAttemptAt === undefined ? undefined : new Date(Date.now() + nextAttemptAt);
+    const made = await attemptInDyingProcess(stack, due && { nextAttemptAt: due });
+    // The connection would install the SDK's runtime with its own settings, and there is only one.
+    routeTemporalLogs(pino({ level: 'silent' }));
+    const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
+    cleanups.push(() => connection.close());
+    const dispatcher = createDispatcher(new Client({ connection }), stack.taskQueue, stack.policy);
+    await dispatcher.startDelivery(made.claimed, 'fresh', made.outcome);
+    expect(await queueOf(stack, id)).toMatchObject({ dispatched: false, claimed: true });
+    await stack.startWorker();
+    expect(await stack.untilClosed(id)).toBe('COMPLETED');
+    await stack.until('its record', async () => (await queueOf(stack, id))?.dispatched === true);
+    expect(receiver.requests.map(({ headers }) => headers['x-service-attempt'])).toEqual(sent);
+    const last = (await stack.attempts(id)).at(-1);
+    expect(last).toMatchObject({ outcome: 'success' });
+    expect(last?.startedAt.getTime()).toBeGreaterThanOrEqual(due?.getTime() ?? 0);
+    expect(await runsOf(stack.client, stack.workflowId(id))).toHaveLength(1);
+  },
+);
+
 test('under way in a process that died: nobody makes it while it may be at its receiver, then it is made again', async () => {
   const stack = await start({ worker: false });
   const receiver = await startReceiver();
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10005');
-  const ownership = { ...owned, ms: 4_000 };
-  await beginAttempts(stack.sql, [{ deliveryId: id, number: 1, generation: 1 }], null, ownership);
+  await beginAttempt(stack.sql, { deliveryId: id, number: 1, generation: 1, ownedMs: 4_000 });
   const [begun] = await stack.sql<
     { ownedUntil: Date }[]
   >`select owned_until from attempts where delivery_id = ${id}`;
@@ -142,7 +210,7 @@ test('under way in a process that died: nobody makes it while it may be at its r
 });
 
 test('deleted with its webhook between request and start: canceled once the request has failed', async () => {
-  const stack = await start({ scheduler: startsLate });
+  const stack = await start();
   const { answered, answer } = later<void>();
   const receiver = await startReceiver(async () => {
     await answered;
@@ -153,13 +221,15 @@ test('deleted with its webhook between request and start: canceled once the requ
   await receiver.waitFor(1);
   await stack.changeWebhook(webhook.id, { deleted: true });
   answer();
-  expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  expect(await stack.delivery(id)).toMatchObject({ state: 'canceled', canceledBy: 'deletion' });
+  expect(await stack.untilState(id, 'canceled')).toMatchObject({ canceledBy: 'deletion', attemptsMade: 1 });
   expect(receiver.requests).toHaveLength(1);
 });
 
-test('held by an operator between request and start: no second attempt', async () => {
-  const stack = await start({ scheduler: startsLate, policy: { windowMs: 3_600_000 } });
+test.each([
+  ['in a calm', {}],
+  ['in a burst', burst],
+])('held by an operator between request and start (%s): no second attempt', async (_, scheduler) => {
+  const stack = await start({ scheduler, policy: { windowMs: 3_600_000 } });
   const { answered, answer } = later<void>();
   const receiver = await startReceiver(async () => {
     await answered;
@@ -168,7 +238,8 @@ test('held by an operator between request and start: no second attempt', async (
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10007');
   await receiver.waitFor(1);
-  await stack.sql`update deliveries set operator_stop = 'hold' where id = ${id}`;
+  const request = createOperatorActions(stack);
+  expect(await request('hold', id, { by: 'anna', reason: '' })).toMatchObject({ accepted: true });
   answer();
   await stack.untilHeld(id);
   expect(receiver.requests).toHaveLength(1);
@@ -188,7 +259,7 @@ test('it is dispatched once Temporal has its workflow, and keeps its claim until
         await answered;
       },
     },
-    { makeFirstAttempt: async () => delivered, scheduler: { silentMs: 600_000 } },
+    { makeAttempt: delivering(stack), scheduler: { silentMs: 600_000 } },
   );
   await stack.until('the start', async () => asked);
   expect(await queueOf(stack, id)).toMatchObject({ dispatched: false, claimed: true });
@@ -196,44 +267,58 @@ test('it is dispatched once Temporal has its workflow, and keeps its claim until
   await stack.until('its record', async () => (await queueOf(stack, id))?.dispatched === true);
 });
 
-test('what Temporal refuses is left alone, though others of its claim are still in hand', async () => {
-  const stack = await start({ worker: false });
-  await stack.createWebhook('http://127.0.0.1:9/');
-  await fireMany(stack, 2);
-  const [refused, other] = (await stack.sql<{ id: string }[]>`select id from deliveries order by id`).map(
-    ({ id }) => id,
-  );
-  const { answered, answer } = later<void>();
-  const made = relayTo(
-    stack,
-    {
-      async startDelivery({ id }) {
-        if (id === refused) throw Object.assign(new Error('3 INVALID_ARGUMENT'), INVALID_ARGUMENT);
-        await answered;
+test.each([
+  ['with the result', {}],
+  ['later', burst],
+])(
+  'a start that Temporal refuses (%s) is left alone, though others of its claim are still in flight',
+  async (_, scheduler) => {
+    const stack = await start({ worker: false });
+    await stack.createWebhook('http://127.0.0.1:9/');
+    const { answered, answer } = later<void>();
+    let rounds = 0;
+    const made = relayTo(
+      stack,
+      {
+        async startDelivery({ entityId }) {
+          if (entityId === 'order 0') throw Object.assign(new Error('3 INVALID_ARGUMENT'), INVALID_ARGUMENT);
+          await answered;
+        },
       },
-    },
-    { makeFirstAttempt: async () => delivered, scheduler: { silentMs: 600_000 } },
-  );
-  cleanups.push(async () => answer());
-  const leaseOf = async (id: string | undefined) => {
-    const [row] = await stack.sql<{ ms: number }[]>`
-      select coalesce(extract(epoch from claimed_until - now()), 0)::float8 * 1000 as ms, claimed_until from deliveries where id = ${id ?? ''}`;
-    return row?.ms ?? 0;
-  };
-  await stack.until('the refusal', async () => (await leaseOf(refused)) > 20_000);
-  let before = await leaseOf(other);
-  await stack.until('a renewal', async () => {
-    const now = await leaseOf(other);
-    const renewed = now > before;
-    before = now;
-    return renewed;
-  });
-  expect(await leaseOf(refused)).toBeGreaterThan(20_000);
-  answer();
-  await stack.until('the other', async () => made.started.includes(other ?? ''));
-});
+      {
+        makeAttempt: delivering(stack),
+        scheduler: { silentMs: 600_000, ...scheduler },
+        onRound(loop) {
+          if (loop === 'bulk') rounds += 1;
+        },
+      },
+    );
+    cleanups.push(async () => answer());
+    await stack.until('an empty queue', async () => rounds > 1);
+    await fireMany(stack, 2);
+    const [refused, other] = (await stack.sql<{ id: string }[]>`select id from deliveries order by id`).map(
+      ({ id }) => id,
+    );
+    const leaseOf = async (id: string | undefined) => {
+      const [row] = await stack.sql<{ ms: number }[]>`
+        select coalesce(extract(epoch from claimed_until - now()), 0)::float8 * 1000 as ms, claimed_until from deliveries where id = ${id ?? ''}`;
+      return row?.ms ?? 0;
+    };
+    await stack.until('the refusal', async () => (await leaseOf(refused)) > 20_000);
+    let before = await leaseOf(other);
+    await stack.until('a renewal', async () => {
+      const now = await leaseOf(other);
+      const renewed = now > before;
+      before = now;
+      return renewed;
+    });
+    expect(await leaseOf(refused)).toBeGreaterThan(20_000);
+    answer();
+    await stack.until('the other', async () => made.started.includes(other ?? ''));
+  },
+);
 
-test('what gets no permit is deferred, and no workflow is started for it', async () => {
+test('a delivery that gets no permit is deferred, and no workflow is started for it', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
   const id = await stack.fireOne('10009');
@@ -242,9 +327,9 @@ test('what gets no permit is deferred, and no workflow is started for it', async
     stack,
     {},
     {
-      async makeFirstAttempt() {
+      async makeAttempt(delivery, queue) {
         asked += 1;
-        return asked === 1 ? atLimit : delivered;
+        return asked === 1 ? atLimit : await attemptFromQueue(stack.sql, delivery, queue);
       },
     },
   );
@@ -256,56 +341,58 @@ test('what gets no permit is deferred, and no workflow is started for it', async
   expect(deferredMs).toBeGreaterThanOrEqual(1_000);
 });
 
-test('who waits for a permit holds up nobody, however many they are', async () => {
+test('deliveries that wait for a permit hold up nobody, however many they are', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 50);
-  const { answered, answer } = later<AttemptOutcome>();
+  const { answered, answer } = later<void>();
   const asked = new Set<string>();
   const { started } = relayTo(
     stack,
     {},
     {
-      scheduler: { startAfterMs: 10 },
-      makeFirstAttempt(id, { onPermit }) {
-        asked.add(id);
-        onPermit?.('isAskedFor');
-        return answered;
+      scheduler: { inFlight: 4, worthAClaim: 1, tickMs: 20 },
+      async makeAttempt(delivery, queue, { onPermit }) {
+        asked.add(delivery.id);
+        onPermit?.('requested');
+        await answered;
+        return await attemptFromQueue(stack.sql, delivery, queue);
       },
     },
   );
   await stack.until('all attempts', async () => asked.size === 50);
   expect(started).toEqual([]);
-  answer(delivered);
-  await stack.until('all workflows', async () => started.length === 50);
+  answer();
+  await stack.until('all workflows', async () => new Set(started).size === 50);
 });
 
-test('what is at slow receivers, and the starts of its workflows, hold up nobody', async () => {
+test('slow receivers, and starts that take long, hold up nobody', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
-  const { answered, answer } = later<AttemptOutcome>();
+  const slow = later<void>();
+  const silent = later<void>();
   const asked = new Set<string>();
   const { started } = relayTo(
     stack,
+    { startDelivery: () => silent.answered },
     {
-      async startDelivery() {
-        await answered;
-      },
-    },
-    {
-      scheduler: { startAfterMs: 10, dispatchWindow: 2, silentMs: 600_000 },
-      makeFirstAttempt(id, { onPermit }) {
-        asked.add(id);
-        onPermit?.('isThere');
-        return answered;
+      scheduler: { inFlight: 4, worthAClaim: 1, slowMs: 10, tickMs: 20, silentMs: 600_000 },
+      async makeAttempt(delivery, queue, { onPermit }) {
+        asked.add(delivery.id);
+        onPermit?.('granted');
+        await slow.answered;
+        return await attemptFromQueue(stack.sql, delivery, queue);
       },
     },
   );
   await fireMany(stack, 20);
   await stack.until('all attempts', async () => asked.size === 20);
+  slow.answer();
+  await fireMany(stack, 20);
+  await stack.until('the attempts of further ones', async () => asked.size === 40);
   expect(started).toEqual([]);
-  answer(delivered);
-  await stack.until('all workflows', async () => started.length === 20);
+  silent.answer();
+  await stack.until('all workflows', async () => new Set(started).size === 40);
 });
 
 test.for(['refuses connections', 'is silent'])(
@@ -328,9 +415,9 @@ test.for(['refuses connections', 'is silent'])(
       },
       {
         scheduler: { silentMs: 50, tickMs: 20 },
-        async makeFirstAttempt(id) {
-          asked.push(id);
-          return delivered;
+        async makeAttempt(delivery, queue) {
+          asked.push(delivery.id);
+          return await attemptFromQueue(stack.sql, delivery, queue);
         },
       },
     );
@@ -340,32 +427,12 @@ test.for(['refuses connections', 'is silent'])(
     isAway = false;
     for (const givenUp of hanging) givenUp();
     await stack.until('every workflow', async () => started.length === 100);
+    expect(asked).toHaveLength(100);
     expect(new Set(asked).size).toBe(100);
   },
 );
 
-test('what a batch had claimed that cannot be started goes on one by one', async () => {
-  const stack = await start({ worker: false });
-  await stack.createWebhook('http://127.0.0.1:9/');
-  await fireMany(stack, 3);
-  await claimDeliveries(stack.sql, { class: CLASS.fresh, limit: 3, batchId: randomUUID() });
-  await stack.sql`update deliveries set claimed_until = null`;
-  const attempted = new Set<string>();
-  relayTo(
-    stack,
-    { startDelivery: () => Promise.reject(away()) },
-    {
-      async makeFirstAttempt(id) {
-        attempted.add(id);
-        return delivered;
-      },
-      startBatch: () => Promise.reject(away()),
-    },
-  );
-  await stack.until('all of them', async () => attempted.size === 3);
-});
-
-test('a worker that no longer reaches Temporal: first attempts arrive, and their workflows come, as do the retries', async () => {
+test('a worker that no longer reaches Temporal: attempts and retries go on, and their workflows come', async () => {
   const [host = '', port] = inject('temporalAddress').split(':');
   const proxy = await startTcpProxy({ host, port: Number(port) });
   cleanups.push(() => proxy.close());
@@ -374,18 +441,15 @@ test('a worker that no longer reaches Temporal: first attempts arrive, and their
   await stack.createWebhook(receiver.url);
   proxy.refuse();
   await fireMany(stack, 10);
-  await receiver.waitFor(10);
   const states = () => stack.sql<{ id: string; state: string }[]>`select id, state from deliveries`;
-  await stack.until('their records', async () => {
-    return (await states()).every(({ state }) => state !== 'pending');
-  });
+  await stack.until('every record', async () => (await states()).every(({ state }) => state === 'delivered'));
+  expect(receiver.requests).toHaveLength(11);
   for (const { id } of await states()) expect(await stack.describe(id)).toBeUndefined();
   proxy.pass();
   for (const { id } of await states()) {
     await stack.untilBegun(id);
     expect(await stack.untilClosed(id)).toBe('COMPLETED');
   }
-  await stack.until('every record', async () => (await states()).every(({ state }) => state === 'delivered'));
   expect(receiver.requests).toHaveLength(11);
 });
 
