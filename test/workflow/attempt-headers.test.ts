@@ -17,10 +17,13 @@ const happenedAt = '2026-11-20T10:42:07.310Z';
 const said = ({ headers }: ReceivedRequest, ...names: readonly string[]) =>
   names.map((name) => headers[`x-service-${name}`]);
 
-test.each(['each', 'batch'] as const)(
-  'FIRST_ATTEMPTS=%s: the event is the same at every webhook, on retries, redelivered and recovered',
-  async (firstAttempts) => {
-    const stack = await startDeliveryStack('attempt-headers', { firstAttempts });
+test.each([
+  ['in a calm', {}],
+  ['in a burst', { calmPerSecond: 0 }],
+])(
+  '%s, the event is the same at every webhook, on retries, redelivered and recovered',
+  async (_, scheduler) => {
+    const stack = await startDeliveryStack('attempt-headers', { scheduler });
     cleanups.push(() => stack.stop());
     const receiver = await createReceiver(({ count }) => ({ status: count === 1 ? 503 : 200 }));
     cleanups.push(() => receiver.close());

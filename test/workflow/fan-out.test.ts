@@ -1,11 +1,10 @@
 /** The fan-out of a webhook's change to its open deliveries: page by page, resumed where it stopped, each delivery called. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { v7 as uuidv7 } from 'uuid';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimWebhookChanges, nextToTell, noteTold } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
-import { requeueAll } from '../../src/db/webhooks/batch-returns.ts';
+import { giveBack } from '../../src/db/outbox/release.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -25,10 +24,8 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-function relay(failing: Partial<Dispatcher> = {}) {
-  const made = relayTo(database, failing, {
-    scheduler: { tickMs: 50 },
-  });
+function relay(failing: Partial<Dispatcher> = {}, more: Parameters<typeof relayTo>[2] = {}) {
+  const made = relayTo(database, failing, { scheduler: { tickMs: 50 }, ...more });
   cleanups.push(() => made.relay.stop());
   return made;
 }
@@ -199,7 +196,7 @@ describe('deliveries without a workflow', () => {
     return { webhookId, ids };
   }
   const requeue = (ids: readonly string[]) =>
-    database.sql`update deliveries set class = ${CLASS.workflow} where id = any(${[...ids]}::uuid[])`;
+    database.sql`update deliveries set class = ${CLASS.undelivered} where id = any(${[...ids]}::uuid[])`;
   const states = async () =>
     await database.sql<{ state: string; canceledBy: string | null; count: number }[]>`
       select state, canceled_by, count(*)::int from deliveries group by 1, 2 order by 1`;
@@ -217,10 +214,11 @@ describe('deliveries without a workflow', () => {
     expect(started.length).toBeLessThan(ids.length / 2);
   });
 
-  test('that a batch gives back after the deletion are canceled too', async () => {
+  test('that a process gives back after the deletion are canceled too', async () => {
     const { webhookId, ids } = await waiting(20);
-    const batchId = uuidv7();
-    await database.sql`update deliveries set batch_id = ${batchId}, claimed_until = now() + interval '1 minute'`;
+    const claims = await database.sql<{ id: string; claimId: string }[]>`
+      update deliveries set claim_id = gen_random_uuid(), claimed_until = now() + interval '1 minute'
+      returning id, claim_id`;
     await deleteWebhook(database.sql, eshopId, webhookId);
     relay();
     await until(
@@ -228,12 +226,12 @@ describe('deliveries without a workflow', () => {
       async () => (await database.sql`select from outbox where due_at > created_at`).length > 0,
     );
     expect(await states()).toMatchObject([{ state: 'pending', count: 20 }]);
-    await requeueAll(database.sql, batchId);
+    await giveBack(database.sql, claims);
     await untilPassedOn();
     expect(await states()).toMatchObject([{ state: 'canceled', canceledBy: 'deletion', count: ids.length }]);
   });
 
-  test('that batches requeued while it was inactive wait in the queue again once it is active', async () => {
+  test('that waited for a workflow while it was inactive wait for their attempt again once it is active', async () => {
     const { webhookId, ids } = await waiting(200);
     await change(webhookId, false);
     await requeue(ids);
@@ -241,10 +239,23 @@ describe('deliveries without a workflow', () => {
     await database.sql`
       update deliveries set attempts_made = 1, state = 'retrying' where id = any(${attempted}::uuid[])`;
     await change(webhookId, true);
-    relay();
+    let answer = () => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    relay(
+      {},
+      {
+        async makeAttempt() {
+          await held;
+          return { kind: 'notAttempted', reason: 'spent' };
+        },
+      },
+    );
+    cleanups.push(async () => answer());
     const queued = () =>
       database.sql<{ id: string }[]>`select id from deliveries where class = ${CLASS.fresh}`;
-    // The relay is starting some meanwhile.
+    // The relay is starting the workflows of some meanwhile.
     const rows = await until('the queue', async () => {
       const found = await queued();
       return found.length > ids.length / 2 && found;

@@ -29,7 +29,6 @@ beforeAll(async () => {
     policy: { initialIntervalMs: 600_000, maxRetries: 1, windowMs: 3_600_000, attemptTimeoutMs: 30_000 },
     // So that only the tested path lets the next one go.
     timings: { reconcileIntervalMs: 3_600_000 },
-    firstAttempts: 'each',
   });
   receiver = await createReceiver();
   request = createOperatorActions(stack);

@@ -141,10 +141,13 @@ test('no worker answers: said so in time', async () => {
   await stack.startWorker();
 });
 
-test.each(['each', 'batch'] as const)(
+test.each([
+  ['in a calm', {}],
+  ['in a burst', { calmPerSecond: 0 }],
+])(
   'held in the queue, before its first attempt (%s): no attempt until it is resumed, and its window has begun',
-  async (firstAttempts) => {
-    const { stack, receiver, ask } = await start({ worker: false, firstAttempts });
+  async (_, scheduler) => {
+    const { stack, receiver, ask } = await start({ worker: false, scheduler });
     receiver.respond({ status: 200 });
     await stack.createWebhook(receiver.url);
     const [held = '', given = '', other = ''] = [
@@ -201,8 +204,10 @@ test('held for so long that its attempts no longer fit: the webhook is not blame
   receiver.respond({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
-  await stack.untilState(id, 'retrying');
+  // With a wait of a minute it may still be in the queue.
+  await stack.until('its first attempt', async () => (await stack.delivery(id)).attemptsMade === 1);
   await ask('hold', id);
+  await stack.untilHeld(id);
   // Until 40 s are left: less than its shortest wait.
   await endWindowIn(stack, id, 40_000);
   await ask('resume', id);

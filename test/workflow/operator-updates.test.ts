@@ -1,9 +1,11 @@
 /** Operator actions on a delivery, by the updates and signals of its workflow. */
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { ActionName } from '../../src/domain/operator-action.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { skipWait } from '../support/windows.ts';
 
 let stack: DeliveryStack;
 let receiver: Receiver;
@@ -108,24 +110,24 @@ function keepRequests(status: number, headers: Record<string, string> = {}) {
   return () => release();
 }
 
-/** A delivery whose first attempt is under way until it is released. */
+/** A delivery whose second attempt, made by its workflow, is under way until it is released. */
 async function underWay(path: string, status: number) {
   await stack.retireWebhooks();
+  const { id } = await waitingDelivery(path);
   const release = keepRequests(status);
-  const webhook = await stack.createWebhook(`${receiver.url}${path}`);
-  const id = await stack.fireOne(`order for ${path}`);
-  await receiver.waitFor((request) => request.path === path);
-  await stack.untilBegun(id);
-  return { id, webhook, release };
+  await skipWait(stack, id);
+  await stack.until('the second request', async () => requestsTo(path) === 2);
+  return { id, release };
 }
 
-test('asked while an attempt is under way: it is let finish, and what it finds counts', async () => {
+test('asked while an attempt is under way: it is let finish, and its result counts', async () => {
   const held = await underWay('/under-way-held', 503);
-  expect(await ask(held.id, 'tryNow')).toBe('Refused: Attempt 1 is under way at this moment.');
-  expect(await ask(held.id, 'hold', { by })).toMatch(/ Attempt 1 is under way and is allowed to finish/);
+  expect(await ask(held.id, 'tryNow')).toBe('Refused: Attempt 2 is under way at this moment.');
+  expect(await ask(held.id, 'hold', { by })).toMatch(/ Attempt 2 is under way and is allowed to finish/);
   held.release();
   await stack.untilHeld(held.id);
-  expect(await stack.delivery(held.id)).toMatchObject({ state: 'retrying', attemptsMade: 1 });
+  await stack.until('its record', async () => (await stack.delivery(held.id)).attemptsMade === 2);
+  expect(await stack.delivery(held.id)).toMatchObject({ state: 'retrying', attemptsMade: 2 });
 
   const delivered = await underWay('/under-way-delivered', 200);
   expect(await ask(delivered.id, 'giveUp', { by })).toMatch(/ is allowed to finish: if it is accepted/);
@@ -137,8 +139,46 @@ test('asked while an attempt is under way: it is let finish, and what it finds c
   expect(await ask(failing.id, 'giveUp', { by })).toMatch(/^Given up/);
   failing.release();
   expect(await stack.untilClosed(failing.id)).toBe('COMPLETED');
-  expect(await stack.delivery(failing.id)).toMatchObject({ state: 'canceled', attemptsMade: 1 });
-  expect(requestsTo('/under-way-failing')).toBe(1);
+  expect(await stack.delivery(failing.id)).toMatchObject({ state: 'canceled', attemptsMade: 2 });
+  expect(requestsTo('/under-way-failing')).toBe(2);
+});
+
+test('asked while the first attempt is under way, from the queue: likewise, without a workflow', async () => {
+  const request = createOperatorActions(stack);
+  const sentence = async (action: ActionName, id: string) =>
+    (await request(action, id, { by, reason: '' })).sentence;
+  /** A delivery whose first attempt is under way until it is released. */
+  async function firstUnderWay(path: string, status: number) {
+    await stack.retireWebhooks();
+    const release = keepRequests(status);
+    await stack.createWebhook(`${receiver.url}${path}`);
+    const id = await stack.fireOne(`order for ${path}`);
+    await receiver.waitFor((received) => received.path === path);
+    expect(await stack.describe(id)).toBeUndefined();
+    return { id, release };
+  }
+
+  const held = await firstUnderWay('/queue-held', 503);
+  expect(await sentence('tryNow', held.id)).toBe('Attempt 1 is under way at this moment.');
+  expect(await sentence('hold', held.id)).toMatch(/ Attempt 1 is under way and is allowed to finish/);
+  held.release();
+  await stack.untilHeld(held.id);
+  expect(await stack.delivery(held.id)).toMatchObject({ state: 'retrying', attemptsMade: 1 });
+
+  const delivered = await firstUnderWay('/queue-delivered', 200);
+  expect(await sentence('giveUp', delivered.id)).toMatch(/ is allowed to finish: if it is accepted/);
+  delivered.release();
+  await stack.untilState(delivered.id, 'delivered');
+  expect(await stack.untilClosed(delivered.id)).toBe('COMPLETED');
+  expect(await stack.delivery(delivered.id)).toMatchObject({ canceledBy: null });
+
+  const failing = await firstUnderWay('/queue-failing', 503);
+  expect(await sentence('giveUp', failing.id)).toMatch(/^Given up/);
+  failing.release();
+  await stack.untilState(failing.id, 'canceled');
+  expect(await stack.untilClosed(failing.id)).toBe('COMPLETED');
+  expect(await stack.delivery(failing.id)).toMatchObject({ canceledBy: 'operator', attemptsMade: 1 });
+  expect(requestsTo('/queue-failing')).toBe(1);
 });
 
 test('two at once: of two holds one is refused, and two tryNow make one attempt', async () => {

@@ -1,8 +1,8 @@
 /** Our own outages are not receiver failures: they use up no attempt and deactivate no webhook. */
 import { afterEach, expect, test } from 'vitest';
-import { markDispatched } from '../../src/db/outbox/outbox.ts';
+import { markDispatched } from '../../src/db/outbox/release.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
-import { beginAttempt, owned, recordAttempt } from '../support/deliveries.ts';
+import { attemptRecord, beginAttempt, recordAttempt } from '../support/deliveries.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { endWindowIn, skipWait } from '../support/windows.ts';
@@ -113,22 +113,7 @@ test('a delivery handed over with an attempt behind it first waits the wait that
   await beginAttempt(stack.sql, { deliveryId: id, number: 1, generation: 1 });
   const finishedAt = new Date();
   const due = new Date(finishedAt.getTime() + 800);
-  await recordAttempt(stack.sql, {
-    deliveryId: id,
-    number: 1,
-    owner: owned.owner,
-    generation: 1,
-    outcome: 'failure',
-    finishedAt,
-    durationMs: 1,
-    status: 503,
-    error: 'HTTP 503',
-    responseExcerpt: null,
-    nextAttemptAt: due,
-    lateMs: 0,
-    windowLost: false,
-    lastCall: false,
-  });
+  await recordAttempt(stack.sql, attemptRecord(id, { finishedAt, nextAttemptAt: due }));
   await markDispatched(stack.sql, [id]);
   const [webhook] = await stack.sql`select webhook_id from deliveries where id = ${id}`;
   await stack.client.workflow.start('deliverEvent', {

@@ -3,7 +3,7 @@ import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import pino from 'pino';
 import { afterEach, expect, inject, test } from 'vitest';
-import { markDispatched } from '../../src/db/outbox/outbox.ts';
+import { markDispatched } from '../../src/db/outbox/release.ts';
 import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { neverAttempted } from '../support/deliveries.ts';
@@ -81,13 +81,14 @@ test('what is fresh goes before what is recovered', async () => {
 
 test('what is started again, or for a retry, does not wait for as long as fresh ones are started', async () => {
   const { stack, dispatcher, others } = await waiting('no-starvation');
-  const [fresh, owed, lost] = others.map((row) => ({ ...neverAttempted, ...row }));
-  if (fresh === undefined || owed === undefined || lost === undefined) throw new Error('too few deliveries');
+  const [fresh, undelivered, lost] = others.map((row) => ({ ...neverAttempted, ...row }));
+  if (fresh === undefined || undelivered === undefined || lost === undefined)
+    throw new Error('too few deliveries');
   await dispatcher.startDelivery(fresh, 'fresh');
-  await dispatcher.startDelivery(owed, 'retry');
+  await dispatcher.startDelivery(undelivered, 'retry');
   await dispatcher.restart(lost, 'missing');
   const priorities = await Promise.all(
-    [fresh, owed, lost].map(async ({ id }) => (await stack.describe(id))?.priority),
+    [fresh, undelivered, lost].map(async ({ id }) => (await stack.describe(id))?.priority),
   );
   expect(new Set(priorities.map((priority) => priority?.priorityKey)).size).toBe(1);
   expect(priorities).toContainEqual(expect.objectContaining({ fairnessKey: String(stack.eshopId) }));

@@ -18,7 +18,6 @@ import { createPasses, type Passes, type PassesOptions } from '../../src/reconci
 import { startReconciler } from '../../src/reconciler/reconciler.ts';
 import { createDispatcher, type Restarter } from '../../src/temporal/dispatcher.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
-import { createBatchStarter } from '../../src/temporal/start-batch.ts';
 import { createRecoveryStarter } from '../../src/temporal/start-recovery.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
@@ -41,7 +40,6 @@ async function start(name: string): Promise<DeliveryStack> {
 function restarterOf({ client, taskQueue, policy }: DeliveryStack): Restarter {
   return {
     ...createDispatcher(client, taskQueue, policy),
-    ...createBatchStarter(client, { taskQueue, policy }),
     ...createRecoveryStarter(client, taskQueue),
   };
 }

@@ -72,34 +72,34 @@ const untilShown = (stack: DeliveryStack, recoveryId: string, state: string) =>
     return progress?.state === state && progress;
   });
 
-test.each(['each', 'auto'] as const)(
-  'FIRST_ATTEMPTS=%s: everything lost is delivered once, and the operator reads how far it is',
-  async (firstAttempts) => {
-    const own = firstAttempts === 'auto' ? await ownStack({ firstAttempts }) : shared;
-    const { stack, receiver, lost } = await subscribed(own);
-    await loseMany(lost, 25);
-    const recoveryId = await begin(lost);
-    await untilState(stack, recoveryId, 'completed');
-    const entities = receiver.requests.map(({ text }) => JSON.parse(text).eshopOrderId);
-    expect(entities.sort()).toEqual(Array.from({ length: 25 }, (_, index) => `lost ${index}`).sort());
-    expect(await stack.untilEnded(recoveryWorkflowId(recoveryId))).toBe('COMPLETED');
+test.each([
+  ['in a calm', {}],
+  ['in a burst', { calmPerSecond: 0 }],
+])('%s, everything lost is delivered once, and the operator reads how far it is', async (when, scheduler) => {
+  const own = when === 'in a burst' ? await ownStack({ scheduler }) : shared;
+  const { stack, receiver, lost } = await subscribed(own);
+  await loseMany(lost, 25);
+  const recoveryId = await begin(lost);
+  await untilState(stack, recoveryId, 'completed');
+  const entities = receiver.requests.map(({ text }) => JSON.parse(text).eshopOrderId);
+  expect(entities.sort()).toEqual(Array.from({ length: 25 }, (_, index) => `lost ${index}`).sort());
+  expect(await stack.untilEnded(recoveryWorkflowId(recoveryId))).toBe('COMPLETED');
 
-    const handle = workflowOf(stack, recoveryId);
-    const description = await handle.describe();
-    expect(await description.staticSummary()).toBe(`recovery of 25 events → webhook ${lost.webhookId}`);
-    expect(await description.staticDetails()).toContain('that are failed at the webhook');
-    expect(description.priority).toMatchObject({ priorityKey: 4, fairnessKey: String(stack.eshopId) });
-    const attributes = description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]);
-    expect(Object.fromEntries(attributes)).toMatchObject({
-      EshopId: stack.eshopId,
-      WebhookId: lost.webhookId,
-      WebhookType: 'CREATE_ORDER',
-    });
-    const progress = { state: 'completed', created: 25, done: 25, failed: 0, left: 0 };
-    expect(await handle.query('progress')).toMatchObject(progress);
-    expect(await handle.result()).toMatchObject(progress);
-  },
-);
+  const handle = workflowOf(stack, recoveryId);
+  const description = await handle.describe();
+  expect(await description.staticSummary()).toBe(`recovery of 25 events → webhook ${lost.webhookId}`);
+  expect(await description.staticDetails()).toContain('that are failed at the webhook');
+  expect(description.priority).toMatchObject({ priorityKey: 4, fairnessKey: String(stack.eshopId) });
+  const attributes = description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]);
+  expect(Object.fromEntries(attributes)).toMatchObject({
+    EshopId: stack.eshopId,
+    WebhookId: lost.webhookId,
+    WebhookType: 'CREATE_ORDER',
+  });
+  const progress = { state: 'completed', created: 25, done: 25, failed: 0, left: 0 };
+  expect(await handle.query('progress')).toMatchObject(progress);
+  expect(await handle.result()).toMatchObject(progress);
+});
 
 test('what was missed while the webhook was inactive is delivered too', async () => {
   // Its own stack: otherwise its webhook would have missed the other tests' events too.

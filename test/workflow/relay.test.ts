@@ -8,6 +8,7 @@ import type { Sql } from '../../src/db/pool.ts';
 import { createDispatcher, type Dispatcher } from '../../src/temporal/dispatcher.ts';
 import { isRefusal } from '../../src/temporal/refusal.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import { attemptFromQueue } from '../support/queue-attempts.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { fireMany, relayTo as startRelayTo } from '../support/relay.ts';
 
@@ -16,7 +17,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 async function start(worker: boolean, options: StackOptions = {}): Promise<DeliveryStack> {
-  const stack = await startDeliveryStack('relay', { worker, firstAttempts: 'each', ...options });
+  const stack = await startDeliveryStack('relay', { worker, ...options });
   cleanups.push(() => stack.stop());
   return stack;
 }
@@ -100,37 +101,35 @@ test('a relay keeps what it claimed while Temporal takes its time', async () => 
   }
 });
 
-test('a batch whose start takes long keeps nothing from what was claimed with it', async () => {
+test('a relay keeps what it claimed while a receiver takes its time', async () => {
   const stack = await start(false);
   await stack.createWebhook('http://127.0.0.1:9/');
-  await fireMany(stack, 3);
-  const batchId = '01990000-0000-7000-8000-0000000000ab';
-  await stack.sql`update deliveries set batch_id = ${batchId} where entity_id = 'order 0'`;
-  let asked = 0;
+  const id = await stack.fireOne('10056');
   let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
   const { started } = relayTo(
     stack,
     {},
     {
-      async startBatch() {
-        asked += 1;
-        return await new Promise((resolve) => {
-          answer = () => resolve(true);
-        });
+      async makeAttempt(delivery, queue, { onPermit }) {
+        onPermit?.('granted');
+        await held;
+        return await attemptFromQueue(stack.sql, delivery, queue);
       },
     },
   );
   cleanups.push(async () => answer());
-  await stack.until(
-    'workflows of their own, and the start of the batch',
-    async () => started.length === 2 && asked === 1,
-  );
   await stack.until('the end of the lease as it was claimed', async () => {
     const [row] = await stack.sql`
       select claimed_until > created_at + make_interval(secs => ${LEASE_SECONDS * 2}) as renewed
-      from deliveries where batch_id = ${batchId}`;
+      from deliveries where id = ${id}`;
     return row?.renewed === true;
   });
+  expect(await claim(stack.sql, 10)).toEqual([]);
+  answer();
+  await stack.until('its workflow', async () => started.includes(id));
 });
 
 test('a delivery started twice is delivered once', async () => {
@@ -150,7 +149,7 @@ test('a delivery started twice is delivered once', async () => {
   expect(receiver.requests).toHaveLength(1);
 });
 
-test('a whole batch that Temporal refuses does not stop the others', async () => {
+test('a whole claim that Temporal refuses does not stop the others', async () => {
   const stack = await start(false);
   // Longer than an identifier may be: Temporal answers INVALID_ARGUMENT to each of them.
   const refused = 'x'.repeat(50_000);
@@ -163,7 +162,7 @@ test('a whole batch that Temporal refuses does not stop the others', async () =>
   const id = await stack.fireOne('accepted');
   await stack.startWorker();
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  // The lot may have let it start before some of them were refused.
+  // Chance may have let it start before some of them were refused.
   const refusals = () => stack.logged.filter(({ msg }) => msg === 'Temporal refused to start a delivery');
   await stack.until(
     'all refusals',
@@ -171,7 +170,7 @@ test('a whole batch that Temporal refuses does not stop the others', async () =>
   );
 });
 
-test('a start that failed is owed at once: another relay need not wait for the lease', async () => {
+test('a start that failed can be claimed at once: another relay need not wait for the lease', async () => {
   const stack = await start(false);
   await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 3);
@@ -186,7 +185,7 @@ test('a start that failed is owed at once: another relay need not wait for the l
     return row?.dispatched === 1;
   });
   await relay.stop();
-  const { deliveries: left } = await claimDeliveries(stack.sql, { class: CLASS.workflow, limit: 10 });
+  const { deliveries: left } = await claimDeliveries(stack.sql, { class: CLASS.undelivered, limit: 10 });
   expect(left.map((delivery) => delivery.entityId).sort()).toEqual(['order 1', 'order 2']);
 });
 

@@ -16,7 +16,7 @@ import { createReceiver } from '../support/receiver.ts';
 import { fireMany } from '../support/relay.ts';
 
 const AT_ONCE = 100;
-/** More than a batch makes at once. */
+/** More than the worker makes at once. */
 const ORDERS = AT_ONCE + 60;
 
 /** All orders are claimed at once; those without a place wait for one in the worker. */
@@ -41,7 +41,7 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
     sessionSql: sql,
     temporal: { address: inject('temporalAddress'), namespace: 'default', taskQueue },
     policy,
-    firstAttempts: 'batch',
+    workflows: 'all',
     keys,
     sender,
     mailer: createMailer({ from: 'waybill@example.test', directory: mailDirectory }),
@@ -64,10 +64,9 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
   return runSession(deps, { until, onReady() {}, onSetBack() {} }).finally(() => sender.close());
 }
 
-test('a batch of theirs goes no further, and the workers that took over make the rest, each once', async () => {
+test('deliveries that wait for a permit go back, and the workers that took over attempt them, each once', async () => {
   const stack = await startDeliveryStack('replaced-workers', {
     worker: false,
-    firstAttempts: 'batch',
     policy: { attemptTimeoutMs: 60_000 },
   });
   onTestFinished(() => stack.stop());
@@ -85,8 +84,10 @@ test('a batch of theirs goes no further, and the workers that took over make the
   const replaced = new AbortController();
   const ended = session(stack, replaced.signal);
   await receiver.waitFor(AT_ONCE);
-  const held = await stack.sql`select from deliveries where batch_id is not null`;
-  expect(held).toHaveLength(ORDERS);
+  await stack.until('every claim', async () => {
+    const unclaimed = await stack.sql`select from deliveries where claim_id is null limit 1`;
+    return unclaimed.length === 0;
+  });
 
   replaced.abort();
   release();

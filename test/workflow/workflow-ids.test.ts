@@ -33,9 +33,12 @@ const statusOf = async (stack: DeliveryStack, workflowId: string) =>
       () => undefined,
     );
 
-describe.each(['each', 'batch', 'auto'] as const)('FIRST_ATTEMPTS=%s', (firstAttempts) => {
+describe.each([
+  ['in a calm', {}],
+  ['in a burst', { calmPerSecond: 0 }],
+])('%s', (_, scheduler) => {
   test('what fails has a workflow that says what goes where, and is told, steered and closed under that id', async () => {
-    const { stack, receiver, webhook } = await start({ firstAttempts });
+    const { stack, receiver, webhook } = await start({ scheduler });
     receiver.respond(asks);
     const id = await stack.fireOne('2026/10001');
     await stack.untilState(id, 'retrying');
