@@ -2,7 +2,7 @@
  * One attempt of one delivery, from its number to its record (docs/interface.md, D1–D6). It knows the database and the wire, but not
  * its caller: the queue makes the attempts of a delivery until Temporal has its workflow, which then makes the others.
  *
- * Module attempt, which imports receiver, concurrency, db, delivery, domain, secrets, traces. Begin: this file.
+ * Module attempt, which imports receiver, concurrency, db, delivery, domain, lib, secrets, traces. Begin: this file.
  */
 import { countBehind } from '../db/outbox/ordering.ts';
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';

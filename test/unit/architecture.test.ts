@@ -53,7 +53,6 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/attempt',
     'src/db',
     'src/domain',
-    'src/lib',
     'src/mail',
     'src/retention',
     'src/traces',

@@ -47,8 +47,6 @@ test.each([
 test('what the reconciler may do starts at zero: each once', () => {
   const named = repairsMade.map(({ kind, action }) => `${kind} ${action}`);
   expect(named.sort()).toEqual([
-    'batch handedBack',
-    'batch startedAgain',
     'delivery closed',
     'delivery startedAgain',
     'delivery woken',

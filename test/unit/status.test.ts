@@ -20,7 +20,10 @@ const database: Working = {
   outbox: {
     fresh: 0,
     recovered: 0,
-    handedBack: 0,
+    retry: 0,
+    undelivered: 0,
+    delivered: 0,
+    withoutWorkflow: 0,
     inOrder: 0,
     recordsInOrder: 0,
     inOrderSeconds: null,
@@ -71,8 +74,8 @@ describe('nobody is needed', () => {
 
 describe('somebody is needed', () => {
   it('when nothing leaves the outbox', () => {
-    expect(outbox({ fresh: 3, handedBack: 1, oldestSeconds: 127 })).toEqual([
-      "Nothing is leaving the outbox: 4 deliveries waiting, the oldest for 2 min 7 s. See the workers' log for the reason.",
+    expect(outbox({ fresh: 3, retry: 2, undelivered: 1, delivered: 9, oldestSeconds: 127 })).toEqual([
+      "Nothing is leaving the outbox: 6 deliveries waiting, the oldest for 2 min 7 s. See the workers' log for the reason.",
     ]);
   });
 
@@ -125,6 +128,7 @@ describe('the table', () => {
       [
         'Database    PostgreSQL 18.4, 3.0 GiB',
         'Outbox      empty',
+        'Workflows   none to start',
         'In order    nothing waits',
         'Changes     none to pass on',
         'Open        none',
@@ -146,7 +150,10 @@ describe('the table', () => {
         ...database.outbox,
         fresh: 12,
         recovered: 40,
-        handedBack: 3,
+        retry: 3,
+        undelivered: 6,
+        delivered: 800,
+        withoutWorkflow: 70,
         inOrder: 9,
         recordsInOrder: 2,
         inOrderSeconds: 7_500,
@@ -175,7 +182,8 @@ describe('the table', () => {
     expect(statusTable({ database: busy, temporal: { problem: 'It is away.' } })).toBe(
       [
         'Database    PostgreSQL 18.4, 300 MiB',
-        'Outbox      12 fresh, 3 handed back, 40 of recoveries, the oldest for 4.2 s',
+        'Outbox      12 fresh, 3 retries, 40 of recoveries, the oldest for 4.2 s',
+        'Workflows   6 undelivered, 800 delivered to start; 70 delivered without one',
         'In order    9 waiting, of 2 records, the oldest for 2 h 5 min',
         'Changes     1 to pass on, the oldest for 250 ms',
         'Open        20 pending, 7 retrying',
