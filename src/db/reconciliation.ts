@@ -126,6 +126,9 @@ export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<Att
 /** The condition of the index `deactivations_unmailed`, and that the mail was not given up. */
 const unmailed = (sql: Sql) =>
   sql`x.mailed_at is null and x.delivery_id is not null and x.mail_failed_at is null`;
+/** The queue starts the workflow of the others, which mails. */
+const hasLeftQueue = (sql: Sql) => sql`
+  exists (select from deliveries q where q.id = x.delivery_id and q.dispatched_at is not null)`;
 const mailColumns = (sql: Sql) => sql`
   x.webhook_id, x.generation, d.id, d.eshop_id, d.event_type, d.entity_id, d.attempts_made,
   ${receiverHost(sql, sql`x.webhook_id`)}`;
@@ -135,7 +138,7 @@ export async function claimLateMails(sql: Sql, graceMs: number, limit: number): 
   return await sql<UnsentMail[]>`
     with found as (
       select webhook_id, generation from deactivations x
-      where ${unmailed(sql)} and greatest(x.check_at, x.at) < now() - ${interval(sql, graceMs)}
+      where ${unmailed(sql)} and greatest(x.check_at, x.at) < now() - ${interval(sql, graceMs)} and ${hasLeftQueue(sql)}
       order by greatest(x.check_at, x.at) limit ${limit} for update skip locked)
     update deactivations x set check_at = ${backoff(sql, sql`x.at`)}
     from found, deliveries d
@@ -150,7 +153,7 @@ export async function unsentMails(
   const { after, limit } = options;
   return await sql<UnsentMail[]>`
     select ${mailColumns(sql)} from deactivations x join deliveries d on d.id = x.delivery_id
-    where ${unmailed(sql)}
+    where ${unmailed(sql)} and ${hasLeftQueue(sql)}
       ${after === null ? sql`` : sql`and (x.webhook_id, x.generation) > (${after.webhookId}::int, ${after.generation}::int)`}
     order by x.webhook_id, x.generation limit ${limit}`;
 }

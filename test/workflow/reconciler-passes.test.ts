@@ -21,6 +21,7 @@ import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { createRecoveryStarter } from '../../src/temporal/start-recovery.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
+import { exhaustDelivery } from '../support/deliveries.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { insertPreOrder, loseWorkflow, runsOf } from '../support/lost-workflows.ts';
 import { createReceiver } from '../support/receiver.ts';
@@ -189,6 +190,22 @@ test('what a relay has only claimed is left to it', async () => {
   await stack.sql`update deliveries set dispatched_at = null, claimed_until = now() + interval '30 seconds'`;
   expect(await passesOf(stack).everything('test')).toEqual({ looked: 0, repairs: [] });
   expect(await stack.describe(id)).toBeUndefined();
+});
+
+test('the mail of a delivery that still waits in the queue is left to its workflow, which the relay starts', async () => {
+  const stack = await start('mail-in-queue');
+  await stack.createWebhook('http://127.0.0.1:9/');
+  const id = await stack.fireOne('order 1');
+  await exhaustDelivery(stack.sql, id);
+  await stack.sql`update deactivations set at = now() - interval '1 minute'`;
+  const passes = passesOf(stack);
+  expect(await passes.everything('test')).toEqual({ looked: 0, repairs: [] });
+  expect(await passes.late()).toEqual({ looked: 0, repairs: [] });
+  expect(await stack.describe(id)).toBeUndefined();
+  await stack.sql`update deliveries set dispatched_at = now() where id = ${id}`;
+  expect((await passes.late()).repairs).toMatchObject([
+    { kind: 'mail', reason: 'missing', action: 'startedAgain' },
+  ]);
 });
 
 test('a delivery closed between the look and the repair is not started again', async () => {
