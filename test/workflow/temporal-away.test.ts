@@ -1,0 +1,158 @@
+/** While Temporal is away, the queue goes on: attempts, retries, the end after a 410, and operator actions. */
+import { Client, Connection } from '@temporalio/client';
+import { afterEach, expect, inject, test } from 'vitest';
+import type { ActionName } from '../../src/domain/operator-action.ts';
+import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
+import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver } from '../support/receiver.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+async function startReceiver(...args: Parameters<typeof createReceiver>) {
+  const receiver = await createReceiver(...args);
+  cleanups.push(() => receiver.close());
+  return receiver;
+}
+
+/** A running worker that no longer reaches Temporal, until `back`. */
+async function startWithoutTemporal(options: StackOptions = {}) {
+  const [host = '', port] = inject('temporalAddress').split(':');
+  const proxy = await startTcpProxy({ host, port: Number(port) });
+  cleanups.push(() => proxy.close());
+  const stack = await startDeliveryStack('temporal-away', {
+    workerTemporalAddress: proxy.host,
+    policy: { windowMs: 3_600_000, ...options.policy },
+  });
+  cleanups.push(() => stack.stop());
+  proxy.refuse();
+  // A worker that reaches Temporal stops sooner.
+  cleanups.push(async () => proxy.pass());
+  return { stack, back: () => proxy.pass() };
+}
+
+/** Operator actions of a process that does not reach Temporal; answers the sentences. */
+function actionsOf({ sql, policy }: DeliveryStack) {
+  const connection = Connection.lazy({ address: '127.0.0.1:9' });
+  cleanups.push(() => connection.close());
+  const request = createOperatorActions({ client: new Client({ connection }), sql, policy, answerMs: 1_000 });
+  return async (action: ActionName, id: string) =>
+    (await request(action, id, { by: 'anna', reason: '' })).sentence;
+}
+
+const attempted = (stack: DeliveryStack, id: string, number = 1) =>
+  stack.until(`attempt ${number}`, async () => (await stack.delivery(id)).attemptsMade === number);
+const patience = { status: 503, headers: { 'retry-after': '600' } } as const;
+
+test('a 410 deactivates the webhook at once, nothing more leaves for it, and it is mailed once Temporal is back', async () => {
+  const { stack, back } = await startWithoutTemporal({ policy: { initialIntervalMs: 1_500 } });
+  const receiver = await startReceiver({ status: 503 });
+  const webhook = await stack.createWebhook(receiver.url);
+  const waiting = await stack.fireOne('10001');
+  await attempted(stack, waiting);
+  receiver.respond({ status: 410 });
+  const gone = await stack.fireOne('10002');
+  await stack.untilState(gone, 'failed');
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
+  expect(await stack.fire('10003')).toEqual([]);
+  const { nextAttemptAt } = await stack.delivery(waiting);
+  await stack.until('the time of the retry', async () => {
+    const [row] =
+      await stack.sql`select now() > ${nextAttemptAt}::timestamptz + interval '1 second' as is_over`;
+    return row?.isOver === true;
+  });
+  expect(await stack.delivery(waiting)).toMatchObject({ state: 'retrying', attemptsMade: 1 });
+  expect(receiver.requests).toHaveLength(2);
+  expect(await stack.describe(gone)).toBeUndefined();
+  expect(await stack.mails()).toEqual([]);
+
+  back();
+  await stack.untilBegun(gone);
+  expect(await stack.untilClosed(gone)).toBe('FAILED');
+  await expect(stack.workflow(gone).result()).rejects.toMatchObject({
+    cause: { message: expect.stringMatching(/Failed after 1 attempt \(HTTP 410 /) },
+  });
+  expect(await stack.mails()).toHaveLength(1);
+  await stack.untilHeld(waiting);
+  expect(await stack.mails()).toHaveLength(1);
+  expect(receiver.requests).toHaveLength(2);
+});
+
+test('retries are made at their times until the delivery is accepted, and its workflow shows them later', async () => {
+  const { stack, back } = await startWithoutTemporal({
+    policy: { initialIntervalMs: 500, coefficient: 1.5 },
+  });
+  const receiver = await startReceiver(({ count }) => ({ status: count < 4 ? 503 : 200 }));
+  await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10001');
+  await stack.untilState(id, 'delivered');
+  const attempts = await stack.attempts(id);
+  expect(attempts).toHaveLength(4);
+  for (const [index, { startedAt }] of attempts.slice(1).entries())
+    expect(startedAt.getTime()).toBeGreaterThanOrEqual(attempts[index]?.nextAttemptAt?.getTime() ?? Infinity);
+  expect(await stack.describe(id)).toBeUndefined();
+  back();
+  await stack.untilBegun(id);
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(receiver.requests).toHaveLength(4);
+});
+
+test('queued deliveries are tried now, held, resumed and given up, and their workflows show the end later', async () => {
+  const { stack, back } = await startWithoutTemporal();
+  const ask = actionsOf(stack);
+  const receiver = await startReceiver(patience);
+  const webhook = await stack.createWebhook(receiver.url);
+  const tried = await stack.fireOne('10001');
+  const resumed = await stack.fireOne('10002');
+  const held = await stack.fireOne('10003');
+  const given = await stack.fireOne('10004');
+  for (const id of [tried, resumed, held, given]) await attempted(stack, id);
+
+  expect(await ask('hold', resumed)).toMatch(/^Held: /);
+  expect(await ask('tryNow', resumed)).toMatch(/^It is held by anna/);
+  expect(await ask('hold', held)).toMatch(/^Held: /);
+  expect(await ask('giveUp', given)).toMatch(/^Given up: /);
+  expect(await stack.delivery(given)).toMatchObject({ state: 'canceled', canceledBy: 'operator' });
+  receiver.respond({ status: 200 });
+  expect(await ask('tryNow', tried)).toMatch(/^Attempt 2 of 21 follows at once/);
+  await stack.untilState(tried, 'delivered');
+  expect(await ask('resume', resumed)).toMatch(/^Resumed: attempt 2 of 21 follows at 2/);
+  expect(await ask('tryNow', resumed)).toMatch(/^Attempt 2 of 21 follows at once/);
+  await stack.untilState(resumed, 'delivered');
+  expect(receiver.requests).toHaveLength(6);
+  for (const id of [tried, resumed, held, given]) expect(await stack.describe(id)).toBeUndefined();
+
+  back();
+  for (const id of [tried, resumed, given]) {
+    await stack.untilBegun(id);
+    expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  }
+  await stack.untilHeld(held);
+  expect(await stack.delivery(given)).toMatchObject({ state: 'canceled', canceledBy: 'operator' });
+  expect(receiver.requests).toHaveLength(6);
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
+  expect(await stack.mails()).toEqual([]);
+});
+
+test('held in the queue past its time: no attempt until it is resumed, and then at once', async () => {
+  const { stack } = await startWithoutTemporal({ policy: { initialIntervalMs: 1_500 } });
+  const ask = actionsOf(stack);
+  const receiver = await startReceiver({ status: 503 });
+  await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10001');
+  await attempted(stack, id);
+  expect(await ask('hold', id)).toMatch(/^Held: /);
+  const { nextAttemptAt } = await stack.delivery(id);
+  await stack.until('the time of the retry', async () => {
+    const [row] =
+      await stack.sql`select now() > ${nextAttemptAt}::timestamptz + interval '1 second' as is_over`;
+    return row?.isOver === true;
+  });
+  expect(receiver.requests).toHaveLength(1);
+  receiver.respond({ status: 200 });
+  expect(await ask('resume', id)).toBe('Resumed: attempt 2 of 21 follows at once.');
+  await stack.untilState(id, 'delivered');
+  expect(receiver.requests).toHaveLength(2);
+});
