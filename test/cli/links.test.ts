@@ -10,7 +10,6 @@ import { openDataDir } from '../../src/embedded/data-dir.ts';
 import {
   deliveryStateKey,
   entityIdKey,
-  entityIdsKey,
   receiverHostKey,
   webhookIdKey,
 } from '../../workflows/search-attributes.ts';
@@ -45,7 +44,6 @@ describe('at a server', () => {
     ],
     held: [webhook(otherWebhookId), state('held')],
     ofOrder: [webhook(otherWebhookId), { key: entityIdKey, value: order }],
-    batchWithOrder: [{ key: entityIdsKey, value: ['another', order] }],
     ended: [webhook(webhookId), state('retrying')],
     atPort: [host(`${receiverHost}:8443`)],
     elsewhere: [webhook(otherWebhookId + 1), host(`other.${receiverHost}`)],
@@ -101,7 +99,7 @@ describe('at a server', () => {
     expect(answers).toEqual({
       failing: ['failing'],
       webhook: ['failing'],
-      order: ['batchWithOrder', 'ofOrder'],
+      order: ['ofOrder'],
       // The receiver in the example is not a real one.
       receiver: [],
       held: ['held'],

@@ -182,14 +182,6 @@ describe('deliveries show', () => {
     expect(read.attempts).toMatchObject([{ number: 1, outcome: 'success', status: 200 }]);
   });
 
-  it('leads to the batch that delivered it', async () => {
-    const batchId = '01a205b3-d000-7000-8000-000000000001';
-    await database.sql`update deliveries set batch_id = ${batchId} where id = ${delivered}`;
-    const env = { TEMPORAL_UI_URL: 'http://127.0.0.1:8233' };
-    const { url } = JSON.parse(await waybill(['deliveries', 'show', delivered, '--json'], env));
-    expect(url).toBe(`http://127.0.0.1:8233/namespaces/default/workflows/batch%2F${batchId}`);
-  });
-
   it('says so where there is none', async () => {
     const none = '01a205b3-d000-7000-8000-000000000000';
     await expect(waybill(['deliveries', 'show', none])).rejects.toThrow(`There is no delivery ${none}`);

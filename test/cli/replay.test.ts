@@ -28,11 +28,7 @@ beforeAll(async () => {
   // The SDK warns of the failures that this test wants; in a green run they would look like real ones.
   silenceTemporalLogs();
   folder = await mkdtemp(join(tmpdir(), 'waybill-replay-'));
-  stack = await startDeliveryStack('replay-command', {
-    policy: { windowMs: 3_600_000 },
-    // A workflow is started after its first attempt's result, however busy the machine is.
-    scheduler: { startAfterMs: 600_000 },
-  });
+  stack = await startDeliveryStack('replay-command', { policy: { windowMs: 3_600_000 } });
   receiver = await createReceiver({ status: 200 });
   await stack.createWebhook(`${receiver.url}/hooks?token=confidential`);
   const first = await stack.fireOne('10001');

@@ -1,5 +1,6 @@
 /** `waybill status` on a real database and a real Temporal. */
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
 import { makeAttempt } from '../support/deliveries.ts';
@@ -34,7 +35,17 @@ it('says that nothing waits, and what a database that nobody serves needs', asyn
     problem: null,
     version: expect.stringMatching(/^\d+/),
     bytes: expect.any(Number),
-    outbox: { fresh: 0, recovered: 0, handedBack: 0, oldestSeconds: null, inFlight: false, changes: 0 },
+    outbox: {
+      fresh: 0,
+      recovered: 0,
+      retry: 0,
+      undelivered: 0,
+      delivered: 0,
+      withoutWorkflow: 0,
+      oldestSeconds: null,
+      inFlight: false,
+      changes: 0,
+    },
     open: { pending: 0, retrying: 0, held: 0, holdingWebhooks: 0 },
     mails: { owed: 0, oldestSeconds: null, refusedLately: 0 },
     recoveries: [],
@@ -59,9 +70,12 @@ it('counts what waits, what is open, what is held and what is recovered', async 
   await beginRecovery(sql, { eshopId, webhookId: webhook.id, webhookType: 'CREATE_ORDER', ...lostSince });
 
   await stack.fireOne('waits');
-  const handedBack = await stack.fireOne('was handed back');
-  await sql`
-    update deliveries set class = 4, created_at = now() - interval '1 hour' where id = ${handedBack}`;
+  for (const name of ['retry', 'undelivered', 'delivered'] as const) {
+    const id = await stack.fireOne(`waits: ${name}`);
+    const state = name === 'delivered' ? 'delivered' : 'retrying';
+    await sql`
+      update deliveries set class = ${CLASS[name]}, state = ${state}, created_at = now() - interval '1 hour' where id = ${id}`;
+  }
   const retried = await stack.fireOne('is retried');
   await sql`update deliveries set dispatched_at = now() where id = ${retried}`;
   await makeAttempt(sql, retried, 1, { nextAttemptAt: new Date(Date.now() + 60_000) });
@@ -74,13 +88,15 @@ it('counts what waits, what is open, what is held and what is recovered', async 
   expect(database.outbox).toMatchObject({
     fresh: 1,
     recovered: 0,
-    handedBack: 1,
+    retry: 1,
+    undelivered: 1,
+    delivered: 1,
     inFlight: false,
     changes: 1,
   });
-  // A delivery handed back counts from when it was handed back.
+  // Those behind an attempt count from when they are due.
   expect(database.outbox.oldestSeconds).toBeLessThan(1_800);
-  expect(database.open).toEqual({ pending: 2, retrying: 1, held: 1, holdingWebhooks: 1 });
+  expect(database.open).toEqual({ pending: 1, retrying: 3, held: 1, holdingWebhooks: 1 });
   expect(database.recoveries).toMatchObject([
     { eshopId, webhookId: webhook.id, state: 'running', done: 0, failed: 0, left: 2 },
   ]);
@@ -95,26 +111,17 @@ it('names what has waited for too long, unless others are under way', async () =
     update deliveries set created_at = now() - interval '10 min' where dispatched_at is null and class = 0`;
   await sql`update outbox set due_at = now() - interval '5 min'`;
   const late = [
-    expect.stringMatching(/^Nothing is leaving the outbox: 2 deliveries waiting, the oldest for 10 min/),
+    expect.stringMatching(/^Nothing is leaving the outbox: 3 deliveries waiting, the oldest for 10 min/),
     expect.stringMatching(/^1 change of webhooks or pre-orders has not been passed on, the oldest for 5 min/),
   ];
   expect((await status()).needs).toEqual([...late, noWorker(stack.taskQueue)]);
 
-  const [moving] = await stack.fire('is under way');
-  await sql`update deliveries set dispatched_at = now() where id = ${moving ?? ''}`;
+  const inFlight = await stack.fireOne('is in flight');
+  await sql`update deliveries set claimed_until = now() + interval '1 minute' where id = ${inFlight}`;
   const meanwhile = await status();
   expect(meanwhile.database.outbox.inFlight).toBe(true);
   expect(meanwhile.needs).toEqual([late[1], noWorker(stack.taskQueue)]);
-});
-
-it('counts a batch that is under way as movement', async () => {
-  const { sql } = stack;
-  const batchId = '01a205b3-d000-7000-8000-000000000001';
-  await sql`insert into batches (id, run) values (${batchId}, ${batchId})`;
-  await sql`update deliveries set batch_id = ${batchId} where entity_id = 'is under way'`;
-  expect((await status()).database.outbox.inFlight).toBe(true);
-  await sql`update batches set finished_at = now()`;
-  expect((await status()).database.outbox.inFlight).toBe(false);
+  await sql`update deliveries set dispatched_at = now(), claimed_until = null where id = ${inFlight}`;
 });
 
 it('names mails that are owed or refused', async () => {

@@ -28,15 +28,13 @@ afterEach(async () => {
 });
 
 const ways = [
-  { firstAttempts: 'batch', pooled: true },
-  { firstAttempts: 'each', pooled: false },
-  { firstAttempts: 'each', pooled: true },
-  { firstAttempts: 'batch', pooled: false },
+  { workflows: 'all', pooled: true },
+  { workflows: 'undelivered', pooled: false },
 ] as const;
 
 test.each(nightly ? ways : ways.slice(0, 1))(
-  'no statement reads a large table whole, or is dear enough to be compiled: $firstAttempts, through a pooler: $pooled',
-  async ({ firstAttempts, pooled }) => {
+  'no statement reads a large table whole, or is dear enough to be compiled: WORKFLOWS=$workflows, through a pooler: $pooled',
+  async ({ workflows, pooled }) => {
     const installation = await createInstallation();
     endings.push(installation.remove);
     const { sql, credentials, database, env } = installation;
@@ -60,7 +58,7 @@ test.each(nightly ? ways : ways.slice(0, 1))(
     const program = await startProgram({
       ...env,
       DATABASE_URL: watched.url,
-      FIRST_ATTEMPTS: firstAttempts,
+      WORKFLOWS: workflows,
     });
     endings.push(() => program.stop());
     const receiver = await createReceiver(({ count }) => ({ status: count % 10 === 0 ? 503 : 200 }));

@@ -10,6 +10,7 @@ import { startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { repaired } from '../support/repairs.ts';
 import { until } from '../support/until.ts';
+import { runWaybill } from '../support/waybill-command.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -25,12 +26,10 @@ test('50 deliveries under retry and 3 pre-orders waiting', async () => {
   cleanups.push(() => rm(directory, { recursive: true, force: true }));
   const receiver = await createReceiver({ status: 503 });
   cleanups.push(() => receiver.close());
-  // Each in its own workflow: on a busy machine a batch would make some, and the relay starts those that it requeues.
   const env = {
     ...quickEnv,
     DATA_DIR: directory,
     RETRY_INITIAL_INTERVAL: `${WAIT_MS}ms`,
-    FIRST_ATTEMPTS: 'each',
   };
   // Its own ports: another instance may use the standard ones.
   for (const name of ['temporal-port', 'temporal-ui-port']) {
@@ -57,6 +56,10 @@ test('50 deliveries under retry and 3 pre-orders waiting', async () => {
   await until('all under retry', async () => {
     const { data } = await before.request('GET', '/webhooks/1/deliveries?state=retrying&items=100');
     return data.length === 50;
+  });
+  await until('every workflow', async () => {
+    const { database } = JSON.parse(await runWaybill(['status', '--json'], { DATA_DIR: directory }));
+    return database.outbox.undelivered === 0;
   });
   await first.stop();
   await rm(join(directory, 'temporal'), { recursive: true });

@@ -78,7 +78,6 @@ describe.each(ways)('from $name', (way) => {
     const temporal = await emptyTemporal(onEnd);
     const common = {
       SECRET_KEY: randomBytes(32).toString('base64'),
-      FIRST_ATTEMPTS: 'each',
       RETRY_INITIAL_INTERVAL: '5s',
       RETRY_COEFFICIENT: '1',
       RETRY_MAX: '1000',

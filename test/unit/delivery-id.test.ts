@@ -36,5 +36,5 @@ test.each(['x'.repeat(64), '日'.repeat(64), '\ud83d\udce6'.repeat(32), 'x'.repe
 
 test('a workflow id names its delivery, and no other does', () => {
   expect(deliveryIdOf(named('a/b'))).toBe(id);
-  expect(deliveryIdOf(`batch/${id}`)).toBeNull();
+  expect(deliveryIdOf(`recovery/${id}`)).toBeNull();
 });

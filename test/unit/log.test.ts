@@ -173,7 +173,7 @@ test.each([
   ],
   ['delivery/019aa1b2-0000-7000-8000-000000000001', 'delivery/019aa1b2-0000-7000-8000-000000000001'],
   ['release/3/planted/order', 'release/3/…'],
-  ['batch/019aa1b2-0000-7000-8000-000000000002', 'batch/019aa1b2-0000-7000-8000-000000000002'],
+  ['recovery/019aa1b2-0000-7000-8000-000000000002', 'recovery/019aa1b2-0000-7000-8000-000000000002'],
 ])('the log names the workflow %s without the identifier of a record', async (workflowId, shown) => {
   const { log, lines } = await logTo(false);
   log.child({ part: 'temporal-sdk' }).info({ workflowId }, 'Workflow failed');

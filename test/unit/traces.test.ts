@@ -93,7 +93,7 @@ it('what is done within a span is its part, and what fails says how', async () =
 it('a link leads only to what is recorded, and there are 128 at most', async () => {
   const { traces, collector } = await start();
   const links = Array.from({ length: 200 }, () => parent('01'));
-  traces.begin({ name: 'batch', kind: 'consumer', links: [parent('00'), 'planted', ...links] }).end();
+  traces.begin({ name: 'several', kind: 'consumer', links: [parent('00'), 'planted', ...links] }).end();
   await traces.stop();
   expect(collector.spans[0]?.links).toEqual(
     links.slice(0, 128).map(() => ({ traceId: TRACE, spanId: PARENT })),
