@@ -44,9 +44,10 @@ test.each([
   expect(result?.details).not.toBe('');
 });
 
-test('a workflow that reads its delivery before it joins the first attempt breaks at the wait for that', async () => {
-  const joined = ledBy('activityFirst', read('first-attempt-joined'));
-  expect(await breakOf(replayer, 'example', joined)).toMatchObject({ eventId: 5, expected: 'timer' });
+test('a workflow that reads its delivery twice breaks at the wait for an attempt under way', async () => {
+  const elsewhere = ledBy('activityFirst', read('first-attempt-of-another-process'));
+  const result = await breakOf(replayer, 'example', elsewhere);
+  expect(result).toMatchObject({ eventId: 11, expected: 'timer', found: 'activity' });
 });
 
 test('a workflow that there is no longer breaks at its first step', async () => {

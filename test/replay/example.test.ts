@@ -16,7 +16,7 @@ const before = './histories/delivered-at-first.json';
 const after = './example/after.json';
 
 test.each([
-  [before, './example/without-patch.ts', 'search attributes', 'activity'],
+  [before, './example/without-patch.ts', 'end: completed', 'activity'],
   [before, './example/with-patch.ts', undefined, undefined],
   [after, './example/with-patch.ts', undefined, undefined],
   [after, '../../workflows/index.ts', "patched('read-first')", 'nothing'],

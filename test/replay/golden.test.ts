@@ -11,7 +11,6 @@ import { describe, expect, test } from 'vitest';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import {
   attemptOptions,
-  batchOptions,
   lastChanceOptions,
   mailOptions,
   ownStepOptions,
@@ -59,8 +58,6 @@ function ms(duration: Duration): number {
   return Number(duration?.seconds ?? 0) * 1_000 + (duration?.nanos ?? 0) / 1_000_000;
 }
 
-const ATTEMPTS = ['attemptDelivery', 'attemptBatch'];
-
 interface Recorded {
   readonly type: string;
   readonly input: unknown;
@@ -82,7 +79,7 @@ function recordedOf(file: string): {
     if (!scheduled) return [];
     const { retryPolicy } = scheduled;
     const type = scheduled.activityType?.name ?? '';
-    expect(scheduled.taskQueue?.name).toBe(ATTEMPTS.includes(type) ? queue : stepsQueue(queue));
+    expect(scheduled.taskQueue?.name).toBe(type === 'attemptDelivery' ? queue : stepsQueue(queue));
     return [
       {
         type,
@@ -118,7 +115,6 @@ function flat(options: ActivityOptions): Record<string, unknown> {
 
 function optionsToday({ type, input }: Recorded, delivery: DeliverEventInput): ActivityOptions {
   if (type === 'mailDeactivation' || type === 'mailWarning') return mailOptions({});
-  if (type === 'attemptBatch') return batchOptions({ policy: delivery.policy, claimed: 1 });
   if (type === 'retain') return retentionOptions;
   if (type === 'testWebhook') return webhookTestOptions;
   if (type !== 'attemptDelivery') return ownStepOptions;

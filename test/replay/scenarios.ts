@@ -1,22 +1,22 @@
 /** Every way a workflow can end, as a scenario that is run on a real server and recorded. */
 
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { beginAttempts } from '../../src/db/webhooks/attempts.ts';
 import type { Sender } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
-import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { type RecoveryProgress, recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { retentionId } from '../../workflows/retention-types.ts';
 import { warningWorkflowId } from '../../workflows/warning-types.ts';
-import { attemptRecord, owned, recordAttempt } from '../support/deliveries.ts';
+import { accepted, attemptRecord, beginAttempt, recordAttempt } from '../support/deliveries.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
 import { insertPreOrder } from '../support/lost-workflows.ts';
+import { sampleOf, samplesOf } from '../support/metrics.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { loseMany } from '../support/recoveries.ts';
 
@@ -37,11 +37,12 @@ async function closed(stack: DeliveryStack, deliveryId: string): Promise<string>
   return stack.workflowId(deliveryId);
 }
 
-async function batchClosed(stack: DeliveryStack): Promise<string> {
-  const batch = await stack.until('a batch', async () => (await stack.batches())[0] ?? false);
-  const workflowId = batchWorkflowId(batch.id);
-  await stack.untilEnded(workflowId);
-  return workflowId;
+/** Waits until the relay has seen an empty queue: then a workflow is started with the result of the first attempt. */
+async function calm({ metrics, until }: DeliveryStack): Promise<void> {
+  await until('an empty queue', async () => {
+    const samples = samplesOf(await metrics.registry.metrics());
+    return (sampleOf(samples, 'waybill_relay_rounds_total', { loop: 'bulk', result: 'idle' }) ?? 0) > 0;
+  });
 }
 
 type Answer = Parameters<Receiver['respond']>[0];
@@ -52,7 +53,10 @@ const answering =
   async (stack, receiver) => {
     receiver.respond(answer);
     await stack.createWebhook(receiver.url);
-    return closed(stack, await stack.fireOne('10001'));
+    await calm(stack);
+    const id = await stack.fireOne('10001');
+    await stack.untilBegun(id);
+    return closed(stack, id);
   };
 
 /** Something happens while a delivery waits for its second attempt. */
@@ -70,10 +74,14 @@ const madeElsewhere =
   async (stack, receiver) => {
     await stack.createWebhook(receiver.url);
     const id = await stack.fireOne('10001');
-    const attempt = { deliveryId: id, number: 1, generation: 1 };
-    await beginAttempts(stack.sql, [attempt], null, { ...owned, ms: 3_000 });
+    await beginAttempt(stack.sql, { deliveryId: id, number: 1, generation: 1, ownedMs: 6_000 });
+    await stack.sql`update deliveries set class = ${CLASS.undelivered} where id = ${id}`;
     await stack.startWorker();
     await stack.untilBegun(id);
+    await stack.until('its wait', async () => {
+      const { events } = await stack.workflow(id).fetchHistory();
+      return events?.some((event) => event.timerStartedEventAttributes) === true;
+    });
     await happens({ stack, id });
     return closed(stack, id);
   };
@@ -90,6 +98,7 @@ interface Waits {
 async function waiting(stack: DeliveryStack, receiver: Receiver) {
   receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   const webhook = await stack.createWebhook(receiver.url);
+  await calm(stack);
   const id = await stack.fireOne('10001');
   await stack.untilState(id, 'retrying');
   return { webhook, id };
@@ -177,13 +186,13 @@ function interrupting(times: number): (sender: Sender) => Sender {
   });
 }
 
-/** Hangs at the first request, until it is aborted. */
+/** Hangs at the second request, until it is aborted. */
 const hangingOnce = (sender: Sender): Sender => {
   let hung = false;
   return {
     ...sender,
     async send(request, signal) {
-      if (hung) return await sender.send(request, signal);
+      if (hung || request.number === 1) return await sender.send(request, signal);
       hung = true;
       return await new Promise((_, reject) => {
         signal?.addEventListener('abort', () => reject(new Error('given up')));
@@ -207,6 +216,8 @@ async function warningClosed(stack: DeliveryStack): Promise<string> {
   return workflowId;
 }
 
+/** Every moment is a burst. */
+const burst = { calmPerSecond: 0, tickMs: 20 };
 const longWindow = { windowMs: 3_600_000 };
 /** A single wait: the first failure is the last call. */
 const oneHour = { ...longWindow, windowMs: 7_200_000, initialIntervalMs: 3_600_000, maxRetries: 1 };
@@ -220,24 +231,31 @@ export const scenarios: readonly Scenario[] = [
     run: answering({ status: 200 }),
   },
   {
-    name: 'first-attempt-joined',
+    name: 'delivered-from-the-queue-after-retries',
     closes: 'completed',
-    options: { scheduler: { startAfterMs: 1 } },
-    run: answering({ status: 200, delayMs: 1_000 }),
+    options: { scheduler: burst },
+    run: answering(({ count }) => ({ status: count < 3 ? 503 : 200 })),
   },
   {
-    name: 'first-attempt-joined-and-failed',
+    name: 'exhausted-in-the-queue',
+    closes: 'failed',
+    options: { scheduler: burst, policy: { maxRetries: 1 } },
+    run: answering({ status: 503 }),
+  },
+  {
+    name: 'failed-in-the-queue-and-resumed-by-its-workflow',
     closes: 'completed',
-    options: { scheduler: { startAfterMs: 1 } },
-    run: answering(({ count }) => (count === 1 ? { status: 503, delayMs: 1_000 } : { status: 200 })),
+    options: { scheduler: burst, policy: longWindow },
+    run: whileWaiting(async ({ receiver, workflow }) => {
+      receiver.respond({ status: 200 });
+      await workflow.executeUpdate('tryNow');
+    }),
   },
   {
     name: 'first-attempt-of-another-process',
     closes: 'completed',
     options: { worker: false },
-    run: madeElsewhere(({ stack, id }) =>
-      recordAttempt(stack.sql, attemptRecord(id, { outcome: 'success', status: 200, error: null })),
-    ),
+    run: madeElsewhere(({ stack, id }) => recordAttempt(stack.sql, attemptRecord(id, accepted))),
   },
   {
     name: 'first-attempt-of-a-process-that-died',
@@ -347,7 +365,10 @@ export const scenarios: readonly Scenario[] = [
       policy: { attemptTimeoutMs: 300, initialIntervalMs: 600_000, windowMs: 3_600_000 },
       wrapSender: hangingOnce,
     },
-    run: answering({ status: 200 }),
+    run: whileWaiting(async ({ receiver, workflow }) => {
+      receiver.respond({ status: 200 });
+      await workflow.executeUpdate('tryNow');
+    }),
   },
   {
     name: 'steered-by-updates',
@@ -383,14 +404,13 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'given-up-during-an-attempt',
     closes: 'completed',
-    async run(stack, receiver) {
+    options: { policy: longWindow },
+    run: whileWaiting(async ({ receiver, workflow }) => {
       receiver.respond({ status: 503, delayMs: 1_000 });
-      await stack.createWebhook(receiver.url);
-      const id = await stack.fireOne('10001');
-      await stack.untilBegun(id);
-      await stack.workflow(id).executeUpdate('giveUp');
-      return closed(stack, id);
-    },
+      await workflow.executeUpdate('tryNow');
+      await receiver.waitFor(2);
+      await workflow.executeUpdate('giveUp');
+    }),
   },
   {
     name: 'canceled-while-mailing',
@@ -399,6 +419,7 @@ export const scenarios: readonly Scenario[] = [
     async run(stack, receiver) {
       receiver.respond({ status: 503 });
       await stack.createWebhook(receiver.url);
+      await calm(stack);
       const id = await stack.fireOne('10001');
       await stack.untilState(id, 'failed');
       await stack.workflow(id).cancel();
@@ -412,72 +433,10 @@ export const scenarios: readonly Scenario[] = [
     async run(stack, receiver) {
       receiver.respond({ status: 503 });
       await stack.createWebhook(receiver.url);
+      await calm(stack);
       const id = await stack.fireOne('10001');
       await closed(stack, id);
       await stack.resetWorkflow(id);
-      return closed(stack, id);
-    },
-  },
-  {
-    name: 'batch-delivered-and-handed-back',
-    closes: 'completed',
-    options: { firstAttempts: 'batch', policy: defaultRetryPolicy, worker: false },
-    async run(stack, receiver) {
-      receiver.respond(({ count }) => ({ status: count === 2 ? 503 : 200 }));
-      await stack.createWebhook(receiver.url);
-      for (const order of ['10001', '10002', '10003']) await stack.fireOne(order);
-      await stack.startWorker();
-      return await batchClosed(stack);
-    },
-  },
-  {
-    name: 'batch-continued-by-another-worker',
-    closes: 'completed',
-    options: { firstAttempts: 'batch', worker: false },
-    async run(stack, receiver) {
-      let stopping: Promise<void> | undefined;
-      receiver.respond(({ count }) => {
-        if (count === 1) stopping = stack.stopWorker();
-        return { delayMs: 100 };
-      });
-      await stack.createWebhook(receiver.url);
-      for (let order = 0; order < 400; order += 1) await stack.fireOne(`order ${order}`);
-      await stack.startWorker();
-      await stack.until('the stop', async () => stopping !== undefined);
-      await stopping;
-      await stack.startWorker();
-      return await batchClosed(stack);
-    },
-  },
-  {
-    name: 'batch-canceled',
-    closes: 'canceled',
-    options: { worker: false },
-    async run(stack, receiver) {
-      await stack.createWebhook(receiver.url);
-      await stack.fireOne('10001');
-      const batchId = '01990000-0000-7000-8000-0000000000aa';
-      await stack.sql`update deliveries set batch_id = ${batchId}, dispatched_at = now()`;
-      const workflowId = batchWorkflowId(batchId);
-      const input = { batchId, policy: stack.policy, claimed: 1, webhooks: [], webhookCount: 1 };
-      const { taskQueue, client } = stack;
-      await client.workflow.start('deliverBatch', { workflowId, taskQueue, args: [input] });
-      // Before a worker takes it: an attempt under way could still finish.
-      await client.workflow.getHandle(workflowId).cancel();
-      await stack.startWorker();
-      await stack.untilEnded(workflowId);
-      return workflowId;
-    },
-  },
-  {
-    name: 'handed-back-by-a-batch',
-    closes: 'completed',
-    options: { firstAttempts: 'batch', policy: { initialIntervalMs: 1_000 } },
-    async run(stack, receiver) {
-      receiver.respond(({ count }) => ({ status: count < 3 ? 503 : 200 }));
-      await stack.createWebhook(receiver.url);
-      const id = await stack.fireOne('10001');
-      await stack.untilState(id, 'delivered');
       return closed(stack, id);
     },
   },
