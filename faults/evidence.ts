@@ -16,8 +16,10 @@ export interface DeliveryRow {
   /** How long ago the planned attempt was due, in milliseconds; null if none is planned. */
   readonly overdueMs: number | null;
   readonly lastError: string | null;
-  /** Whether its first attempt was made in a batch, or was to be. */
-  readonly batched: boolean;
+  /** Whether it is in the queue: for an attempt, or for its workflow. */
+  readonly queued: boolean;
+  /** Whether Temporal has its workflow, running or ended; null if that says nothing: a fault has taken workflows from Temporal. */
+  readonly hasWorkflow: boolean | null;
 }
 
 /** A webhook's row, with its deactivations by Waybill. */
@@ -45,10 +47,13 @@ export interface Evidence {
 export async function readRows(
   sql: Pool,
   eshopId: number,
-): Promise<Pick<Evidence, 'deliveries' | 'webhooks'>> {
-  const deliveries = await sql<DeliveryRow[]>`
+): Promise<{
+  readonly deliveries: readonly Omit<DeliveryRow, 'hasWorkflow'>[];
+  readonly webhooks: readonly WebhookRow[];
+}> {
+  const deliveries = await sql<Omit<DeliveryRow, 'hasWorkflow'>[]>`
     select id, webhook_id, event_type, entity_id, state, attempts_made, last_error,
-      batch_id is not null or class in (1, 4) as batched,
+      dispatched_at is null as queued,
       (extract(epoch from now() - next_attempt_at) * 1000)::float8 as overdue_ms
     from deliveries where eshop_id = ${eshopId} order by id`;
   const webhooks = await sql<WebhookRow[]>`

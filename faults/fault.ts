@@ -57,8 +57,6 @@ export interface Fault<S extends BasicStack = Stack> {
   readonly inOrder?: boolean;
   /** How long it lasts, in milliseconds, at least and at most. Default: no time at all. */
   readonly lasts?: readonly [number, number];
-  /** There has to be a batch: first attempts are made in batches, regardless of the round's setting. */
-  readonly needsBatches?: boolean;
   /** Waybill reaches Postgres through a pooler in this mode. */
   readonly pooler?: PoolMode;
   /** The clock of Postgres is set, which needs a library. */

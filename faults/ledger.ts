@@ -37,6 +37,8 @@ export interface Ledger {
   readonly webhookExceptions: Map<number, readonly Outcome[]>;
   /** When an operator ordered an attempt: one comes from then on, regardless of the plan. By delivery id. */
   readonly ordered: Map<string, number>;
+  /** A fault has taken workflows from Temporal: of deliveries that have ended, none is started again. */
+  workflowsLost: boolean;
   /** Mails may come twice: a mail server's 250 was lost on its way to Waybill. */
   mailsMayRepeat: boolean;
   /** How late an attempt may be beyond its plan and the outage, in milliseconds. */
@@ -59,6 +61,7 @@ export function newLedger(graceMs: number): Ledger {
     exceptions: new Map(),
     webhookExceptions: new Map(),
     ordered: new Map(),
+    workflowsLost: false,
     mailsMayRepeat: false,
     graceMs,
     machineTime: (at) => at,

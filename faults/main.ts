@@ -31,7 +31,7 @@ interface Options {
   readonly grace: number;
   readonly ordered: OrderedSize;
   readonly kills: number;
-  readonly firstAttempts: Setting | 'turns';
+  readonly workflows: Setting | 'turns';
   readonly built: boolean;
   readonly json: boolean;
   readonly markdown?: string;
@@ -66,8 +66,8 @@ const options = new Command('faults')
   .option('--kills <n>', 'how many kills a round has that kills at every moment', positiveInteger, 12)
   .addOption(
     new Option(
-      '--first-attempts <setting>',
-      'FIRST_ATTEMPTS of the Waybill that it is done to; turns: all of them',
+      '--workflows <setting>',
+      'WORKFLOWS of the Waybill that it is done to; turns: each in its turn',
     )
       .choices([...settings, 'turns'])
       .default('turns'),
@@ -78,19 +78,17 @@ const options = new Command('faults')
   .parse()
   .opts<Options>();
 
-function chosenRounds({ seed, round, rounds, perGroup, firstAttempts, only, brief }: Options): Round[] {
+function chosenRounds({ seed, round, rounds, perGroup, workflows, only, brief }: Options): Round[] {
   if (round !== undefined) {
-    return round.map((index) =>
-      roundOf(seed, index, firstAttempts === 'turns' ? 'auto' : firstAttempts, brief),
-    );
+    return round.map((index) => roundOf(seed, index, workflows === 'turns' ? 'all' : workflows, brief));
   }
-  if (perGroup === undefined) return roundsOf(seed, rounds, firstAttempts, only, brief);
-  const turns = firstAttempts === 'turns';
+  if (perGroup === undefined) return roundsOf(seed, rounds, workflows, only, brief);
+  const turns = workflows === 'turns';
   const groups = groupNames.filter((group) => only?.includes(group) ?? true);
   if (groups.length < (only?.length ?? 1)) throw new Error('With --per-group, --only names groups.');
   return groups.flatMap((group, index) =>
     // One of each group: the groups take turns.
-    roundsOf(seed, perGroup, turns && perGroup === 1 ? turnOf(index) : firstAttempts, [group], brief),
+    roundsOf(seed, perGroup, turns && perGroup === 1 ? turnOf(index) : workflows, [group], brief),
   );
 }
 
@@ -122,8 +120,7 @@ const rounds = chosenRounds(options).filter(
 if (noPooler) say('PgBouncer is not installed: rounds of the group pooler are left out.');
 if (noClock) say('libfaketime is not installed: rounds of the group database clock are left out.');
 // A worker restarts for each policy or setting: so rounds are grouped by these, those of `scaled`, the longest, first.
-const kindOf = ({ firstAttempts, policy, fault }: Round) =>
-  `${firstAttempts} ${fault.pooler ?? 'direct'} ${policy}`;
+const kindOf = ({ workflows, policy, fault }: Round) => `${workflows} ${fault.pooler ?? 'direct'} ${policy}`;
 rounds.sort((a, b) => kindOf(b).localeCompare(kindOf(a)));
 const played: Played[] = [];
 try {

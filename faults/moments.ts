@@ -1,10 +1,10 @@
-/** The moments of an attempt at which a kill may meet it. */
+/** The moments of a delivery in the queue at which a kill may meet it. */
 
-/** In order. An attempt may be at two of them: its workflow is started in parallel. */
+/** In order. */
 export const moments = [
   /** Claimed, but no attempt begun. */
   'claimed',
-  /** Begun, but not at its receiver. */
+  /** An attempt begun, but not at its receiver. */
   'begun',
   /** At its receiver. */
   'requested',
@@ -12,10 +12,8 @@ export const moments = [
   'answered',
   /** Recorded, but Temporal does not have its workflow. */
   'recorded',
-  /** Temporal has its workflow or its batch's, but the first task is not completed. */
+  /** Temporal has its workflow, but it is not marked as dispatched. */
   'started',
-  /** Its workflow waits for the first attempt, which was begun in parallel. */
-  'joining',
 ] as const;
 /** The name of a moment. */
 export type Moment = (typeof moments)[number];

@@ -18,8 +18,8 @@ export interface Round {
   /** How long the fault lasts, in milliseconds. */
   readonly lastsMs: number;
   readonly orders: number;
-  readonly firstAttempts: Setting;
-  /** The orders that come all at once, at the beginning: too many for single mode. */
+  readonly workflows: Setting;
+  /** The orders that come all at once, at the beginning: too many to start each workflow at once. */
   readonly burst: number;
 }
 
@@ -27,10 +27,9 @@ const BURST = 40;
 
 /**
  * The round of this index; each fault comes once before any comes again.
- * @param firstAttempts the setting, if the fault does not need batches
  * @param brief whether to use the fault's policy whose rounds end soonest
  */
-export function roundOf(seed: string, index: number, firstAttempts: Setting, brief: boolean): Round {
+export function roundOf(seed: string, index: number, workflows: Setting, brief: boolean): Round {
   const deck = randomFrom(seed).some(faults, faults.length);
   const fault = deck[index % deck.length];
   if (fault === undefined) throw new Error('There are no faults.');
@@ -41,7 +40,6 @@ export function roundOf(seed: string, index: number, firstAttempts: Setting, bri
   const many = policy === 'scaled' || policy === 'tight';
   const { injectionPoints: anywhere = [], lasts: [least, most] = [0, 0] } = fault;
   const injectionPoints = anywhere.filter((injectionPoint) => typeof injectionPoint !== 'number' || many);
-  const setting = fault.needsBatches === true ? 'batch' : firstAttempts;
   return {
     seed,
     index,
@@ -51,20 +49,20 @@ export function roundOf(seed: string, index: number, firstAttempts: Setting, bri
     injectionPoint: injectionPoints.length === 0 ? 'orders' : random.pick(injectionPoints),
     lastsMs: random.integer(least, most),
     orders: random.integer(6, 12),
-    firstAttempts: setting,
-    burst: setting === 'each' ? 0 : BURST,
+    workflows,
+    burst: BURST,
   };
 }
 
 /**
  * The first `count` rounds.
- * @param firstAttempts of all rounds; `turns`: one after the other in each setting
+ * @param workflows the setting of all rounds; `turns`: in turns
  * @param only names of groups or of faults: rounds of others are left out but keep their indexes
  */
 export function roundsOf(
   seed: string,
   count: number,
-  firstAttempts: Setting | 'turns',
+  workflows: Setting | 'turns',
   only: readonly string[] | undefined,
   brief: boolean,
 ): Round[] {
@@ -74,7 +72,7 @@ export function roundsOf(
   if (unknown !== undefined) throw new Error(`There is no group or fault "${unknown}".`);
   const rounds: Round[] = [];
   for (let index = 0; rounds.length < count; index += 1) {
-    const setting = firstAttempts === 'turns' ? turnOf(rounds.length) : firstAttempts;
+    const setting = workflows === 'turns' ? turnOf(rounds.length) : workflows;
     const round = roundOf(seed, index, setting, brief);
     if (wanted(round.fault)) rounds.push(round);
   }
@@ -82,7 +80,7 @@ export function roundsOf(
 }
 
 /** The command to replay a round. */
-export function replayCommand({ seed, index, firstAttempts, brief }: Round): string {
-  const how = `--first-attempts ${firstAttempts}${brief ? ' --brief' : ''}`;
+export function replayCommand({ seed, index, workflows, brief }: Round): string {
+  const how = `--workflows ${workflows}${brief ? ' --brief' : ''}`;
   return `npm run faults -- --seed ${seed} --round ${index} ${how}`;
 }

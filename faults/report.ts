@@ -10,7 +10,7 @@ const HEAD = [
   'faults',
   'rounds',
   'accepted',
-  'in batches',
+  'without workflow',
   'delivered',
   'repeated',
   'lost',
@@ -50,7 +50,7 @@ function row(name: string, rounds: readonly Played[]): string[] {
     name,
     String(rounds.length),
     sum(({ verdict }) => verdict.accepted),
-    sum(({ verdict }) => verdict.batched),
+    sum(({ verdict }) => verdict.withoutWorkflow),
     sum(({ verdict }) => verdict.delivered),
     sum(({ verdict }) => verdict.repeated),
     broken('lost'),
@@ -80,11 +80,11 @@ export async function writeTable(file: string, seed: string, played: readonly Pl
 
 /** One round in a line, with its violations and the command to replay it. */
 export function roundLines({ round, verdict, tookMs, busyMs, logFile }: Played): string {
-  const { fault, policy, injectionPoint, lastsMs, firstAttempts } = round;
+  const { fault, policy, injectionPoint, lastsMs, workflows } = round;
   const bad = verdict.violations.length > 0;
   const at = typeof injectionPoint === 'number' ? `attempt ${injectionPoint}` : injectionPoint;
-  const head = `${bad ? 'BROKEN' : 'ok    '} ${round.index}: ${fault.group}: ${fault.name} (${policy}, ${firstAttempts}, at ${at}, ${lastsMs} ms)`;
-  const figures = `${verdict.delivered} of ${verdict.accepted} delivered, ${verdict.batched} in batches, ${verdict.repeated} repeated, ${(tookMs / 1000).toFixed(1)} s`;
+  const head = `${bad ? 'BROKEN' : 'ok    '} ${round.index}: ${fault.group}: ${fault.name} (${policy}, ${workflows}, at ${at}, ${lastsMs} ms)`;
+  const figures = `${verdict.delivered} of ${verdict.accepted} delivered, ${verdict.withoutWorkflow} without workflow, ${verdict.repeated} repeated, ${(tookMs / 1000).toFixed(1)} s`;
   const busy =
     busyMs === 0 ? '' : ` (the machine was busy with other things for ${(busyMs / 1000).toFixed(1)} s)`;
   const killedAt = killedAtLine([verdict]);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { randomFrom } from '../demo/random.ts';
 import { isOpen } from '../src/domain/delivery-state.ts';
 import { maxAttempts, type RetryPolicy, waits } from '../src/domain/retry-policy.ts';
+import { withTemporal } from '../test/support/workflows.ts';
 import { check, type Verdict } from './check/check.ts';
 import { type Evidence, readRows } from './evidence.ts';
 import type { Fault, Scene } from './fault.ts';
@@ -16,6 +17,7 @@ import { policyOf } from './policies.ts';
 import { openReceivers } from './receivers.ts';
 import { openShop } from './shop.ts';
 import type { BasicStack } from './stack/stack.ts';
+import { withWorkflow } from './temporal-workflows.ts';
 
 /** The options that all rounds share. */
 export interface RoundOptions {
@@ -45,6 +47,8 @@ const POLL_MS = 200;
 const WINDOW_CHECK_INTERVAL_MS = 1_000;
 /** How late the death of a worker with a mail under way is noticed, in milliseconds: if sooner, mails would be sent twice. */
 const LOST_MAIL_NOTICED_MS = 75_000;
+/** The longest time in which no workflow of an ended delivery is started, in milliseconds. */
+const HANDED_OVER_MS = 60_000;
 /** A round does not wait for retries with longer waits than this, in milliseconds. */
 const MAX_WAITED_MS = 60_000;
 
@@ -106,7 +110,7 @@ export async function playRound<S extends BasicStack>(
       if (!part.alive()) ledger.complaints.push(`${part.name} exited on its own`);
     return {
       round,
-      verdict: check(policyOf(policy), ledger, evidence),
+      verdict: check(policyOf(policy), round.workflows, ledger, evidence),
       tookMs: Date.now() - started,
       busyMs: busyMs(machine, started),
     };
@@ -117,14 +121,30 @@ export async function playRound<S extends BasicStack>(
   }
 }
 
-async function gathered({ stack, shop, receivers, ledger }: Scene<BasicStack>): Promise<Evidence> {
+/** Waits until no ended delivery is in the queue for its workflow, as long as they become fewer. */
+async function handedOver({ stack, shop }: Scene<BasicStack>): Promise<void> {
+  let left = Number.POSITIVE_INFINITY;
+  for (let end = Date.now() + HANDED_OVER_MS; left > 0 && Date.now() < end; await sleep(POLL_MS)) {
+    const { deliveries } = await readRows(stack.sql, shop.eshopId);
+    const queued = deliveries.filter((row) => row.queued && !isOpen(row.state)).length;
+    if (queued < left) end = Date.now() + HANDED_OVER_MS;
+    left = queued;
+  }
+}
+
+async function gathered(scene: Scene<BasicStack>): Promise<Evidence> {
+  const { stack, shop, receivers, ledger } = scene;
+  await handedOver(scene);
   const rows = await readRows(stack.sql, shop.eshopId);
+  const known = ledger.workflowsLost
+    ? null
+    : await withTemporal(await stack.temporalAddress(), (client) => withWorkflow(client, rows.deliveries));
   const webhooks = rows.webhooks.map((row) => ({
     ...row,
     deactivatedAt: row.deactivatedAt === null ? null : ledger.machineTime(row.deactivatedAt),
   }));
   return {
-    ...rows,
+    deliveries: rows.deliveries.map((row) => ({ ...row, hasWorkflow: known?.has(row.id) ?? null })),
     webhooks,
     at: Date.now(),
     receivers: receivers.all,

@@ -6,10 +6,12 @@ import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Evidence } from '../evidence.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Moment } from '../moments.ts';
+import type { Setting } from '../settings.ts';
 import { checkAttempts } from './attempts.ts';
 import { checkDeactivations } from './deactivations.ts';
 import { checkOutcomes } from './outcomes.ts';
 import { type Violation, violation } from './violation.ts';
+import { checkWorkflows } from './workflows.ts';
 
 export type { Violation } from './violation.ts';
 
@@ -20,8 +22,8 @@ export interface Verdict {
   readonly delivered: number;
   /** Repeated requests of attempts, all of them in flight at a fault. */
   readonly repeated: number;
-  /** Deliveries whose first attempt was made in a batch. */
-  readonly batched: number;
+  /** Deliveries of which Temporal has no workflow. */
+  readonly withoutWorkflow: number;
   /** The moments at which kills met attempts, one for each. */
   readonly killedAt: readonly Moment[];
   /** The greatest delay of an attempt beyond its plan, in milliseconds. */
@@ -30,7 +32,7 @@ export interface Verdict {
 }
 
 /** Judges a round; pure. */
-export function check(policy: RetryPolicy, ledger: Ledger, evidence: Evidence): Verdict {
+export function check(policy: RetryPolicy, workflows: Setting, ledger: Ledger, evidence: Evidence): Verdict {
   const outcomes = checkOutcomes(policy, ledger, evidence);
   const attempts = evidence.deliveries.map((delivery) => checkAttempts(policy, ledger, evidence, delivery));
   return {
@@ -38,11 +40,12 @@ export function check(policy: RetryPolicy, ledger: Ledger, evidence: Evidence): 
     delivered: outcomes.delivered,
     repeated: attempts.reduce((sum, { repeated }) => sum + repeated, 0),
     killedAt: ledger.killedAt,
-    batched: evidence.deliveries.filter(({ batched }) => batched).length,
+    withoutWorkflow: evidence.deliveries.filter(({ hasWorkflow }) => hasWorkflow === false).length,
     latestMs: Math.max(0, ...attempts.map(({ latestMs }) => latestMs)),
     violations: [
       ...outcomes.violations,
       ...attempts.flatMap(({ violations }) => violations),
+      ...checkWorkflows(workflows, evidence),
       ...checkDeactivations(policy, ledger, evidence),
       ...ledger.found,
       ...ledger.complaints.map((text) => violation('wrong', text)),

@@ -22,7 +22,6 @@ const POLL_MS = 200;
 interface Victim<S extends BasicStack> {
   kill(stack: S): Promise<void>;
   start(stack: S): Promise<void>;
-  temporalAddress(stack: S): Promise<string>;
   /** Delays calls of Temporal and Postgres, in milliseconds. */
   delay(stack: S, temporalMs: number, postgresMs: number): void;
 }
@@ -53,7 +52,7 @@ async function killAgainAndAgain<S extends BasicStack>(scene: Scene<S>, victim: 
   const { stack, shop, receivers, ledger, random, kills } = scene;
   const ended = async () =>
     (await readRows(stack.sql, shop.eshopId)).deliveries.every(({ state }) => !isOpen(state));
-  await withTemporal(await victim.temporalAddress(stack), async (client) => {
+  await withTemporal(await stack.temporalAddress(), async (client) => {
     for (let kill = 0; kill < kills; kill += 1) {
       victim.delay(stack, random.pick(FAR_MS.temporal), random.pick(FAR_MS.postgres));
       let orders = 0;
@@ -86,7 +85,6 @@ export const momentFaults: readonly (Fault | EmbeddedFault)[] = [
   everyMoment<Stack>('worker killed at every moment', {
     kill: ({ worker }) => worker.kill(),
     start: ({ worker }) => worker.start(),
-    temporalAddress: async ({ temporal }) => temporal.address,
     delay({ links }, temporalMs, postgresMs) {
       links.workerToTemporal.delay(temporalMs);
       links.workerToPostgres.delay(postgresMs);
@@ -96,7 +94,6 @@ export const momentFaults: readonly (Fault | EmbeddedFault)[] = [
     ...everyMoment<EmbeddedStack>('all roles in one, killed at every moment', {
       kill: ({ program }) => program.kill(),
       start: ({ program }) => program.start(),
-      temporalAddress: (stack) => stack.temporalAddress(),
       delay() {},
     }),
     embedded: true,

@@ -2,14 +2,20 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
+import { isOpen } from '../../src/domain/delivery-state.ts';
 import type { ActionName } from '../../src/domain/operator-action.ts';
+import { eachLimited } from '../../src/lib/each-limited.ts';
 import { until } from '../../test/support/until.ts';
 import { workflowIdOf } from '../../test/support/workflow-ids.ts';
-import { batchWorkflowId } from '../../workflows/batch-types.ts';
+import { deliveryWorkflowId } from '../../workflows/delivery-id.ts';
+import { readRows } from '../evidence.ts';
 import type { Fault, Scene } from '../fault.ts';
 import type { Outcome } from '../ledger.ts';
 
 const run = promisify(execFile);
+
+/** Commands of an operator at the same time. */
+const AT_ONCE = 4;
 
 /** Runs `temporal …`, past the proxies; returns its output. */
 export async function temporal({ stack }: Scene, ...args: string[]): Promise<string> {
@@ -55,20 +61,26 @@ const restart = (scene: Scene, workflow: string) =>
     ...['workflow', 'reset', '--workflow-id', workflow, '--type', 'FirstWorkflowTask', '--reason', 'trial'],
   );
 
-/** Ends the batch under way, unless it has ended in between. */
-function batchEnded(verb: 'terminate' | 'cancel'): Fault {
+/** Ends the workflows of all open deliveries, while others are still in the queue. */
+function allEnded(verb: 'terminate' | 'cancel'): Fault {
   return {
     group: 'operator',
-    name: `batch ${verb === 'cancel' ? 'canceled' : 'terminated'}`,
-    policies: ['scaled', 'hours'],
-    injectionPoints: ['slow'],
+    name: `all workflows ${verb === 'cancel' ? 'canceled' : 'terminated'}`,
+    policies: ['scaled', 'few'],
+    injectionPoints: ['orders', 'slow', 1],
     lasts: [500, 2_000],
-    needsBatches: true,
     async inject(scene) {
-      const [batch] = await scene.stack.sql<{ id: string }[]>`
-        select id from batches where finished_at is null order by id desc limit 1`;
-      if (batch === undefined) return;
-      await temporal(scene, 'workflow', verb, '--workflow-id', batchWorkflowId(batch.id)).catch(() => {});
+      const { deliveries } = await readRows(scene.stack.sql, scene.shop.eshopId);
+      await eachLimited(
+        deliveries.filter(({ state }) => isOpen(state)),
+        AT_ONCE,
+        async (row) => {
+          const receiver = scene.receivers.all.find(({ webhookId }) => webhookId === row.webhookId);
+          // Its attempt under way may still be accepted.
+          scene.ledger.exceptions.set(row.id, ['canceled', receiver?.outcome ?? 'canceled']);
+          await temporal(scene, 'workflow', verb, '--workflow-id', deliveryWorkflowId(row)).catch(() => {});
+        },
+      );
     },
   };
 }
@@ -124,7 +136,7 @@ function ordered({
       targets.set(scene, id);
       if (outcomes !== undefined) scene.ledger.exceptions.set(id, outcomes);
       if (orders === true) scene.ledger.ordered.set(id, Date.now());
-      // A delivery requeued by a batch gets its workflow in a moment.
+      // In a burst it gets its workflow in a moment.
       const workflow = await until('its workflow', async () => {
         const workflowId = await workflowIdOf(scene.stack.sql, id);
         return (await exists(scene, workflowId)) && workflowId;
@@ -198,6 +210,6 @@ export const operatorFaults: readonly Fault[] = [
     inject: (scene, id) => until('giveUp to be taken', () => asked(scene, 'giveUp', id)),
     outcomes: ['canceled'],
   }),
-  batchEnded('terminate'),
-  batchEnded('cancel'),
+  allEnded('terminate'),
+  allEnded('cancel'),
 ];

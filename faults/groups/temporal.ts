@@ -7,6 +7,7 @@ const MENDED_WITHIN_MS = 60_000;
 
 async function forgets(scene: Scene, how: () => Promise<void>): Promise<void> {
   const { temporal } = scene.stack;
+  scene.ledger.workflowsLost = true;
   scene.ledger.graceMs = Math.max(scene.ledger.graceMs, MENDED_WITHIN_MS);
   await temporal.stop();
   await how();

@@ -20,8 +20,6 @@ import { type BasicStack, RECEIVER_HOST, temporaryFolder } from './stack.ts';
 /** A running instance. */
 export interface EmbeddedStack extends BasicStack {
   readonly program: ProgramPart;
-  /** The address of its Temporal, as `host:port`. */
-  temporalAddress(): Promise<string>;
   /** Sends SIGKILL to the program and both its servers. */
   killEverything(): Promise<void>;
 }
@@ -58,8 +56,8 @@ export async function startEmbeddedStack(shutdown: Shutdown): Promise<EmbeddedSt
       if (sql === undefined) throw new Error('The instance has not been started.');
       return sql;
     },
-    async prepare({ policy, firstAttempts }) {
-      const wanted = { ...policyVariables(policy), FIRST_ATTEMPTS: firstAttempts };
+    async prepare({ policy, workflows }) {
+      const wanted = { ...policyVariables(policy), WORKFLOWS: workflows };
       const kind = JSON.stringify(wanted);
       if (program.running && runsUnder === kind) return;
       if (program.running) await program.stop();

@@ -30,7 +30,7 @@ const CLOCK_SHIFT = new URL('../clock/shift.mjs', import.meta.url).href;
 /** A round's requirements of the stack. */
 export interface Prepared {
   readonly policy: PolicyName;
-  readonly firstAttempts: Setting;
+  readonly workflows: Setting;
   readonly fault: { readonly pooler?: PoolMode };
 }
 
@@ -45,6 +45,8 @@ export interface BasicStack {
   readonly sql: Pool;
   /** Starts Waybill as the round requires, and restores everything that a fault has changed. */
   prepare(round: Prepared): Promise<void>;
+  /** The address of Temporal, past the proxies, as `host:port`. */
+  temporalAddress(): Promise<string>;
   mailsTo(address: string): Promise<readonly TakenMail[]>;
 }
 
@@ -174,8 +176,9 @@ export async function startStack(shutdown: Shutdown, say: (text: string) => void
     names,
     sql,
     shiftWorkerClock: (ms) => writeFile(clockFile, String(ms)),
+    temporalAddress: async () => temporal.address,
     mailsTo: async (address) => mail.mailsTo(address),
-    async prepare({ policy, firstAttempts, fault: { pooler: mode } }) {
+    async prepare({ policy, workflows, fault: { pooler: mode } }) {
       await writeFile(clockFile, '0');
       mail.behave(() => 'take');
       const pooler = mode === undefined ? undefined : poolers[mode];
@@ -183,7 +186,7 @@ export async function startStack(shutdown: Shutdown, say: (text: string) => void
       const way = (direct: TcpProxy): Record<string, string> =>
         pooler === undefined ? {} : { DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: through(direct) };
       await bring(api, way(links.apiToPostgres));
-      const wanted = { ...policyVariables(policy), FIRST_ATTEMPTS: firstAttempts };
+      const wanted = { ...policyVariables(policy), WORKFLOWS: workflows };
       await bring(worker, { ...wanted, ...way(links.workerToPostgres) });
     },
   };

@@ -1,11 +1,12 @@
 /** The checker of `npm run faults`: the violations that it must find. */
 import { expect, test } from 'vitest';
 import { check } from '../../faults/check/check.ts';
-import { checkOrder, type OrderedTraffic } from '../../faults/check/order.ts';
+import { checkOrder, type OrderedTraffic } from '../../faults/check/ordering.ts';
 import type { Violation } from '../../faults/check/violation.ts';
 import type { DeliveryRow, Evidence } from '../../faults/evidence.ts';
 import { type Ledger, newLedger } from '../../faults/ledger.ts';
 import type { Arrival, Receiver } from '../../faults/receivers.ts';
+import type { Setting } from '../../faults/settings.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 
 const policy: RetryPolicy = {
@@ -34,6 +35,7 @@ interface Seen {
   readonly mailed?: number;
   readonly mails?: number;
   readonly ledger?: Partial<Ledger>;
+  readonly workflows?: Setting;
 }
 
 /** A round with one change and one receiver; by default the receiver correctly failed all three attempts. */
@@ -60,7 +62,8 @@ function judge(seen: Seen = {}) {
     attemptsMade: 3,
     overdueMs: null,
     lastError: 'HTTP 503',
-    batched: false,
+    queued: false,
+    hasWorkflow: true,
     ...seen.row,
   };
   const { active = false, deactivations = 1, mailed = 1, mails = 1 } = seen;
@@ -86,7 +89,7 @@ function judge(seen: Seen = {}) {
       text: '',
     })),
   };
-  return check(policy, ledger, evidence);
+  return check(policy, seen.workflows ?? 'all', ledger, evidence);
 }
 
 const kinds = (seen: Seen) => judge(seen).violations.map(({ kind }) => kind);
@@ -297,4 +300,33 @@ test('a healthy receiver that answers too late on a busy machine is not ours', (
   expect(unanswered({})).toEqual(stuck);
   expect(unanswered({ busy: true }, 'HTTP 503')).toEqual(stuck);
   expect(unanswered({ busy: true, from: START + 5_000, to: START + 6_000 })).toEqual(stuck);
+});
+
+test('a delivery that was attempted and has no workflow is wrong, unless the setting gives it none', () => {
+  const attempted = (attemptsMade: number) => ({
+    ...delivered,
+    arrivals: [arrival(1, 50, attemptsMade === 1 ? 200 : 503), arrival(2, 10_150, 200)].slice(
+      0,
+      attemptsMade,
+    ),
+    row: { state: 'delivered', attemptsMade, hasWorkflow: false } as const,
+  });
+  expect(texts(attempted(1))).toContain('without a workflow');
+  expect(texts({ ...attempted(1), workflows: 'undelivered' })).toBe('');
+  expect(texts({ ...attempted(2), workflows: 'undelivered' })).toContain('without a workflow');
+});
+
+test('a delivery without a workflow is not wrong if it was never attempted, or if a fault has taken workflows', () => {
+  const canceled = { state: 'canceled', attemptsMade: 0, hasWorkflow: false } as const;
+  const ledger = { exceptions: new Map([['delivery', ['canceled']]]) } as const;
+  expect(texts({ ...deactivatedNot, row: canceled, arrivals: [], ledger })).toBe('');
+  expect(
+    texts({ ...delivered, arrivals: [arrival(1, 50, 200)], row: { ...delivered.row, hasWorkflow: null } }),
+  ).toBe('');
+});
+
+test('an ended delivery that still waits in the queue is stuck', () => {
+  expect(
+    kinds({ ...delivered, arrivals: [arrival(1, 50, 200)], row: { ...delivered.row, queued: true } }),
+  ).toEqual(['stuck']);
 });

@@ -10,7 +10,7 @@ import {
   checkOrder,
   type OrderedArrival,
   type OrderedDelivery,
-} from '../check/order.ts';
+} from '../check/ordering.ts';
 import type { Fault, Scene } from '../fault.ts';
 import { RECEIVER_HOST } from '../stack/stack.ts';
 import { killFaults } from './kill.ts';

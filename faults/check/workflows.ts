@@ -1,0 +1,28 @@
+/** Each delivery that was attempted gets its workflow, unless the setting asks for none, and leaves the queue. */
+import type { DeliveryRow, Evidence } from '../evidence.ts';
+import type { Setting } from '../settings.ts';
+import { type Violation, violation } from './violation.ts';
+
+/** Checks all deliveries. No round has so many that some are let go without a workflow. */
+export function checkWorkflows(setting: Setting, { deliveries }: Evidence): Violation[] {
+  return deliveries.flatMap((row) => {
+    const name = `${row.eventType} ${row.entityId} (delivery …${row.id.slice(-6)})`;
+    // An open one is found by the other checks.
+    if (row.queued && row.state !== 'pending' && row.state !== 'retrying')
+      return [violation('stuck', `${name}: ${row.state}, and still in the queue`)];
+    return row.hasWorkflow === false && isOwedOne(setting, row)
+      ? [
+          violation(
+            'wrong',
+            `${name}: ${row.state} after ${row.attemptsMade} attempts, and without a workflow`,
+          ),
+        ]
+      : [];
+  });
+}
+
+function isOwedOne(setting: Setting, { state, attemptsMade }: DeliveryRow): boolean {
+  // The database ends these by itself.
+  if (attemptsMade === 0 || state === 'superseded' || state === 'canceled') return false;
+  return setting === 'all' || state !== 'delivered' || attemptsMade > 1;
+}
