@@ -96,7 +96,8 @@ export function lostTimeMs(
 ): number {
   const planned = delivery.attemptsMade === 0 ? delivery.windowStartedAt : delivery.nextAttemptAt;
   if (planned === null) return 0;
-  const late = (latenessMs([planned, delivery.generationAt], startedAt) ?? 0) - claimingMs;
+  // In whole milliseconds, as it is stored.
+  const late = Math.round((latenessMs([planned, delivery.generationAt], startedAt) ?? 0) - claimingMs);
   return late < MOMENT_MS ? 0 : late;
 }
 
