@@ -73,6 +73,7 @@ export async function playRound<S extends BasicStack>(
   const started = Date.now();
   const { policy } = round;
   await stack.prepare(round);
+  const outputBefore = stack.programs.map((part) => part.output().length);
   const ledger = newLedger(graceMs);
   const name = `round-${round.seed}-${round.index}-${Date.now().toString(36)}`.toLowerCase();
   const shop = await openShop(stack.sql, stack.apiUrl, name, ledger);
@@ -106,8 +107,12 @@ export async function playRound<S extends BasicStack>(
     ledger.outages.push(...machine.busy.map((each) => ({ ...each, busy: true })));
     if (stack.forbidden.requests.length > 0) ledger.complaints.push('a private address was reached');
     stack.forbidden.clear();
-    for (const part of stack.programs)
+    for (const [index, part] of stack.programs.entries()) {
+      const codes = refusedIn(part.output().slice(outputBefore[index]));
+      if (codes.length > 0)
+        ledger.complaints.push(`Postgres refused statements of ${part.name}: ${codes.join(', ')}`);
       if (!part.alive()) ledger.complaints.push(`${part.name} exited on its own`);
+    }
     return {
       round,
       verdict: check(policyOf(policy), round.workflows, ledger, evidence),
@@ -130,6 +135,13 @@ async function handedOver({ stack, shop }: Scene<BasicStack>): Promise<void> {
     if (queued < left) end = Date.now() + HANDED_OVER_MS;
     left = queued;
   }
+}
+
+/** The codes of errors in statements themselves: bad values, broken constraints, wrong names. No fault explains one. */
+function refusedIn(output: string): readonly string[] {
+  return [
+    ...new Set([...output.matchAll(/"code":"((?:22|23|42)[0-9A-Z]{3})"/g)].map(([, code = '']) => code)),
+  ];
 }
 
 async function gathered(scene: Scene<BasicStack>): Promise<Evidence> {

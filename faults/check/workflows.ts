@@ -22,7 +22,6 @@ export function checkWorkflows(setting: Setting, { deliveries }: Evidence): Viol
 }
 
 function isOwedOne(setting: Setting, { state, attemptsMade }: DeliveryRow): boolean {
-  // The database ends these by itself.
-  if (attemptsMade === 0 || state === 'superseded' || state === 'canceled') return false;
+  if (attemptsMade === 0) return false;
   return setting === 'all' || state !== 'delivered' || attemptsMade > 1;
 }

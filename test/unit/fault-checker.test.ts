@@ -318,7 +318,7 @@ test('a delivery that was attempted and has no workflow is wrong, unless the set
 
 test('a delivery without a workflow is not wrong if it was never attempted, or if a fault has taken workflows', () => {
   const canceled = { state: 'canceled', attemptsMade: 0, hasWorkflow: false } as const;
-  const ledger = { exceptions: new Map([['delivery', ['canceled']]]) } as const;
+  const ledger: Partial<Ledger> = { exceptions: new Map([['delivery', ['canceled']]]) };
   expect(texts({ ...deactivatedNot, row: canceled, arrivals: [], ledger })).toBe('');
   expect(
     texts({ ...delivered, arrivals: [arrival(1, 50, 200)], row: { ...delivered.row, hasWorkflow: null } }),
