@@ -24,9 +24,10 @@ const NEVER_MS = 86_400_000;
 export const controls = {
   'webhook limit': { firstLimit: schedulerDefaults.attempts, hungMs: 300_000 },
   'claim ahead': { claimAheadMs: NEVER_MS },
-  'dispatch window': { dispatchWindow: 1_000 },
-  batches: { burstAfterMs: NEVER_MS },
-  'few beside a burst': { fewOfEshop: 0 },
+  'in flight': { inFlight: 1_000 },
+  'worth a claim': { worthAClaim: 1 },
+  'slow receivers': { slowMs: NEVER_MS },
+  calm: { startsUnderWay: 1_000, calmPerSecond: Number.MAX_SAFE_INTEGER },
   ranks: { patienceMs: 0 },
   pace: { backgroundPerTick: 1_000, backgroundConcurrency: 1_000 },
 } as const satisfies Record<string, Partial<SchedulerOptions>>;

@@ -12,9 +12,9 @@ export interface Criterion {
 /** The least or the most that is accepted. */
 export type Bound = { readonly least: number } | { readonly most: number };
 
-/** A figure; if no column is named, of the default setting: the column `auto`. */
+/** A figure; if no column is named, of the default setting: the column `all`. */
 type Cell = string | readonly [name: string, column: Column];
-const cellOf = (cell: Cell) => (typeof cell === 'string' ? ([cell, 'auto'] as const) : cell);
+const cellOf = (cell: Cell) => (typeof cell === 'string' ? ([cell, 'all'] as const) : cell);
 
 /** One figure over another. */
 export function ratio(title: string, cell: Cell, over: Cell, bound: Bound): Criterion {

@@ -22,6 +22,8 @@ export interface DrainOrder {
 
 /** The result of a drain. */
 export interface Drained {
+  /** When it was released, in milliseconds since 1970. */
+  readonly startedAt: number;
   readonly perSecond: number;
   /** The rate until nine tenths have arrived. */
   readonly mostPerSecond: number;
@@ -74,6 +76,7 @@ export async function drain(stack: Stack, order: DrainOrder): Promise<Drained> {
     (arrived.length / ((arrived.at(-1)?.[1] ?? Number.NaN) - start)) * 1000;
   await backlog.retire(patienceMs);
   return {
+    startedAt: start,
     perSecond: rate(first),
     mostPerSecond: rate(first.slice(0, Math.ceil(first.length * 0.9))),
     healthyPerSecond: rate(first.filter(([id]) => healthy.has(id))),

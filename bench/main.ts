@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: one table that compares Waybill with its floors in one run, in all settings of batch mode. It starts its own stacks
+ * `npm run bench`: one table that compares Waybill with its floors in one run, under both values of WORKFLOWS. It starts its own stacks
  * and stops them.
  *
  *     npm run bench -- --only calm,rush --runs 3
@@ -59,9 +59,9 @@ const options = new Command('bench')
       .default(sections, 'all'),
   )
   .addOption(
-    new Option('--settings <list>', 'of FIRST_ATTEMPTS')
+    new Option('--settings <list>', 'of WORKFLOWS')
       .argParser((text) => someSettings(text).map(({ name }) => name))
-      .default(settings, 'each,auto,batch'),
+      .default(settings, 'all,undelivered'),
   )
   .option('--runs <n>', 'of everything; the table shows medians', positiveInteger, 1)
   .option('--quick', 'as little of everything as proves that it runs', false)

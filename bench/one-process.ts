@@ -5,19 +5,20 @@ import { join } from 'node:path';
 import { createDatabase } from '../src/db/create-database.ts';
 import { createPool } from '../src/db/pool.ts';
 import type { Ordering } from '../src/domain/webhook.ts';
+import { openDataDir } from '../src/embedded/data-dir.ts';
 import { freePort } from '../src/embedded/ports.ts';
-import { until } from '../test/support/until.ts';
 import { startChild } from './children.ts';
 import { firstDelivery, type Line } from './rounds.ts';
 import { openShop } from './shop.ts';
 import { commitTimesIn, createEshop, type Stack } from './stack.ts';
+import { untilWorkflowsEnded } from './workflows.ts';
 
 /** A running process. */
 export interface OneProcess extends Pick<Stack, 'commitTimes'> {
   /** Its Temporal is a descendant of this process. */
   readonly pid: number;
-  /** Waits until Temporal has the workflow of every delivery. @throws Error after `patienceMs` */
-  allDispatched(patienceMs: number): Promise<void>;
+  /** Waits until the last workflow of a delivery has ended. @throws Error after `patienceMs` */
+  untilWorkflowsEnded(patienceMs: number): Promise<void>;
   /** Opens an e-shop with one webhook for created orders, whose first delivery has arrived. */
   openLine(ordering?: Ordering): Promise<Line>;
 }
@@ -61,9 +62,9 @@ export async function startInOneProcess(
   return {
     pid: child.pid,
     commitTimes: commitTimesIn(sql),
-    async allDispatched(patienceMs) {
-      const left = () => sql`select from deliveries where dispatched_at is null limit 1`;
-      await until('the workflows of all deliveries', async () => (await left()).length === 0, patienceMs);
+    async untilWorkflowsEnded(patienceMs) {
+      const { temporalAddress = '' } = await (await openDataDir(env.DATA_DIR)).readInstance();
+      await untilWorkflowsEnded(sql, temporalAddress, patienceMs);
     },
     async openLine(ordering) {
       const receiver = await stack.startReceiver();

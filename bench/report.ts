@@ -70,7 +70,7 @@ function sizing(sheet: Sheet): string[] {
     if (Number.isNaN(perSecond) || Number.isNaN(cpu)) return [];
     return [`${what} ${shown(perSecond)} deliveries per second at ${shown(cpu)} ms of processor time each`];
   };
-  const found = [...said('in a burst', 'batch'), ...said('by workflows of their own', 'each')];
+  const found = [...said('in a burst', 'all'), ...said('where accepted ones get no workflow', 'undelivered')];
   return found.length === 0 ? [] : [`Sizing of this machine: ${found.join('; ')}.`];
 }
 

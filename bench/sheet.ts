@@ -1,14 +1,13 @@
 /** The results of the bench: figures by section, name and column, with one value per run. */
 /**
- * The columns to compare: Temporal's floor, Waybill in the three settings of `FIRST_ATTEMPTS`, the code of a batch without Temporal,
- * the sender alone, another checkout, Waybill behind a pooler, and without one of its controls.
+ * The columns to compare: Temporal's floor, Waybill under both values of `WORKFLOWS`, its attempts without Temporal, the sender alone,
+ * another checkout, Waybill behind a pooler, and without one of its controls.
  */
 export const columns = [
   'floor',
-  'each',
-  'auto',
-  'batch',
-  'no Temporal',
+  'all',
+  'undelivered',
+  'attempts without Temporal',
   'sender',
   'before',
   'pooler',

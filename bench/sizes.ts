@@ -2,13 +2,13 @@
 
 /** Counts, unless the name says seconds. */
 export interface Sizes {
-  /** Orders of a flat-out round: in single mode, and if deliveries may go in batches. */
-  readonly ordersEach: number;
+  /** Orders of a flat-out round. */
   readonly orders: number;
   /** How long a steady round lasts. */
   readonly steadySeconds: number;
-  /** Deliveries of a drain: in single mode, and in batch mode. */
-  readonly backlogEach: number;
+  /** Workflows of the floor. */
+  readonly workflows: number;
+  /** Deliveries of a drain. */
   readonly backlog: number;
   /** How long a trial of neighbours lasts. */
   readonly trialSeconds: number;
@@ -24,20 +24,22 @@ export interface Sizes {
   readonly stored: readonly number[];
   /** Deliveries of a drain among the stored ones. */
   readonly backlogGrown: number;
+  /** Deliveries that wait for their workflow at a restart. */
+  readonly pending: number;
+  /** Deliveries that fail together. */
+  readonly failTogether: number;
   /** Deliveries that a recovery makes again. */
   readonly recovered: number;
   /** Deliveries open in one worker. */
   readonly open: number;
-  /** Records with deliveries in order: in single mode, and in batch mode. */
-  readonly recordsEach: number;
+  /** Records with deliveries in order. */
   readonly records: number;
 }
 
 const full: Sizes = {
-  ordersEach: 300,
   orders: 3_000,
   steadySeconds: 20,
-  backlogEach: 2_000,
+  workflows: 2_000,
   backlog: 100_000,
   trialSeconds: 60,
   troubleLines: 1_500,
@@ -47,17 +49,17 @@ const full: Sizes = {
   importLines: 100_000,
   stored: [1_000_000, 5_000_000],
   backlogGrown: 20_000,
+  pending: 5_000,
+  failTogether: 2_000,
   recovered: 20_000,
   open: 100_000,
-  recordsEach: 100,
   records: 1_000,
 };
 
 const quick: Sizes = {
-  ordersEach: 30,
   orders: 60,
   steadySeconds: 2,
-  backlogEach: 40,
+  workflows: 40,
   backlog: 300,
   trialSeconds: 3,
   troubleLines: 60,
@@ -67,9 +69,10 @@ const quick: Sizes = {
   importLines: 200,
   stored: [2_000, 10_000],
   backlogGrown: 200,
+  pending: 100,
+  failTogether: 20,
   recovered: 200,
   open: 40,
-  recordsEach: 5,
   records: 10,
 };
 
@@ -82,10 +85,9 @@ export function sizesOf(how: { readonly quick: boolean; readonly scale: number }
   const scaled = (name: Exclude<keyof Sizes, 'stored'>) =>
     Math.max(quick[name], Math.round(full[name] * how.scale));
   return {
-    ordersEach: scaled('ordersEach'),
     orders: scaled('orders'),
     steadySeconds: scaled('steadySeconds'),
-    backlogEach: scaled('backlogEach'),
+    workflows: scaled('workflows'),
     backlog: scaled('backlog'),
     trialSeconds: scaled('trialSeconds'),
     troubleLines: scaled('troubleLines'),
@@ -95,9 +97,10 @@ export function sizesOf(how: { readonly quick: boolean; readonly scale: number }
     importLines: scaled('importLines'),
     stored: full.stored.map((count) => Math.round(count * how.scale)),
     backlogGrown: scaled('backlogGrown'),
+    pending: scaled('pending'),
+    failTogether: scaled('failTogether'),
     recovered: scaled('recovered'),
     open: scaled('open'),
-    recordsEach: scaled('recordsEach'),
     records: scaled('records'),
   };
 }

@@ -29,7 +29,7 @@ import { openShop, type Shop } from './shop.ts';
 export interface WorkersWanted {
   /** Default 1. */
   readonly count?: number;
-  /** Variables in addition to those of every process, such as `FIRST_ATTEMPTS`. */
+  /** Variables in addition to those of every process, such as `WORKFLOWS`. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -39,6 +39,8 @@ export interface Stack {
   readonly secretKey: Buffer;
   readonly receiver: ReceiverProcess;
   readonly temporalAddress: string;
+  /** The database of the embedded Temporal; a cluster does not have this file. */
+  readonly temporalFile: string;
   /** The variables of Waybill's processes. */
   readonly env: Readonly<Record<string, string>>;
   /** For logs and data of further processes. */
@@ -181,6 +183,7 @@ async function startParts(
     secretKey,
     receiver,
     temporalAddress: temporal.address,
+    temporalFile: temporalFileIn(directory),
     env,
     directory,
     processes: () => ({
@@ -233,6 +236,8 @@ async function startParts(
   return stack;
 }
 
+const temporalFileIn = (directory: string) => join(directory, 'temporal.db');
+
 /** Temporal's dev server, as `npm start` runs it. */
 async function startEmbedded(
   directory: string,
@@ -240,7 +245,7 @@ async function startEmbedded(
   shutdown: Shutdown,
 ): Promise<Engine> {
   const binary = await findTemporal({ report: say, signal: shutdown.signal });
-  const server = await startTemporal({ binary, databaseFile: join(directory, 'temporal.db'), ui: false });
+  const server = await startTemporal({ binary, databaseFile: temporalFileIn(directory), ui: false });
   await shutdown.add(() => server.stop());
   const pid = server.pid();
   if (pid === null) throw new Error('Temporal stopped at once.');

@@ -1,4 +1,5 @@
 /** Troubles for a neighbour: scenarios in which Waybill once failed. */
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from '../src/db/transaction.ts';
 import { recordEvent } from '../test/support/record-event.ts';
@@ -24,6 +25,8 @@ export interface Place {
 /** A scenario. */
 export interface Trouble {
   readonly name: string;
+  /** Further variables of the workers. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Prepares the trouble. Returns the ids of the webhooks, which are deleted afterwards. */
   prepare(place: Place): Promise<readonly number[]>;
   /** Makes the trouble until it is done or the healthy e-shop's trial is over. */
@@ -146,6 +149,18 @@ export const troubles: readonly Trouble[] = [
     },
     async make({ shop, sizes }, _webhooks, over) {
       await sendFlatOut(shop, sizes.troubleOpen, CLIENTS, () => !over.aborted);
+    },
+  },
+  {
+    name: 'deliveries that fail together, three times',
+    // Their second and third attempts fall into the trial.
+    env: { RETRY_INITIAL_INTERVAL: '10s' },
+    prepare: async ({ shop, receiver }) => [
+      await shop.createWebhook('CREATE_ORDER', `${receiver.url}/failing/orders`),
+    ],
+    async make({ stack, shop, sizes }, _webhooks, over) {
+      await fireOrders(stack, shop.eshopId, sizes.failTogether);
+      if (!over.aborted) await once(over, 'abort');
     },
   },
   {

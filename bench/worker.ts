@@ -29,7 +29,7 @@ const worker = await startWorker({
   policy,
   scheduler: isControl(WITHOUT) ? controls[WITHOUT] : {},
   temporal: await temporalTarget(settings, settings.TEMPORAL_ADDRESS ?? ''),
-  firstAttempts: settings.FIRST_ATTEMPTS,
+  workflows: settings.WORKFLOWS,
   keys: createKeys(Buffer.from(env.SECRET_KEY ?? '', 'base64')),
   mailer: createMailer({ from: settings.MAIL_FROM, directory: settings.DATA_DIR }),
   publicUrl: null,

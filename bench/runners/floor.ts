@@ -1,5 +1,5 @@
 /**
- * The floor: the cost of Temporal alone. Workflows are started as by the relay, within its dispatch window, and run by a worker with
+ * The floor: the cost of Temporal alone. Workflows are started as by the relay, as many at once, and run by a worker with
  * Waybill's settings; each has one activity, which does nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,7 +25,7 @@ Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() 
 const connection = await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS ?? '' });
 // A cluster knows only registered search attributes.
 await (await keepSearchAttributes(connection, 'default', pino({ level: 'silent' }))).stop();
-/** If left out: as fast as the dispatch window allows. */
+/** If left out: as fast as that allows. */
 const perSecond = Number(process.env.PER_SECOND ?? Number.POSITIVE_INFINITY);
 const startedAt = new Map<string, number>();
 /** From the start of a workflow to its activity, in milliseconds. */
@@ -77,13 +77,13 @@ async function run(times: number): Promise<readonly number[]> {
     };
   });
   for (let left = times; left > 0; ) {
-    const { dispatchWindow } = schedulerDefaults;
+    const { startsUnderWay } = schedulerDefaults;
     const count = Math.min(
       left,
-      dispatchWindow - startedAt.size,
+      startsUnderWay - startedAt.size,
       perSecond === Number.POSITIVE_INFINITY ? left : 1,
     );
-    await eachLimited(Array.from({ length: Math.max(0, count) }), dispatchWindow, startOne);
+    await eachLimited(Array.from({ length: Math.max(0, count) }), startsUnderWay, startOne);
     left -= Math.max(0, count);
     if (perSecond !== Number.POSITIVE_INFINITY) await sleep(1_000 / perSecond);
     else if (count < 1) await sleep(AGAIN_MS);

@@ -6,8 +6,8 @@ import { newWebhookSecret } from '../../src/secrets/keys.ts';
 import { benchRecord } from '../backlog.ts';
 import { serve } from './serve.ts';
 
-/** As many requests as batches have under way. */
-const AT_ONCE = 256;
+/** As many requests as a worker has under way at most. */
+const AT_ONCE = 200;
 
 const sender = createSender({ timeoutMs: 15_000, allowCidrs: ['127.0.0.0/8'], version: 'bench' });
 const secrets = [newWebhookSecret()];

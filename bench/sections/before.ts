@@ -1,8 +1,12 @@
-/** Latency in a calm and the cost of single workflows, compared with another checkout: each with all its own parts, in turns. */
+/**
+ * A calm, single orders, a rush and an import, compared with another checkout: each with all its own parts, in turns. The other one is of
+ * the time before WORKFLOWS, and runs as its defaults say.
+ */
 import { ratio } from '../criteria.ts';
 import { startCpuClock } from '../measure.ts';
 import { type OneProcess, startInOneProcess } from '../one-process.ts';
 import { type Line, sendFlatOut } from '../rounds.ts';
+import { MOVEMENT } from '../shop.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
 import { feel } from '../trial.ts';
@@ -11,29 +15,47 @@ import type { Bench, Section } from './section.ts';
 const PER_SECOND = 10;
 const CLIENTS = 16;
 const WARM_UP = 50;
-const PATIENCE_MS = 120_000;
-const COLUMNS = ['before', 'auto'] as const;
+const PATIENCE_MS = 3_600_000;
+/** The webhooks of an order in a rush. */
+const RUSH_WEBHOOKS = 10;
+/** The variables of each column. */
+const COLUMNS = {
+  before: { FIRST_ATTEMPTS: 'auto' },
+  all: { WORKFLOWS: 'all' },
+  undelivered: { WORKFLOWS: 'undelivered' },
+} as const;
+type Tried = keyof typeof COLUMNS;
 
 const latencyName = (percent: number) =>
   `COMMIT to first byte at ${PER_SECOND} orders per second, p${percent}, ms`;
-/** With FIRST_ATTEMPTS=each, until Temporal has all workflows. */
-const eachName = `each: orders delivered per second, ${CLIENTS} clients`;
-const eachCpuName = 'each: CPU per order and delivery, ms';
+/** The figures of each kind of load. */
+const rateName = (load: string) => `${load}: deliveries per second until the last arrival`;
+const endedName = (load: string) => `${load}: until the last workflow has ended, s`;
+const cpuName = (load: string) => `${load}: CPU of all processes per delivery until then, ms`;
+const SINGLE = `single orders, ${CLIENTS} clients`;
+const RUSH = `a rush of orders with ${RUSH_WEBHOOKS} webhooks`;
+const IMPORT = 'an import';
 
 interface Tree extends OneProcess {
-  readonly column: (typeof COLUMNS)[number];
+  readonly column: Tried;
   readonly line: Line;
 }
 
 export const before: Section = {
   name: 'before',
-  about: 'latency in a calm, and the price of a workflow each, in turns with another checkout (--before)',
+  about: 'a calm, single orders, a rush and an import, in turns with another checkout (--before)',
   criteria: [
     ratio('p50 from COMMIT over that of the other checkout', latencyName(50), [latencyName(50), 'before'], {
       most: 1,
     }),
-    ratio('each: throughput over the other checkout’s', eachName, [eachName, 'before'], { least: 1 }),
-    ratio('each: CPU over the other checkout’s', eachCpuName, [eachCpuName, 'before'], { most: 1 }),
+    ...[SINGLE, RUSH, IMPORT].map((load) =>
+      ratio(`${load}: throughput over the other checkout’s`, rateName(load), [rateName(load), 'before'], {
+        least: 1,
+      }),
+    ),
+    ratio(`${SINGLE}: CPU over the other checkout’s`, cpuName(SINGLE), [cpuName(SINGLE), 'before'], {
+      most: 1,
+    }),
   ],
   async run(bench: Bench) {
     const { before: folder, sizes } = bench;
@@ -44,41 +66,49 @@ export const before: Section = {
       seconds: sizes.steadySeconds,
       patienceMs: bench.patience(PATIENCE_MS),
     };
-    await inTurns(
-      bench,
-      await startTrees(stack, folder, 'calm', {}),
-      async ({ column, line, commitTimes }) => {
-        const { latencies } = await feel({ commitTimes }, line, pace);
-        return () => {
-          for (const percent of [50, 95, 99])
-            bench.note(latencyName(percent), column, percentile(latencies, percent));
-        };
-      },
-    );
-    const trees = await startTrees(stack, folder, 'each', { FIRST_ATTEMPTS: 'each' });
-    await inTurns(bench, trees, async (tree) => {
-      await flatOut(stack, tree, WARM_UP, bench.patience(PATIENCE_MS));
-      const { perSecond, cpuMs } = await flatOut(stack, tree, sizes.ordersEach, bench.patience(PATIENCE_MS));
+    const trees = await startTrees(bench, stack, folder);
+    await inTurns(bench, trees, async ({ column, line, commitTimes }) => {
+      const { latencies } = await feel({ commitTimes }, line, pace);
       return () => {
-        bench.note(eachName, tree.column, perSecond);
-        bench.note(eachCpuName, tree.column, cpuMs);
+        for (const percent of [50, 95, 99])
+          bench.note(latencyName(percent), column, percentile(latencies, percent));
       };
+    });
+    await inTurns(bench, trees, (tree) => {
+      const { orders } = sizes;
+      return loaded(bench, stack, tree, SINGLE, {
+        line: tree.line,
+        deliveries: orders,
+        send: () => sendFlatOut(tree.line.shop, orders, CLIENTS),
+      });
+    });
+    await inTurns(bench, trees, async (tree) => {
+      const line = await tree.openLine();
+      for (let index = 1; index < RUSH_WEBHOOKS; index += 1)
+        await line.shop.createWebhook('CREATE_ORDER', `${line.receiver.url}/prompt/${index}`);
+      const { orders } = sizes;
+      const send = () => sendFlatOut(line.shop, orders, CLIENTS);
+      return await loaded(bench, stack, tree, RUSH, { line, deliveries: orders * RUSH_WEBHOOKS, send });
+    });
+    await inTurns(bench, trees, async (tree) => {
+      const line = await tree.openLine();
+      await line.shop.createWebhook(MOVEMENT, `${line.receiver.url}/prompt/movements`);
+      const { importLines } = sizes;
+      const send = () => line.shop.importMovements(importLines);
+      return await loaded(bench, stack, tree, IMPORT, { line, deliveries: importLines, send });
     });
   },
 };
 
-async function startTrees(
-  stack: Stack,
-  folder: string,
-  name: string,
-  env: Readonly<Record<string, string>>,
-): Promise<Tree[]> {
+async function startTrees(bench: Bench, stack: Stack, folder: string): Promise<Tree[]> {
   const trees: Tree[] = [];
   // One after the other: each searches for its own free ports.
-  for (const column of COLUMNS) {
+  for (const column of ['before', ...bench.settings] as const) {
     const cwd = column === 'before' ? folder : process.cwd();
-    const tree = await startInOneProcess(stack, `${name}_${column}`, cwd, env);
-    trees.push({ ...tree, column, line: await tree.openLine() });
+    const tree = await startInOneProcess(stack, `tree_${column}`, cwd, COLUMNS[column]);
+    const line = await tree.openLine();
+    await sendFlatOut(line.shop, WARM_UP, CLIENTS);
+    trees.push({ ...tree, column, line });
   }
   return trees;
 }
@@ -97,14 +127,37 @@ async function inTurns(
   }
 }
 
-/** Orders as fast as they are accepted: how many per second are delivered and in Temporal, and the processor time of each in milliseconds. */
-async function flatOut(stack: Stack, { pid, line, allDispatched }: Tree, orders: number, patienceMs: number) {
+interface Load {
+  readonly line: Line;
+  readonly deliveries: number;
+  readonly send: () => Promise<unknown>;
+}
+
+/** Sends as fast as it is accepted: when the last delivery has arrived, when the last workflow has ended, and the processor time. */
+async function loaded(
+  bench: Bench,
+  stack: Stack,
+  { pid, column, untilWorkflowsEnded }: Tree,
+  load: string,
+  { line, deliveries, send }: Load,
+): Promise<() => void> {
+  const patienceMs = bench.patience(PATIENCE_MS);
+  // Work that an earlier turn has left must not count here.
+  await untilWorkflowsEnded(patienceMs);
+  await line.receiver.arrivalsWithin({ deliveries: 0, seconds: 0, patienceMs: 0 });
   const clock = startCpuClock(stack, { worker: pid });
   const start = performance.now();
-  await sendFlatOut(line.shop, orders, CLIENTS);
-  await line.receiver.arrivalsWithin({ deliveries: orders, seconds: 0, patienceMs });
-  await allDispatched(patienceMs);
-  const seconds = (performance.now() - start) / 1000;
+  const seconds = () => (performance.now() - start) / 1_000;
+  await send();
+  await line.receiver.arrivals(deliveries, patienceMs);
+  const arrived = seconds();
+  await untilWorkflowsEnded(patienceMs);
+  const ended = seconds();
   const { all = Number.NaN } = await clock.stop();
-  return { perSecond: orders / seconds, cpuMs: all / orders };
+  bench.say(`${load}, ${column}: arrived after ${arrived.toFixed(1)} s, ended after ${ended.toFixed(1)} s`);
+  return () => {
+    bench.note(rateName(load), column, deliveries / arrived);
+    bench.note(endedName(load), column, ended);
+    bench.note(cpuName(load), column, all / deliveries);
+  };
 }

@@ -73,7 +73,7 @@ export const calm: Section = {
       await inOneProcess(bench, whole, wholeLine);
       for (const setting of bench.settings) {
         const metricsPort = await freePort();
-        await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting, METRICS_PORT: String(metricsPort) } });
+        await stack.startWorkers({ env: { WORKFLOWS: setting, METRICS_PORT: String(metricsPort) } });
         await firstDelivery(line);
         const easy = {
           perSecond: EASY_PER_SECOND,
@@ -96,7 +96,7 @@ export const calm: Section = {
         for (const percent of PERCENTS)
           bench.note(easyName(percent), setting, percentile(fromRequest, percent));
         bench.note(answerName, setting, percentile(answers, 50));
-        const orders = setting === 'each' ? sizes.ordersEach : sizes.orders;
+        const { orders } = sizes;
         const flatOut = (count: number) =>
           flatOutRound(stack, line, {
             orders: count,
@@ -143,8 +143,8 @@ async function inOneProcess({ sizes, patience, note }: Bench, whole: OneProcess,
   };
   await feel(whole, line, { ...pace, seconds: Math.min(5, pace.seconds) });
   const { fromRequest, answers } = await feel(whole, line, pace);
-  for (const percent of PERCENTS) note(wholeName(percent), 'auto', percentile(fromRequest, percent));
-  note(wholeAnswerName, 'auto', percentile(answers, 50));
+  for (const percent of PERCENTS) note(wholeName(percent), 'all', percentile(fromRequest, percent));
+  note(wholeAnswerName, 'all', percentile(answers, 50));
 }
 
 /** Temporal alone, at an easy pace. */

@@ -41,19 +41,20 @@ function beside(name: string, controls: readonly Control[]): Scenario {
 
 const scenarios: readonly Scenario[] = [
   {
-    controls: ['batches'],
+    controls: ['calm', 'worth a claim'],
     figure: 'a backlog drains, deliveries per second',
     worse: 'less',
     async measure(bench, stack, setting) {
-      await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
-      const deliveries = bench.sizes.backlogEach;
+      await stack.startWorkers({ env: { WORKFLOWS: setting } });
+      const deliveries = bench.sizes.backlogGrown;
       const warmUp = Math.min(deliveries, WARM_UP);
       const patienceMs = bench.patience(PATIENCE_MS);
       return (await drain(stack, { deliveries, warmUp, shape: allPrompt, patienceMs })).perSecond;
     },
   },
   beside('many webhooks that never answer', ['webhook limit', 'claim ahead']),
-  beside('writes and an import, delivered at once', ['dispatch window', 'few beside a burst', 'ranks']),
+  beside('many webhooks that fail after almost two seconds', ['slow receivers']),
+  beside('writes and an import, delivered at once', ['in flight', 'ranks']),
   beside('a webhook switched off with many open deliveries', ['pace']),
 ];
 

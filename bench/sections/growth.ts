@@ -25,7 +25,7 @@ export const growth: Section = {
     const stack = await bench.stack();
     const setting = mainSetting(bench);
     const filling = await createFilling(stack.sql, bench.say);
-    await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
+    await stack.startWorkers({ env: { WORKFLOWS: setting } });
     await measure(bench, stack, setting, none);
     const { stored } = bench.sizes;
     for (const [index, count] of stored.entries()) {
@@ -38,8 +38,7 @@ export const growth: Section = {
 
 async function measure(bench: Bench, stack: Stack, setting: Setting, stored: string): Promise<void> {
   for (let run = 0; run < bench.runs; run += 1) {
-    const { backlogGrown, backlogEach } = bench.sizes;
-    const deliveries = setting === 'each' ? backlogEach : backlogGrown;
+    const deliveries = bench.sizes.backlogGrown;
     const { perSecond, cpu } = await drain(stack, {
       deliveries,
       warmUp: Math.ceil(deliveries / 10),

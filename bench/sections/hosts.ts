@@ -32,7 +32,7 @@ export const hosts: Section = {
     const setting = mainSetting(bench);
     for (let run = 0; run < bench.runs; run += 1) {
       const stack = await bench.stack();
-      await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
+      await stack.startWorkers({ env: { WORKFLOWS: setting } });
       const warm = await openLine(stack);
       await firstDelivery(warm);
 

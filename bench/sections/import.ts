@@ -36,7 +36,7 @@ export const importing: Section = {
         await shop.importMovements(Math.ceil(importLines / 20));
         await alone(bench, stack, shop, setting);
         await shop.deleteWebhook(webhook);
-        await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
+        await stack.startWorkers({ env: { WORKFLOWS: setting } });
         await untilCanceled(bench, stack, webhook);
         await delivered(bench, stack, setting);
         await stack.stopWorkers();

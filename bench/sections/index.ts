@@ -11,6 +11,7 @@ import { order } from './ordering.ts';
 import { pooler } from './pooler.ts';
 import { receivers } from './receivers.ts';
 import { recovery } from './recovery.ts';
+import { restart } from './restart.ts';
 import { rush } from './rush.ts';
 import type { Section } from './section.ts';
 
@@ -24,6 +25,7 @@ export const sections: readonly Section[] = [
   hosts,
   order,
   recovery,
+  restart,
   growth,
   memory,
   pooler,

@@ -9,6 +9,7 @@ import { firstDelivery, openLine } from '../rounds.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
 import { feel } from '../trial.ts';
+import { databaseKib } from '../workflows.ts';
 import { type Bench, mainSetting, type Section } from './section.ts';
 
 const HEAP_MB = 512;
@@ -35,7 +36,7 @@ export const memory: Section = {
     const stack = await bench.stack();
     await stack.startWorkers({
       env: {
-        FIRST_ATTEMPTS: setting,
+        WORKFLOWS: setting,
         RETRY_INITIAL_INTERVAL: FIRST_WAIT,
         NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
       },
@@ -49,6 +50,7 @@ export const memory: Section = {
     const worker = () => residentMiB(stack.processes().worker ?? 0);
     const engine = () => residentMiB(stack.processes().temporal ?? 0);
     const [workerBefore, engineBefore] = [worker(), engine()];
+    const kibBefore = await databaseKib(stack.temporalFile);
 
     const receiver = await stack.startReceiver();
     const shape = { webhooks: WEBHOOKS, slow: 0, failing: 100 };
@@ -57,13 +59,17 @@ export const memory: Section = {
     await backlog.release();
     backlog.wake();
     const started = performance.now();
-    const withWorkflow = await untilOpen(bench, stack);
+    await untilOpen(bench, stack);
     bench.note('open deliveries', setting, sizes.open);
-    bench.note('  with a workflow of their own', setting, withWorkflow);
     bench.note('  opened per second', setting, (sizes.open / (performance.now() - started)) * 1000);
     const perOpen = (now: number, then: number) => ((now - then) * 1024) / sizes.open;
     bench.note('  KiB per open delivery, worker', setting, perOpen(worker(), workerBefore));
     bench.note('  KiB per open delivery, Temporal', setting, perOpen(engine(), engineBefore));
+    bench.note(
+      '  KiB per open delivery, Temporal’s database',
+      setting,
+      ((await databaseKib(stack.temporalFile)) - kibBefore) / sizes.open,
+    );
     bench.note('worker, MiB', setting, worker());
     const beside = await feel(stack, line, pace);
     bench.note(freshName, setting, percentile(beside.latencies, 99));
@@ -73,18 +79,15 @@ export const memory: Section = {
 };
 
 /**
- * Waits until each has failed once. Deliveries attempted in a batch are then in the outbox until they are nearly due; all others have
- * their workflows.
- * @returns how many have a workflow
+ * Waits until each has failed once and has its workflow.
  */
-async function untilOpen(bench: Bench, { sql, endedWorkers }: Stack): Promise<number> {
+async function untilOpen(bench: Bench, { sql, endedWorkers }: Stack): Promise<void> {
   const end = Date.now() + bench.patience(PATIENCE_MS);
   for (let round = 0; Date.now() < end; round += 1, await sleep(POLL_MS)) {
-    const [row] = await sql<{ left: number; withWorkflow: number }[]>`
-      select count(*) filter (where attempts_made = 0)::int as left,
-        count(*) filter (where attempts_made > 0 and dispatched_at is not null)::int as with_workflow
+    const [row] = await sql<{ left: number }[]>`
+      select count(*) filter (where attempts_made = 0 or dispatched_at is null)::int as left
       from deliveries where state in ('pending', 'retrying')`;
-    if (row?.left === 0) return row.withWorkflow;
+    if (row?.left === 0) return;
     if (round % 30 === 0) bench.say(`${row?.left} still to be opened …`);
     if (endedWorkers() > 0) throw new Error('The worker has ended.');
   }

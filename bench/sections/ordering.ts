@@ -46,7 +46,7 @@ export const order: Section = {
       (place): Criterion => ({
         title: `p50 in a calm with an order, less that without, ms (${place})`,
         bound: { most: 2 },
-        value: (of) => of(calmName('record', place), 'auto') - of(calmName('none', place), 'auto'),
+        value: (of) => of(calmName('record', place), 'all') - of(calmName('none', place), 'all'),
       }),
     ),
     ratio('a backlog in order: throughput over that without', rushName('record'), rushName('none'), {
@@ -68,9 +68,9 @@ export const order: Section = {
     const whole = await startInOneProcess(stack, 'whole');
     const wholeLines = { none: await whole.openLine('none'), record: await whole.openLine('record') };
     for (let run = 0; run < bench.runs; run += 1) {
-      await calm(bench, whole, wholeLines, 'auto', 'one process');
+      await calm(bench, whole, wholeLines, 'all', 'one process');
       for (const setting of bench.settings) {
-        await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
+        await stack.startWorkers({ env: { WORKFLOWS: setting } });
         const lines = {
           none: await openLine(stack, await stack.startReceiver(), 'none'),
           record: await openLine(stack, await stack.startReceiver(), 'record'),
@@ -109,7 +109,7 @@ async function calm(
 }
 
 async function rushes(bench: Bench, stack: Stack, setting: Setting): Promise<void> {
-  const records = setting === 'each' ? bench.sizes.recordsEach : bench.sizes.records;
+  const { records } = bench.sizes;
   const events = records * EVENTS_OF_EACH;
   // Warms compilers, caches and connections.
   await drain(bench, stack, {

@@ -29,7 +29,7 @@ export const pooler: Section = {
     for (let run = 0; run < bench.runs; run += 1) {
       for (const column of [setting, 'pooler'] as const) {
         const stack = await bench.stack({ pooler: column === 'pooler' });
-        await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
+        await stack.startWorkers({ env: { WORKFLOWS: setting } });
         const line = await openLine(stack);
         await firstDelivery(line);
         const pace = { perSecond: PER_SECOND, patienceMs: bench.patience(PATIENCE_MS) };

@@ -1,7 +1,7 @@
-/** A backlog that drains in batches while some of the receivers are slow, and while some fail. */
+/** A backlog that drains while some of the receivers are slow, and while some fail. */
 import { ratio } from '../criteria.ts';
 import { allPrompt, drain, worst } from '../drain.ts';
-import { type Bench, rushSetting, type Section } from './section.ts';
+import { type Bench, mainSetting, type Section } from './section.ts';
 
 const PATIENCE_MS = 3_600_000;
 /** Drained first, so that compilers, caches and connections are warm. */
@@ -15,23 +15,15 @@ const failingName = '5 % of the receivers fail: per second';
 
 export const receivers: Section = {
   name: 'receivers',
-  about: 'a backlog that drains in batches, with slow and with failing receivers',
+  about: 'a backlog that drains, with slow and with failing receivers',
   criteria: [
-    ratio('batch: throughput with 2 % slow over that without', [slowName, 'batch'], [promptName, 'batch'], {
-      least: 0.5,
-    }),
-    ratio(
-      'batch: throughput with 5 % failing over that without',
-      [failingName, 'batch'],
-      [promptName, 'batch'],
-      { least: 1 / 3 },
-    ),
+    ratio('throughput with 2 % slow over that without', slowName, promptName, { least: 0.5 }),
+    ratio('throughput with 5 % failing over that without', failingName, promptName, { least: 1 / 3 }),
   ],
   async run(bench: Bench) {
-    const setting = rushSetting(bench);
-    if (setting === undefined) return;
+    const setting = mainSetting(bench);
     const stack = await bench.stack();
-    await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
+    await stack.startWorkers({ env: { WORKFLOWS: setting } });
     const deliveries = bench.sizes.backlog;
     for (let run = 0; run < bench.runs; run += 1) {
       const order = { deliveries, warmUp: 0, patienceMs: bench.patience(PATIENCE_MS) };

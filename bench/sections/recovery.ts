@@ -56,7 +56,7 @@ export const recovery: Section = {
 
 async function trial(bench: Bench, setting: Setting): Promise<void> {
   const stack = await bench.stack();
-  await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
+  await stack.startWorkers({ env: { WORKFLOWS: setting } });
   const line = await openLine(stack);
   const { shop, receiver } = line;
   await firstDelivery(line);

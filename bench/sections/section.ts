@@ -6,8 +6,8 @@ import type { Column } from '../sheet.ts';
 import type { Sizes } from '../sizes.ts';
 import type { Stack } from '../stack.ts';
 
-/** A setting of `FIRST_ATTEMPTS`. */
-export const settings = ['each', 'auto', 'batch'] as const;
+/** The settings of `WORKFLOWS`. */
+export const settings = ['all', 'undelivered'] as const;
 /** A value of {@link settings}. */
 export type Setting = (typeof settings)[number];
 
@@ -45,9 +45,5 @@ export interface Section {
 
 /** If only one setting is of interest: the default one, if it was requested. */
 export function mainSetting({ settings: asked }: Bench): Setting {
-  return asked.includes('auto') ? 'auto' : (asked[0] ?? 'auto');
+  return asked.includes('all') ? 'all' : (asked[0] ?? 'all');
 }
-
-/** If only batch mode is of interest: a setting that has it, if one was requested. */
-export const rushSetting = ({ settings: asked }: Bench): Setting | undefined =>
-  (['batch', 'auto'] as const).find((setting) => asked.includes(setting));
