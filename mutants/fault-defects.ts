@@ -17,9 +17,9 @@ export const faultDefects: readonly FaultDefect[] = [
     group: 'kill',
     fault: 'worker killed',
     file: 'src/db/webhooks/attempts.ts',
-    text: 'set window_started_at = coalesce(d.window_started_at, begun.started_at)\n',
+    text: 'set window_started_at = coalesce(d.window_started_at, begun.started_at),\n',
     replacement:
-      'set window_started_at = coalesce(d.window_started_at, begun.started_at), attempts_made = d.attempts_made + 1\n',
+      'set window_started_at = coalesce(d.window_started_at, begun.started_at), attempts_made = d.attempts_made + 1,\n',
     noticed: 'An attempt whose worker was killed counts as failed, and a delivery with it.',
   },
   {
@@ -122,8 +122,8 @@ export const faultDefects: readonly FaultDefect[] = [
     group: 'order',
     fault: 'in order: worker killed',
     file: 'src/db/outbox/ordering.ts',
-    text: "  where o.state in ('pending', 'retrying') and o.sequence",
-    replacement: "  where o.state in ('retrying') and o.sequence",
+    text: "where predecessor.state in ('pending', 'retrying') and",
+    replacement: "where predecessor.state in ('retrying') and",
     noticed: 'Two events of a record are at their receiver at the same time, in any order.',
   },
   {
@@ -140,8 +140,8 @@ export const faultDefects: readonly FaultDefect[] = [
     group: 'clock',
     fault: "worker's clock a minute behind",
     file: 'src/db/webhooks/attempts.ts',
-    text: 'asked.generation, clock_timestamp(), $',
-    replacement: `asked.generation, \${new Date()}::timestamptz, $`,
+    text: 'asked.generation, clock_timestamp(), asked',
+    replacement: `asked.generation, \${new Date()}::timestamptz, asked`,
     noticed: 'With a worker whose clock is behind, the window of a delivery is over before its time.',
   },
   {

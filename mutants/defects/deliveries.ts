@@ -32,7 +32,7 @@ export const deliveryDefects: readonly Defect[] = [
   },
   {
     name: 'attempt-result-not-recorded-again',
-    file: 'src/attempt/finish-attempts.ts',
+    file: 'src/attempt/finish-attempt.ts',
     text: '  for (const wait of RECORD_RETRY_WAITS_MS) {',
     replacement: '  for (const wait of RECORD_RETRY_WAITS_MS.slice(99)) {',
     noticed: 'The database away for a second: deliveries that were accepted are sent once more.',
@@ -80,8 +80,8 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'operator-hold-slips',
     file: 'src/db/webhooks/attempts.ts',
-    text: "('pending', 'retrying') and d.operator_stop is null and ",
-    replacement: "('pending', 'retrying') and ",
+    text: "in ('pending', 'retrying') and d.operator_stop is null\n",
+    replacement: "in ('pending', 'retrying')\n",
     noticed: 'A request leaves after an operator was told that none does.',
     caughtBy: [
       {
@@ -204,8 +204,8 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'order-lost-at-a-claim',
     file: 'src/db/outbox/ordering.ts',
-    text: `not w.active or exists (select \${predecessors(sql)}) or (`,
-    replacement: 'not w.active or (',
+    text: `not \${w}.active or exists (select \${predecessors(sql, place)})\n      or (`,
+    replacement: `not \${w}.active\n      or (`,
     noticed: 'Two events of a record are at their receiver at the same time.',
     caughtBy: [
       {

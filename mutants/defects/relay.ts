@@ -24,9 +24,9 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'background-calls-without-a-pause',
-    file: 'src/relay/deliveries.ts',
-    text: 'if (background) return options.tickMs;',
-    replacement: "if (background) return 'more';",
+    file: 'src/relay/workflows.ts',
+    text: "return more ? options.tickMs : 'idle';",
+    replacement: "return more ? 'more' : 'idle';",
     noticed: 'Thousands of workflows that are owed after an outage keep everybody else waiting.',
     caughtBy: [{ file: 'test/db/background-pace.test.ts', tests: ['workflows that are owed'] }],
   },
@@ -37,7 +37,7 @@ export const relayDefects: readonly Defect[] = [
     replacement: 'd.claimed_until is null',
     noticed: 'What a relay had claimed when it was killed is never delivered.',
     caughtBy: claims(
-      'leases what is claimed is nobody else’s until the lease is over, and belongs to its batch for good',
+      'leases what is claimed is nobody else’s until the lease is over, and then under another mark',
     ),
   },
   {

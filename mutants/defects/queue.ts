@@ -1,0 +1,170 @@
+/** The queue: its plan after an attempt, its claims, and the workflows that it owes. */
+import type { Defect } from '../defect.ts';
+
+const plan = (...tests: string[]) => [{ file: 'test/db/queue-plan.test.ts', tests }];
+const marks = (...tests: string[]) => [{ file: 'test/db/claim-marks.test.ts', tests }];
+const pending = (...tests: string[]) => [{ file: 'test/db/pending-workflows.test.ts', tests }];
+const ATTEMPTS = 'src/db/webhooks/attempts.ts';
+const RELEASE = 'src/db/outbox/release.ts';
+const PENDING = 'src/db/outbox/pending-workflows.ts';
+
+export const queueDefects: readonly Defect[] = [
+  {
+    name: 'plan-ignores-the-claim',
+    file: ATTEMPTS,
+    text: `d.claim_id = f."claimId"`,
+    replacement: `d.claim_id is distinct from d.id`,
+    noticed:
+      'A worker that stood still for a while takes away what another one has under way: it is sent twice.',
+    caughtBy: plan(
+      'one that was claimed by another process meanwhile and was accepted has its result; where it waits, and for whom, is the business of the other',
+      'one that was claimed by another process meanwhile and failed has its result; where it waits, and for whom, is the business of the other',
+    ),
+  },
+  {
+    name: 'retry-before-its-time',
+    file: ATTEMPTS,
+    text: `and \${soon} then f.next else now() end`,
+    replacement: `and \${soon} then now() else now() end`,
+    noticed: 'A receiver that fails in a burst gets all its attempts at once.',
+    caughtBy: plan('one that failed is never claimed before the time of its retry, and then with its count'),
+  },
+  {
+    name: 'records-failures-of-its-predecessor',
+    file: ATTEMPTS,
+    text: ' and a.owner = r.owner',
+    replacement: '',
+    noticed:
+      'The failure of a worker that was given up counts, while another one has the same attempt under way.',
+    caughtBy: [
+      {
+        file: 'test/db/attempt-ownership.test.ts',
+        tests: [
+          'a process that comes back with a failure finds its attempt taken; a success counts all the same',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'claims-of-others-ended',
+    file: RELEASE,
+    text: ` and d.claim_id = any(\${marks}::uuid[])`,
+    replacement: ` and (\${marks}::uuid[] is not null)`,
+    noticed: 'A worker that comes to again gives back what another one has claimed since.',
+    caughtBy: marks(
+      'giveBack does nothing to what another process has claimed since',
+      'deferClaimed does nothing to what another process has claimed since',
+      'requeue does nothing to what another process has claimed since',
+      'renewClaims does nothing to what another process has claimed since',
+    ),
+  },
+  {
+    name: 'deferred-retry-without-a-time',
+    file: RELEASE,
+    text: `and d.next_attempt_at is not null then \${until} end`,
+    replacement: `and d.next_attempt_at is null then \${until} end`,
+    noticed:
+      'A retry that found its receiver full counts as the last one: the delivery fails after a few attempts.',
+    caughtBy: marks('what is deferred as a retry has a time for its next attempt all the while'),
+  },
+  {
+    name: 'refused-statement-not-repeated',
+    file: 'src/db/grouped.ts',
+    text: 'if (items.length === 1 || !(error instanceof postgres.PostgresError)) throw error;',
+    replacement: 'if (items.length > 0 || !(error instanceof postgres.PostgresError)) throw error;',
+    noticed: 'One broken value fails the attempts of all that share its statement.',
+    caughtBy: [
+      {
+        file: 'test/unit/grouped.test.ts',
+        tests: [
+          'a statement that fails because the server refused it is repeated for each item alone: a bad one fails for itself',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'workflow-leaves-it-in-the-queue',
+    file: ATTEMPTS,
+    text: `    update deliveries set dispatched_at = clock_timestamp(), claimed_until = null, claim_id = null
+    where id = \${deliveryId} and dispatched_at is null\``,
+    replacement: `    update deliveries set dispatched_at = null, claimed_until = null, claim_id = null
+    where id = \${deliveryId} and dispatched_at is null\``,
+    noticed:
+      'Whoever starts a workflow and dies leaves its delivery to two: the queue and the workflow retry it.',
+    caughtBy: plan('what its workflow has by now is in no queue'),
+  },
+  {
+    name: 'workflows-at-once-in-a-burst',
+    file: 'src/relay/in-flight.ts',
+    text: "precedence.isEmpty('fresh') && precedence.isEmpty('bulk') && starts.hasRoom()",
+    replacement: 'starts.hasRoom() || !starts.hasRoom()',
+    noticed: 'In a burst Temporal takes the processor from the attempts.',
+    caughtBy: [
+      {
+        file: 'test/workflow/burst.test.ts',
+        tests: ['each delivery is attempted without a workflow, and then gets its own with the result'],
+      },
+    ],
+  },
+  {
+    name: 'undelivered-without-a-workflow',
+    file: 'src/relay/in-flight.ts',
+    text: "return delivered && attemptsMade === 0 && deps.workflows === 'undelivered' ? 'none' : 'pending';",
+    replacement: "return attemptsMade === 0 && deps.workflows === 'undelivered' ? 'none' : 'pending';",
+    noticed: 'With WORKFLOWS=undelivered a delivery that failed in a burst is never attempted again.',
+    caughtBy: [
+      {
+        file: 'test/workflow/burst.test.ts',
+        tests: [
+          'WORKFLOWS=undelivered: those accepted at their first attempt get no workflow, and one that failed gets one',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'retries-wait-for-temporal',
+    file: PENDING,
+    text: `    where d.class = \${CLASS.undelivered} and`,
+    replacement: `    where d.class = \${CLASS.ordered} and`,
+    noticed: 'While Temporal is away, no attempt is made that is due in more than a minute.',
+    caughtBy: pending(
+      'a retry that is due while its delivery still waits for its workflow is made from the queue at its time: in some seconds',
+    ),
+  },
+  {
+    name: 'delivered-ones-not-limited',
+    file: PENDING,
+    text: `- \${MOST_WAITING}`,
+    replacement: `- 100 * \${MOST_WAITING}`,
+    noticed: 'After a long import Temporal is busy with its workflows for hours.',
+    caughtBy: pending(
+      'of delivered ones that wait for their workflow beyond that the oldest of the e-shop with most of them go without one, and are counted',
+    ),
+  },
+  {
+    name: 'delivered-ones-not-counted',
+    file: PENDING,
+    text: 'settings.value::bigint + excluded.value::bigint',
+    replacement: 'settings.value::bigint',
+    noticed: 'Nobody learns how many deliveries got no workflow.',
+    caughtBy: pending(
+      'of delivered ones that wait for their workflow beyond that the oldest of the e-shop with most of them go without one, and are counted',
+    ),
+  },
+  {
+    name: 'a-wait-behind-others-is-an-outage',
+    file: 'src/attempt/decisions.ts',
+    text: ' ?? 0) - claimingMs);',
+    replacement: ' ?? 0) - Math.min(0, claimingMs));',
+    noticed: 'What waits in a burst has its next waits shortened, and its window counts as lost by us.',
+    caughtBy: [
+      {
+        file: 'test/unit/attempt/decisions.test.ts',
+        tests: [
+          'time that was lost it waited for a minute, and its process has been claiming all of the time: none',
+          'time that was lost it waited for a minute, and its process has been claiming since half of it: the half before',
+        ],
+      },
+    ],
+  },
+];
