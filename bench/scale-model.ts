@@ -42,10 +42,10 @@ export const thousandfold: Load = {
 export const MEASURED = {
   /** An order over the API. At 946 accepted and delivered per second, two cores had 1.5 ms for each, clients included; split 2 to 1. */
   accept: { api: 1, postgres: 0.5, temporal: 0, worker: 0 },
-  /** A first attempt in a batch. */
-  batch: { api: 0, postgres: 0.2, temporal: 0.09, worker: 0.28 },
-  /** A delivery with its own workflow. A retry is assumed to cost as much. */
-  each: { api: 0, postgres: 2.5, temporal: 24, worker: 11.9 },
+  /** An attempt from the queue. */
+  attempt: { api: 0, postgres: 0.2, temporal: 0.09, worker: 0.28 },
+  /** A delivery with its workflow, with WORKFLOWS=undelivered one that was not accepted at once. A retry is assumed to cost as much. */
+  workflow: { api: 0, postgres: 2.5, temporal: 24, worker: 11.9 },
   /** Bytes stored per delivery, including its event, attempt and indexes, and Temporal's history while it is kept. */
   bytes: 3_200,
 } as const;
@@ -62,8 +62,6 @@ export const ASSUMED = {
   /** The writes of a workflow with one attempt, and those a shard should make per second: one at a time, 5 ms each, a tenth of that. */
   writesPerWorkflow: 8,
   writesPerShard: 20,
-  /** The most batch workflows that a cell starts per second. */
-  batchesPerSecond: 1_000 / 150,
   /** The price, in any currency, of a core for an hour and of a GiB for a month. */
   coreHour: 0.04,
   gibMonth: 0.1,
@@ -109,9 +107,9 @@ export function scaleOf(load: Load): Scale {
   const { events, deliveriesPerEvent, peak, failing, retries, retentionDays } = load;
   const deliveriesPerSecond = events * deliveriesPerEvent;
   const retriesOfEach = failing * retries;
-  const { accept, batch, each } = MEASURED;
+  const { accept, attempt, workflow } = MEASURED;
   const cpuOf = (part: (typeof PARTS)[number]) =>
-    accept[part] / deliveriesPerEvent + batch[part] + retriesOfEach * each[part];
+    accept[part] / deliveriesPerEvent + attempt[part] + retriesOfEach * workflow[part];
   const cpu = Object.fromEntries(PARTS.map((part) => [part, cpuOf(part)])) as Scale['cpu'];
   // A partition is dropped once all of it is older: at most a week later.
   const keptDays = retentionDays + 7;
@@ -126,8 +124,7 @@ export function scaleOf(load: Load): Scale {
   ) as Scale['cell']['cores'];
   const processes = 2 * Math.ceil(Math.max(1, (cores.api + cores.worker) / 2 / ASSUMED.coresPerProcess));
   const deliveriesAtPeak = (deliveriesPerSecond * peak) / cells;
-  const temporalWrites =
-    ASSUMED.writesPerWorkflow * (deliveriesAtPeak * retriesOfEach + ASSUMED.batchesPerSecond);
+  const temporalWrites = ASSUMED.writesPerWorkflow * deliveriesAtPeak * retriesOfEach;
   const coreHours = (PARTS.reduce((sum, part) => sum + cpu[part], 0) * 1_000_000) / 3_600_000;
   const gibMonths = ((MEASURED.bytes * 1_000_000) / GIB) * ((keptDays * 24) / HOURS_OF_A_MONTH);
   return {
