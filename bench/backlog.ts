@@ -11,7 +11,7 @@ import type { Ordering } from '../src/domain/webhook.ts';
 import { createKeys, newWebhookSecret } from '../src/secrets/keys.ts';
 import { sealing } from '../src/secrets/static-headers.ts';
 import { testWebhook } from '../test/support/test-webhook.ts';
-import { ordinaryOrder } from './ordering.ts';
+import { ordinaryOrder } from './order.ts';
 
 /** Deliveries that wait for their release. */
 export interface Backlog {

@@ -5,7 +5,7 @@ import { Agent } from 'undici';
 import * as v from 'valibot';
 import type { EshopCredentials } from '../src/app/accounts.ts';
 import type { Ordering } from '../src/domain/webhook.ts';
-import { ordinaryOrder } from './ordering.ts';
+import { ordinaryOrder } from './order.ts';
 
 const loginSchema = v.object({ data: v.object({ token: v.string() }) });
 const webhookSchema = v.object({ data: v.object({ id: v.number() }) });

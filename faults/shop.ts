@@ -3,7 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
-import { ordinaryOrder } from '../bench/ordering.ts';
+import { ordinaryOrder } from '../bench/order.ts';
 import { createEshopWithUsers } from '../src/app/accounts.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { EventType } from '../src/domain/event-types.ts';

@@ -49,15 +49,7 @@ const entries = filesOf(root, 'src').flatMap((file) => {
 
 /** The imports of everything besides the modules of `src/`. All arrows are compared: none is missing or superfluous. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
-  activities: [
-    'src/attempt',
-    'src/db',
-    'src/domain',
-    'src/mail',
-    'src/retention',
-    'src/traces',
-    'workflows',
-  ],
+  activities: ['src/attempt', 'src/db', 'src/domain', 'src/mail', 'src/retention', 'src/traces', 'workflows'],
   bench: [
     'src/app',
     'src/attempt',
