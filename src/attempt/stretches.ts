@@ -3,7 +3,7 @@ import type { BegunAttempt, DeliveryForAttempt } from '../db/webhooks/attempts.t
 import { latenessMs } from './lateness.ts';
 
 /**
- * `queue`: until a process has the delivery in hand, or its batch has begun; `prepare`: reading it, its permit, its request; `begin`:
+ * `queue`: until a process attempts the delivery; `prepare`: reading it, its permit, its request; `begin`:
  * the number of the attempt; `send`: name, connection, TLS, until the first byte leaves.
  */
 export const stretches = ['queue', 'prepare', 'begin', 'send'] as const;

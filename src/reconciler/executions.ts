@@ -49,7 +49,7 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
 
   /** The workflows that meet a condition. */
   async function* list(condition: string) {
-    const query = `WorkflowType IN ('deliverEvent', 'deliverBatch', 'recoverWebhook') AND TaskQueue = '${queue}' AND ${condition}`;
+    const query = `WorkflowType IN ('deliverEvent', 'recoverWebhook') AND TaskQueue = '${queue}' AND ${condition}`;
     let nextPageToken: Uint8Array = new Uint8Array();
     do {
       const page = await within(() =>
