@@ -4,7 +4,14 @@ import { expect, type TestContext, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { keepOrdering, settleOrdering } from '../../src/db/outbox/keep-ordering.ts';
-import { CLASS } from '../../src/db/outbox/outbox.ts';
+import { CLASS, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
+import {
+  deferClaimed,
+  giveBack,
+  postponeRefused,
+  renewClaims,
+  requeue,
+} from '../../src/db/outbox/release.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { listPartitions } from '../../src/db/retention/partitions.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
@@ -40,6 +47,24 @@ test.for([false, true])(
     expect(loaded.result.size).toBe(PAGE);
     expect(loaded.fetched).toBeGreaterThanOrEqual(PAGE);
     expect(loaded.fetched).toBeLessThan(5 * PAGE);
+    const others = result.deliveries.slice(PAGE);
+    const statements: readonly ((tx: Transaction, some: readonly QueuedDelivery[]) => Promise<void>)[] = [
+      renewClaims,
+      postponeRefused,
+      giveBack,
+      deferClaimed,
+      (tx, some) =>
+        requeue(
+          tx,
+          some.map((each) => ({ ...each, needsWorkflow: false })),
+        ),
+    ];
+    for (const [nth, statement] of statements.entries()) {
+      const some = others.slice(nth * PAGE, (nth + 1) * PAGE);
+      const { fetched } = await counting(sql, (tx) => statement(tx, some));
+      expect(fetched).toBeGreaterThanOrEqual(PAGE);
+      expect(fetched).toBeLessThan(5 * PAGE);
+    }
     const begun = await counting(sql, (tx) => beginAttempts(tx, wanted));
     expect(begun.result.size).toBe(PAGE);
     // Once to begin it and once to start its window, not again for each of the webhooks.
@@ -89,8 +114,10 @@ test('where 5,000 deliveries wait for their order, the next one of a record is f
   await sql`update webhooks set ordering = 'record' where id = ${webhookId}`;
   const ids = Array.from({ length: RECORDS * (BEHIND + 1) }, () => uuidv7());
   await sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, state, class, dispatched_at, next_attempt_at)
-    select id, gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', (n % ${RECORDS})::text, 1 + n / ${RECORDS},
+    insert into deliveries
+      (id, event_id, eshop_id, webhook_id, event_type, entity_id, ordering_key, sequence, state, class, dispatched_at, next_attempt_at)
+    select id, gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', (n % ${RECORDS})::text, 'record ' || n % ${RECORDS},
+      1 + n / ${RECORDS},
       case when n < ${RECORDS} then 'retrying' else 'pending' end,
       case when n < ${RECORDS} then ${CLASS.fresh}::int else ${CLASS.ordered}::int end,
       case when n < ${RECORDS} then now() end, case when n < ${RECORDS} then now() end

@@ -6,7 +6,7 @@
  */
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
-import { anyOf } from '../ids.ts';
+import { anyOf, checked } from '../ids.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { notifierOf } from './notify.ts';
 import { keepsOrdering, placeOf, predecessors, successors, untouched, waits } from './ordering.ts';
@@ -34,7 +34,8 @@ export async function keepOrdering(
   const aside = await sql<{ id: string }[]>`
     update deliveries d set class = ${CLASS.ordered}, claimed_until = null, claim_id = null
     from webhooks w
-    where ${anyOf(sql, sql`d.id`, ids)} and w.id = d.webhook_id and ${untouched(sql, 'd')} and d.dispatched_at is null
+    where ${anyOf(sql, sql`d.id`, ids)} and w.id = d.webhook_id
+      and ${checked(sql, sql`${untouched(sql, 'd')} and d.dispatched_at is null`)}
       and ${keepsOrdering(sql, 'w')} and d.ordering_key is not null and d.operator_stop is distinct from 'giveUp'
       and (not w.active or exists (select ${predecessors(sql, placeOf(sql, 'd', 'w'))}))
     returning d.id`;
@@ -105,7 +106,7 @@ async function settleRecords(
   const notifier = notifierOf(sql);
   const waiting = waitingOf(sql, records);
   const place = placeOf(sql, 'd', 'w');
-  if (replaced) await supersede(sql, waiting, (alias) => waits(sql, alias));
+  if (replaced) await supersede(sql, waiting, (alias) => checked(sql, waits(sql, alias)));
   const putBack = await sql<(QueuedDelivery & { readonly claimed: boolean })[]>`
     update deliveries d set due_at = now(),
       -- Where it took over failed attempts, neither an import nor a pause of the recovery may delay the next one.
@@ -128,7 +129,7 @@ async function settleRecords(
         from ${waiting} join webhooks w on w.id = d.webhook_id
         where ${waits(sql, 'd')} and (w.active or w.deleted_at is not null)) each
       order by each.webhook_id, each.ordering_key, each.alone, each.sequence))
-      and ${waits(sql, 'd')} and (not ${keepsOrdering(sql, 'w')} or not exists (select ${predecessors(sql, place)}))
+      and ${checked(sql, waits(sql, 'd'))} and (not ${keepsOrdering(sql, 'w')} or not exists (select ${predecessors(sql, place)}))
     returning ${queuedColumns(sql, 'd')}, false as is_blocked, d.claimed_until is not null as claimed`;
   const taken = putBack.flatMap(({ claimed, ...delivery }) => (claimed ? [delivery] : []));
   notifier.notify(putBack.length > taken.length ? ['fresh', 'bulk', 'recovered'] : [], taken);
@@ -174,7 +175,8 @@ async function supersede(
       cross join lateral (
         select successor.id ${successors(sql, placeOf(sql, 'd', 'w'))} order by successor.sequence desc limit 1) newest
       where ${which('d')} and w.ordering = 'latest' and d.operator_stop is distinct from 'giveUp') replaced
-    where old.id = replaced.id and ${which('old')} and ${untouched(sql, 'old')} and old.dispatched_at is null
+    where old.id = replaced.id and ${which('old')}
+      and ${checked(sql, sql`${untouched(sql, 'old')} and old.dispatched_at is null`)}
     returning old.id, old.event_type`;
   return reported(sql, rows);
 }

@@ -1,5 +1,5 @@
 /** How the claim on a delivery ends, or goes on. Each statement changes only rows that are still under the claim it is given. */
-import { anyOf } from '../ids.ts';
+import { anyOf, checked, within } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 import { CLASS, type ClaimedId, leaseEnd, unflushed, waitAsItIs, windowNotBegun } from './outbox.ts';
 
@@ -10,7 +10,7 @@ const REFUSED_SECONDS = 30;
 function stillClaimed(sql: Sql, claims: readonly ClaimedId[]) {
   const marks = claims.map(({ claimId }) => claimId);
   const ids = claims.map(({ id }) => id);
-  return sql`${anyOf(sql, sql`d.id`, ids)} and d.claim_id = any(${marks}::uuid[]) and d.dispatched_at is null`;
+  return sql`${anyOf(sql, sql`d.id`, ids)} and d.claim_id = any(${marks}::uuid[]) and ${checked(sql, sql`d.dispatched_at is null`)}`;
 }
 
 /** Records that Temporal has the workflows of these deliveries: the lasting guard against a second start. */
@@ -24,9 +24,11 @@ export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<
 /** Renews the lease on these claims. It waits for no row: one that is locked is being written, and is renewed the next time. */
 export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   if (claims.length === 0) return;
+  const ids = claims.map(({ id }) => id);
   await sql`
     update deliveries set claimed_until = ${leaseEnd(sql)}
-    where id = any(array(select d.id from deliveries d where ${stillClaimed(sql, claims)} for update skip locked)) and ${unflushed(sql)}`;
+    where id = any(array(select d.id from deliveries d where ${stillClaimed(sql, claims)} for update skip locked))
+      and ${within(sql, sql`id`, ids)} and ${unflushed(sql)}`;
 }
 
 /**
@@ -81,5 +83,5 @@ export async function deferClaimed(sql: Sql, claims: readonly ClaimedId[]): Prom
   await sql`
     update deliveries d set claimed_until = null, claim_id = null, due_at = ${until}, ${windowNotBegun(sql)},
       next_attempt_at = case when d.attempts_made > 0 and d.next_attempt_at is not null then ${until} end
-    where ${stillClaimed(sql, claims)} and d.state in ('pending', 'retrying')`;
+    where ${stillClaimed(sql, claims)} and ${checked(sql, sql`d.state in ('pending', 'retrying')`)}`;
 }

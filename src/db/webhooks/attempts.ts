@@ -7,7 +7,7 @@ import type { OperatorAction, OperatorStop } from '../../domain/operator-action.
 import type { SentEvent } from '../../domain/payload.ts';
 import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
 import type { Ordering } from '../../domain/webhook.ts';
-import { anyOf, within } from '../ids.ts';
+import { anyOf, checked, within } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
 import { CLASS, WAITS_IN_QUEUE_SECONDS } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
@@ -170,8 +170,8 @@ export async function beginAttempts(
       dispatched_at = case when ${leaves} then coalesce(d.dispatched_at, begun.started_at) else d.dispatched_at end,
       claimed_until = case when ${leaves} then null else d.claimed_until end
     from begun
-    where d.id = begun.delivery_id and d.operator_stop is null and d.state in ('pending', 'retrying')
-      and ${anyOf(sql, sql`d.id`, ids)}
+    where d.id = begun.delivery_id and ${anyOf(sql, sql`d.id`, ids)}
+      and ${checked(sql, sql`d.operator_stop is null and d.state in ('pending', 'retrying')`)}
     returning d.id, begun.started_at, d.window_started_at`;
   return new Map(rows.map(({ id, ...begun }) => [id, begun]));
 }
@@ -272,7 +272,8 @@ export async function recordAttempts(
         claimed_until = case when ${planned} and f.workflow <> 'start' then null else d.claimed_until end,
         claim_id = case when ${planned} and f.workflow <> 'start' then null else d.claim_id end,
         dispatched_at = case when ${planned} and f.workflow = 'none' then now() else d.dispatched_at end
-      from recorded f where d.id = f."deliveryId" and d.state in ('pending', 'retrying') and ${anyOf(sql, sql`d.id`, ids)}
+      from recorded f
+      where d.id = f."deliveryId" and ${anyOf(sql, sql`d.id`, ids)} and ${checked(sql, sql`d.state in ('pending', 'retrying')`)}
       returning d.id, d.state, d.webhook_id, f.generation, f."finishedAt" as at, f.error)
     ${inLedger(sql, records)}
     select id, state from changed`;
