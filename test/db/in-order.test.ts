@@ -63,8 +63,9 @@ test('however many records wait, the first of each goes, page by page', async ()
   const { sql } = database;
   const RECORDS = 1_203;
   await sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, sequence, class)
-    select gen_random_uuid(), gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', 'order ' || record, sequence, ${CLASS.ordered}
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, ordering_key, sequence, class)
+    select gen_random_uuid(), gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', 'order ' || record, 'record ' || record, sequence,
+      ${CLASS.ordered}
     from generate_series(1, ${RECORDS}::int) record, generate_series(1, 2) sequence`;
   await settleOrdering(sql, { eshopId: eshopId + 1 });
   expect(await sql`select from deliveries where class = ${CLASS.fresh}`).toHaveLength(0);
