@@ -44,7 +44,8 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
              count(*) filter (where class = ${CLASS.ordered})::int as in_order,
              count(distinct ordering_key) filter (where class = ${CLASS.ordered})::int as records_in_order,
              min(created_at) filter (where class = ${CLASS.ordered}) as oldest_in_order,
-             coalesce(bool_or(claimed_until > now()), false) as in_flight,
+             -- Without its mark, one that Temporal refused only waits.
+             coalesce(bool_or(claimed_until > now() and claim_id is not null), false) as in_flight,
              min(case when class in (${CLASS.retry}, ${CLASS.undelivered}) then due_at else created_at end)
                filter (where class not in (${CLASS.recovered}, ${CLASS.ordered}, ${CLASS.delivered})) as oldest
       from deliveries where dispatched_at is null),

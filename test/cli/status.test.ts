@@ -117,11 +117,16 @@ it('names what has waited for too long, unless others are under way', async () =
   expect((await status()).needs).toEqual([...late, noWorker(stack.taskQueue)]);
 
   const inFlight = await stack.fireOne('is in flight');
-  await sql`update deliveries set claimed_until = now() + interval '1 minute' where id = ${inFlight}`;
+  const postpone = (claimId: string | null) => sql`
+    update deliveries set claimed_until = now() + interval '1 minute', claim_id = ${claimId} where id = ${inFlight}`;
+  // One whose start Temporal refused is not under way.
+  await postpone(null);
+  expect((await status()).database.outbox.inFlight).toBe(false);
+  await postpone('01990000-0000-7000-8000-00000000000c');
   const meanwhile = await status();
   expect(meanwhile.database.outbox.inFlight).toBe(true);
   expect(meanwhile.needs).toEqual([late[1], noWorker(stack.taskQueue)]);
-  await sql`update deliveries set dispatched_at = now(), claimed_until = null where id = ${inFlight}`;
+  await sql`update deliveries set dispatched_at = now(), claimed_until = null, claim_id = null where id = ${inFlight}`;
 });
 
 it('names mails that are owed or refused', async () => {
