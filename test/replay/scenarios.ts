@@ -16,7 +16,6 @@ import { warningWorkflowId } from '../../workflows/warning-types.ts';
 import { accepted, attemptRecord, beginAttempt, recordAttempt } from '../support/deliveries.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
 import { insertPreOrder } from '../support/lost-workflows.ts';
-import { sampleOf, samplesOf } from '../support/metrics.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { loseMany } from '../support/recoveries.ts';
 
@@ -37,14 +36,6 @@ async function closed(stack: DeliveryStack, deliveryId: string): Promise<string>
   return stack.workflowId(deliveryId);
 }
 
-/** Waits until the relay has seen an empty queue: then a workflow is started with the result of the first attempt. */
-async function calm({ metrics, until }: DeliveryStack): Promise<void> {
-  await until('an empty queue', async () => {
-    const samples = samplesOf(await metrics.registry.metrics());
-    return (sampleOf(samples, 'waybill_relay_rounds_total', { loop: 'bulk', result: 'idle' }) ?? 0) > 0;
-  });
-}
-
 type Answer = Parameters<Receiver['respond']>[0];
 
 /** One delivery to a receiver with this answer. */
@@ -53,7 +44,7 @@ const answering =
   async (stack, receiver) => {
     receiver.respond(answer);
     await stack.createWebhook(receiver.url);
-    await calm(stack);
+    await stack.untilCalm();
     const id = await stack.fireOne('10001');
     await stack.untilBegun(id);
     return closed(stack, id);
@@ -98,7 +89,7 @@ interface Waits {
 async function waiting(stack: DeliveryStack, receiver: Receiver) {
   receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   const webhook = await stack.createWebhook(receiver.url);
-  await calm(stack);
+  await stack.untilCalm();
   const id = await stack.fireOne('10001');
   await stack.untilState(id, 'retrying');
   return { webhook, id };
@@ -419,7 +410,7 @@ export const scenarios: readonly Scenario[] = [
     async run(stack, receiver) {
       receiver.respond({ status: 503 });
       await stack.createWebhook(receiver.url);
-      await calm(stack);
+      await stack.untilCalm();
       const id = await stack.fireOne('10001');
       await stack.untilState(id, 'failed');
       await stack.workflow(id).cancel();
@@ -433,7 +424,7 @@ export const scenarios: readonly Scenario[] = [
     async run(stack, receiver) {
       receiver.respond({ status: 503 });
       await stack.createWebhook(receiver.url);
-      await calm(stack);
+      await stack.untilCalm();
       const id = await stack.fireOne('10001');
       await closed(stack, id);
       await stack.resetWorkflow(id);

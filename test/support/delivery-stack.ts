@@ -33,6 +33,7 @@ import { sealing } from '../../src/secrets/static-headers.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
 import { builtWorkflows } from './built.ts';
 import { createTestDatabase } from './database.ts';
+import { sampleOf, samplesOf } from './metrics.ts';
 import { recordEvent } from './record-event.ts';
 import { testWebhook } from './test-webhook.ts';
 import { until } from './until.ts';
@@ -140,6 +141,13 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
   let worker: RunningWorker | undefined;
   /** Lines from before it was started. */
   let loggedBefore = 0;
+  let emptyBefore = 0;
+  /** How often the relay has found no import waiting, which it looks for when nothing fresh waits. */
+  const foundEmpty = async () =>
+    sampleOf(samplesOf(await metrics.registry.metrics()), 'waybill_relay_rounds_total', {
+      loop: 'bulk',
+      result: 'idle',
+    }) ?? 0;
   const fired = new Map<string, NamedDelivery>();
   let second: RunningWorker | undefined;
 
@@ -163,6 +171,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     /** @param other overrides the stack's policy, or the workflows of this build */
     async startWorker(other: OtherWorker = {}): Promise<void> {
       loggedBefore = logged.length;
+      emptyBefore = await foundEmpty();
       worker = await stack.newWorker(other);
     },
 
@@ -307,6 +316,10 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     },
 
     until,
+
+    /** Waits until the worker has seen an empty queue: from then on a workflow is started with the result of the first attempt. */
+    untilCalm: (): Promise<boolean> =>
+      stack.until('an empty queue', async () => (await foundEmpty()) > emptyBefore),
 
     /** Waits until the workflow tells the operator that its delivery is held. */
     untilHeld: (id: string): Promise<boolean> =>

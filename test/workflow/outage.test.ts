@@ -71,6 +71,7 @@ async function lostWindow(name: string) {
   });
   const receiver = await receiverOf({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
+  await stack.untilCalm();
   const id = await stack.fireOne('10042');
   await stack.untilState(id, 'retrying');
   await stack.stopWorker();

@@ -30,6 +30,7 @@ async function waitingDelivery(policy: Partial<RetryPolicy> = {}) {
   const receiver = await createReceiver({ status: 503 });
   receivers.push(receiver);
   const webhook = await stack.createWebhook(receiver.url);
+  await stack.untilCalm();
   const id = await stack.fireOne('10001');
   await untilState(id, 'retrying');
   return { receiver, webhook, id };
