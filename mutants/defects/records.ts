@@ -60,16 +60,16 @@ export const recordDefects: readonly Defect[] = [
   {
     name: 'record-attempt-of-every-delivery',
     file: ATTEMPTS,
-    text: 'from recorded f where d.id = f."deliveryId" and',
-    replacement: 'from recorded f where',
+    text: 'where d.id = f."deliveryId" and ${anyOf',
+    replacement: 'where ${anyOf',
     noticed: 'One success makes every open delivery a success.',
     caughtBy: records('a result is that of its own delivery where several are recorded at once'),
   },
   {
     name: 'record-attempt-reopens-what-has-ended',
     file: ATTEMPTS,
-    text: "where d.id = f.\"deliveryId\" and d.state in ('pending', 'retrying')",
-    replacement: 'where d.id = f."deliveryId"',
+    text: "sql`d.state in ('pending', 'retrying')`",
+    replacement: 'sql`true`',
     noticed: 'A delivery that was canceled shows as under retry for ever.',
     caughtBy: records(
       'a result does not reopen a delivery that was canceled while the request was under way',
