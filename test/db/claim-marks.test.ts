@@ -137,8 +137,16 @@ test.each<[string, number, 'claimed_until' | 'due_at', keyof typeof ends]>([
   expect(time.after).toBeLessThanOrEqual(seconds);
   expect(await rowOf(claim.id)).toMatchObject({
     class: CLASS.fresh,
-    claimId: column === 'due_at' ? null : claim.claimId,
+    claimId: name === 'renewClaims' ? claim.claimId : null,
   });
+});
+
+test('what Temporal refused to start is not claimed for longer, nor for less long, by a renewal that comes late', async () => {
+  const claim = await claimed();
+  await postponeRefused(database.sql, [claim]);
+  const before = await database.sql`select * from deliveries`;
+  await renewClaims(database.sql, [claim]);
+  expect(await database.sql`select * from deliveries`).toEqual(before);
 });
 
 test('that Temporal has its workflow is noted whoever has claimed it, and once', async () => {
