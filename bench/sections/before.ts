@@ -108,6 +108,8 @@ async function startTrees(bench: Bench, stack: Stack, folder: string): Promise<T
     const tree = await startInOneProcess(stack, `tree_${column}`, cwd, COLUMNS[column]);
     const line = await tree.openLine();
     await sendFlatOut(line.shop, WARM_UP, CLIENTS);
+    // Its work must not count against the next tree.
+    await tree.untilWorkflowsEnded(bench.patience(PATIENCE_MS));
     trees.push({ ...tree, column, line });
   }
   return trees;
