@@ -54,11 +54,19 @@ const exists = (scene: Scene, workflow: string) =>
     () => false,
   );
 
-/** Resets a workflow to its beginning. */
+/** Resets a workflow to its beginning, once Temporal is not busy with it. */
 const restart = (scene: Scene, workflow: string) =>
-  temporal(
-    scene,
-    ...['workflow', 'reset', '--workflow-id', workflow, '--type', 'FirstWorkflowTask', '--reason', 'trial'],
+  until('the workflow to be reset', () =>
+    temporal(
+      scene,
+      ...['workflow', 'reset', '--workflow-id', workflow, '--type', 'FirstWorkflowTask', '--reason', 'trial'],
+    ).then(
+      () => true,
+      (error: Error) => {
+        if (!error.message.includes('Workflow is busy')) throw error;
+        return undefined;
+      },
+    ),
   );
 
 /** Ends the workflows of all open deliveries, while others are still in the queue. */
