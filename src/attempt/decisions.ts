@@ -120,7 +120,7 @@ export function recordOf(
 ): AttemptRecord {
   const { number, owner, begun, finishedAt, result } = attempt;
   const outcome = outcomeOf(result, attempt.stillCurrent);
-  const lateMs = lostTimeMs(delivery, begun.startedAt, queue?.claimingMs);
+  const lateMs = lostTimeMs(delivery, begun.startedAt, wasHeld(delivery) ? 0 : queue?.claimingMs);
   const next =
     outcome !== 'failure'
       ? { at: null, internal: false }
@@ -163,6 +163,12 @@ export function recordOf(
             firstWaitMs: policy.initialIntervalMs,
           },
   };
+}
+
+/** Whether an operator has held it since its last attempt: that time was no wait in the queue. */
+function wasHeld({ operatorActions, lastAttemptAt }: DeliveryForAttempt): boolean {
+  const since = lastAttemptAt?.getTime() ?? 0;
+  return operatorActions?.some(({ action, at }) => action === 'resume' && Date.parse(at) > since) ?? false;
 }
 
 /** A 410 concerns the URL of the request: after a change of URL or an activation it is a failure like any other. */

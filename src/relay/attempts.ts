@@ -15,7 +15,8 @@ import type { RelayDeps } from './deps.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Next } from './loop.ts';
 
-interface AttemptsDeps extends Pick<RelayDeps, 'sql' | 'claim' | 'limits' | 'options' | 'stopping'> {
+interface AttemptsDeps
+  extends Pick<RelayDeps, 'sql' | 'claim' | 'limits' | 'options' | 'policy' | 'stopping'> {
   readonly inFlight: Pick<InFlight, 'count' | 'attempt'>;
   readonly precedence: Precedence;
 }
@@ -39,7 +40,7 @@ interface Attempts {
 }
 
 export function attemptsOf(deps: AttemptsDeps, name: AttemptClass): Attempts {
-  const { sql, claim, limits, options, inFlight, precedence, stopping } = deps;
+  const { sql, claim, limits, options, policy, inFlight, precedence, stopping } = deps;
   const { share } = classRules[name];
   let searchedAt = Number.NEGATIVE_INFINITY;
 
@@ -57,7 +58,7 @@ export function attemptsOf(deps: AttemptsDeps, name: AttemptClass): Attempts {
     if (!precedence.mayClaim(name)) return options.tickMs;
     if (name === 'retry' && performance.now() - searchedAt > SEARCH_MS) {
       searchedAt = performance.now();
-      await retryFromQueue(sql);
+      await retryFromQueue(sql, policy.windowMs);
     }
     const limit = room();
     if (!isWorthAClaim(limit)) {

@@ -38,6 +38,8 @@ export interface Precedence {
   mayClaim(name: ClassName): boolean;
   /** Whether its last claim left nothing. */
   isEmpty(name: ClassName): boolean;
+  /** Whether its last claim left some, or had no room. */
+  hasMore(name: ClassName): boolean;
   /** For how long it has been claimed without a break, in milliseconds. */
   claimingMs(name: ClassName): number;
 }
@@ -72,6 +74,7 @@ export function createPrecedence(
     },
     waiting: (name) => void left.set(name, true),
     isEmpty: (name) => left.get(name) === false,
+    hasMore: (name) => left.get(name) === true,
     mayClaim(name) {
       const { after, patient } = classRules[name];
       // Until a class is first claimed, it may have deliveries waiting.

@@ -1,6 +1,7 @@
 /** The records of attempts tell how long a webhook has been failing, and writing them needs no waiting. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { replaceWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
@@ -126,7 +127,7 @@ test('what took over the count of a superseded delivery and waits for its turn t
   await database.sql`
     update deliveries set state = 'superseded', superseded_by = ${heir}, finished_at = now(), next_attempt_at = null where id = ${old}`;
   await database.sql`
-    update deliveries set class = 5, attempts_made = 20, window_started_at = now(), last_attempt_at = ${at(110_000)} where id = ${heir}`;
+    update deliveries set class = ${CLASS.ordered}, attempts_made = 20, window_started_at = now(), last_attempt_at = ${at(110_000)} where id = ${heir}`;
   const { deactivationAt } = (await incident()) ?? {};
   // Its last attempt may follow at once.
   expect(Math.abs(Date.parse(deactivationAt ?? '') - Date.now())).toBeLessThan(60_000);

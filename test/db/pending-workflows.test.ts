@@ -12,6 +12,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 
+const WINDOW_MS = 48 * 3_600_000;
 let database: TestDatabase;
 let eshopId: number;
 let webhookId: number;
@@ -34,7 +35,7 @@ async function newWebhook() {
 }
 
 describe('a retry that is due while its delivery still waits for its workflow', () => {
-  const DUE = `class = ${CLASS.undelivered}, state = 'retrying', attempts_made = 3, next_attempt_at = now() + interval '9 seconds'`;
+  const DUE = `class = ${CLASS.undelivered}, state = 'retrying', attempts_made = 3, next_attempt_at = now() + interval '9 seconds', window_started_at = now() - interval '1 hour'`;
   /** @param changes further changes, applied in turn, as SQL */
   async function waiting(...changes: string[]): Promise<string> {
     const id = await fireDelivery(database.sql, { eshopId, webhookId });
@@ -55,7 +56,7 @@ describe('a retry that is due while its delivery still waits for its workflow', 
   ])('is made from the queue at its time: %s', async (_, change) => {
     const id = await waiting(change);
     const before = await rowOf(id);
-    await retryFromQueue(database.sql);
+    await retryFromQueue(database.sql, WINDOW_MS);
     expect(await rowOf(id)).toEqual({ ...before, class: CLASS.retry, dueAt: before?.nextAttemptAt });
   });
 
@@ -68,10 +69,11 @@ describe('a retry that is due while its delivery still waits for its workflow', 
     ['Temporal has its workflow', 'dispatched_at = now()'],
     ['it was never attempted', "state = 'pending', attempts_made = 0"],
     ['it has ended', "state = 'failed'"],
+    ['its window is over', "window_started_at = now() - interval '49 hours'"],
   ])('is left to its workflow where %s', async (_, change) => {
     const id = await waiting(change);
     const before = await rowOf(id);
-    await retryFromQueue(database.sql);
+    await retryFromQueue(database.sql, WINDOW_MS);
     expect(await rowOf(id)).toEqual(before);
   });
 
@@ -81,14 +83,14 @@ describe('a retry that is due while its delivery still waits for its workflow', 
       const id = await waiting();
       await database.sql.unsafe(`update webhooks set ${change} where id = ${webhookId}`);
       const before = await rowOf(id);
-      await retryFromQueue(database.sql);
+      await retryFromQueue(database.sql, WINDOW_MS);
       expect(await rowOf(id)).toEqual(before);
     },
   );
 
   test('and one in another class stays there', async () => {
     const id = await waiting(`class = ${CLASS.ordered}`);
-    await retryFromQueue(database.sql);
+    await retryFromQueue(database.sql, WINDOW_MS);
     expect(await rowOf(id)).toMatchObject({ class: CLASS.ordered });
   });
 });

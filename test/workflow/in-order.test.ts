@@ -1,6 +1,7 @@
 /** The end of a delivery, and its effect on those behind it in its record: row by row of the table of D16. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { recordEvents } from '../../src/db/outbox/events.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { redeliver } from '../../src/db/outbox/redeliver.ts';
 import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { transaction } from '../../src/db/transaction.ts';
@@ -102,7 +103,7 @@ function answer(entityId: string, with_: ReceiverAnswer): void {
 
 async function waits(id: string): Promise<boolean> {
   const [row] = await stack.sql`
-    select from deliveries where id = ${id} and state = 'pending' and class = 5 and dispatched_at is null and claimed_until is null`;
+    select from deliveries where id = ${id} and state = 'pending' and class = ${CLASS.ordered} and dispatched_at is null and claimed_until is null`;
   return row !== undefined;
 }
 
@@ -355,7 +356,7 @@ test('the details of its workflow say how many wait behind it, from its first at
   await subscribe('record');
   const [first = ''] = await happen('seen', ...TYPES);
   answer('seen', refusing);
-  await stack.sql`update deliveries set class = 5 where entity_id = 'seen' and id <> ${first}`;
+  await stack.sql`update deliveries set class = ${CLASS.ordered} where entity_id = 'seen' and id <> ${first}`;
   await stack.startWorker({ policy: { ...stack.policy, maxRetries: 2 } });
   const says = (what: string) =>
     stack.until(what, async () => {
@@ -375,6 +376,7 @@ test('a broken receiver: where only the latest counts it gets the attempts of on
   const policy = { ...stack.policy, initialIntervalMs: 60_000, maxRetries: 4 };
   await stack.stopWorker();
   await stack.startWorker({ policy });
+  await stack.untilCalm();
   receiver.respond(refusing);
   const [plain] = await subscribe('none', ['CREATE_ORDER']);
   const [latest] = await subscribe('latest', ['UPDATE_ORDER']);

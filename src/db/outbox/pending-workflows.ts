@@ -11,12 +11,17 @@ const SOON_SECONDS = 10;
 const unclaimed = (sql: Sql) => sql`
   d.dispatched_at is null and (d.claimed_until is null or d.claimed_until < now())`;
 
-/** Moves deliveries whose next attempt is due soon from the wait for their workflow to the retries: Temporal may be away for long. */
-export async function retryFromQueue(sql: Sql): Promise<void> {
+/**
+ * Moves deliveries whose next attempt is due soon from the wait for their workflow to the retries: Temporal may be away for long. After
+ * the end of its window a delivery needs its workflow.
+ * @param windowMs the policy's, in milliseconds
+ */
+export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> {
   await sql`
     update deliveries d set class = ${CLASS.retry}, due_at = d.next_attempt_at
     where d.class = ${CLASS.undelivered} and ${unclaimed(sql)} and d.state = 'retrying' and d.operator_stop is null
       and d.next_attempt_at <= now() + make_interval(secs => ${SOON_SECONDS})
+      and d.window_started_at > now() - make_interval(secs => ${windowMs / 1_000}::float8)
       and exists (select from webhooks w where w.id = d.webhook_id and w.active and w.deleted_at is null)`;
 }
 
