@@ -73,7 +73,7 @@ test.skipIf(installed.length === 0).each(installed.length === 0 ? ['no folder'] 
     const withoutStatistics = (table: string) => sql<{ name: string }[]>`
       select attname as name from pg_attribute
       where attrelid = ${table}::regclass and attstattarget = 0 and attnum > 0 and not attisdropped order by 1`;
-    expect(await withoutStatistics(`deliveries_${weekName(newest)}`)).toHaveLength(7);
-    expect(await withoutStatistics('deliveries')).toHaveLength(7);
+    expect(await withoutStatistics(`deliveries_${weekName(newest)}`)).toHaveLength(6);
+    expect(await withoutStatistics('deliveries')).toHaveLength(6);
   },
 );
