@@ -9,6 +9,8 @@ export interface Starts {
   answered(): void;
   /** An attempt has been begun from the queue: many in a second are a burst. */
   attempted(): void;
+  /** Whether more attempts begin than in a calm. */
+  isBurst(): boolean;
   /** Whether a workflow may be started at once: Temporal answers, few starts are under way, and there is no burst. */
   hasRoom(): boolean;
 }
@@ -48,6 +50,8 @@ export function createStarts(
     return Math.max(period.attempts, period.before);
   }
 
+  const isBurst = () => attemptsLately() > calmPerSecond;
+
   return {
     async start(call) {
       const key = Symbol();
@@ -66,6 +70,7 @@ export function createStarts(
       attemptsLately();
       period.attempts += 1;
     },
-    hasRoom: () => underWay.size < startsUnderWay && attemptsLately() <= calmPerSecond && !isSilent(),
+    isBurst,
+    hasRoom: () => underWay.size < startsUnderWay && !isBurst() && !isSilent(),
   };
 }

@@ -13,7 +13,7 @@ import type { Next } from './loop.ts';
 import { callEach } from './pass-on.ts';
 import type { WorkflowStarts } from './start-workflows.ts';
 
-interface WorkflowsDeps extends Pick<RelayDeps, 'sql' | 'claim' | 'options' | 'stopping'> {
+interface WorkflowsDeps extends Pick<RelayDeps, 'sql' | 'claim' | 'options' | 'starts' | 'stopping'> {
   readonly precedence: Precedence;
   readonly workflowStarts: WorkflowStarts;
 }
@@ -22,11 +22,17 @@ interface WorkflowsDeps extends Pick<RelayDeps, 'sql' | 'claim' | 'options' | 's
 const LIMIT_EVERY_MS = 1_000;
 
 /**
+ * In a burst the loop of delivered ones pauses for so many times as long as its last pass took: a busy Temporal gets fewer of them. Less:
+ * they take processor time from attempts. More: more of them reach the bound.
+ */
+const BURST_PAUSES = 3;
+
+/**
  * @returns the step of the loop of a class
  * @throws the error of Temporal or the database when it is away; deliveries not started are given back
  */
 export function workflowsOf(deps: WorkflowsDeps, name: WorkflowClass): () => Promise<Next> {
-  const { sql, claim, options, precedence, workflowStarts, stopping } = deps;
+  const { sql, claim, options, starts, precedence, workflowStarts, stopping } = deps;
   let limitedAt = Number.NEGATIVE_INFINITY;
 
   async function limit(): Promise<void> {
@@ -42,6 +48,7 @@ export function workflowsOf(deps: WorkflowsDeps, name: WorkflowClass): () => Pro
     const { deliveries, more } = await claim({ class: CLASS[name], limit: options.backgroundPerTick });
     precedence.claimed(name, more);
     if (deliveries.length === 0) return 'idle';
+    const begunAt = performance.now();
     const { left, throwFailure } = await whileLeased(
       () => renewClaims(sql, deliveries),
       () =>
@@ -54,6 +61,8 @@ export function workflowsOf(deps: WorkflowsDeps, name: WorkflowClass): () => Pro
     );
     await giveBack(sql, left);
     throwFailure();
+    if (name === 'delivered' && starts.isBurst())
+      return Math.max(options.tickMs, BURST_PAUSES * (performance.now() - begunAt));
     return more ? options.tickMs : 'idle';
   };
 }

@@ -1,8 +1,12 @@
 /** The decisions on how much is attempted when: starts of workflows, and precedence. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { createStarts, type Starts } from '../../src/concurrency/starts.ts';
+import { createPool } from '../../src/db/pool.ts';
 import { createPrecedence } from '../../src/relay/classes.ts';
+import { workflowsOf } from '../../src/relay/workflows.ts';
+import { neverAttempted } from '../support/deliveries.ts';
 
 const options = schedulerDefaults;
 
@@ -199,4 +203,38 @@ describe('precedence', () => {
     pass(300);
     expect(precedence.claimingMs('retry')).toBe(300);
   });
+});
+
+test('the loop of delivered ones pauses longer in a burst, the longer their starts take', async () => {
+  const START_MS = 20;
+  const precedence = createPrecedence(options.patienceMs);
+  for (const name of ['fresh', 'retry', 'bulk', 'delivered'] as const) precedence.claimed(name, false);
+  // Never connected to: every delivery is started.
+  const sql = createPool('postgres://nobody@127.0.0.1:1/none', 1, { session: false });
+  const delivery = {
+    ...neverAttempted,
+    id: 'one',
+    eshopId: 1,
+    webhookId: 1,
+    entityId: '1',
+    receiverHost: null,
+  };
+  const step = (burst: boolean) => {
+    precedence.claimed('delivered', false);
+    return workflowsOf(
+      {
+        sql,
+        claim: async () => ({ deliveries: [{ ...delivery, eventType: 'CREATE_ORDER' }], more: true }),
+        options: { ...options, tickMs: 1 },
+        starts: { ...createStarts(options), isBurst: () => burst },
+        stopping: new AbortController().signal,
+        precedence,
+        workflowStarts: { start: () => sleep(START_MS) },
+      },
+      'delivered',
+    )();
+  };
+  expect(await step(false)).toBe(1);
+  // A timer may be early by a millisecond.
+  expect(await step(true)).toBeGreaterThan(2.5 * START_MS);
 });
