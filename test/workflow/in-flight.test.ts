@@ -2,6 +2,8 @@
  * A delivery is attempted from the queue, and its workflow is started with the result: one request for each attempt and one workflow,
  * whatever dies meanwhile.
  */
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import pino from 'pino';
@@ -277,11 +279,18 @@ test.each([
     await stack.createWebhook('http://127.0.0.1:9/');
     const { answered, answer } = later<void>();
     let rounds = 0;
+    let isRefused = false;
     const made = relayTo(
       stack,
       {
         async startDelivery({ entityId }) {
-          if (entityId === 'order 0') throw Object.assign(new Error('3 INVALID_ARGUMENT'), INVALID_ARGUMENT);
+          if (entityId === 'order 0') {
+            isRefused = true;
+            throw Object.assign(new Error('3 INVALID_ARGUMENT'), INVALID_ARGUMENT);
+          }
+          // Claimed before the other one: both are claimed again.
+          await sleep(100);
+          if (!isRefused) throw new Error('away');
           await answered;
         },
       },
