@@ -23,8 +23,8 @@ export const policies = {
   hours: { initialIntervalMs: 3_600_000, coefficient: 1.5, maxRetries: 1, windowMs: 48 * 3_600_000 },
   /** So few attempts that each may take its full time-out. They end long before the window does, even on a busy machine. */
   few: { initialIntervalMs: 200, coefficient: 1.5, maxRetries: 3, windowMs: 120_000 },
-  /** One long wait, during which an operator gives an order. */
-  patient: { initialIntervalMs: 25_000, coefficient: 1, maxRetries: 1, windowMs: 120_000 },
+  /** One long wait, during which an operator gives an order: longer than a delivery waits in the queue, without a workflow. */
+  patient: { initialIntervalMs: 65_000, coefficient: 1, maxRetries: 1, windowMs: 180_000 },
   /** A window that ends before an outage does. */
   short: { initialIntervalMs: 3_000, coefficient: 1, maxRetries: 1, windowMs: 4_000 },
 } as const satisfies Record<string, Omit<RetryPolicy, 'attemptTimeoutMs'>>;
