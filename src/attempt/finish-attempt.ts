@@ -4,7 +4,7 @@ import { type AttemptRecord, giveUpAttempt, webhookGeneration } from '../db/webh
 import type { AttemptResult } from '../delivery/sender.ts';
 import { endAttemptSpan, endInterrupted } from './attempt-span.ts';
 import type { AttemptDeps, ReadyAttempt } from './begin-attempt.ts';
-import { compensateAndReport } from './compensate.ts';
+import { compensateGone } from './compensate.ts';
 import { recordOf } from './decisions.ts';
 import { InternalFailure, LookupsFull } from './internal-failure.ts';
 import type { AttemptCommand } from './outcome.ts';
@@ -84,7 +84,7 @@ export async function record(
     }
     if (state !== undefined && recorded.outcome === 'gone') {
       // No further request leaves, even while Temporal is away. If this fails, the workflow does it.
-      await compensateAndReport(sql, watch, id).catch((error: unknown) =>
+      await compensateGone(sql, watch, { deliveryId: id, webhookId }).catch((error: unknown) =>
         log.warn({ deliveryId: id, err: error }, 'the compensation after a 410 is left to the workflow'),
       );
     }

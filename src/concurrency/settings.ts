@@ -15,7 +15,7 @@ export const schedulerDefaults = {
   claimAheadMs: 500,
 
   /**
-   * Deliveries of the queue in flight, except those that wait for a permit or a slow receiver. Fewer: small statements, idle workers.
+   * Fresh deliveries in flight, except those that wait for a permit or a slow receiver; other classes have a share as many. Fewer: small statements, idle workers.
    * More: others wait behind them.
    */
   inFlight: 128,

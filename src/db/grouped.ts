@@ -11,6 +11,10 @@ const CONNECTIONS = 6;
 /** Executes one statement for all items. @returns what it answers for each of them */
 type Execute<Item, Result> = (items: readonly Item[]) => Promise<(item: Item) => Result>;
 
+/** Whether another item may be the cause: then each fails for itself. SQLSTATE classes of data, constraints and deadlocks. */
+const isOfItem = (error: unknown) =>
+  error instanceof postgres.PostgresError && /^(?:21|22|23|40)/.test(error.code);
+
 interface Waiting<Item, Result> {
   readonly item: Item;
   resolve(result: Promise<Result>): void;
@@ -33,8 +37,7 @@ export function grouped<Item, Result>(
     try {
       return (await whole)(item);
     } catch (error) {
-      // The cause may be another item: each fails for itself.
-      if (items.length === 1 || !(error instanceof postgres.PostgresError)) throw error;
+      if (items.length === 1 || !isOfItem(error)) throw error;
       return (await execute([item]))(item);
     }
   }

@@ -46,12 +46,12 @@ export function attemptsOf(deps: AttemptsDeps, name: AttemptClass): Attempts {
 
   function room(): number {
     const places = 2 * options.attempts - limits.open();
-    return Math.max(0, Math.min(Math.floor(share * options.inFlight) - inFlight.count(), places));
+    return Math.max(0, Math.min(Math.floor(share * options.inFlight) - inFlight.count(name), places));
   }
 
   /** A claim costs as much for one delivery as for many. */
   function isWorthAClaim(free: number): boolean {
-    return free >= options.worthAClaim || (free > 0 && inFlight.count() === 0);
+    return free >= options.worthAClaim || (free > 0 && inFlight.count(name) === 0);
   }
 
   async function step(): Promise<Next> {

@@ -13,13 +13,13 @@ interface ClassRules {
   readonly after: readonly AttemptClass[];
   /** Whether it goes all the same after waiting long enough. */
   readonly patient: boolean;
-  /** The share of the deliveries in flight, and of each quota, that it may fill; the rest is left to fresh ones. */
+  /** How many it may have in flight, and how much of each quota it may fill, as a share of what fresh ones may: each has its own. */
   readonly share: number;
 }
 
 export const classRules: Readonly<Record<ClassName, ClassRules>> = {
   fresh: { after: [], patient: false, share: 1 },
-  retry: { after: [], patient: false, share: 0.75 },
+  retry: { after: [], patient: false, share: 0.5 },
   bulk: { after: ['fresh'], patient: true, share: 0.75 },
   recovered: { after: ['fresh', 'bulk'], patient: true, share: 0.5 },
   undelivered: { after: [], patient: false, share: 1 },

@@ -12,16 +12,16 @@ import { RENEWAL_MS } from '../db/outbox/lease.ts';
 import type { ClaimedId, QueuedDelivery } from '../db/outbox/outbox.ts';
 import { deferClaimed, giveBack, renewClaims, requeue, type Unattempted } from '../db/outbox/release.ts';
 import { isOfTemporal } from '../temporal/refusal.ts';
-import type { ClassName, Precedence } from './classes.ts';
+import type { AttemptClass, Precedence, WorkflowClass } from './classes.ts';
 import type { RelayDeps } from './deps.ts';
 import type { WorkflowStarts } from './start-workflows.ts';
 
 /** The deliveries in flight of one relay. */
 export interface InFlight {
-  /** How many there are, except those that wait for a permit or for a slow receiver. */
-  count(): number;
+  /** How many there are of a class, except those that wait for a permit or for a slow receiver. */
+  count(name: AttemptClass): number;
   /** Attempts claimed deliveries; returns at once. */
-  attempt(deliveries: readonly QueuedDelivery[], name: ClassName): void;
+  attempt(deliveries: readonly QueuedDelivery[], name: AttemptClass): void;
   /** No further attempt begins; waits until none is in flight, at most as long as an attempt may take. */
   end(): Promise<void>;
 }
@@ -34,7 +34,7 @@ interface InFlightDeps
   readonly precedence: Precedence;
   readonly workflowStarts: WorkflowStarts;
   /** Called when a delivery of a class waits for its workflow. */
-  readonly wake: (name: ClassName) => void;
+  readonly wake: (name: WorkflowClass) => void;
 }
 
 /** The most deliveries that go back to the queue in one statement. */
@@ -43,7 +43,7 @@ const RETURNED_TOGETHER = 100;
 export function createInFlight(deps: InFlightDeps): InFlight {
   const { sql, log, options, starts, stopping, precedence, workflowStarts } = deps;
   /** Those that count, and when their requests may have begun: not while they wait for a permit, nor once they have taken long. */
-  const counted = new Map<string, number>();
+  const counted = perClass();
   const claims = new Set<QueuedDelivery>();
   const running = new Set<Promise<void>>();
   setMaxListeners(0, stopping);
@@ -66,11 +66,11 @@ export function createInFlight(deps: InFlightDeps): InFlight {
     return delivered && attemptsMade === 0 && deps.workflows === 'undelivered' ? 'none' : 'pending';
   }
 
-  async function attempt(delivery: QueuedDelivery, name: ClassName): Promise<void> {
+  async function attempt(delivery: QueuedDelivery, name: AttemptClass): Promise<void> {
     const { id, claimId } = delivery;
     const decision: { next: HandOver | null } = { next: null };
     let outcome: AttemptOutcome | null;
-    counted.set(id, Number.POSITIVE_INFINITY);
+    counted[name].set(id, Number.POSITIVE_INFINITY);
     starts.attempted();
     try {
       outcome = await deps.makeAttempt(
@@ -86,8 +86,8 @@ export function createInFlight(deps: InFlightDeps): InFlight {
         {
           stop: stopping,
           onPermit(permit) {
-            if (permit === 'requested') counted.delete(id);
-            else counted.set(id, performance.now());
+            if (permit === 'requested') counted[name].delete(id);
+            else counted[name].set(id, performance.now());
           },
         },
       );
@@ -95,7 +95,7 @@ export function createInFlight(deps: InFlightDeps): InFlight {
       // Interrupted: the records tell its result, if it has one.
       outcome = null;
     }
-    counted.delete(id);
+    counted[name].delete(id);
     const { next } = decision;
     // Without a decision nothing was recorded here: its row has the result already.
     if (next === null || (outcome?.kind !== 'delivered' && outcome?.kind !== 'failed'))
@@ -114,7 +114,7 @@ export function createInFlight(deps: InFlightDeps): InFlight {
     deps.wake('undelivered');
   }
 
-  async function run(delivery: QueuedDelivery, name: ClassName): Promise<void> {
+  async function run(delivery: QueuedDelivery, name: AttemptClass): Promise<void> {
     claims.add(delivery);
     try {
       await attempt(delivery, name);
@@ -124,16 +124,17 @@ export function createInFlight(deps: InFlightDeps): InFlight {
       log.warn({ deliveryId: delivery.id, err: error }, 'a delivery could not be handed over');
       await giveBack(sql, [delivery]).catch(() => {});
     } finally {
-      counted.delete(delivery.id);
+      counted[name].delete(delivery.id);
       claims.delete(delivery);
     }
   }
 
   return {
-    count() {
+    count(name) {
       const slowSince = performance.now() - options.slowMs;
-      for (const [id, since] of counted) if (since < slowSince) counted.delete(id);
-      return counted.size;
+      const own = counted[name];
+      for (const [id, since] of own) if (since < slowSince) own.delete(id);
+      return own.size;
     },
     attempt(deliveries, name) {
       for (const delivery of deliveries) {
@@ -146,6 +147,11 @@ export function createInFlight(deps: InFlightDeps): InFlight {
       clearInterval(renewing);
     },
   };
+}
+
+/** Of each class, the time from which a request of it may have been under way. */
+function perClass(): Readonly<Record<AttemptClass, Map<string, number>>> {
+  return { fresh: new Map(), retry: new Map(), bulk: new Map(), recovered: new Map() };
 }
 
 /** A statement that ends claims, shared by those that need it at the same time. */

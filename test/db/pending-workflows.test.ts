@@ -88,6 +88,21 @@ describe('a retry that is due while its delivery still waits for its workflow', 
     },
   );
 
+  test.each([
+    ['fresh', 'id = id', CLASS.fresh],
+    ['bulk', 'bulk = true', CLASS.bulk],
+  ])(
+    'or whose first attempt was interrupted goes back to where it was written: %s',
+    async (_, change, written) => {
+      const never = "state = 'pending', attempts_made = 0, next_attempt_at = null, window_started_at = null";
+      const late = await waiting(never, change, "due_at = now() - interval '11 seconds'");
+      const recent = await waiting(never, change, "due_at = now() - interval '9 seconds'");
+      await retryFromQueue(database.sql, WINDOW_MS);
+      expect(await rowOf(late)).toMatchObject({ class: written, nextAttemptAt: null });
+      expect(await rowOf(recent)).toMatchObject({ class: CLASS.undelivered });
+    },
+  );
+
   test('and one in another class stays there', async () => {
     const id = await waiting(`class = ${CLASS.ordered}`);
     await retryFromQueue(database.sql, WINDOW_MS);

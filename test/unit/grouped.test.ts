@@ -137,7 +137,8 @@ describe('while a statement waits for a lock', () => {
 });
 
 describe('a statement that fails', () => {
-  const refused = (message: string) => Object.assign(new postgres.PostgresError(message), { message });
+  const refused = (message: string, code = '22P02') =>
+    Object.assign(new postgres.PostgresError(message), { message, code });
 
   test('because the server refused it is repeated for each item alone: a bad one fails for itself', async () => {
     await calls(1, 2, 3);
@@ -160,6 +161,13 @@ describe('a statement that fails', () => {
     await sent[0]?.fail(refused('a broken value'));
     expect(sent).toHaveLength(1);
     expect(settled).toEqual(new Map([[1, 'a broken value']]));
+  });
+
+  test('because it took too long fails for all: many more would only take longer', async () => {
+    await calls(1, 2);
+    await sent[0]?.fail(refused('canceled by the time limit', '57014'));
+    expect(sent).toHaveLength(1);
+    expect([...settled.values()]).toEqual(['canceled by the time limit', 'canceled by the time limit']);
   });
 
   test('because its connection was lost fails for all: it may have been executed', async () => {

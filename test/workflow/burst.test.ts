@@ -66,7 +66,8 @@ test('each delivery is attempted without a workflow, and then gets its own with 
     await stack.untilBegun(id);
     expect(await stack.untilClosed(id)).toBe('COMPLETED');
     expect(await shownState(stack, id)).toBe('delivered');
-    expect(await runsOf(stack.client, stack.workflowId(id))).toHaveLength(1);
+    // The list lags behind.
+    await expect.poll(() => runsOf(stack.client, stack.workflowId(id))).toHaveLength(1);
     expect((await stack.delivery(id)).dispatchedAt).not.toBeNull();
   }
   expect(withWorkflow).toEqual([]);

@@ -1,28 +1,37 @@
 /** Deliveries that wait in the queue for their workflow. */
 import type { Sql } from '../pool.ts';
-import { CLASS } from './outbox.ts';
+import { CLASS, writtenIn } from './outbox.ts';
 
 /**
  * A next attempt due within this time, in seconds, is made from the queue if its delivery still waits for its workflow. Less: it may
  * be late, since they are looked for in intervals. More: deliveries that are about to get their workflow wait longer for it.
  */
 const SOON_SECONDS = 10;
+/** How long one that was interrupted before its first result waits for its workflow, in seconds. Less: vain attempts. More: delay. */
+const INTERRUPTED_SECONDS = 10;
+/** The most deliveries that one call moves. Fewer: late retries. More: a statement that holds up others. */
+const MOVED_AT_ONCE = 500;
 
 const unclaimed = (sql: Sql) => sql`
   d.dispatched_at is null and (d.claimed_until is null or d.claimed_until < now())`;
 
 /**
- * Moves deliveries whose next attempt is due soon from the wait for their workflow to the retries: Temporal may be away for long. After
- * the end of its window a delivery needs its workflow.
+ * Moves deliveries from the wait for their workflow back to the attempts of the queue, since Temporal may be away for long: those whose
+ * next attempt is due soon, and those whose first attempt was interrupted. After the end of its window a delivery needs its workflow.
  * @param windowMs the policy's, in milliseconds
  */
 export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> {
+  const retried = sql`d.state = 'retrying' and d.next_attempt_at <= now() + make_interval(secs => ${SOON_SECONDS})`;
+  const interrupted = sql`d.state = 'pending' and d.attempts_made = 0 and d.due_at < now() - make_interval(secs => ${INTERRUPTED_SECONDS})`;
   await sql`
-    update deliveries d set class = ${CLASS.retry}, due_at = d.next_attempt_at
-    where d.class = ${CLASS.undelivered} and ${unclaimed(sql)} and d.state = 'retrying' and d.operator_stop is null
-      and d.next_attempt_at <= now() + make_interval(secs => ${SOON_SECONDS})
-      and d.window_started_at > now() - make_interval(secs => ${windowMs / 1_000}::float8)
-      and exists (select from webhooks w where w.id = d.webhook_id and w.active and w.deleted_at is null)`;
+    update deliveries m set class = case when m.attempts_made = 0 then ${writtenIn(sql, 'm')} else ${CLASS.retry}::smallint end,
+      due_at = coalesce(m.next_attempt_at, now())
+    where m.id = any(array(
+      select d.id from deliveries d
+      where d.class = ${CLASS.undelivered} and ${unclaimed(sql)} and d.operator_stop is null and (${retried} or ${interrupted})
+        and (d.window_started_at is null or d.window_started_at > now() - make_interval(secs => ${windowMs / 1_000}::float8))
+        and exists (select from webhooks w where w.id = d.webhook_id and w.active and w.deleted_at is null)
+      order by d.due_at limit ${MOVED_AT_ONCE} for update skip locked))`;
 }
 
 /**
