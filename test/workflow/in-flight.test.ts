@@ -160,7 +160,7 @@ test('failed, and its process died before the start: the second attempt comes at
   const attempts = await stack.attempts(id);
   expect(attempts).toMatchObject([{ outcome: 'failure' }, { outcome: 'success' }]);
   expect(attempts[1]?.startedAt.getTime()).toBeGreaterThanOrEqual(due.getTime());
-  expect(await runsOf(stack.client, stack.workflowId(id))).toHaveLength(1);
+  await expect.poll(() => runsOf(stack.client, stack.workflowId(id))).toHaveLength(1);
   expect(receiver.requests).toHaveLength(1);
 });
 
@@ -190,7 +190,7 @@ test.each([
     const last = (await stack.attempts(id)).at(-1);
     expect(last).toMatchObject({ outcome: 'success' });
     expect(last?.startedAt.getTime()).toBeGreaterThanOrEqual(due?.getTime() ?? 0);
-    expect(await runsOf(stack.client, stack.workflowId(id))).toHaveLength(1);
+    await expect.poll(() => runsOf(stack.client, stack.workflowId(id))).toHaveLength(1);
   },
 );
 
