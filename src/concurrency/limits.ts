@@ -45,11 +45,8 @@ export interface Limits {
   acquire(destination: Destination, signal?: AbortSignal): Promise<Permit | number | undefined>;
   /** Attempts under way and waiting for a permit. */
   open(): number;
-  /**
-   * @param share of each limit; the rest is kept for others
-   * @param without e-shops to claim nothing of
-   */
-  quotas(share: number, without?: ReadonlySet<number>): Quotas;
+  /** @param share of each limit; the rest is kept for others */
+  quotas(share: number): Quotas;
 }
 
 /** How long after a refused permit to ask again, in milliseconds. Less: useless tries. More: a recovered receiver is noticed late. */
@@ -217,10 +214,10 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
       return signal?.aborted === true ? undefined : comeAgain(full, now());
     },
     open: () => open,
-    quotas: (share, without = new Set()) => ({
+    quotas: (share) => ({
       eshop: Math.ceil(share * turnsOfEshops.limitOf('')),
       webhook: Math.ceil(share * firstLimit),
-      eshops: new Map([...quotasIn(eshops, share), ...[...without].map((id): [number, number] => [id, 0])]),
+      eshops: quotasIn(eshops, share),
       webhooks: quotasIn(webhooks, share),
     }),
   };

@@ -19,7 +19,7 @@ interface Calls<Item> {
 
 /**
  * Calls Temporal for each. After a call without an answer no further one begins: each would only wait for the deadline too.
- * @returns the items that it took, and those left for another try; `throwFailure` throws its error if it was away
+ * @returns the items left for another try; `throwFailure` throws its error if it was away
  */
 export async function callEach<Item>({
   items,
@@ -29,14 +29,12 @@ export async function callEach<Item>({
   refused,
   onAnswered,
 }: Calls<Item>) {
-  const taken: Item[] = [];
   const left = new Set(items);
   let failure: { readonly error: unknown } | undefined;
   await eachLimited(items, concurrency, async (item) => {
     if (failure !== undefined || stopping.aborted) return;
     try {
       await call(item);
-      taken.push(item);
     } catch (error) {
       if (!isRefusal(error)) {
         failure ??= { error };
@@ -50,7 +48,7 @@ export async function callEach<Item>({
   function throwFailure(): void {
     if (failure !== undefined) throw failure.error;
   }
-  return { taken, left: [...left], throwFailure };
+  return { left: [...left], throwFailure };
 }
 
 /** The most items per page, and the most calls to Temporal under way at once. */
