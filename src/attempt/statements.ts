@@ -1,6 +1,6 @@
 /** The statements that every attempt needs, shared by the attempts of a process that need one at the same time. */
 
-import { grouped } from '../db/grouped.ts';
+import { grouped, groupedWrites } from '../db/grouped.ts';
 import { settleOrdering } from '../db/outbox/keep-ordering.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Execute } from '../db/through-sessions.ts';
@@ -51,10 +51,9 @@ export function createStatements(sql: Pool, execute: Execute): AttemptStatements
       const states = await execute((by) => recordAttempts(by, records.toSorted(byDelivery)));
       return ({ deliveryId }) => states.get(deliveryId);
     }),
-    settle: grouped(MOST, async (ended) => {
+    settle: groupedWrites(MOST, async (ended) => {
       const latest = ended.some(({ ordering }) => ordering === 'latest');
       await settleOrdering(sql, { records: ended.map(({ id }) => id) }, latest);
-      return () => {};
     }),
   };
 }

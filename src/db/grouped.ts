@@ -71,3 +71,14 @@ export function grouped<Item, Result>(
       else if (waiting.length === 1) setImmediate(() => void (waiting.length > 0 && send()));
     });
 }
+
+/** The same for a statement without an answer. */
+export function groupedWrites<Item>(
+  most: number,
+  execute: (items: readonly Item[]) => Promise<void>,
+): (item: Item) => Promise<void> {
+  return grouped<Item, void>(most, async (items) => {
+    await execute(items);
+    return () => {};
+  });
+}

@@ -7,7 +7,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { AttemptOutcome, HandOver } from '../attempt/outcome.ts';
-import { grouped } from '../db/grouped.ts';
+import { groupedWrites } from '../db/grouped.ts';
 import { RENEWAL_MS } from '../db/outbox/lease.ts';
 import type { ClaimedId, QueuedDelivery } from '../db/outbox/outbox.ts';
 import { deferClaimed, giveBack, renewClaims, requeue, type Unattempted } from '../db/outbox/release.ts';
@@ -50,9 +50,9 @@ export function createInFlight(deps: InFlightDeps): InFlight {
   const renewing = setInterval(() => void renewClaims(sql, [...claims]).catch(() => {}), RENEWAL_MS);
   renewing.unref();
   const returns = {
-    back: returning<ClaimedId>((claimed) => giveBack(sql, claimed)),
-    deferred: returning<ClaimedId>((claimed) => deferClaimed(sql, claimed)),
-    requeued: returning<Unattempted>((unattempted) => requeue(sql, unattempted)),
+    back: groupedWrites<ClaimedId>(RETURNED_TOGETHER, (claimed) => giveBack(sql, claimed)),
+    deferred: groupedWrites<ClaimedId>(RETURNED_TOGETHER, (claimed) => deferClaimed(sql, claimed)),
+    requeued: groupedWrites<Unattempted>(RETURNED_TOGETHER, (unattempted) => requeue(sql, unattempted)),
   };
 
   /** Nothing else waits, and Temporal has room: the workflow is started at once. */
@@ -152,12 +152,4 @@ export function createInFlight(deps: InFlightDeps): InFlight {
 /** Of each class, the time from which a request of it may have been under way. */
 function perClass(): Readonly<Record<AttemptClass, Map<string, number>>> {
   return { fresh: new Map(), retry: new Map(), bulk: new Map(), recovered: new Map() };
-}
-
-/** A statement that ends claims, shared by those that need it at the same time. */
-function returning<Claimed extends ClaimedId>(statement: (claimed: readonly Claimed[]) => Promise<void>) {
-  return grouped<Claimed, void>(RETURNED_TOGETHER, async (claimed) => {
-    await statement(claimed);
-    return () => {};
-  });
 }

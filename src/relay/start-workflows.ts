@@ -1,5 +1,5 @@
 /** Starts the workflows of queued deliveries. A start is idempotent by workflow id, so a relay may die at any point. */
-import { grouped } from '../db/grouped.ts';
+import { groupedWrites } from '../db/grouped.ts';
 import type { QueuedDelivery } from '../db/outbox/outbox.ts';
 import { markDispatched, postponeRefused } from '../db/outbox/release.ts';
 import type { QueueAttempt, Urgency } from '../temporal/dispatcher.ts';
@@ -25,10 +25,7 @@ export function createWorkflowStarts({
   dispatcher,
   onAnswered,
 }: Pick<RelayDeps, 'sql' | 'log' | 'starts' | 'dispatcher' | 'onAnswered'>): WorkflowStarts {
-  const mark = grouped<string, void>(MARKED_TOGETHER, async (ids) => {
-    await markDispatched(sql, ids);
-    return () => {};
-  });
+  const mark = groupedWrites<string>(MARKED_TOGETHER, (ids) => markDispatched(sql, ids));
   return {
     async start(delivery, urgency, last) {
       try {
