@@ -17,6 +17,7 @@ let webhookId: number;
 const taken: QueuedDelivery[] = [];
 const woken: RelayWork[] = [];
 let room = true;
+let detach = () => {};
 const relay: LocalRelay = {
   wake: (work) => void woken.push(work),
   hasRoom: () => room,
@@ -30,6 +31,9 @@ beforeAll(async () => {
   webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
 });
 afterEach(async () => {
+  detach();
+  // Wakes that wait for their interval, or for a lease that is given back, would come into the next test.
+  await notifierOf(database.sql).close();
   taken.length = 0;
   woken.length = 0;
   room = true;
@@ -51,7 +55,7 @@ const claimable = async (deliveryClass: DeliveryClass = CLASS.fresh) =>
   (await claimDeliveries(database.sql, { class: deliveryClass, limit: 10 })).deliveries.map(({ id }) => id);
 
 test('with room the relay of the process gets it as a claim would find it, and no other claims it', async () => {
-  const detach = notifierOf(database.sql).attach(relay);
+  detach = notifierOf(database.sql).attach(relay);
   await transaction(database.sql, event);
   detach();
   expect(taken).toHaveLength(1);
@@ -67,7 +71,7 @@ test('with room the relay of the process gets it as a claim would find it, and n
 });
 
 test('what is rolled back nobody gets', async () => {
-  const detach = notifierOf(database.sql).attach(relay);
+  detach = notifierOf(database.sql).attach(relay);
   const failed = transaction(database.sql, async (tx) => {
     await event(tx);
     throw new Error('after all');
@@ -79,7 +83,7 @@ test('what is rolled back nobody gets', async () => {
 
 test('without room it waits in the queue, and the relay is woken', async () => {
   room = false;
-  const detach = notifierOf(database.sql).attach(relay);
+  detach = notifierOf(database.sql).attach(relay);
   await transaction(database.sql, event);
   await expect.poll(() => woken).toEqual(['fresh']);
   detach();
@@ -90,7 +94,7 @@ test('without room it waits in the queue, and the relay is woken', async () => {
 test('of a webhook with an order it gets the first of a record, and the next one when that has ended', async () => {
   const { sql } = database;
   await sql`update webhooks set ordering = 'record'`;
-  const detach = notifierOf(sql).attach(relay);
+  detach = notifierOf(sql).attach(relay);
   await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(1), happens(2)]));
   await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(3)]));
   const [first] = taken;
@@ -115,7 +119,7 @@ test('of a webhook with an order it gets the first of a record, and the next one
 });
 
 test('if the relay leaves before the COMMIT, any other may claim it at once', async () => {
-  const detach = notifierOf(database.sql).attach(relay);
+  detach = notifierOf(database.sql).attach(relay);
   await transaction(database.sql, async (tx) => {
     await event(tx);
     detach();
@@ -129,7 +133,7 @@ test('if the relay leaves before the COMMIT, any other may claim it at once', as
 test('what an import wrote waits behind the fresh ones, also when it is next in the order of its record', async () => {
   const { sql } = database;
   await sql`update webhooks set ordering = 'record'`;
-  const detach = notifierOf(sql).attach(relay);
+  detach = notifierOf(sql).attach(relay);
   await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(1), happens(2)], CLASS.bulk));
   await expect.poll(() => woken).toEqual(['bulk']);
   const { deliveries } = await claimDeliveries(sql, { class: CLASS.bulk, limit: 10 });

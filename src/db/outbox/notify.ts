@@ -59,7 +59,7 @@ interface Notifier {
   ended(eventTypes: readonly EventType[], as: FinalState): void;
   /** Whether this notification is one of ours. */
   sent(payload: string): boolean;
-  /** Sends a notification that waits, and waits until it is sent. */
+  /** Sends a notification that waits, and waits until it is sent, and until what was given back is free. */
   close(): Promise<void>;
 }
 
@@ -71,6 +71,7 @@ function createNotifier(sql: Pool): Notifier {
   let last = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<unknown> = Promise.resolve();
+  let givingBack: Promise<unknown> = Promise.resolve();
   const waiting = new Set<RelayWork>();
   let relay: LocalRelay | undefined;
 
@@ -92,10 +93,11 @@ function createNotifier(sql: Pool): Notifier {
 
   /** The relay has left since it claimed them. If this fails, they wait for the end of their lease. */
   function giveAllBack(claimed: readonly QueuedDelivery[]): void {
-    giveBack(sql, claimed).then(
+    const returned = giveBack(sql, claimed).then(
       () => wake(['fresh']),
       () => {},
     );
+    givingBack = Promise.all([givingBack, returned]);
   }
 
   return {
@@ -118,6 +120,7 @@ function createNotifier(sql: Pool): Notifier {
     },
     sent: (payload) => payload.split(' ').includes(id),
     async close() {
+      await givingBack;
       if (timer !== undefined) {
         clearTimeout(timer);
         send();
