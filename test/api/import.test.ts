@@ -282,6 +282,23 @@ describe('a key', () => {
     expect(await stock()).toMatchObject({ available: '11' });
   });
 
+  test('of the same line in another spelling is the same: fields in another order, a decimal, a null', async () => {
+    const { operation, body } = movement('1.5');
+    const spelled = {
+      operation,
+      body: { note: null, ...Object.fromEntries(Object.entries(body).reverse()), count: '1.50' },
+    };
+    const number = { operation, body: { ...body, count: 1.5 } };
+    const results = await send(keyed('k', movement('1.5')), keyed('k', spelled), keyed('k', number));
+    expect(results.map(({ statusCode, repeated }) => [statusCode, repeated])).toEqual([
+      [200, undefined],
+      [200, true],
+      [200, true],
+    ]);
+    const other = keyed('k', { operation, body: { ...body, count: '1.5', note: 'another' } });
+    expect(await send(other)).toMatchObject([{ statusCode: 409 }]);
+  });
+
   test('of a line that failed is free', async () => {
     const line = keyed('k', movement(-20));
     expect(await send(line)).toMatchObject([{ statusCode: 409, idempotencyKey: 'k' }]);

@@ -103,11 +103,14 @@ export function createApplyLine(
         if (parsed.idempotencyKey !== undefined) about.idempotencyKey = parsed.idempotencyKey;
         return { parsed, prepared: prepare(parsed) };
       });
-      const { operation, id, idempotencyKey: key, body } = parsed;
+      const { operation, id, idempotencyKey: key } = parsed;
       const applied = await inBatches({
         prepared,
         id,
-        keyed: key === undefined ? undefined : { key, fingerprint: fingerprintOf([operation, id, body]) },
+        keyed:
+          key === undefined
+            ? undefined
+            : { key, fingerprint: fingerprintOf([operation, id, prepared.input]) },
         bytes: line.bytes?.length ?? 0,
       });
       return { ...about, statusCode: 200, ...applied };

@@ -35,6 +35,8 @@ interface Reads {
 }
 
 export interface Prepared {
+  /** The body as validated, its fields in the order of the schema: two spellings of one body are the same. */
+  readonly input: object;
   readonly reads: Reads;
   /** The record, or the product, that it changes. */
   readonly id: string;
@@ -70,6 +72,7 @@ const stockMovement: ImportOperation = {
   prepare(_id, body) {
     const movement = newMovement(body);
     return {
+      input: movement,
       reads: stockReads,
       id: movement.sku,
       movesStock: true,
@@ -103,8 +106,9 @@ function operationsOn<Rec extends object>({
     named: true,
     body,
     prepare(id, sent) {
-      const { change, movesStock } = prepare(sent);
+      const { input, change, movesStock } = prepare(sent);
       return {
+        input,
         reads,
         id,
         movesStock,

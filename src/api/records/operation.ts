@@ -37,6 +37,8 @@ export interface Operation<Rec> extends Described {
 }
 
 interface PreparedOperation<Rec> {
+  /** The body as validated, its fields in the order of the schema. */
+  readonly input: object;
   readonly change: Change<Rec>;
   /** True if it may find any product short, or make it so. */
   readonly movesStock: boolean;
@@ -56,6 +58,7 @@ export function operation<Rec, Body extends v.GenericSchema<unknown, object>>(
     prepare(body) {
       const input = validate(of.body, body);
       return {
+        input,
         movesStock: of.movesStock?.(input) ?? false,
         change: (record, now) => of.change(record, input, now),
       };
