@@ -65,7 +65,9 @@ async function answerOf(
     const { outcome, status, error, durationMs, responseHeaders: headers = {} } = result;
     if (outcome === 'internal')
       throw new Problem(503, `The receiver could not be examined: ${error}. Try again.`);
-    return { status, error: status === null ? error : null, durationMs, headers };
+    const firewall = 'firewall' in result ? result.firewall : undefined;
+    const named = firewall === undefined ? {} : { firewall };
+    return { status, error: status === null ? error : null, durationMs, headers, ...named };
   } catch (error) {
     stop?.throwIfAborted();
     if (!(error instanceof DOMException && error.name === 'AbortError')) throw error;

@@ -5,6 +5,7 @@
  */
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { buildConnector } from 'undici';
 import type { AddressGuard } from './address-guard.ts';
 
@@ -66,7 +67,12 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
       if (error !== null) return callback(error, null);
       const address = socket?.remoteAddress ?? '';
       const refused = guard.refusal(address, port);
-      if (refused === null) return callback(null, socket);
+      if (refused === null) {
+        // In TLS 1.3 the refusal of a client certificate comes after the handshake. The end of the stream, which
+        // follows, would replace it as the cause.
+        if (socket instanceof TLSSocket) socket.once('error', () => socket.destroy());
+        return callback(null, socket);
+      }
       socket.destroy();
       callback(new RefusedDestination(address, refused), null);
     });

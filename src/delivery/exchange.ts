@@ -16,6 +16,7 @@ import {
   timeoutSentence,
 } from './failure-sentence.ts';
 import { STALL_MS } from './fault.ts';
+import { refusingFirewall } from './firewall.ts';
 import { type AttemptRequest, buildRequest, type WireRequest } from './request.ts';
 import { areLookupsFull } from './resolver.ts';
 import { usefulHeaders } from './response-headers.ts';
@@ -49,6 +50,8 @@ export type AttemptResult = {
       readonly outcome: 'failure' | 'gone' | 'internal';
       /** A sentence; names no path, query or secret of the URL. */
       readonly error: string;
+      /** The firewall that seems to have answered in front of the receiver; absent if none has. */
+      readonly firewall?: string;
     }
 );
 
@@ -234,8 +237,10 @@ function createAnswer(
         ...shown,
       };
       if (status >= 200 && status < 300) return { ...answered, outcome: 'success', error: null };
-      const error = statusSentence(status, host, times.durationMs);
-      return { ...answered, outcome: status === 410 ? 'gone' : 'failure', error };
+      const firewall = refusingFirewall(status, headers);
+      const error = statusSentence(status, host, times.durationMs, firewall);
+      const named = firewall === null ? {} : { firewall };
+      return { ...answered, ...named, outcome: status === 410 ? 'gone' : 'failure', error };
     },
   };
 }

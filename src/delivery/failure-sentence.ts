@@ -9,8 +9,18 @@ import { LookupError } from './resolver.ts';
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** The sentence for an answer that is not a 2xx: "HTTP 503 from shop.example after 212 ms". */
-export function statusSentence(status: number, host: string, durationMs: number): string {
+/**
+ * The sentence for an answer that is not a 2xx: "HTTP 503 from shop.example after 212 ms".
+ * @param firewall the name of the one that answered in front of the shop; null if none is known to have
+ */
+export function statusSentence(
+  status: number,
+  host: string,
+  durationMs: number,
+  firewall: string | null = null,
+): string {
+  if (firewall !== null)
+    return `HTTP ${status} from ${host} after ${durationMs} ms: the firewall in front of it (${firewall}) refused the request`;
   if (REDIRECTS.has(status)) return `redirect (HTTP ${status}) from ${host}: redirects are not followed`;
   if (status === 410) return `HTTP 410 (gone) from ${host} after ${durationMs} ms`;
   return `HTTP ${status} from ${host} after ${durationMs} ms`;
@@ -43,9 +53,7 @@ export function errorSentence(error: unknown, host: string, connectTimeoutMs: nu
   const code = codeOf(cause);
   const sentence = SENTENCES[code];
   if (sentence !== undefined) return sentence(host, connectTimeoutMs, code);
-  // The parser's errors do not always carry a code.
-  if (cause instanceof Error && cause.name === 'HTTPParserError')
-    return `${host} did not respond with valid HTTP`;
+  if (cause instanceof Error && cause.name === 'HTTPParserError') return malformedSentence(cause, host);
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) {
     return `TLS connection to ${host} failed (${code})`;
   }
@@ -53,6 +61,26 @@ export function errorSentence(error: unknown, host: string, connectTimeoutMs: nu
   if (code.startsWith('UND_ERR_') || code.startsWith('ERR_'))
     return `${host} did not respond with valid HTTP`;
   return `connection to ${host} failed (${code})`;
+}
+
+/** What the parser (llhttp) found wrong with a response, by the words in brackets with which its message ends. */
+const MALFORMED: readonly (readonly [RegExp, string])[] = [
+  [/^Expected HTTP\//, 'it does not begin with HTTP/1.1'],
+  [/^Invalid header token$/, 'an invalid character in the name of a header'],
+  [/^Invalid header value char$/, 'an invalid character in the value of a header'],
+  [/^Missing expected CR|^Missing expected LF|^Unexpected whitespace after CR/, 'a line ends without CR LF'],
+  [/Content-Length/, 'its Content-Length is not a number, or there are several'],
+  [/chunk/i, 'its chunks are malformed'],
+  [/Transfer-Encoding/, 'its Transfer-Encoding is not understood'],
+  [/status/i, 'its status is not a number of three digits'],
+  [/version/i, 'its version of HTTP is unknown'],
+];
+
+/** The sentence for a response that the parser refuses. Its message quotes nothing of the response; all other text is ours. */
+function malformedSentence({ message }: Error, host: string): string {
+  const found = /\(([^()]+)\)$/.exec(message)?.[1] ?? '';
+  const problem = MALFORMED.find(([words]) => words.test(found))?.[1];
+  return `${host} did not respond with valid HTTP${problem === undefined ? '' : `: ${problem}`}`;
 }
 
 /** The sentence for a name without an address. */
@@ -78,6 +106,11 @@ type Sentence = (host: string, connectTimeoutMs: number, code: string) => string
 
 const untrusted: Sentence = (host) => `TLS certificate of ${host} is not from a trusted authority`;
 const selfSigned: Sentence = (host) => `TLS certificate of ${host} is self-signed`;
+const unproven: Sentence = (host) =>
+  `${host} does not send its intermediate certificate, or its certificate is not from a trusted authority`;
+const needsCertificate: Sentence = (host) =>
+  `${host} requires a client certificate, which Waybill does not have`;
+const oldTls: Sentence = (host) => `${host} only speaks a version of TLS that is too old (1.2 is required)`;
 const closed: Sentence = (host) => `${host} closed the connection without responding`;
 const unreachable: Sentence = (host, _, code) => `${host} cannot be reached (${code})`;
 const noConnection: Sentence = (host, ms) => `no connection to ${host} within ${duration(ms)}`;
@@ -98,11 +131,23 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: (host) => `TLS certificate of ${host} does not match its host name`,
   DEPTH_ZERO_SELF_SIGNED_CERT: selfSigned,
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unproven,
   UNABLE_TO_GET_ISSUER_CERT: untrusted,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
   ERR_SSL_WRONG_VERSION_NUMBER: (host) => `${host} does not speak TLS on this port`,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: (host) => `${host} does not speak TLS on this port`,
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: needsCertificate,
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: oldTls,
+  ERR_SSL_UNSUPPORTED_PROTOCOL: oldTls,
+  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: (host) => `${host} does not speak HTTP/1.1, only HTTP/2`,
+  // In TLS 1.2 also the answer to a missing client certificate.
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: (host) =>
+    `${host} refused the TLS handshake: no common cipher, or it requires a client certificate`,
+  ERR_SSL_TLSV1_UNRECOGNIZED_NAME: (host) => `${host} does not know this host name (TLS SNI)`,
+  ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR: (host) =>
+    `${host} failed in the TLS handshake (its alert: internal error), as if it did not know this host name`,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: (host) =>
+    `${host} did not respond with valid HTTP: its body does not have the length that Content-Length says`,
   UND_ERR_HEADERS_OVERFLOW: (host) => `${host} sent headers that are too large`,
 };
 

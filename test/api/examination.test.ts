@@ -57,6 +57,20 @@ async function kit() {
   return { url: `http://127.0.0.1:${port}/hooks?of=`, secrets };
 }
 
+test('a firewall that answers in front of the receiver is named, and is no proof that signatures are checked', async () => {
+  const { id } = await create();
+  receiver.respond({ status: 403, headers: { 'cf-mitigated': 'challenge' } });
+  const { data } = await examine(id);
+  const found = data.rows.filter(({ name }: { name: string }) =>
+    /^(?:valid request|no signature)$/.test(name),
+  );
+  expect(found).toEqual([
+    expect.objectContaining({ verdict: 'fail', received: '403 from a firewall (Cloudflare)' }),
+    expect.objectContaining({ verdict: 'warning', received: '403 from a firewall (Cloudflare)' }),
+  ]);
+  for (const { remedy } of found) expect(remedy).toContain('pass the firewall');
+});
+
 test.each([
   ['UPDATE_ORDER_STATUS', 'POST', 'v2'],
   ['CREATE_STOCK_MOVEMENT_RETURN', 'POST', 'v21'],

@@ -40,7 +40,7 @@ describe('connections that fail', () => {
     );
 
     expect((await startSender().send(attempt(`http://${host}`))).error).toBe(
-      `${host} did not respond with valid HTTP`,
+      `${host} did not respond with valid HTTP: it does not begin with HTTP/1.1`,
     );
   });
 
@@ -63,7 +63,11 @@ describe('TLS', () => {
   const errors: readonly (readonly [string, boolean, string])[] = [
     ['expired.pem', true, 'TLS certificate of HOST has expired'],
     ['other-name.pem', true, 'TLS certificate of HOST does not match its host name'],
-    ['valid.pem', false, 'TLS certificate of HOST is not from a trusted authority'],
+    [
+      'valid.pem',
+      false,
+      'HOST does not send its intermediate certificate, or its certificate is not from a trusted authority',
+    ],
     ['self-signed.pem', false, 'TLS certificate of HOST is self-signed'],
   ];
 

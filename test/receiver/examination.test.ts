@@ -342,6 +342,18 @@ it('it ends where nobody answers, and when its time is over', async () => {
   expect(calls).toBe(1);
 });
 
+it.each([
+  ['shop.example does not send its intermediate certificate, or …', 'fullchain.pem'],
+  ['TLS certificate of shop.example has expired', 'TLS'],
+  ['shop.example requires a client certificate, which Waybill does not have', 'client certificate'],
+  ['shop.example did not respond with valid HTTP: a line ends without CR LF', 'curl -v'],
+  ['shop.example has no address (DNS: ENOTFOUND)', 'DNS records'],
+  ['shop.example refused the connection', 'Let the receiver run'],
+])('without an answer the remedy fits the reason: %s', async (error, remedy) => {
+  const found = await examine({ subject, send: async () => ({ ...answer, status: null, error }) });
+  expect(found.rows).toEqual([expect.objectContaining({ remedy: expect.stringContaining(remedy) })]);
+});
+
 it('each fault has one sentence on how to mend it, in the language of the receiver', async () => {
   const found = await examined(answering(async () => 204, { 'x-powered-by': 'PHP/8.4' }));
   const remedy = Object.fromEntries(found.rows.map((row) => [row.name, row.remedy]));

@@ -56,7 +56,10 @@ describe('an error', () => {
     ['ERR_TLS_CERT_ALTNAME_INVALID', `TLS certificate of ${HOST} does not match its host name`],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', `TLS certificate of ${HOST} is self-signed`],
     ['SELF_SIGNED_CERT_IN_CHAIN', `TLS certificate of ${HOST} is not from a trusted authority`],
-    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', `TLS certificate of ${HOST} is not from a trusted authority`],
+    [
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      `${HOST} does not send its intermediate certificate, or its certificate is not from a trusted authority`,
+    ],
     ['UNABLE_TO_GET_ISSUER_CERT', `TLS certificate of ${HOST} is not from a trusted authority`],
     ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', `TLS certificate of ${HOST} is not from a trusted authority`],
     ['ERR_SSL_WRONG_VERSION_NUMBER', `${HOST} does not speak TLS on this port`],
@@ -102,7 +105,7 @@ describe('an error', () => {
     expect(said(coded('EOTHER', 'ECONNREFUSED'))).toBe(`connection to ${HOST} failed (EOTHER)`);
   });
 
-  test.each(['ERR_ASSERTION', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'])(
+  test.each(['ERR_ASSERTION', 'UND_ERR_INVALID_ARG'])(
     'of the client itself is said without its jargon: %s',
     (code) => {
       expect(said(coded(code))).toBe(`${HOST} did not respond with valid HTTP`);

@@ -4,12 +4,13 @@
  */
 import {
   AS_THE_FIRST,
+  BEHIND_A_FIREWALL,
   type Language,
   languageOf,
   type RowName,
   remedyOf,
-  UNANSWERED,
   UNTOLD,
+  unansweredRemedy,
 } from './remedies.ts';
 import { type Step, type Subject, seriesOf, type TestRequest } from './series.ts';
 
@@ -20,6 +21,8 @@ export interface Answer {
   /** Why there was none, as a sentence. */
   readonly error: string | null;
   readonly durationMs: number;
+  /** The firewall in front of the receiver that refused the request; absent if none is known to have. */
+  readonly firewall?: string;
   /** By name in lower case: at least `location`, `server`, `x-powered-by` and `x-waybill-handled`. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -91,7 +94,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
     const answered = all.some(({ status }) => status !== null);
     if (step.expected === 'accepted') right.push(...answers);
     const row = judged(step, answers, languageOf(Object.assign({}, ...all.map(({ headers }) => headers))));
-    if (!answered) rows.push({ ...row, remedy: UNANSWERED });
+    if (!answered) rows.push({ ...row, remedy: unansweredRemedy(answers[0]?.error ?? null) });
     else rows.push(isAsFirst(step, row, rows[0]) ? { ...row, remedy: AS_THE_FIRST } : row);
     // If the first request gets no answer, the others tell nothing.
     if (!answered) {
@@ -115,14 +118,16 @@ export function exitCodeOf({ rows, complete }: Pick<Examination, 'complete'> & V
 
 /** Too many requests, or overloaded: answers that do not depend on the request. */
 const UNTELLING = [429, 503];
-const tells = ({ status }: Answer) => status !== null && !UNTELLING.includes(status);
+const tells = ({ status, firewall }: Answer) =>
+  status !== null && !UNTELLING.includes(status) && firewall === undefined;
 
 const isAccepted = ({ status }: Answer) => status !== null && status >= 200 && status < 300;
 
 /** The different answers, in a few words. */
 function received(answers: readonly Answer[]): string {
-  const said = answers.map(({ status, error, headers }) => {
+  const said = answers.map(({ status, error, firewall, headers }) => {
     const handled = headers['x-waybill-handled'];
+    if (firewall !== undefined) return `${status} from a firewall (${firewall})`;
     return status === null
       ? (error ?? 'no answer')
       : `${status}${handled === undefined ? '' : `, ${handled}`}`;
@@ -138,8 +143,13 @@ function judged(step: Step, answers: readonly Answer[], language: Language | nul
     sent,
     received: received(answers),
     verdict,
-    remedy: verdict === 'ok' ? null : isUntold(step, answers) ? UNTOLD : remedyOf(name, language),
+    remedy: verdict === 'ok' ? null : remedyFor(step, answers, language),
   };
+}
+
+function remedyFor(step: Step, answers: readonly Answer[], language: Language | null): string {
+  if (answers.some(({ firewall }) => firewall !== undefined)) return BEHIND_A_FIREWALL;
+  return isUntold(step, answers) ? UNTOLD : remedyOf(step.name, language);
 }
 
 /** Whether a request was refused as it must be, but perhaps not because of its signature. */

@@ -76,9 +76,39 @@ const EXAMPLES: Readonly<Partial<Record<RowName, Readonly<Record<Language, strin
   'only v1 matches': VERIFY,
 };
 
-/** If not even the first request is answered. */
-export const UNANSWERED =
-  'Let the receiver run, and see that the URL leads to it: without an answer there is nothing to examine.';
+/** By the words of the sentence that says why there is no answer. */
+const NO_ANSWER: readonly (readonly [words: RegExp, remedy: string])[] = [
+  [
+    /intermediate/,
+    'Configure the server to send its whole certificate chain: of most authorities, the file fullchain.pem.',
+  ],
+  [/client certificate/, 'Require no client certificate on this path: the signature proves the sender.'],
+  [/HTTP\/2/, 'Let the server speak HTTP/1.1 too: deliveries use it.'],
+  [/too old/, 'Let the server speak TLS 1.2 or 1.3.'],
+  [/certificate|TLS/, 'Mend TLS first: `curl -v` on the URL, from outside, shows the same problem.'],
+  [
+    /valid HTTP|headers that are too large|informational/,
+    'Mend the response first: `curl -v` on the URL shows it.',
+  ],
+  [/has no address|name server/, 'Check the host name in the URL, and its DNS records.'],
+  [/not allowed|range/, 'Register an address that the sender may call: a public one.'],
+];
+
+/**
+ * If not even the first request is answered.
+ * @param error the sentence that says why; null if there is none
+ */
+export function unansweredRemedy(error: string | null): string {
+  const found = NO_ANSWER.find(([words]) => error !== null && words.test(error));
+  return (
+    found?.[1] ??
+    'Let the receiver run, and see that the URL leads to it: without an answer there is nothing to examine.'
+  );
+}
+
+/** If a firewall refuses requests in place of the receiver. */
+export const BEHIND_A_FIREWALL =
+  'Let requests to this path pass the firewall in front of the receiver: it refuses them before the receiver sees them.';
 
 /** If a request that must be refused got no answer, or one that valid requests may get as well. */
 export const UNTOLD =
