@@ -31,7 +31,18 @@ const STEPS: Readonly<Record<string, string>> = {
 /** Codes of the steps at which a reply is about the mail, not about us. */
 const ABOUT_THE_MAIL: ReadonlySet<string> = new Set(['EENVELOPE', 'EMESSAGE']);
 
-/** Uses codes only: the reply of a mail server may quote addresses. */
+/** A certificate that is not accepted has no code of its own left, only the words of OpenSSL and Node. */
+const CERTIFICATES: readonly (readonly [words: RegExp, problem: string])[] = [
+  [/^certificate has expired$/, 'has a TLS certificate that has expired'],
+  [/^certificate is not yet valid$/, 'has a TLS certificate that is not valid yet'],
+  [/^Hostname\/IP does not match/, 'has a TLS certificate for another name'],
+  [
+    /^self-signed certificate|^unable to (?:verify|get)/,
+    'has a TLS certificate that is not from a trusted authority',
+  ],
+];
+
+/** Uses codes and fixed words only: the reply of a mail server may quote addresses. */
 export function mailErrorFrom(error: unknown): MailError {
   const code = codeOf(error);
   const response = propertyOf(error, 'responseCode');
@@ -39,8 +50,10 @@ export function mailErrorFrom(error: unknown): MailError {
   const detail = responseCode === null ? code : `${code}, ${responseCode}`;
   // 503 (bad sequence of commands) is not permanent: it is about the conversation, not the mail.
   const refused = ABOUT_THE_MAIL.has(code) && propertyOf(error, 'permanent') === true;
+  const message = error instanceof Error ? error.message : '';
+  const certificate = CERTIFICATES.find(([words]) => words.test(message))?.[1];
   return new MailError(
-    `the mail server ${STEPS[code] ?? 'did not accept the mail'} (${detail})`,
+    `the mail server ${certificate ?? STEPS[code] ?? 'did not accept the mail'} (${detail})`,
     responseCode,
     refused,
   );

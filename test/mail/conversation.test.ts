@@ -1,5 +1,8 @@
 /** The time limits of a conversation with a mail server, and what its end means for the mail. */
+import { readFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import type { Mail } from '../../src/mail/mail.ts';
 import { MailError } from '../../src/mail/mail-error.ts';
@@ -204,3 +207,21 @@ test('a mail given up before it began is not sent', async () => {
 
   expect(server.conversations()).toBe(0);
 });
+
+test.each([
+  ['expired.pem', 'has a TLS certificate that has expired'],
+  ['self-signed.pem', 'has a TLS certificate that is not from a trusted authority'],
+  ['valid.pem', 'has a TLS certificate that is not from a trusted authority'],
+])(
+  'a mail server whose certificate is not accepted is not "cannot be reached": %s',
+  async (name, problem) => {
+    const file = (of: string) => readFile(new URL(`../support/tls/${of}`, import.meta.url));
+    const server = createServer({ key: await file('server.key'), cert: await file(name) });
+    server.on('tlsClientError', () => {});
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    cleanUps.push(() => new Promise((closed) => server.close(() => closed())));
+    const { port } = server.address() as AddressInfo;
+    const mailer = mailerTo(`smtps://localhost:${port}`, conversationLimits);
+    await expect(mailer.send(mail)).rejects.toThrow(`the mail server ${problem} (ESOCKET)`);
+  },
+);
