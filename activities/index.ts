@@ -4,7 +4,6 @@ import type { RecoveryActivities } from '../workflows/recovery-types.ts';
 import type { ReleaseActivities } from '../workflows/release-types.ts';
 import type { RetentionActivities } from '../workflows/retention-types.ts';
 import type { WarningActivities } from '../workflows/warning-types.ts';
-import type { WebhookOrderActivities } from '../workflows/webhook-order-types.ts';
 import { type AttemptDeliveryDeps, createAttemptDelivery } from './attempt-delivery.ts';
 import { createDeliverySteps } from './delivery-steps.ts';
 import { createMailDeactivation } from './mail-deactivation.ts';
@@ -12,9 +11,8 @@ import { createWarningActivities, type MailWarningDeps } from './mail-warning.ts
 import { createRecoveryActivities } from './recovery-steps.ts';
 import { createReleaseActivities } from './release-order.ts';
 import { createRetentionActivities, type RetentionDeps } from './retention.ts';
-import { createWebhookOrders, type WebhookOrdersDeps } from './webhook-orders.ts';
 
-interface ActivityDeps extends AttemptDeliveryDeps, RetentionDeps, MailWarningDeps, WebhookOrdersDeps {}
+interface ActivityDeps extends AttemptDeliveryDeps, RetentionDeps, MailWarningDeps {}
 
 /** Makes all activities: the attempts, and the steps, which have their own task queue. */
 export function createActivities(deps: ActivityDeps): {
@@ -23,8 +21,7 @@ export function createActivities(deps: ActivityDeps): {
     ReleaseActivities &
     RetentionActivities &
     RecoveryActivities &
-    WarningActivities &
-    WebhookOrderActivities;
+    WarningActivities;
 } {
   return {
     attempts: { attemptDelivery: createAttemptDelivery(deps) },
@@ -35,7 +32,6 @@ export function createActivities(deps: ActivityDeps): {
       ...createReleaseActivities(deps),
       ...createRetentionActivities(deps),
       ...createRecoveryActivities(deps),
-      ...createWebhookOrders(deps),
     },
   };
 }

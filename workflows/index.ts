@@ -4,4 +4,3 @@ export { recoverWebhook } from './recover-webhook.ts';
 export { releasePreOrder } from './release-pre-order.ts';
 export { retention } from './retention.ts';
 export { warnOfDeactivation } from './warn-of-deactivation.ts';
-export { activateWebhook, recoverMissed, testWebhook } from './webhook-orders.ts';

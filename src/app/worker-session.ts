@@ -11,7 +11,6 @@ import type { AttemptDeps } from '../attempt/begin-attempt.ts';
 import { makeAttempt } from '../attempt/make-attempt.ts';
 import { createPrepare } from '../attempt/prepare.ts';
 import { createStatements } from '../attempt/statements.ts';
-import { createTestSender } from '../attempt/test-sender.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { Limits } from '../concurrency/limits.ts';
 import type { SchedulerOptions } from '../concurrency/settings.ts';
@@ -101,7 +100,7 @@ interface SessionTerms {
 
 /**
  * Waybill's own steps under way at once; more would only wait for a connection to the database. Nearly all are short. Mails may take
- * long, and get half of the places at most (`activities/mail-once.ts`); retention, and tests of webhooks that operators start, are few.
+ * long, and get half of the places at most (`activities/mail-once.ts`); runs of the retention are few.
  */
 const MAX_STEPS_AT_ONCE = 40;
 /**
@@ -190,7 +189,6 @@ export async function runSession(
       policy,
       retentionMs: retention.periodMs,
       onRetentionFailure: deps.onRetentionFailure,
-      sendTest: createTestSender({ sender, keys }),
       signalAttemptFailed: (workflowId, attempt) => dispatcher.signalAttemptFailed(workflowId, attempt),
     });
     const { namespace, taskQueue } = temporal;

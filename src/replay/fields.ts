@@ -16,12 +16,6 @@ import type {
 import type { ReleaseActivities } from '../../workflows/release-types.ts';
 import type { RetentionActivities } from '../../workflows/retention-types.ts';
 import type { WarningActivities, WarningInput, WarningResult } from '../../workflows/warning-types.ts';
-import type {
-  RecoverOrder,
-  WebhookOrder,
-  WebhookOrderActivities,
-  WebhookOrderResult,
-} from '../../workflows/webhook-order-types.ts';
 
 /** The inputs and results of activities. */
 type Said<Activities> = {
@@ -50,10 +44,6 @@ type Payloads =
   | WarningInput
   | WarningResult
   | Said<WarningActivities>
-  | WebhookOrder
-  | RecoverOrder
-  | WebhookOrderResult
-  | Said<WebhookOrderActivities>
   /** Of `patched()`. */
   | { readonly id: string; readonly deprecated: boolean }
   /** Of `releasePreOrder`. */

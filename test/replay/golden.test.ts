@@ -17,7 +17,6 @@ import {
 } from '../../workflows/delivery-options.ts';
 import { type AttemptInput, type DeliverEventInput, stepsQueue } from '../../workflows/delivery-types.ts';
 import { retentionOptions } from '../../workflows/retention-types.ts';
-import { webhookTestOptions } from '../../workflows/webhook-order-types.ts';
 
 const folder = new URL('./histories/', import.meta.url);
 const HOUR = 3_600_000;
@@ -116,7 +115,6 @@ function flat(options: ActivityOptions): Record<string, unknown> {
 function optionsToday({ type, input }: Recorded, delivery: DeliverEventInput): ActivityOptions {
   if (type === 'mailDeactivation' || type === 'mailWarning') return mailOptions({});
   if (type === 'retain') return retentionOptions;
-  if (type === 'testWebhook') return webhookTestOptions;
   if (type !== 'attemptDelivery') return ownStepOptions;
   const { attemptsBefore, lastChance } = input as AttemptInput;
   return lastChance

@@ -112,14 +112,6 @@ async function releaseClosed(stack: DeliveryStack, eshopOrderId: string): Promis
   return workflowId;
 }
 
-/** An operator's input in Temporal's form; answers the workflow's id once it has ended. */
-async function ordered(stack: DeliveryStack, type: string, typed: object): Promise<string> {
-  const workflowId = `${stack.taskQueue}/${type}`;
-  await stack.client.workflow.start(type, { workflowId, taskQueue: stack.taskQueue, args: [typed] });
-  await stack.untilEnded(workflowId);
-  return workflowId;
-}
-
 /** The first run of the retention, which its schedule starts at once. */
 async function retentionRun(stack: DeliveryStack) {
   const { action } = await stack.until('the first run', async () => {
@@ -529,36 +521,6 @@ export const scenarios: readonly Scenario[] = [
       await waiting(stack, receiver);
       return await warningClosed(stack);
     },
-  },
-  {
-    name: 'webhook-activated-by-an-operator',
-    closes: 'completed',
-    async run(stack, receiver) {
-      const { id: webhookId } = await stack.createWebhook(receiver.url, { active: false });
-      return await ordered(stack, 'activateWebhook', { webhookId, reason: 'the shop is back', by: 'anna' });
-    },
-  },
-  {
-    name: 'webhook-tested-by-an-operator',
-    closes: 'completed',
-    async run(stack, receiver) {
-      receiver.respond({ status: 503 });
-      const { id: webhookId } = await stack.createWebhook(receiver.url);
-      return await ordered(stack, 'testWebhook', { webhookId });
-    },
-  },
-  {
-    name: 'recovery-begun-by-an-operator',
-    closes: 'completed',
-    async run(stack, receiver) {
-      const { id: webhookId } = await stack.createWebhook(receiver.url);
-      return await ordered(stack, 'recoverMissed', { webhookId, since: '2026-11-20T18:00:00Z' });
-    },
-  },
-  {
-    name: 'recovery-refused',
-    closes: 'failed',
-    run: (stack) => ordered(stack, 'recoverMissed', { webhookId: 7 }),
   },
 ];
 
