@@ -55,7 +55,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     changes += 1;
   });
   setHandler(attemptFailed, (attempt) => view.attemptFailed(attempt));
-  const holdIs = handleOperatorActions({
+  handleOperatorActions({
     input,
     own,
     view,
@@ -111,11 +111,8 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     }
   }
 
-  /**
-   * Reads the current situation, and again if the response took long: its times would be out of date.
-   * @param seen the number of changes before
-   */
-  async function readSituation(seen: number): Promise<DeliverySituation> {
+  /** Reads the current situation, and again if the response took long: its times would be out of date. */
+  async function readSituation(): Promise<DeliverySituation> {
     const { deliveryId, policy } = input;
     const query = {
       deliveryId,
@@ -127,11 +124,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     let situation = await own.readDelivery(query);
     if (Date.now() - askedAt > STALE_MS) situation = await own.readDelivery(query);
     if (nextStep(situation).step === 'beginHolding') situation = await own.holdDelivery(query);
-    if (situation.open) {
-      // A hold read before an operator's request is older than the response to that request.
-      if (changes === seen) holdIs(situation.operator);
-      view.receiver(situation.receiverHost);
-    }
+    if (situation.open) view.receiver(situation.receiverHost);
     return situation;
   }
 
@@ -157,7 +150,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
         return { state: 'delivered' };
       }
       const seen = changes;
-      const situation = await readSituation(seen);
+      const situation = await readSituation();
       const justSpent = last === null ? isSpent(input) : last.kind === 'failed';
       const pause = situation.open ? outage.pauseAfter(last, situation.attemptsMade) : 0;
       last = null;

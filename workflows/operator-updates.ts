@@ -18,10 +18,8 @@ import {
   type ActionInput,
   type ActionName,
   actionNames,
-  attribution,
   MAX_NAME_CHARS,
   MAX_REASON_CHARS,
-  type OperatorHold,
   UNNAMED_OPERATOR,
 } from '../src/domain/operator-action.ts';
 import type { ActionRequest, DeliverEventInput, DeliveryActivities } from './delivery-types.ts';
@@ -45,25 +43,19 @@ interface OperatorActionDeps {
   changed(): void;
 }
 
-/** Accepts operator actions from now on. @returns a function that sets the operator hold as read */
-export function handleOperatorActions({ input, own, view, changed }: OperatorActionDeps) {
+/** Accepts operator actions from now on. */
+export function handleOperatorActions({ input, own, view, changed }: OperatorActionDeps): void {
   const { deliveryId, policy } = input;
-  /** undefined: not read yet. */
-  let known: OperatorHold | null | undefined;
   let last: Promise<unknown> | undefined;
 
   /** Carries actions out one after the other, in the order of their arrival, even if the workflow is canceled meanwhile. */
-  async function inTurn(action: ActionName, id: string, order: ActionInput) {
+  async function inTurn(action: ActionName, id: string, by: ActionInput) {
     const before = last;
     const done = CancellationScope.nonCancellable(async () => {
       await before;
-      const result = await own.steerDelivery({ deliveryId, policy, asked: { id, action, ...order } });
+      const result = await own.steerDelivery({ deliveryId, policy, asked: { id, action, ...by } });
       if (!result.accepted) return result;
-      const { at } = result;
-      const { by, reason } = order;
-      if (action === 'hold' || action === 'giveUp') known = { stop: action, at, by, reason };
-      else known = null;
-      view.actionTaken({ action, at, ...order });
+      view.actionTaken({ action, at: result.at, ...by });
       changed();
       return result;
     });
@@ -75,44 +67,36 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
     const description = DESCRIPTIONS[action];
     setHandler(
       defineUpdate<string, [ActionRequest | undefined]>(action),
-      async (order) => {
+      async (request) => {
         // The same id after a reset of the workflow, when Temporal delivers its updates again.
         const id = `${workflowInfo().firstExecutionRunId}/${currentUpdateInfo()?.id ?? uuid4()}`;
-        const { accepted, sentence } = await inTurn(action, id, completed(order));
+        const { accepted, sentence } = await inTurn(action, id, completed(request));
         return accepted ? sentence : refuse(sentence);
       },
-      { description, validator: (order) => validate(action, order, known) },
+      { description, validator: validate },
     );
     setHandler(
       defineSignal<[ActionRequest | undefined]>(action),
-      async (order) => {
+      async (request) => {
         // A signal has no response: an action that cannot be done changes nothing and is not reported.
-        if (problemOf(order) === null) await inTurn(action, uuid4(), completed(order));
+        if (problemOf(request) === null) await inTurn(action, uuid4(), completed(request));
       },
       { description },
     );
   }
-
-  return (hold: OperatorHold | null): void => {
-    known = hold;
-  };
 }
 
-/** Rejects actions known to be wrong, without a trace in the history. */
-function validate(action: ActionName, order: unknown, known: OperatorHold | null | undefined): void {
-  const problem = problemOf(order);
+/** Rejects a wrong input, without a trace in the history. */
+function validate(input: unknown): void {
+  const problem = problemOf(input);
   if (problem !== null) refuse(problem);
-  if (action === 'hold' && known?.stop === 'hold') refuse(`It is already held by ${attribution(known)}.`);
-  if (action === 'tryNow' && known?.stop === 'hold')
-    refuse(`It is held by ${attribution(known)}. Resume it first.`);
-  if (known?.stop === 'giveUp') refuse(`It was given up by ${attribution(known)}.`);
 }
 
 /** The problem with an operator's input; null if there is none. */
-function problemOf(order: unknown): string | null {
-  if (order === undefined || order === null) return null;
-  if (typeof order !== 'object' || Array.isArray(order)) return TAKES;
-  const { reason = '', by = '', user = true, ...others } = Object.fromEntries(Object.entries(order));
+function problemOf(input: unknown): string | null {
+  if (input === undefined || input === null) return null;
+  if (typeof input !== 'object' || Array.isArray(input)) return TAKES;
+  const { reason = '', by = '', user = true, ...others } = Object.fromEntries(Object.entries(input));
   if (typeof reason !== 'string' || typeof by !== 'string' || user !== true) return TAKES;
   if (Object.keys(others).length > 0) return TAKES;
   if (reason.length > MAX_REASON_CHARS) return `The reason may have at most ${MAX_REASON_CHARS} characters.`;
@@ -121,9 +105,9 @@ function problemOf(order: unknown): string | null {
     : null;
 }
 
-/** @param order without a {@link problemOf} */
-function completed(order: ActionRequest | null | undefined): ActionInput {
-  const by = order?.by?.trim() ?? '';
-  const user = order?.user === true ? { user: true as const } : {};
-  return { reason: order?.reason?.trim() ?? '', by: by === '' ? UNNAMED_OPERATOR : by, ...user };
+/** @param request without a {@link problemOf} */
+function completed(request: ActionRequest | null | undefined): ActionInput {
+  const by = request?.by?.trim() ?? '';
+  const user = request?.user === true ? { user: true as const } : {};
+  return { reason: request?.reason?.trim() ?? '', by: by === '' ? UNNAMED_OPERATOR : by, ...user };
 }
