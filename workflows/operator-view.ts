@@ -86,11 +86,10 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
       if (last !== undefined) attemptFailed(last);
     },
     receiver(host) {
-      const shown = workflowInfo().typedSearchAttributes.get(receiverHostKey);
-      // If it was started without the attribute, its server may not know it.
-      if (shown === undefined || host === null) return;
+      if (host === null) return;
       const value = searchableHost(host);
-      if (value !== shown) upsertSearchAttributes([{ key: receiverHostKey, value }]);
+      if (value !== workflowInfo().typedSearchAttributes.get(receiverHostKey))
+        upsertSearchAttributes([{ key: receiverHostKey, value }]);
     },
     actionTaken(action) {
       asked.push(action);

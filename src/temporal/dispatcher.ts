@@ -37,7 +37,6 @@ import type { AttemptFailure } from '../attempt/outcome.ts';
 import type { QueuedDelivery } from '../db/outbox/outbox.ts';
 import type { AttemptedDelivery } from '../db/reconciliation.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
-import { isRefusal } from './refusal.ts';
 import type { RecoveryStarter } from './start-recovery.ts';
 import {
   type Former,
@@ -51,11 +50,6 @@ export type { Urgency };
 
 /** Deadline of a call made only for the operator's view, in milliseconds. */
 const BEST_EFFORT_DEADLINE_MS = 2_000;
-/**
- * After a server has refused the receiver's host, deliveries start without it for this long, in milliseconds: a server learns of a new
- * search attribute within a minute, or never.
- */
-const WITHOUT_HOST_MS = 60_000;
 
 /** The result of an attempt made from the queue. */
 export type QueueAttempt = Delivered | AttemptFailure;
@@ -95,9 +89,6 @@ export function createDispatcher(
   policy: RetryPolicy,
   mailTimes: MailTimes = {},
 ): Dispatcher & Omit<Restarter, keyof RecoveryStarter> {
-  /** On the monotonic clock. */
-  let withoutHostUntil = Number.NEGATIVE_INFINITY;
-
   /** @returns false if this delivery already has a workflow that prevents the start */
   async function start(
     delivery: AttemptedDelivery,
@@ -118,33 +109,22 @@ export function createDispatcher(
       ...made,
       ...mailTimes,
     };
-    const startWith = (host: string | null) =>
-      startWorkflow<typeof deliverEvent>(client, 'deliverEvent', {
-        ...how,
-        workflowId: deliveryWorkflowId(delivery),
-        taskQueue,
-        args: [input],
-        priority: deliveryPriority(urgency, eshopId),
-        staticSummary: deliveryTitle(delivery),
-        typedSearchAttributes: new TypedSearchAttributes([
-          { key: eshopIdKey, value: eshopId },
-          { key: webhookIdKey, value: webhookId },
-          { key: webhookTypeKey, value: eventType },
-          { key: entityIdKey, value: entityId },
-          ...(host === null ? [] : [{ key: receiverHostKey, value: searchableHost(host) }]),
-          ...(made.delivered !== undefined ? [{ key: deliveryStateKey, value: 'delivered' }] : []),
-        ]),
-      });
-    const host = performance.now() < withoutHostUntil ? null : receiverHost;
-    try {
-      return await startWith(host);
-    } catch (error) {
-      if (host === null || !isRefusal(error)) throw error;
-      const started = await startWith(null);
-      // The host was the cause: this server does not know the attribute yet.
-      withoutHostUntil = performance.now() + WITHOUT_HOST_MS;
-      return started;
-    }
+    return await startWorkflow<typeof deliverEvent>(client, 'deliverEvent', {
+      ...how,
+      workflowId: deliveryWorkflowId(delivery),
+      taskQueue,
+      args: [input],
+      priority: deliveryPriority(urgency, eshopId),
+      staticSummary: deliveryTitle(delivery),
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: eshopIdKey, value: eshopId },
+        { key: webhookIdKey, value: webhookId },
+        { key: webhookTypeKey, value: eventType },
+        { key: entityIdKey, value: entityId },
+        ...(receiverHost === null ? [] : [{ key: receiverHostKey, value: searchableHost(receiverHost) }]),
+        ...(made.delivered !== undefined ? [{ key: deliveryStateKey, value: 'delivered' }] : []),
+      ]),
+    });
   }
 
   function releaseOptions(eshopId: number, eshopOrderId: string) {
