@@ -100,7 +100,7 @@ export function createInFlight(deps: InFlightDeps): InFlight {
     // Without a decision nothing was recorded here: its row has the result already.
     if (next === null || (outcome?.kind !== 'delivered' && outcome?.kind !== 'failed'))
       return await goBack(delivery, outcome);
-    if (next === 'start') return await workflowStarts.start(delivery, 'fresh', outcome);
+    if (next === 'start') return await workflowStarts.start(delivery, outcome);
     if (next === 'pending') deps.wake(outcome.kind === 'delivered' ? 'delivered' : 'undelivered');
   }
 

@@ -2,7 +2,7 @@
 import { groupedWrites } from '../db/grouped.ts';
 import type { QueuedDelivery } from '../db/outbox/outbox.ts';
 import { markDispatched, postponeRefused } from '../db/outbox/release.ts';
-import type { QueueAttempt, Urgency } from '../temporal/dispatcher.ts';
+import type { QueueAttempt } from '../temporal/dispatcher.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 import type { RelayDeps } from './deps.ts';
 
@@ -12,7 +12,7 @@ export interface WorkflowStarts {
    * @param last the attempt just made; left out: the row tells all
    * @throws the error of Temporal or the database when it is away
    */
-  start(delivery: QueuedDelivery, urgency: Urgency, last?: QueueAttempt): Promise<void>;
+  start(delivery: QueuedDelivery, last?: QueueAttempt): Promise<void>;
 }
 
 /** The most deliveries that are marked in one statement. */
@@ -27,9 +27,9 @@ export function createWorkflowStarts({
 }: Pick<RelayDeps, 'sql' | 'log' | 'starts' | 'dispatcher' | 'onAnswered'>): WorkflowStarts {
   const mark = groupedWrites<string>(MARKED_TOGETHER, (ids) => markDispatched(sql, ids));
   return {
-    async start(delivery, urgency, last) {
+    async start(delivery, last) {
       try {
-        await starts.start(() => dispatcher.startDelivery(delivery, urgency, last));
+        await starts.start(() => dispatcher.startDelivery(delivery, last));
       } catch (error) {
         if (!isRefusal(error)) throw error;
         onAnswered();

@@ -56,7 +56,7 @@ export function workflowsOf(deps: WorkflowsDeps, name: WorkflowClass): () => Pro
           items: deliveries,
           concurrency: options.backgroundConcurrency,
           stopping,
-          call: (delivery) => workflowStarts.start(delivery, 'retry'),
+          call: (delivery) => workflowStarts.start(delivery),
         }),
     );
     await giveBack(sql, left);

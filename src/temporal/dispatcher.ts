@@ -18,7 +18,7 @@ import {
 } from '../../workflows/delivery-types.ts';
 import { literal } from '../../workflows/markdown.ts';
 import { deliveryTitle, searchableHost } from '../../workflows/operator-view.ts';
-import { deliveryPriority, priorityOf, type Urgency } from '../../workflows/priorities.ts';
+import { priorityOf } from '../../workflows/priorities.ts';
 import type { releasePreOrder } from '../../workflows/release-pre-order.ts';
 import {
   type ReleasePreOrderInput,
@@ -46,8 +46,6 @@ import {
   startWorkflow,
 } from './workflow-calls.ts';
 
-export type { Urgency };
-
 /** Deadline of a call made only for the operator's view, in milliseconds. */
 const BEST_EFFORT_DEADLINE_MS = 2_000;
 
@@ -57,10 +55,10 @@ export type QueueAttempt = Delivered | AttemptFailure;
 export interface Dispatcher {
   /**
    * Starts the delivery's workflow after the attempts already made; one started before counts as started.
-   * @param urgency a fresh one's first task runs here; any worker may take the others, in Temporal's order
-   * @param last the attempt just made; left out: the row tells all
+   * @param last the attempt just made: the first task runs here. Left out: the row tells all, and any worker may take the task, in
+   * Temporal's order
    */
-  startDelivery(delivery: QueuedDelivery, urgency: Urgency, last?: QueueAttempt): Promise<void>;
+  startDelivery(delivery: QueuedDelivery, last?: QueueAttempt): Promise<void>;
   /** Tells an open delivery that its webhook changed; does nothing for one that has ended. */
   signalWebhookChanged(delivery: NamedDelivery): Promise<void>;
   /** Reports a failed attempt. @param workflowId of the delivery's workflow */
@@ -93,7 +91,6 @@ export function createDispatcher(
   async function start(
     delivery: AttemptedDelivery,
     made: Pick<DeliverEventInput, 'delivered' | 'failures'>,
-    urgency: Urgency,
     how: Pick<WorkflowOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'requestEagerStart'>,
   ): Promise<boolean> {
     const { id: deliveryId, eshopId, webhookId, eventType, entityId, receiverHost, attemptsMade } = delivery;
@@ -114,7 +111,7 @@ export function createDispatcher(
       workflowId: deliveryWorkflowId(delivery),
       taskQueue,
       args: [input],
-      priority: deliveryPriority(urgency, eshopId),
+      priority: priorityOf('delivery', eshopId),
       staticSummary: deliveryTitle(delivery),
       typedSearchAttributes: new TypedSearchAttributes([
         { key: eshopIdKey, value: eshopId },
@@ -132,7 +129,7 @@ export function createDispatcher(
       workflowId: releaseWorkflowId(eshopId, eshopOrderId),
       taskQueue,
       args: [{ eshopId, eshopOrderId }] as [ReleasePreOrderInput],
-      priority: priorityOf('fresh', eshopId),
+      priority: priorityOf('release', eshopId),
       staticSummary: `release of pre-order ${literal(eshopOrderId)}`,
       typedSearchAttributes: new TypedSearchAttributes([
         { key: eshopIdKey, value: eshopId },
@@ -142,18 +139,18 @@ export function createDispatcher(
   }
 
   return {
-    async startDelivery(delivery, urgency, last) {
+    async startDelivery(delivery, last) {
       const attemptsMade = last?.number ?? delivery.attemptsMade;
       const made = madeBefore(delivery, last);
-      await start({ ...delivery, attemptsMade }, made, urgency, {
+      await start({ ...delivery, attemptsMade }, made, {
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
         // An eager start would overtake waiting tasks. One that is delivered has only this task.
-        requestEagerStart: urgency === 'fresh' || made.delivered !== undefined,
+        requestEagerStart: last !== undefined || made.delivered !== undefined,
       });
     },
     async restart(delivery, former) {
       // Any worker may take it: after a restart of the whole system, one worker could not take all of them.
-      return await start(delivery, {}, 'retry', { ...HOW_AFTER[former], requestEagerStart: false });
+      return await start(delivery, {}, { ...HOW_AFTER[former], requestEagerStart: false });
     },
     signalWebhookChanged: (delivery) =>
       signalWorkflow(client, deliveryWorkflowId(delivery), { name: webhookChangedSignal }),

@@ -33,7 +33,7 @@ export function createWarningStarter(
         workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
         taskQueue,
         args: [input],
-        priority: priorityOf('retry', eshopId),
+        priority: priorityOf('warning', eshopId),
         staticSummary: warningTitle(input),
         typedSearchAttributes: new TypedSearchAttributes([
           { key: eshopIdKey, value: eshopId },

@@ -39,8 +39,8 @@ export function relayTo(
   const started: string[] = [];
   const told: string[] = [];
   const dispatcher: Dispatcher = {
-    async startDelivery(delivery, urgency, last) {
-      await failing.startDelivery?.(delivery, urgency, last);
+    async startDelivery(delivery, last) {
+      await failing.startDelivery?.(delivery, last);
       started.push(delivery.id);
     },
     async signalWebhookChanged(delivery) {

@@ -181,7 +181,7 @@ test.each([
     const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
     cleanups.push(() => connection.close());
     const dispatcher = createDispatcher(new Client({ connection }), stack.taskQueue, stack.policy);
-    await dispatcher.startDelivery(made.claimed, 'fresh', made.outcome);
+    await dispatcher.startDelivery(made.claimed, made.outcome);
     expect(await queueOf(stack, id)).toMatchObject({ dispatched: false, claimed: true });
     await stack.startWorker();
     expect(await stack.untilClosed(id)).toBe('COMPLETED');

@@ -69,23 +69,13 @@ async function attemptedBefore(stack: DeliveryStack, these: readonly Row[]): Pro
   return (places[middle] ?? order.length) - middle;
 }
 
-test('what is fresh goes before what is recovered', async () => {
-  const { stack, dispatcher, ofNeighbour, others } = await waiting('fresh-first');
-  const fresh = others.slice(-5);
-  const recovered = [...others.slice(0, -5), ...ofNeighbour];
-  for (const row of recovered) await dispatcher.startDelivery({ ...neverAttempted, ...row }, 'recovery');
-  for (const row of fresh) await dispatcher.startDelivery({ ...neverAttempted, ...row }, 'fresh');
-  // The worker takes many tasks at once: at equal priority these come anywhere.
-  expect(await attemptedBefore(stack, fresh)).toBeLessThan(MANY / 8);
-});
-
 test('what is started again, or for a retry, does not wait for as long as fresh ones are started', async () => {
   const { stack, dispatcher, others } = await waiting('no-starvation');
   const [fresh, undelivered, lost] = others.map((row) => ({ ...neverAttempted, ...row }));
   if (fresh === undefined || undelivered === undefined || lost === undefined)
     throw new Error('too few deliveries');
-  await dispatcher.startDelivery(fresh, 'fresh');
-  await dispatcher.startDelivery(undelivered, 'retry');
+  await dispatcher.startDelivery(fresh);
+  await dispatcher.startDelivery(undelivered);
   await dispatcher.restart(lost, 'missing');
   const priorities = await Promise.all(
     [fresh, undelivered, lost].map(async ({ id }) => (await stack.describe(id))?.priority),
