@@ -19,14 +19,21 @@ export interface Executions {
   /** The latest run under a workflow id. */
   find(workflowId: string): Promise<WorkflowFound>;
   /**
-   * Whether a running workflow was told of a change, handled it and did nothing: Temporal was set back, and its worker takes new events
+   * Whether a running workflow was signalled a change, handled it and did nothing: Temporal was set back, and its worker takes new events
    * for known ones.
    */
-  isDeaf(workflowId: string): Promise<boolean>;
+  isUnresponsive(workflowId: string): Promise<boolean>;
   /** The workflows of deliveries and recoveries that were terminated or canceled since a time, as far as the list knows. */
-  endedExternally(since: Date): AsyncIterable<{ readonly workflowId: string; readonly closedAt: Date }>;
+  endedExternally(since: Date): AsyncIterable<readonly ListedWorkflow[]>;
   /** The running workflows of deliveries and recoveries, as far as the list knows. */
-  running(): AsyncIterable<{ readonly workflowId: string }>;
+  running(): AsyncIterable<readonly ListedWorkflow[]>;
+}
+
+/** A workflow in a page of the list. */
+interface ListedWorkflow {
+  readonly workflowId: string;
+  /** The beginning of 1970 while it runs. */
+  readonly closedAt: Date;
 }
 
 /** The latest events, among which a workflow's reaction to its last signal is found. */
@@ -35,7 +42,7 @@ const LATEST_EVENTS = 20;
 const PAGE = 1_000;
 /** At this attempt, a failing step of a workflow has failed from its whole history, not from a worker's cache. */
 const FAILING_ATTEMPTS = 3;
-/** The signals that tell workflows of changes. */
+/** The signals of changes. */
 const CHANGES: readonly string[] = [webhookChangedSignal, releaseChangedSignal, recoveryChangedSignal];
 /** The server's identities when it ends a workflow by itself, e.g. at a history's maximum length. */
 const SERVER_IDENTITIES = ['history-service', 'history-resetter', 'worker-service'];
@@ -47,18 +54,18 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
   const queue = taskQueue.replaceAll("'", "''");
   const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + READ_DEADLINE_MS, call);
 
-  /** The workflows that meet a condition. */
-  async function* list(condition: string) {
+  /** The workflows that meet a condition, page by page. */
+  async function* list(condition: string): AsyncGenerator<readonly ListedWorkflow[]> {
     const query = `WorkflowType IN ('deliverEvent', 'recoverWebhook') AND TaskQueue = '${queue}' AND ${condition}`;
     let nextPageToken: Uint8Array = new Uint8Array();
     do {
       const page = await within(() =>
         workflowService.listWorkflowExecutions({ namespace, query, pageSize: PAGE, nextPageToken }),
       );
-      for (const { execution, closeTime } of page.executions ?? []) {
-        const closedAt = new Date(Number(closeTime?.seconds ?? 0) * 1_000);
-        yield { workflowId: execution?.workflowId ?? '', closedAt };
-      }
+      yield (page.executions ?? []).map(({ execution, closeTime }) => ({
+        workflowId: execution?.workflowId ?? '',
+        closedAt: new Date(Number(closeTime?.seconds ?? 0) * 1_000),
+      }));
       nextPageToken = page.nextPageToken ?? new Uint8Array();
     } while (nextPageToken.length > 0);
   }
@@ -108,7 +115,7 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
       }
     },
 
-    async isDeaf(workflowId) {
+    async isUnresponsive(workflowId) {
       const { history } = await within(() =>
         workflowService.getWorkflowExecutionHistoryReverse({
           namespace,

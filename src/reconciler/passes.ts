@@ -40,8 +40,6 @@ const CHECKS_PER_SECOND = 200;
 /** How far the list of workflows may lag behind, and Temporal's clock behind this one, in milliseconds. */
 const LIST_LAG_MS = 2 * 60_000;
 const CLOCK_LAG_MS = 10 * 60_000;
-/** The number of listed workflows that are looked up in the database at once. */
-const LIST_BATCH = 1_000;
 
 export function createPasses(options: PassesOptions): Passes {
   const { executions, log, onRepair, dryRun = false, signal } = options;
@@ -80,9 +78,9 @@ export function createPasses(options: PassesOptions): Passes {
 
   /** Wakes workflows that wait although their delivery is over: some would never end otherwise. */
   async function wakeClosed(repairs: Repair[]): Promise<void> {
-    for await (const batch of inBatches(executions.running())) {
+    for await (const page of executions.running()) {
       if (signal.aborted) return;
-      await repairAll(await records.closedOf(batch.map(({ workflowId }) => workflowId)), repairs);
+      await repairAll(await records.closedOf(page.map(({ workflowId }) => workflowId)), repairs);
     }
   }
 
@@ -115,9 +113,9 @@ export function createPasses(options: PassesOptions): Passes {
       pass('ended from outside', async (repairs) => {
         let latest = listedUntil.getTime() + LIST_LAG_MS;
         let looked = 0;
-        for await (const batch of inBatches(executions.endedExternally(listedUntil))) {
-          latest = Math.max(latest, ...batch.map(({ closedAt }) => closedAt.getTime()));
-          const tracked = await records.withWorkflows(batch.map(({ workflowId }) => workflowId));
+        for await (const page of executions.endedExternally(listedUntil)) {
+          latest = Math.max(latest, ...page.map(({ closedAt }) => closedAt.getTime()));
+          const tracked = await records.withWorkflows(page.map(({ workflowId }) => workflowId));
           looked += tracked.length;
           await repairAll(tracked, repairs);
         }
@@ -137,16 +135,4 @@ export function createPasses(options: PassesOptions): Passes {
         return looked;
       }),
   };
-}
-
-/** Listed workflows in batches, each looked up in the database at once. */
-async function* inBatches<Listed>(listed: AsyncIterable<Listed>): AsyncGenerator<readonly Listed[]> {
-  let batch: Listed[] = [];
-  for await (const each of listed) {
-    batch.push(each);
-    if (batch.length < LIST_BATCH) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }

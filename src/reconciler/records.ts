@@ -1,6 +1,6 @@
 /** The records that should have a running workflow, each with the possible repairs. */
 import { validate as isUuid } from 'uuid';
-import { deliveryIdOf, deliveryWorkflowId } from '../../workflows/delivery-id.ts';
+import { deliveryWorkflowId } from '../../workflows/delivery-id.ts';
 import { recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { latenessMs } from '../attempt/lateness.ts';
@@ -38,7 +38,7 @@ interface Records {
   all(): AsyncIterable<TrackedRecord[]>;
   /** The open deliveries and recoveries with these workflow ids. */
   withWorkflows(workflowIds: readonly string[]): Promise<TrackedRecord[]>;
-  /** The closed deliveries with these workflow ids: a workflow that still waits has to be told. */
+  /** The closed deliveries with these workflow ids: a workflow that still waits has to be woken. */
   closedOf(workflowIds: readonly string[]): Promise<TrackedRecord[]>;
 }
 
@@ -57,12 +57,21 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
   /** Where the check of late pre-orders continues: their rows do not mark that they were checked. */
   let lateReleases: db.ReleaseCursor | null = null;
 
+  /** What all records share whose workflow is a delivery's. */
+  function ofDelivery(found: db.AttemptedDelivery) {
+    return {
+      workflowId: deliveryWorkflowId(found),
+      restart: (former: Former) => restarter.restart(found, former),
+      endedByOperator: async () => false,
+      wake: () => restarter.signalWebhookChanged(found),
+    };
+  }
+
   function delivery(found: db.DispatchedDelivery): TrackedRecord {
     const { id } = found;
     return {
-      ...nothing,
+      ...ofDelivery(found),
       kind: 'delivery',
-      workflowId: deliveryWorkflowId(found),
       name: { deliveryId: id, attemptsMade: found.attemptsMade },
       next: nextStepOf(found, graceMs),
       isStillTracked: async () => (await db.dispatchedAmong(sql, [id])).length > 0,
@@ -76,63 +85,56 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
         if (closed !== null) watch.ended(closed, 'canceled');
         return closed !== null;
       },
-      wake: () => restarter.signalWebhookChanged(found),
     };
   }
 
-  /** A delivery that is over. If its workflow still waits, it has forgotten that: Temporal was set back. */
+  /**
+   * A delivery that is over. If its workflow still waits, it has forgotten that: Temporal was set back. Woken or started again, it finds
+   * that its delivery is over, and ends.
+   */
   function closed(found: db.AttemptedDelivery): TrackedRecord {
-    const { id } = found;
     return {
-      ...nothing,
+      ...ofDelivery(found),
       kind: 'delivery',
-      workflowId: deliveryWorkflowId(found),
-      name: { deliveryId: id },
+      name: { deliveryId: found.id },
       next: 'over',
       isStillTracked: async () => true,
-      // It will find that its delivery is over, and end.
-      restart: (former) => restarter.restart(found, former),
-      wake: () => restarter.signalWebhookChanged(found),
     };
   }
 
   /** The workflow of the delivery that led to the deactivation sends the mail. */
   function mail(found: db.UnsentMail): TrackedRecord {
     return {
-      ...nothing,
+      ...ofDelivery(found),
       kind: 'mail',
-      workflowId: deliveryWorkflowId(found),
       name: { webhookId: found.webhookId, deliveryId: found.id },
       // Due since the deactivation: a workflow that waits for anything else has forgotten it.
       next: 'late',
       isStillTracked: () => db.isMailUnsent(sql, found),
-      restart: (former) => restarter.restart(found, former),
-      wake: () => restarter.signalWebhookChanged(found),
     };
   }
 
   function release({ eshopId, eshopOrderId, late }: db.PendingRelease): TrackedRecord {
     const signal = () => restarter.signalReleaseChanged(eshopId, eshopOrderId);
     return {
-      ...nothing,
       kind: 'release',
       workflowId: releaseWorkflowId(eshopId, eshopOrderId),
       name: { eshopId, eshopOrderId },
       next: late ? 'late' : 'ahead',
       isStillTracked: () => db.isReleasePending(sql, eshopId, eshopOrderId),
-      // Starts the timer if there is none, and otherwise tells it.
+      // Starts the timer if there is none, and otherwise signals it.
       restart: async (former) => {
         if (former === 'running') return await restarter.replaceRelease(eshopId, eshopOrderId);
         await signal();
         return true;
       },
+      endedByOperator: async () => false,
       wake: signal,
     };
   }
 
   function recovery({ id, late }: recoveries.TrackedRecovery): TrackedRecord {
     return {
-      ...nothing,
       kind: 'recovery',
       workflowId: recoveryWorkflowId(id),
       name: { recoveryId: id },
@@ -167,12 +169,12 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
         nextLateReleases(),
         recoveries.claimLateRecoveries(sql, graceMs, PAGE),
       ]);
-      return once([
+      return [
         ...deliveries.map(delivery),
         ...mails.map(mail),
         ...releases.map(release),
         ...late.map(recovery),
-      ]);
+      ];
     },
 
     async *all() {
@@ -188,44 +190,23 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
     },
 
     async withWorkflows(workflowIds) {
-      const deliveries = await db.dispatchedAmong(sql, deliveriesBehind(workflowIds));
-      const found = await recoveriesAmong(sql, idsBehind(recoveryWorkflowId(''), workflowIds));
-      return once([...deliveries.map(delivery), ...found.map(({ id }) => recovery({ id, late: true }))]);
+      const ids = idsIn(workflowIds);
+      const deliveries = await db.dispatchedAmong(sql, ids);
+      const found = await recoveriesAmong(sql, ids);
+      return [...deliveries.map(delivery), ...found.map(({ id }) => recovery({ id, late: true }))];
     },
 
     async closedOf(workflowIds) {
-      const found = await db.closedAmong(sql, deliveriesBehind(workflowIds));
-      const ended = new Map(found.map((delivery) => [delivery.id, delivery]));
-      return workflowIds.flatMap((workflowId) => {
-        const delivery = ended.get(deliveryIdOf(workflowId) ?? '');
-        return delivery === undefined ? [] : [closed(delivery)];
-      });
+      return (await db.closedAmong(sql, idsIn(workflowIds))).map(closed);
     },
   };
 }
 
-/** The ids of the deliveries whose workflows are among these. */
-function deliveriesBehind(workflowIds: readonly string[]): string[] {
-  return workflowIds.flatMap((workflowId) => deliveryIdOf(workflowId) ?? []).filter((id) => isUuid(id));
-}
-
-/** The ids that follow a prefix in workflow ids. */
-function idsBehind(prefix: string, workflowIds: readonly string[]): string[] {
+/** The ids of deliveries and recoveries, with which their workflows' ids end. */
+function idsIn(workflowIds: readonly string[]): string[] {
   return workflowIds
-    .filter((workflowId) => workflowId.startsWith(prefix))
-    .map((workflowId) => workflowId.slice(prefix.length))
+    .map((workflowId) => workflowId.slice(workflowId.lastIndexOf('/') + 1))
     .filter((id) => isUuid(id));
-}
-
-/** The repairs that most records do not support. */
-const nothing = {
-  endedByOperator: async () => false,
-  wake: async () => {},
-};
-
-/** Each record once. */
-function once(records: readonly TrackedRecord[]): TrackedRecord[] {
-  return [...new Map(records.map((record) => [`${record.kind} ${record.workflowId}`, record])).values()];
 }
 
 /** A delivery is late if its next step is past due by more than the grace, and nothing holds it. */
@@ -244,7 +225,7 @@ async function* pages<R>(
   let after: R | null = null;
   for (;;) {
     const rows: R[] = await read(after);
-    if (rows.length > 0) yield once(rows.map(toRecord));
+    if (rows.length > 0) yield rows.map(toRecord);
     const last = rows.at(-1);
     if (rows.length < PAGE || last === undefined) return;
     after = last;

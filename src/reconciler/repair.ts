@@ -46,7 +46,7 @@ async function escalated(
   { workflowId }: TrackedRecord,
   verdict: Verdict | null,
 ): Promise<Verdict | null> {
-  if (verdict?.action !== 'woken' || !(await executions.isDeaf(workflowId))) return verdict;
+  if (verdict?.action !== 'woken' || !(await executions.isUnresponsive(workflowId))) return verdict;
   return { reason: 'stuck', action: 'startedAgain' };
 }
 

@@ -164,7 +164,7 @@ test('what was woken is looked at again, also where the database was away in bet
     executions: {
       ...createExecutions(stack.client, stack.taskQueue),
       find: async () => ({ as: 'running', asleep: true, failing: false }),
-      isDeaf: async () => false,
+      isUnresponsive: async () => false,
     },
     restarter: { ...restarterOf(stack), signalWebhookChanged: async () => {} },
   });
@@ -175,13 +175,13 @@ test('what was woken is looked at again, also where the database was away in bet
   expect(idsOf((await passes.late()).repairs)).toEqual([id]);
 });
 
-test('a workflow that was told of a change a moment ago is not deaf: it has yet to handle it', async () => {
+test('a workflow that was signalled a change a moment ago is not unresponsive: it has yet to handle it', async () => {
   const stack = await start('told');
   const [id = ''] = await lostDeliveries(stack, 1);
   await passesOf(stack).everything('test');
   await stack.workflow(id).signal(webhookChangedSignal);
   const executions = createExecutions(stack.client, stack.taskQueue);
-  expect(await executions.isDeaf(stack.workflowId(id))).toBe(false);
+  expect(await executions.isUnresponsive(stack.workflowId(id))).toBe(false);
 });
 
 test('what a relay has only claimed is left to it', async () => {
