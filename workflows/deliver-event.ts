@@ -70,9 +70,9 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     if (ms > 0) await condition(() => changes > seen, ms, { summary });
   }
 
-  /** Waits for an attempt under way elsewhere, even if the workflow is canceled: a success counts. */
-  async function waitForResult(ms: number, seen: number): Promise<void> {
-    await CancellationScope.nonCancellable(() => wait(ms, seen, 'an attempt is under way'));
+  /** Completes what has begun, even if the workflow is canceled. */
+  async function completed<T>(work: () => Promise<T>): Promise<T> {
+    return await CancellationScope.nonCancellable(work);
   }
 
   /** Makes all attempts that the policy still allows; ended early if the webhook changes. */
@@ -133,11 +133,11 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   } catch (error) {
     if (!isCancellation(error)) throw error;
     // Canceled by an operator: the e-shop's log must not show the delivery as open forever.
-    await CancellationScope.nonCancellable(endings.endedByOperator);
+    await completed(endings.endedByOperator);
     throw error;
   } finally {
     // Every request gets its response.
-    if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+    if (!allHandlersFinished()) await completed(() => condition(allHandlersFinished));
   }
 
   async function run(): Promise<DeliverEventResult> {
@@ -175,19 +175,20 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       switch (next.step) {
         case 'end':
           // After a 410 the attempt itself has recorded the end.
-          if (next.state === 'failed' && justSpent) return await endings.compensate();
-          return await endings.endedBefore(next.state);
+          if (next.state === 'failed' && justSpent) return await completed(endings.compensate);
+          return await completed(() => endings.endedBefore(next.state));
         case 'waitForResult':
-          await waitForResult(msUntil(next.until), seen);
+          // A success counts.
+          await completed(() => wait(msUntil(next.until), seen, 'an attempt is under way'));
           break;
         case 'cancel':
           return await endings.cancel();
         case 'giveUp':
-          return await endings.giveUp(situation);
+          return await completed(() => endings.giveUp(situation));
         case 'compensate':
-          return await endings.compensate();
+          return await completed(endings.compensate);
         case 'expire':
-          return await endings.expire(next.alarm, situation);
+          return await completed(() => endings.expire(next.alarm, situation));
         case 'beginHolding':
           break;
         case 'hold':

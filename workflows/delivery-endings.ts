@@ -4,7 +4,7 @@
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
-import { ApplicationFailure, CancellationScope } from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/workflow';
 import type { DeliverySituation } from '../src/attempt/situation.ts';
 import type { FinalState } from '../src/domain/delivery-state.ts';
 import { attribution } from '../src/domain/operator-action.ts';
@@ -26,17 +26,13 @@ interface EndingParts {
   readonly view: OperatorView;
 }
 
-/** The endings of one delivery. */
+/** The endings of one delivery. One that has begun is to be completed, even if the workflow is canceled. */
 export function createEndings({ input, own, mail, view }: EndingParts) {
-  /** An end that has begun is completed, even if the workflow is canceled. */
-  function uncancellable<T>(end: () => Promise<T>): Promise<T> {
-    return CancellationScope.nonCancellable(end);
-  }
-
   function close(state: 'expired' | 'canceled', alarm: boolean): Promise<FinalState> {
     return own.closeDelivery({ deliveryId: input.deliveryId, state, alarm });
   }
 
+  /** The webhook was deleted. */
   async function cancel(): Promise<DeliverEventResult> {
     const state = await close('canceled', false);
     view.ended(state, 'Canceled: the webhook was deleted.');
@@ -50,9 +46,9 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
     return { state };
   }
 
-  async function expire(alarm: boolean, why: string): Promise<DeliverEventResult> {
+  async function expire(alarm: boolean, situation: DeliverySituation): Promise<DeliverEventResult> {
     const state = await close('expired', alarm);
-    return state === 'expired' ? fail(state, why) : { state };
+    return state === 'expired' ? fail(state, whyExpired(situation, alarm)) : { state };
   }
 
   /** Started again, or reset by an operator, after the delivery ended: its outcome stays and is shown again. */
@@ -63,7 +59,7 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
     return { state };
   }
 
-  /** If it has run before, only its missing steps are done. */
+  /** The attempts are used up, or the receiver is gone. If it has run before, only its missing steps are done. */
   async function compensate(failed = 'Failed after'): Promise<DeliverEventResult> {
     const result = await compensation();
     const { state } = result;
@@ -95,17 +91,7 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
     view.ended(state, `Ended by an operator as ${state}.`);
   }
 
-  return {
-    /** The webhook was deleted. */
-    cancel,
-    endedByOperator,
-    giveUp: (situation: DeliverySituation) => uncancellable(() => giveUp(situation)),
-    expire: (alarm: boolean, situation: DeliverySituation) =>
-      uncancellable(() => expire(alarm, whyExpired(situation, alarm))),
-    endedBefore: (state: FinalState) => uncancellable(() => endedBefore(state)),
-    /** The attempts are used up, or the receiver is gone. */
-    compensate: () => uncancellable(compensate),
-  };
+  return { cancel, giveUp, expire, endedBefore, compensate, endedByOperator };
 }
 
 function whyExpired(situation: DeliverySituation, alarm: boolean): string {
