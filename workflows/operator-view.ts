@@ -14,28 +14,16 @@ export function deliveryTitle(
   return `${input.eventType} ${literal(input.entityId)} → webhook ${input.webhookId}`;
 }
 
-/** Keeps and shows the attempts and operator actions of one delivery. */
-export interface OperatorView {
-  /** The failed attempts made before the workflow was started, in order. */
-  attemptedBefore(failures: readonly FailedAttempt[]): void;
-  attemptFailed(attempt: FailedAttempt): void;
-  /** The host of its webhook's URL now. */
-  receiver(host: string | null): void;
-  /** An operator action that was carried out. */
-  actionTaken(asked: Omit<OperatorAction, 'id'>): void;
-  /** @param operator the operator hold; null: its webhook is inactive */
-  held(until: number, operator: OperatorHold | null): void;
-  resumed(): void;
-  ended(state: FinalState, sentence: string): void;
-  /** The failed attempts, in the order of their reports. */
-  failures(): readonly FailedAttempt[];
-}
+export type OperatorView = ReturnType<typeof createOperatorView>;
 
 /** How many operator actions are shown, latest first. */
 const SHOWN_ACTIONS = 20;
 
-/** @param input the delivery to show */
-export function createOperatorView(input: DeliverEventInput): OperatorView {
+/**
+ * Keeps and shows the attempts and operator actions of one delivery.
+ * @param input the delivery to show
+ */
+export function createOperatorView(input: DeliverEventInput) {
   const failed: FailedAttempt[] = [];
   const asked: Omit<OperatorAction, 'id'>[] = [];
   const total = maxAttempts(input.policy);
@@ -80,18 +68,21 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
 
   return {
     attemptFailed,
-    attemptedBefore(failures) {
+    /** @param failures the failed attempts made before the workflow was started, in order */
+    attemptedBefore(failures: readonly FailedAttempt[]): void {
       const last = failures.at(-1);
       failed.push(...failures.slice(0, -1));
       if (last !== undefined) attemptFailed(last);
     },
-    receiver(host) {
+    /** @param host of its webhook's URL now */
+    receiver(host: string | null): void {
       if (host === null) return;
       const value = searchableHost(host);
       if (value !== workflowInfo().typedSearchAttributes.get(receiverHostKey))
         upsertSearchAttributes([{ key: receiverHostKey, value }]);
     },
-    actionTaken(action) {
+    /** @param action an operator action that was carried out */
+    actionTaken(action: Omit<OperatorAction, 'id'>): void {
       asked.push(action);
       if (asked.length > SHOWN_ACTIONS) asked.shift();
       headline = `${ASKED[action.action]} by ${who(action)}`;
@@ -100,7 +91,8 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
       }
       show();
     },
-    held(until, operator) {
+    /** @param operator the operator hold; null: its webhook is inactive */
+    held(until: number, operator: OperatorHold | null): void {
       const why =
         operator === null
           ? 'Held: the webhook is inactive.'
@@ -109,12 +101,12 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
       upsertSearchAttributes([{ key: deliveryStateKey, value: 'held' }]);
       show();
     },
-    resumed() {
+    resumed(): void {
       // After an operator action the headline already says so.
       if (headline.startsWith('Held: ')) headline = 'The webhook changed: trying again.';
       show();
     },
-    ended(state, sentence) {
+    ended(state: FinalState, sentence: string): void {
       // If it was started with the result of its first attempt, the attribute is set already.
       if (workflowInfo().typedSearchAttributes.get(deliveryStateKey) !== state)
         upsertSearchAttributes([{ key: deliveryStateKey, value: state }]);
@@ -123,7 +115,8 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
       headline = sentence;
       show();
     },
-    failures: () => failed,
+    /** The failed attempts, in the order of their reports. */
+    failures: (): readonly FailedAttempt[] => failed,
   };
 }
 

@@ -73,7 +73,7 @@ export function addActions(command: Command, { env, print }: CommandContext): vo
       const settings = readSettings(env);
       if (bulk) {
         const { actOnAll } = await import('./bulk-actions.ts');
-        const asked = { action, filter, order: { reason, by }, dryRun };
+        const asked = { action, filter, input: { reason, by }, dryRun };
         return await actOnAll(settings, asked, { print, json });
       }
       const answers: Answer[] = [];

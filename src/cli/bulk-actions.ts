@@ -22,7 +22,7 @@ interface Output {
 interface BulkRequest {
   readonly action: ActionName;
   readonly filter: BulkOptions;
-  readonly order: { readonly reason: string; readonly by: string };
+  readonly input: { readonly reason: string; readonly by: string };
   readonly dryRun: boolean;
 }
 
@@ -104,7 +104,7 @@ async function watch(bulk: BulkActions, jobId: string, { print, json }: Output):
 
 export async function actOnAll(
   settings: Settings,
-  { action, filter, order, dryRun }: BulkRequest,
+  { action, filter, input, dryRun }: BulkRequest,
   output: Output,
 ): Promise<void> {
   const { print, json } = output;
@@ -117,7 +117,7 @@ export async function actOnAll(
       return print(json ? JSON.stringify({ jobId: null, query, count }) : message);
     }
     const jobId = `${PREFIX}${action}-${randomUUID()}`;
-    await bulk.start({ jobId, query, action, order }).catch((error: unknown) => {
+    await bulk.start({ jobId, query, action, input }).catch((error: unknown) => {
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
       const words = cause instanceof Error ? cause.message : String(cause);
       throw new UserError(`Temporal refused to start the job: ${words}.`);

@@ -13,21 +13,7 @@ import type { WorkflowFound } from './verdict.ts';
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 
-export interface Executions {
-  /** Changes if the namespace, or the whole server, was recreated. */
-  namespaceId(): Promise<string>;
-  /** The latest run under a workflow id. */
-  find(workflowId: string): Promise<WorkflowFound>;
-  /**
-   * Whether a running workflow was signalled a change, handled it and did nothing: Temporal was set back, and its worker takes new events
-   * for known ones.
-   */
-  isUnresponsive(workflowId: string): Promise<boolean>;
-  /** The workflows of deliveries and recoveries that were terminated or canceled since a time, as far as the list knows. */
-  endedExternally(since: Date): AsyncIterable<readonly ListedWorkflow[]>;
-  /** The running workflows of deliveries and recoveries, as far as the list knows. */
-  running(): AsyncIterable<readonly ListedWorkflow[]>;
-}
+export type Executions = ReturnType<typeof createExecutions>;
 
 /** A workflow in a page of the list. */
 interface ListedWorkflow {
@@ -48,7 +34,7 @@ const CHANGES: readonly string[] = [webhookChangedSignal, releaseChangedSignal, 
 const SERVER_IDENTITIES = ['history-service', 'history-resetter', 'worker-service'];
 
 /** @param taskQueue the task queue of the listed workflows: others in the namespace are not Waybill's */
-export function createExecutions(client: Client, taskQueue: string): Executions {
+export function createExecutions(client: Client, taskQueue: string) {
   const { workflowService } = client;
   const { namespace } = client.options;
   const queue = taskQueue.replaceAll("'", "''");
@@ -85,12 +71,14 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
   }
 
   return {
-    async namespaceId() {
+    /** Changes if the namespace, or the whole server, was recreated. */
+    async namespaceId(): Promise<string> {
       const { namespaceInfo } = await within(() => workflowService.describeNamespace({ namespace }));
       return namespaceInfo?.id ?? '';
     },
 
-    async find(workflowId) {
+    /** The latest run under a workflow id. */
+    async find(workflowId: string): Promise<WorkflowFound> {
       try {
         const { status, runId, raw } = await within(() => client.workflow.getHandle(workflowId).describe());
         switch (status.name) {
@@ -115,7 +103,11 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
       }
     },
 
-    async isUnresponsive(workflowId) {
+    /**
+     * Whether a running workflow was signalled a change, handled it and did nothing: Temporal was set back, and its worker takes new
+     * events for known ones.
+     */
+    async isUnresponsive(workflowId: string): Promise<boolean> {
       const { history } = await within(() =>
         workflowService.getWorkflowExecutionHistoryReverse({
           namespace,
@@ -135,8 +127,10 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
       return false;
     },
 
-    endedExternally: (since) =>
+    /** The workflows of deliveries and recoveries that were terminated or canceled since a time, as far as the list knows. */
+    endedExternally: (since: Date) =>
       list(`ExecutionStatus IN ('Terminated', 'Canceled') AND CloseTime >= '${since.toISOString()}'`),
+    /** The running workflows of deliveries and recoveries, as far as the list knows. */
     running: () => list(`ExecutionStatus = 'Running'`),
   };
 }

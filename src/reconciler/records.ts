@@ -31,17 +31,6 @@ export interface TrackedRecord {
   wake(): Promise<void>;
 }
 
-interface Records {
-  /** Some of those whose next step is past due; different ones when called again. */
-  late(): Promise<TrackedRecord[]>;
-  /** All of them, page by page. */
-  all(): AsyncIterable<TrackedRecord[]>;
-  /** The open deliveries and recoveries with these workflow ids. */
-  withWorkflows(workflowIds: readonly string[]): Promise<TrackedRecord[]>;
-  /** The closed deliveries with these workflow ids: a workflow that still waits has to be woken. */
-  closedOf(workflowIds: readonly string[]): Promise<TrackedRecord[]>;
-}
-
 /** Records per query. */
 const PAGE = 100;
 
@@ -53,7 +42,7 @@ export interface RecordsDeps {
   readonly watch: Pick<DeliveryWatch, 'ended'>;
 }
 
-export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): Records {
+export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps) {
   /** Where the check of late pre-orders continues: their rows do not mark that they were checked. */
   let lateReleases: db.ReleaseCursor | null = null;
 
@@ -162,7 +151,8 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
   }
 
   return {
-    async late() {
+    /** Some of those whose next step is past due; different ones when called again. */
+    async late(): Promise<TrackedRecord[]> {
       const [deliveries, mails, releases, late] = await Promise.all([
         db.claimLateDeliveries(sql, graceMs, PAGE),
         db.claimLateMails(sql, graceMs, PAGE),
@@ -177,7 +167,8 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       ];
     },
 
-    async *all() {
+    /** All of them, page by page. */
+    async *all(): AsyncGenerator<TrackedRecord[]> {
       const asOf = await exactDatabaseTime(sql);
       yield* pages<db.DispatchedDelivery & db.DeliveryCursor>(
         (after) => db.dispatchedDeliveries(sql, { asOf, after, limit: PAGE }),
@@ -189,14 +180,16 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       yield* pages((after) => recoveries.trackedRecoveries(sql, { after, limit: PAGE }), recovery);
     },
 
-    async withWorkflows(workflowIds) {
+    /** The open deliveries and recoveries with these workflow ids. */
+    async withWorkflows(workflowIds: readonly string[]): Promise<TrackedRecord[]> {
       const ids = idsIn(workflowIds);
       const deliveries = await db.dispatchedAmong(sql, ids);
       const found = await recoveriesAmong(sql, ids);
       return [...deliveries.map(delivery), ...found.map(({ id }) => recovery({ id, late: true }))];
     },
 
-    async closedOf(workflowIds) {
+    /** The closed deliveries with these workflow ids: a workflow that still waits has to be woken. */
+    async closedOf(workflowIds: readonly string[]): Promise<TrackedRecord[]> {
       return (await db.closedAmong(sql, idsIn(workflowIds))).map(closed);
     },
   };

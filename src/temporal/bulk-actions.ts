@@ -60,47 +60,44 @@ export interface BulkStatus {
   readonly failed: number;
 }
 
-export interface BulkActions {
-  /** The number of workflows that a query finds. */
-  count(query: string): Promise<number>;
-  start(job: {
-    readonly jobId: string;
-    readonly query: string;
-    readonly action: ActionName;
-    readonly order: ActionInput;
-  }): Promise<void>;
-  /** Null if there is none with that id. */
-  read(jobId: string): Promise<BulkStatus | null>;
-  /** Signals already sent stay. @returns false if there is none with that id, or it has ended */
-  stop(jobId: string, reason: string): Promise<boolean>;
+/** A bulk action to start. */
+interface BulkCommand {
+  readonly jobId: string;
+  readonly query: string;
+  readonly action: ActionName;
+  readonly input: ActionInput;
 }
+
+export type BulkActions = ReturnType<typeof createBulkActions>;
 
 const { BatchOperationState } = proto.temporal.api.enums.v1;
 const FAILED_PRECONDITION = 9;
 
-export function createBulkActions(client: Client, identity: string): BulkActions {
+export function createBulkActions(client: Client, identity: string) {
   const { workflowService: service } = client;
   const { namespace } = client.options;
   const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
 
   return {
-    count: async (query) => (await within(() => client.workflow.count(query))).count,
-    async start({ jobId, query, action, order }) {
+    /** The number of workflows that a query finds. */
+    count: async (query: string): Promise<number> => (await within(() => client.workflow.count(query))).count,
+    async start({ jobId, query, action, input }: BulkCommand): Promise<void> {
       await within(() =>
         service.startBatchOperation({
           namespace,
           jobId,
           visibilityQuery: query,
-          reason: `${action} by ${order.by}${order.reason === '' ? '' : `: ${order.reason}`}`,
+          reason: `${action} by ${input.by}${input.reason === '' ? '' : `: ${input.reason}`}`,
           signalOperation: {
             signal: action,
-            input: { payloads: [defaultPayloadConverter.toPayload(order)] },
+            input: { payloads: [defaultPayloadConverter.toPayload(input)] },
             identity,
           },
         }),
       );
     },
-    async read(jobId) {
+    /** Null if there is none with that id. */
+    async read(jobId: string): Promise<BulkStatus | null> {
       const found = await orNull(
         within(() => service.describeBatchOperation({ namespace, jobId })),
         [NOT_FOUND],
@@ -122,7 +119,8 @@ export function createBulkActions(client: Client, identity: string): BulkActions
         failed: Number(found.failureOperationCount),
       };
     },
-    async stop(jobId, reason) {
+    /** Signals already sent stay. @returns false if there is none with that id, or it has ended */
+    async stop(jobId: string, reason: string): Promise<boolean> {
       const stopped = within(() => service.stopBatchOperation({ namespace, jobId, reason, identity }));
       return (await orNull(stopped, [NOT_FOUND, FAILED_PRECONDITION])) !== null;
     },

@@ -9,18 +9,12 @@ import { type WarningInput, warningTitle, warningWorkflowId } from '../../workfl
 import type { UnsentWarning } from '../db/incidents/warnings.ts';
 import { startWorkflow } from './workflow-calls.ts';
 
-export interface WarningStarter {
-  /** Starts the workflow of an owed warning, unless it runs. One that has ended is started again: its mail is still owed. */
-  startWarning(warning: UnsentWarning): Promise<void>;
-}
+export type WarningStarter = ReturnType<typeof createWarningStarter>;
 
-export function createWarningStarter(
-  client: Client,
-  taskQueue: string,
-  mailTimes: MailTimes = {},
-): WarningStarter {
+export function createWarningStarter(client: Client, taskQueue: string, mailTimes: MailTimes = {}) {
   return {
-    async startWarning({ id, eshopId, webhookId, webhookType, ofSecrets }) {
+    /** Starts the workflow of a pending warning, unless it runs. One that has ended is started again: its mail is still unsent. */
+    async startWarning({ id, eshopId, webhookId, webhookType, ofSecrets }: UnsentWarning): Promise<void> {
       const input: WarningInput = {
         warningId: id,
         webhookId,

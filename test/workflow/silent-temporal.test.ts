@@ -32,11 +32,11 @@ test('jobs of operators, the look for histories, signals, and the looks for work
   expect(await bulk.count(query)).toBe(0);
   proxy.silence();
 
-  const order = { by: 'anna', reason: '' };
+  const input = { by: 'anna', reason: '' };
   const run = { workflowId: 'none', runId: '00000000-0000-0000-0000-000000000000', live: false };
   const calls: Readonly<Record<string, () => Promise<unknown>>> = {
     count: () => bulk.count(query),
-    start: () => bulk.start({ jobId: 'none', query, action: 'hold', order }),
+    start: () => bulk.start({ jobId: 'none', query, action: 'hold', input }),
     read: () => bulk.read('none'),
     stop: () => bulk.stop('none', 'tried by a test'),
     list: () => runsFor(client, query, 10),
