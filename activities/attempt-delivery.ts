@@ -15,7 +15,7 @@ import { type AttemptInput, failureTypes } from '../workflows/delivery-types.ts'
 import { withHeartbeat } from './with-heartbeat.ts';
 
 export interface AttemptDeliveryDeps extends AttemptDeps {
-  /** Tells the delivery's own workflow of a failed attempt; best effort, may throw. */
+  /** Signals a failed attempt to the delivery's own workflow; best effort, may throw. */
   readonly signalAttemptFailed: (workflowId: string, attempt: AttemptFailure) => Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
     const context = Context.current();
     const { deliveryId, policy, lastChance } = input;
     const counted = input.attemptsBefore + context.info.attempt;
-    // The first run may have been ordered by an operator: a reset sets Temporal's count back.
+    // The first run may be an operator's: a reset sets Temporal's count back.
     const expectedNumber = context.info.attempt === 1 ? null : counted;
     let outcome: AttemptOutcome;
     try {
@@ -91,7 +91,7 @@ function expected(
 }
 
 /**
- * An internal failure ends the activity; the workflow decides what comes next. So any early run by Temporal was ordered by an operator,
+ * An internal failure ends the activity; the workflow decides what comes next. So any early run by Temporal is an operator's doing,
  * and its count is never ahead of ours. The last chance, after a lost window, has no policy to return to, and is retried by Temporal.
  */
 function ourOutage(error: unknown, { lastChance }: AttemptInput): ApplicationFailure {
@@ -106,7 +106,7 @@ function ourOutage(error: unknown, { lastChance }: AttemptInput): ApplicationFai
   return failure;
 }
 
-/** Tells the operator's view of a failed attempt; the delivery does not depend on it. */
+/** Reports a failed attempt to the operator's view; the delivery does not depend on it. */
 async function signalWorkflow(
   deps: AttemptDeliveryDeps,
   deliveryId: string,
@@ -117,6 +117,6 @@ async function signalWorkflow(
     if (workflowExecution === undefined) throw new Error('This activity is made for a workflow.');
     await deps.signalAttemptFailed(workflowExecution.workflowId, failed);
   } catch (error) {
-    deps.log.debug({ deliveryId, err: error }, 'the workflow was not told of a failed attempt');
+    deps.log.debug({ deliveryId, err: error }, 'a failed attempt could not be signalled to the workflow');
   }
 }

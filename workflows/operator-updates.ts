@@ -49,13 +49,13 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
   let last: Promise<unknown> | undefined;
 
   /** Carries actions out one after the other, in the order of their arrival, even if the workflow is canceled meanwhile. */
-  async function inTurn(action: ActionName, id: string, by: ActionInput) {
+  async function inTurn(action: ActionName, id: string, request: ActionInput) {
     const before = last;
     const done = CancellationScope.nonCancellable(async () => {
       await before;
-      const result = await own.steerDelivery({ deliveryId, policy, asked: { id, action, ...by } });
+      const result = await own.steerDelivery({ deliveryId, policy, asked: { id, action, ...request } });
       if (!result.accepted) return result;
-      view.actionTaken({ action, at: result.at, ...by });
+      view.actionTaken({ action, at: result.at, ...request });
       changed();
       return result;
     });

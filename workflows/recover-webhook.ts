@@ -23,8 +23,8 @@ import { ownSteps } from './own-steps.ts';
 import {
   type RecoverWebhookInput,
   type RecoveryActivities,
-  type RecoveryOrder,
   type RecoveryProgress,
+  type RecoveryRequest,
   recoveryChangedSignal,
 } from './recovery-types.ts';
 import { recoveryProgressDetails } from './recovery-view.ts';
@@ -67,14 +67,14 @@ export async function recoverWebhook(input: RecoverWebhookInput): Promise<Recove
   setHandler(progressQuery, () => latest, { description: 'How far the recovery has come.' });
   for (const action of recoveryActions) {
     setHandler(
-      defineUpdate<RecoveryProgress, [RecoveryOrder | undefined]>(action),
-      async (order) => {
-        const reason = order?.reason ?? '';
+      defineUpdate<RecoveryProgress, [RecoveryRequest | undefined]>(action),
+      async (request) => {
+        const reason = request?.reason ?? '';
         const progress = show(await controlRecovery({ recoveryId, action, reason }));
         changes += 1;
         return progress;
       },
-      { description: DESCRIPTIONS[action], validator: (order) => validate(action, order, latest) },
+      { description: DESCRIPTIONS[action], validator: (input) => validate(action, input, latest) },
     );
   }
 
@@ -116,8 +116,8 @@ export async function recoverWebhook(input: RecoverWebhookInput): Promise<Recove
 }
 
 /** @throws ApplicationFailure, which the operator reads */
-function validate(action: RecoveryAction, order: unknown, latest: RecoveryProgress | null): void {
-  const reason = reasonIn(order);
+function validate(action: RecoveryAction, input: unknown, latest: RecoveryProgress | null): void {
+  const reason = reasonIn(input);
   if (reason === undefined) refuse('Takes nothing, or {"reason": "a text"}.');
   if (reason.length > MAX_REASON_CHARS) refuse(`The reason may have at most ${MAX_REASON_CHARS} characters.`);
   if (latest?.state === 'completed' || latest?.state === 'canceled') {
@@ -126,9 +126,9 @@ function validate(action: RecoveryAction, order: unknown, latest: RecoveryProgre
 }
 
 /** The reason in an operator's unchecked input; undefined if the input is invalid. */
-function reasonIn(order: unknown): string | undefined {
-  if (order === undefined || order === null) return '';
-  if (typeof order !== 'object' || Array.isArray(order)) return undefined;
-  const { reason = '', ...others } = Object.fromEntries(Object.entries(order));
+function reasonIn(input: unknown): string | undefined {
+  if (input === undefined || input === null) return '';
+  if (typeof input !== 'object' || Array.isArray(input)) return undefined;
+  const { reason = '', ...others } = Object.fromEntries(Object.entries(input));
   return typeof reason === 'string' && Object.keys(others).length === 0 ? reason : undefined;
 }

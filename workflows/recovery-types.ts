@@ -34,7 +34,7 @@ export interface RecoveryActivities {
 }
 
 /** The argument of `pause`, `resume` and `cancel`. */
-export interface RecoveryOrder {
+export interface RecoveryRequest {
   /** For the e-shop to read. */
   readonly reason?: string;
 }

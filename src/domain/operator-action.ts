@@ -123,7 +123,7 @@ export interface RequestedResult extends ActionResult {
 export type RequestAction = (
   action: ActionName,
   deliveryId: string,
-  order: ActionInput,
+  input: ActionInput,
 ) => Promise<RequestedResult>;
 
 export function answerTo(action: ActionName, delivery: ActionTarget): ActionResult {

@@ -11,7 +11,7 @@ import type {
 import type {
   RecoverWebhookInput,
   RecoveryActivities,
-  RecoveryOrder,
+  RecoveryRequest,
 } from '../../workflows/recovery-types.ts';
 import type { ReleaseActivities } from '../../workflows/release-types.ts';
 import type { RetentionActivities } from '../../workflows/retention-types.ts';
@@ -36,7 +36,7 @@ type Payloads =
   | FailedAttempt
   | ActionRequest
   | RecoverWebhookInput
-  | RecoveryOrder
+  | RecoveryRequest
   | Said<DeliveryActivities>
   | Said<RecoveryActivities>
   | Said<ReleaseActivities>

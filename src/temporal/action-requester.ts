@@ -25,9 +25,9 @@ export function createActionRequester(
   };
   let connected: ReturnType<typeof connect> | undefined;
   return {
-    async requestAction(action, deliveryId, order) {
+    async requestAction(action, deliveryId, input) {
       connected ??= connect();
-      return await (await connected).request(action, deliveryId, order);
+      return await (await connected).request(action, deliveryId, input);
     },
     async close() {
       await (await connected)?.connection.close();

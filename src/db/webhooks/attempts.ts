@@ -32,7 +32,7 @@ export interface DeliveryForAttempt extends Omit<WebhookWithSecrets, 'webhookTyp
   readonly lateMs: number;
   /** Outages left no room for the remaining attempts. */
   readonly windowLost: boolean;
-  /** The operator hold or order to give up, and all operator actions. */
+  /** The operator stop in effect, and all operator actions. */
   readonly operatorStop: OperatorStop | null;
   readonly operatorActions: readonly OperatorAction[] | null;
   /** When its event's transaction began. */
