@@ -24,16 +24,6 @@ export interface PassResult {
   readonly repairs: readonly Repair[];
 }
 
-/** The passes; each throws if Temporal or the database cannot be reached. */
-export interface Passes {
-  /** Some of the records whose next step is past due. */
-  late(): Promise<PassResult>;
-  /** The records whose workflow was recently terminated or canceled. */
-  endedExternally(): Promise<PassResult>;
-  /** Every record. @param why for the log */
-  everything(why: string): Promise<PassResult>;
-}
-
 /** The most checks under way at once, and per second: a sweep over everything must not slow down deliveries. */
 const CONCURRENCY = 10;
 const CHECKS_PER_SECOND = 200;
@@ -41,7 +31,8 @@ const CHECKS_PER_SECOND = 200;
 const LIST_LAG_MS = 2 * 60_000;
 const CLOCK_LAG_MS = 10 * 60_000;
 
-export function createPasses(options: PassesOptions): Passes {
+/** The passes; each throws if Temporal or the database cannot be reached. */
+export function createPasses(options: PassesOptions) {
   const { executions, log, onRepair, dryRun = false, signal } = options;
   const records = createRecords(options);
   const check = pThrottle({ limit: CHECKS_PER_SECOND, interval: 1_000 })((record: TrackedRecord) =>
@@ -98,6 +89,7 @@ export function createPasses(options: PassesOptions): Passes {
   }
 
   return {
+    /** Some of the records whose next step is past due. */
     late: () =>
       pass('late', async (repairs) => {
         const before = [...woken];
@@ -109,6 +101,7 @@ export function createPasses(options: PassesOptions): Passes {
         return tracked.length;
       }),
 
+    /** The records whose workflow was recently terminated or canceled. */
     endedExternally: () =>
       pass('ended from outside', async (repairs) => {
         let latest = listedUntil.getTime() + LIST_LAG_MS;
@@ -123,7 +116,8 @@ export function createPasses(options: PassesOptions): Passes {
         return looked;
       }),
 
-    everything: (why) =>
+    /** Every record. @param why for the log */
+    everything: (why: string) =>
       pass(why, async (repairs) => {
         let looked = 0;
         for await (const page of records.all()) {

@@ -36,9 +36,9 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
   const passes = createPasses({ ...options, signal });
   /** Why everything is to be checked; null if there is no reason to. */
   let wanted: string | null = 'the worker started';
-  let sweeping: Promise<void> = Promise.resolve();
+  /** The sweep under way. */
+  let sweeping: Promise<void> | null = null;
   let lastSweep = Number.NEGATIVE_INFINITY;
-  let sweepRuns = false;
   let away = false;
   /** Why Temporal may have been set back. */
   let setBack: string | null = null;
@@ -52,7 +52,6 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
 
   function sweep(why: string): void {
     wanted = null;
-    sweepRuns = true;
     lastSweep = performance.now();
     sweeping = passes
       .everything(why)
@@ -62,7 +61,7 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
         wanted ??= why;
       })
       .finally(() => {
-        sweepRuns = false;
+        sweeping = null;
       });
   }
 
@@ -80,7 +79,8 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
       log.info('the reconciler continues');
       wanted ??= 'Temporal or the database was unreachable';
     }
-    if (wanted !== null && !sweepRuns && performance.now() - lastSweep >= SWEEP_SPACING_MS) sweep(wanted);
+    if (wanted !== null && sweeping === null && performance.now() - lastSweep >= SWEEP_SPACING_MS)
+      sweep(wanted);
     await passes.endedExternally();
     const { repairs } = await passes.late();
     // If one is missing, others may be too whose next step is hours away.

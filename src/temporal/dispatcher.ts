@@ -52,33 +52,18 @@ const BEST_EFFORT_DEADLINE_MS = 2_000;
 /** The result of an attempt made from the queue. */
 export type QueueAttempt = Delivered | AttemptFailure;
 
-export interface Dispatcher {
-  /**
-   * Starts the delivery's workflow after the attempts already made; one started before counts as started.
-   * @param last the attempt just made: the first task runs here. Left out: the row tells all, and any worker may take the task, in
-   * Temporal's order
-   */
-  startDelivery(delivery: QueuedDelivery, last?: QueueAttempt): Promise<void>;
-  /** Tells an open delivery that its webhook changed; does nothing for one that has ended. */
-  signalWebhookChanged(delivery: NamedDelivery): Promise<void>;
-  /** Reports a failed attempt. @param workflowId of the delivery's workflow */
-  signalAttemptFailed(workflowId: string, attempt: AttemptFailure): Promise<void>;
-  /** Starts the release timer of a pre-order, or tells a running one of a change. */
-  signalReleaseChanged(eshopId: number, eshopOrderId: string): Promise<void>;
-}
+/** Temporal as the relay uses it. */
+export type Dispatcher = Pick<
+  ReturnType<typeof createDispatcher>,
+  'startDelivery' | 'signalWebhookChanged' | 'signalAttemptFailed' | 'signalReleaseChanged'
+>;
 
 /** Temporal as the reconciler uses it. */
-export interface Restarter
-  extends Pick<Dispatcher, 'signalReleaseChanged' | 'signalWebhookChanged'>,
-    RecoveryStarter {
-  /**
-   * Starts a delivery's workflow again, with the present retry policy.
-   * @returns false if another worker was first
-   */
-  restart(delivery: AttemptedDelivery, former: Former): Promise<boolean>;
-  /** Replaces the running release timer of a pre-order. @returns false if another worker was first */
-  replaceRelease(eshopId: number, eshopOrderId: string): Promise<boolean>;
-}
+export type Restarter = RecoveryStarter &
+  Pick<
+    ReturnType<typeof createDispatcher>,
+    'restart' | 'replaceRelease' | 'signalReleaseChanged' | 'signalWebhookChanged'
+  >;
 
 /** @param client on the worker's own connection, so that a workflow's first task runs here directly */
 export function createDispatcher(
@@ -86,7 +71,7 @@ export function createDispatcher(
   taskQueue: string,
   policy: RetryPolicy,
   mailTimes: MailTimes = {},
-): Dispatcher & Omit<Restarter, keyof RecoveryStarter> {
+) {
   /** @returns false if this delivery already has a workflow that prevents the start */
   async function start(
     delivery: AttemptedDelivery,
@@ -139,7 +124,12 @@ export function createDispatcher(
   }
 
   return {
-    async startDelivery(delivery, last) {
+    /**
+     * Starts the delivery's workflow after the attempts already made; one started before counts as started.
+     * @param last the attempt just made: the first task runs here. Left out: the row tells all, and any worker may take the task, in
+     * Temporal's order
+     */
+    async startDelivery(delivery: QueuedDelivery, last?: QueueAttempt): Promise<void> {
       const attemptsMade = last?.number ?? delivery.attemptsMade;
       const made = madeBefore(delivery, last);
       await start({ ...delivery, attemptsMade }, made, {
@@ -148,25 +138,33 @@ export function createDispatcher(
         requestEagerStart: last !== undefined || made.delivered !== undefined,
       });
     },
-    async restart(delivery, former) {
+    /**
+     * Starts a delivery's workflow again, with the present retry policy.
+     * @returns false if another worker was first
+     */
+    async restart(delivery: AttemptedDelivery, former: Former): Promise<boolean> {
       // Any worker may take it: after a restart of the whole system, one worker could not take all of them.
       return await start(delivery, {}, { ...HOW_AFTER[former], requestEagerStart: false });
     },
-    signalWebhookChanged: (delivery) =>
+    /** Signals an open delivery that its webhook changed; does nothing for one that has ended. */
+    signalWebhookChanged: (delivery: NamedDelivery): Promise<void> =>
       signalWorkflow(client, deliveryWorkflowId(delivery), { name: webhookChangedSignal }),
-    signalAttemptFailed: (workflowId, attempt) =>
+    /** Reports a failed attempt. @param workflowId of the delivery's workflow */
+    signalAttemptFailed: (workflowId: string, attempt: AttemptFailure): Promise<void> =>
       signalWorkflow(client, workflowId, {
         name: attemptFailedSignal,
         args: [failedAttempt(attempt)],
         deadlineMs: BEST_EFFORT_DEADLINE_MS,
       }),
-    async signalReleaseChanged(eshopId, eshopOrderId) {
+    /** Starts the release timer of a pre-order, or signals a running one a change. */
+    async signalReleaseChanged(eshopId: number, eshopOrderId: string): Promise<void> {
       await startOrSignalWorkflow<typeof releasePreOrder>(client, 'releasePreOrder', {
         ...releaseOptions(eshopId, eshopOrderId),
         signal: releaseChangedSignal,
       });
     },
-    async replaceRelease(eshopId, eshopOrderId) {
+    /** Replaces the running release timer of a pre-order. @returns false if another worker was first */
+    async replaceRelease(eshopId: number, eshopOrderId: string): Promise<boolean> {
       return await startWorkflow<typeof releasePreOrder>(client, 'releasePreOrder', {
         ...releaseOptions(eshopId, eshopOrderId),
         ...HOW_AFTER.running,

@@ -1,4 +1,4 @@
-/** Starts the workflows of recoveries, and tells them of changes. */
+/** Starts the workflows of recoveries, and signals them changes. */
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { priorityOf } from '../../workflows/priorities.ts';
@@ -13,14 +13,9 @@ import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search
 import type { UntoldRecovery } from '../db/outbox/recovery-changes.ts';
 import { HOW_AFTER, signalWorkflow, startOrSignalWorkflow, startWorkflow } from './workflow-calls.ts';
 
-export interface RecoveryStarter {
-  /** Starts the workflow of a recovery, or tells a running one of a change; does not start one for an ended recovery. */
-  signalRecoveryChanged(recovery: UntoldRecovery): Promise<void>;
-  /** Replaces the running workflow of a recovery. @returns false if another worker was first */
-  replaceRecovery(recovery: UntoldRecovery): Promise<boolean>;
-}
+export type RecoveryStarter = ReturnType<typeof createRecoveryStarter>;
 
-export function createRecoveryStarter(client: Client, taskQueue: string): RecoveryStarter {
+export function createRecoveryStarter(client: Client, taskQueue: string) {
   function options(recovery: UntoldRecovery) {
     const { id, eshopId, webhookId, webhookType, since, until, include, found } = recovery;
     const input: RecoverWebhookInput = {
@@ -49,7 +44,8 @@ export function createRecoveryStarter(client: Client, taskQueue: string): Recove
   }
 
   return {
-    async signalRecoveryChanged(recovery) {
+    /** Starts the workflow of a recovery, or signals a running one a change; does not start one for an ended recovery. */
+    async signalRecoveryChanged(recovery: UntoldRecovery): Promise<void> {
       const { id, ended } = recovery;
       if (ended) return await signalWorkflow(client, recoveryWorkflowId(id), { name: recoveryChangedSignal });
       await startOrSignalWorkflow<typeof recoverWebhook>(client, 'recoverWebhook', {
@@ -57,7 +53,8 @@ export function createRecoveryStarter(client: Client, taskQueue: string): Recove
         signal: recoveryChangedSignal,
       });
     },
-    async replaceRecovery(recovery) {
+    /** Replaces the running workflow of a recovery. @returns false if another worker was first */
+    async replaceRecovery(recovery: UntoldRecovery): Promise<boolean> {
       return await startWorkflow<typeof recoverWebhook>(client, 'recoverWebhook', {
         ...options(recovery),
         ...HOW_AFTER.running,

@@ -14,7 +14,7 @@ import {
 } from '../../src/db/reconciliation.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { createExecutions } from '../../src/reconciler/executions.ts';
-import { createPasses, type Passes, type PassesOptions } from '../../src/reconciler/passes.ts';
+import { createPasses, type PassesOptions } from '../../src/reconciler/passes.ts';
 import { startReconciler } from '../../src/reconciler/reconciler.ts';
 import { createDispatcher, type Restarter } from '../../src/temporal/dispatcher.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
@@ -62,7 +62,7 @@ function reconcilerOf(stack: DeliveryStack, client: Client, onAnswered: () => vo
 }
 
 /** Passes of a separate worker. */
-function passesOf(stack: DeliveryStack, options: Partial<PassesOptions> = {}): Passes {
+function passesOf(stack: DeliveryStack, options: Partial<PassesOptions> = {}) {
   return createPasses({
     sql: stack.sql,
     executions: createExecutions(stack.client, stack.taskQueue),
