@@ -72,20 +72,12 @@ async function othersPutOff({ sql, policy }: MailWarningDeps, notice: WarningNot
   return others;
 }
 
-/** @returns null if nothing fails any more */
+/** A warning is of one delivery, or of the webhook's incident. @returns null if nothing fails any more */
 function warningOf(notice: WarningNotice, policy: RetryPolicy): Warning | null {
-  const told = notice.deliveryId === null ? ofAll(notice) : ofOne(notice);
-  return told === null ? null : { ...notice, ...told, deactivationAt: deactivationAt(policy, notice) };
-}
-
-type Told = Pick<Warning, 'since' | 'failures' | 'lastError'>;
-
-function ofAll({ incidentSince: since, incidentFailures, incidentError }: WarningNotice): Told | null {
-  if (since === null || incidentFailures === null) return null;
-  return { since, failures: incidentFailures, lastError: incidentError };
-}
-
-function ofOne({ deliverySince: since, deliveryAttempts, deliveryError }: WarningNotice): Told | null {
-  if (since === null || deliveryAttempts === null) return null;
-  return { since, failures: deliveryAttempts, lastError: deliveryError };
+  const ofOne = notice.deliveryId !== null;
+  const since = ofOne ? notice.deliverySince : notice.incidentSince;
+  const failures = ofOne ? notice.deliveryAttempts : notice.incidentFailures;
+  const lastError = ofOne ? notice.deliveryError : notice.incidentError;
+  if (since === null || failures === null) return null;
+  return { ...notice, since, failures, lastError, deactivationAt: deactivationAt(policy, notice) };
 }
