@@ -62,14 +62,11 @@ export interface DeliveryActivities {
   }): Promise<FinalState>;
   mailDeactivation(input: { webhookId: number; generation: number }): Promise<void>;
   /** Carries out and records an operator action, or says why not. */
-  steerDelivery(input: OperatorActionInput): Promise<RecordedActionResult>;
-}
-
-/** An operator action on a delivery. */
-interface OperatorActionInput {
-  readonly deliveryId: string;
-  readonly policy: RetryPolicy;
-  readonly asked: AskedAction;
+  steerDelivery(input: {
+    readonly deliveryId: string;
+    readonly policy: RetryPolicy;
+    readonly asked: AskedAction;
+  }): Promise<RecordedActionResult>;
 }
 
 /** The argument of `tryNow`, `hold`, `resume` and `giveUp`. */
