@@ -21,7 +21,7 @@ interface AttemptsDeps
   readonly precedence: Precedence;
 }
 
-/** The wait before checking again for a free place, in milliseconds. Less: checks without result. More: idle places. */
+/** The wait before checking again for a free place, or for deliveries, in milliseconds. Less: checks without result. More: idle places. */
 const AGAIN_MS = 10;
 /** The time between two searches for retries that still wait for their workflow, in milliseconds. Less: load. More: late retries. */
 const SEARCH_MS = 5_000;
@@ -68,7 +68,9 @@ export function attemptsOf(deps: AttemptsDeps, name: AttemptClass): Attempts {
     const { deliveries, more } = await claim({ class: CLASS[name], limit, quotas: limits.quotas(share) });
     precedence.claimed(name, more);
     inFlight.attempt(await keepOrdering(sql, deliveries), name);
-    return more ? 'more' : 'idle';
+    if (!more) return 'idle';
+    // Without any, other relays are claiming all of them.
+    return deliveries.length > 0 ? 'more' : AGAIN_MS;
   }
 
   return {

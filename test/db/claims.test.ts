@@ -268,3 +268,14 @@ test('a claim tells whether more could be claimed', async () => {
   expect(await claim(50)).toMatchObject({ more: false });
   expect(await claim(50)).toEqual({ deliveries: [], more: false });
 });
+
+test('there is more also where other relays are claiming everything at that moment', async () => {
+  await enqueue(busy, 10);
+  const other = await database.sql.reserve();
+  await other`begin`;
+  await claimDeliveries(other, { class: CLASS.fresh, limit: 10 });
+  expect(await claim(10)).toEqual({ deliveries: [], more: true });
+  await other`commit`;
+  other.release();
+  expect(await claim(10)).toEqual({ deliveries: [], more: false });
+});

@@ -25,7 +25,7 @@ export interface ClaimLimits {
 /** The result of a claim. */
 export interface Claim {
   readonly deliveries: readonly QueuedDelivery[];
-  /** More could have been claimed. */
+  /** More could have been claimed, or other relays are claiming them at this moment. */
   readonly more: boolean;
 }
 
@@ -54,7 +54,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
   const claimable = sql`${waiting} and d.due_at <= now()
     and (d.claimed_until is null or d.claimed_until < now())
     ${limits.class === CLASS.recovered ? sql`and exists (select from recoveries r where r.id = d.recovery_id and r.state <> 'paused')` : sql``}`;
-  const rows = await sql<(QueuedDelivery & Pick<Claim, 'more'>)[]>`
+  const rows = await sql<((QueuedDelivery | { readonly id: null }) & Pick<Claim, 'more'>)[]>`
     with recursive
     webhooks_waiting as (
       (select d.eshop_id, d.webhook_id from deliveries d where ${waiting} order by d.eshop_id, d.webhook_id limit 1)
@@ -100,9 +100,11 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
         and d.id between (select id from chosen order by id limit 1) and (select id from chosen order by id desc limit 1)
       returning d.*)
     select ${queuedColumns(sql, 'd')}, coalesce((select ${isBlocked(sql, 'd', 'w')} from webhooks w where w.id = d.webhook_id), false) as is_blocked,
-           (select count(*) from candidates) > (select count(*) from chosen) as more
-    from claimed d join chosen on chosen.id = d.id
+           left_over.more
+    -- One row at least: where other relays are claiming all of the candidates, more are left without any claimed.
+    from (select (select count(*) from candidates) > (select count(*) from chosen) as more) left_over
+    left join (claimed d join chosen on chosen.id = d.id) on true
     order by chosen.place`;
-  const deliveries = rows.map(({ more: _, ...delivery }) => delivery);
+  const deliveries = rows.flatMap(({ more: _, ...delivery }) => (delivery.id === null ? [] : [delivery]));
   return { deliveries, more: rows[0]?.more ?? false };
 }
