@@ -66,7 +66,7 @@ export async function begin(
 ): Promise<Beginning> {
   const reason = underWay.has(delivery.id) ? 'underWay' : skipReasonOf(delivery, command);
   if (reason !== null) return { kind: 'skipped', reason };
-  if (delivery.ordering === 'latest' && (await supersedeRetries(sql, [delivery.id])).has(delivery.id))
+  if (delivery.ordering === 'latest' && (await supersedeRetries(sql, delivery.id)).includes(delivery.id))
     return { kind: 'skipped', reason: 'closed' };
   const number = delivery.attemptsMade + 1;
   let request: Omit<AttemptRequest, 'at'>;

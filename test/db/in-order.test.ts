@@ -123,8 +123,8 @@ test('of two that had begun before only the latest counted, the one that failed 
     where id = ${String(seldom)}`;
   await sql`update deliveries set class = ${CLASS.ordered} where id = ${String(newest)}`;
   await sql`update webhooks set ordering = 'latest'`;
-  await supersedeRetries(sql, [String(often)]);
-  await supersedeRetries(sql, [String(seldom)]);
+  await supersedeRetries(sql, String(often));
+  await supersedeRetries(sql, String(seldom));
   expect((await stored()).at(-1)).toMatchObject({ attemptsMade: 15 });
   expect(await windowHours(String(newest))).toBeCloseTo(9, 1);
 });
@@ -140,8 +140,8 @@ test.each([
     await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 10 - sequence, window_started_at = now(),
       next_attempt_at = now()`;
     await sql`update webhooks set ordering = 'latest'`;
-    const ended = await supersedeRetries(sql, [String(ids[due])]);
-    expect(ended).toEqual(new Set(gone.map((index) => ids[index])));
+    const ended = await supersedeRetries(sql, String(ids[due]));
+    expect(ended).toEqual(gone.map((index) => ids[index]));
     const rows = await sql<
       { id: string; state: string; supersededBy: string | null; attemptsMade: number }[]
     >`
@@ -157,6 +157,33 @@ test.each([
   },
 );
 
+test('two retries of a record that are due at the same moment never wait for each other', async () => {
+  const { sql } = database;
+  const ids = await happen(4);
+  await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 3, window_started_at = now(),
+    next_attempt_at = now() where sequence < 4`;
+  await sql`update deliveries set class = ${CLASS.ordered} where sequence = 4`;
+  await sql`update webhooks set ordering = 'latest'`;
+  const [first = '', , third = '', newest] = ids;
+  const waiting = (count: number) =>
+    expect
+      .poll(
+        () => sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      .toHaveLength(count);
+  const holder = await sql.reserve();
+  await holder`begin`;
+  await holder`select from deliveries where id = ${first} for update`;
+  const all = supersedeRetries(sql, third);
+  await waiting(1);
+  const one = supersedeRetries(sql, first);
+  await waiting(2);
+  await holder`commit`;
+  holder.release();
+  expect([...(await all), ...(await one)].toSorted()).toEqual(ids.slice(0, 3).toSorted());
+  expect((await stored()).at(-1)).toMatchObject({ id: newest, attemptsMade: 3 });
+});
+
 test('one whose attempts are used up is not replaced: its webhook is about to be deactivated', async () => {
   const { sql } = database;
   const [spent, due] = await happen(3);
@@ -165,7 +192,7 @@ test('one whose attempts are used up is not replaced: its webhook is about to be
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), window_started_at = now(), attempts_made = 3,
     next_attempt_at = now() where id = ${String(due)}`;
   await sql`update webhooks set ordering = 'latest'`;
-  expect(await supersedeRetries(sql, [String(due)])).not.toContain(spent);
+  expect(await supersedeRetries(sql, String(due))).not.toContain(spent);
   expect((await stored())[0]).toMatchObject({ state: 'retrying', attemptsMade: 21 });
 });
 
@@ -178,7 +205,7 @@ test('a chain that waits behind another webhook loses none of its window, and is
   await sql`update deliveries set class = ${CLASS.ordered} where id = ${String(newest)}`;
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 2, window_started_at = now() - interval '9 h'
     where id = ${String(first)}`;
-  await supersedeRetries(sql, [String(first)]);
+  await supersedeRetries(sql, String(first));
   await sql`update deliveries set due_at = due_at - interval '40 h', window_started_at = window_started_at - interval '40 h'
     where id = ${String(newest)}`;
   await sql`update deliveries set state = 'delivered' where id = ${String(between)}`;

@@ -46,7 +46,7 @@ async function lastRetries(): Promise<string> {
 /** A newer event supersedes this one and continues its count; answers its delivery. */
 async function replace(id: string): Promise<string> {
   const heir = await next();
-  expect(await supersedeRetries(database.sql, [id])).toEqual(new Set([id]));
+  expect(await supersedeRetries(database.sql, id)).toEqual([id]);
   return heir;
 }
 

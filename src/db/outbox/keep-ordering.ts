@@ -182,30 +182,35 @@ async function supersede(
 }
 
 /**
- * Where only the latest counts: of these deliveries, whose next attempt is due, and the ones before them, ends those that a newer event
+ * Where only the latest counts: of this delivery, whose next attempt is due, and the ones before it, ends those that a newer event
  * supersedes and that are not under way. The newer one goes on in their place; if it was waiting, with their count of failed attempts
  * and their window: at once, unless others of the record come between the two.
  * @returns those that it ended
  */
-export async function supersedeRetries(sql: Pool, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  if (ids.length === 0) return new Set();
+export async function supersedeRetries(sql: Pool, id: string): Promise<readonly string[]> {
+  const newer = sql`
+    from deliveries n
+    where n.ordering_key = d.ordering_key and n.webhook_id = d.webhook_id and n.sequence > d.sequence
+      and n.state in ('pending', 'retrying')
+      -- If only the latest counts since a moment ago, some are still retried side by side.
+      and (${waits(sql, 'n')} or n.id = ${id} or n.state = 'retrying' and n.operator_stop is distinct from 'giveUp')`;
   const rows = await sql<Superseded[]>`
-    with replaced as (
-      select d.id, newest.id as newest from deliveries due join webhooks w on w.id = due.webhook_id and w.ordering = 'latest'
+    with older as materialized (
+      select d.id, d.webhook_id, d.ordering_key, d.sequence
+      from deliveries due join webhooks w on w.id = due.webhook_id and w.ordering = 'latest'
       join deliveries d on d.webhook_id = due.webhook_id and d.sequence <= due.sequence and d.ordering_key = due.ordering_key
-      cross join lateral (
-        select n.id from deliveries n
-        where n.ordering_key = d.ordering_key and n.webhook_id = d.webhook_id and n.sequence > d.sequence
-          and n.state in ('pending', 'retrying')
-          -- If only the latest counts since a moment ago, some are still retried side by side.
-          and (${waits(sql, 'n')} or n.id = due.id or n.state = 'retrying' and n.operator_stop is distinct from 'giveUp')
-        order by n.sequence desc limit 1 for update skip locked) newest
-      where ${anyOf(sql, sql`due.id`, ids)} and d.state in ('pending', 'retrying')
+      where due.id = ${id} and d.state in ('pending', 'retrying')
         -- One without a further attempt is about to fail, and its webhook with it.
         and (d.id = due.id or d.attempts_made = 0 or d.next_attempt_at is not null)
         and not exists (
           select from attempts a where a.delivery_id = d.id and a.finished_at is null and a.owned_until > clock_timestamp())
-      for update of d),
+        and exists (select ${newer})
+      order by d.id for update of d),
+    replaced as (
+      select d.id, newest.id as newest from older d
+      cross join lateral (select n.id ${newer} order by n.sequence desc limit 1 for update skip locked) newest
+      -- All of them are locked before a newer one is: two calls for a record never wait for each other.
+      where (select count(*) from older) > 0),
     ended as (
       update deliveries d set state = 'superseded', superseded_by = replaced.newest, finished_at = clock_timestamp(),
         next_attempt_at = null, claimed_until = null, claim_id = null,
@@ -222,7 +227,7 @@ export async function supersedeRetries(sql: Pool, ids: readonly string[]): Promi
       from (select distinct on (superseded_by) * from ended order by superseded_by, attempts_made desc, id) ended
       where n.id = ended.superseded_by and ${waits(sql, 'n')} and n.attempts_made <= ended.attempts_made)
     select id, event_type from ended`;
-  const ended = new Set(reported(sql, rows));
-  if (ended.size > 0) await settleOrdering(sql, { records: [...ended] });
+  const ended = reported(sql, rows);
+  if (ended.length > 0) await settleOrdering(sql, { records: ended });
   return ended;
 }
