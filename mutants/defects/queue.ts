@@ -124,8 +124,8 @@ export const queueDefects: readonly Defect[] = [
   {
     name: 'retries-wait-for-temporal',
     file: PENDING,
-    text: `    where d.class = \${CLASS.undelivered} and`,
-    replacement: `    where d.class = \${CLASS.ordered} and`,
+    text: `const undelivered = sql.unsafe(String(CLASS.undelivered));`,
+    replacement: `const undelivered = sql.unsafe(String(CLASS.ordered));`,
     noticed: 'While Temporal is away, no attempt is made that is due in more than a minute.',
     caughtBy: pending(
       'a retry that is due while its delivery still waits for its workflow is made from the queue at its time: in some seconds',

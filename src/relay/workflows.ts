@@ -47,7 +47,6 @@ export function workflowsOf(deps: WorkflowsDeps, name: WorkflowClass): () => Pro
     if (!precedence.mayClaim(name)) return options.tickMs;
     const { deliveries, more } = await claim({ class: CLASS[name], limit: options.backgroundPerTick });
     precedence.claimed(name, more);
-    if (deliveries.length === 0) return more ? options.tickMs : 'idle';
     const begunAt = performance.now();
     const { left, throwFailure } = await whileLeased(
       () => renewClaims(sql, deliveries),

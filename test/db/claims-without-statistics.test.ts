@@ -5,6 +5,7 @@ import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { keepOrdering, settleOrdering } from '../../src/db/outbox/keep-ordering.ts';
 import { CLASS, type QueuedDelivery } from '../../src/db/outbox/outbox.ts';
+import { retryFromQueue } from '../../src/db/outbox/pending-workflows.ts';
 import {
   deferClaimed,
   giveBack,
@@ -101,6 +102,20 @@ test('attempts find their deliveries by id also where the statistics are of a mo
   expect(recorded.result.size).toBe(PAGE);
   expect(recorded.fetched).toBeLessThan(5 * PAGE);
 });
+
+test.for([false, true])(
+  'where 5,000 deliveries wait for their workflow, those whose retry is due are found by reading them alone; through a pooler: %s',
+  async (throughPooler, { onTestFinished }) => {
+    const { sql, eshopId } = await withoutStatistics(onTestFinished);
+    for (let webhook = 0; webhook < WEBHOOKS; webhook += 1) await enqueue(sql, eshopId);
+    await sql`update deliveries set class = ${CLASS.undelivered}, state = 'retrying', attempts_made = 3, next_attempt_at = now() + interval '1 h'`;
+    await sql`update deliveries set next_attempt_at = now() where entity_id = '1'`;
+    const { read } = await counted(sql, (tx) => retryFromQueue(tx, 3_600_000), throughPooler);
+    expect(await sql`select from deliveries where class = ${CLASS.retry}`).toHaveLength(WEBHOOKS);
+    expect(read).toBeGreaterThanOrEqual(WEBHOOKS);
+    expect(read).toBeLessThan(5 * WEBHOOKS);
+  },
+);
 
 const RECORDS = 1_000;
 /** For each record, behind one that is being retried. */

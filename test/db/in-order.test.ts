@@ -168,7 +168,8 @@ test('two retries of a record that are due at the same moment never wait for eac
   const waiting = (count: number) =>
     expect
       .poll(
-        () => sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        () =>
+          sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       )
       .toHaveLength(count);
   const holder = await sql.reserve();

@@ -21,17 +21,20 @@ const unclaimed = (sql: Sql) => sql`
  * @param windowMs the policy's, in milliseconds
  */
 export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> {
-  const retried = sql`d.state = 'retrying' and d.next_attempt_at <= now() + make_interval(secs => ${SOON_SECONDS})`;
-  const interrupted = sql`d.state = 'pending' and d.attempts_made = 0 and d.due_at < now() - make_interval(secs => ${INTERRUPTED_SECONDS})`;
+  // A literal: with a parameter the planner would not use the index, which has only these.
+  const undelivered = sql.unsafe(String(CLASS.undelivered));
   await sql`
     update deliveries m set class = case when m.attempts_made = 0 then ${writtenIn(sql, 'm')} else ${CLASS.retry}::smallint end,
       due_at = coalesce(m.next_attempt_at, now())
     where m.id = any(array(
       select d.id from deliveries d
-      where d.class = ${CLASS.undelivered} and ${unclaimed(sql)} and d.operator_stop is null and (${retried} or ${interrupted})
+      where d.class = ${undelivered} and ${unclaimed(sql)} and (d.next_attempt_at is not null or d.state = 'pending')
+        and coalesce(d.next_attempt_at, d.due_at) <= now() + make_interval(secs => ${SOON_SECONDS}) and d.operator_stop is null
+        and (d.state = 'retrying'
+          or d.state = 'pending' and d.attempts_made = 0 and d.due_at < now() - make_interval(secs => ${INTERRUPTED_SECONDS}))
         and (d.window_started_at is null or d.window_started_at > now() - make_interval(secs => ${windowMs / 1_000}::float8))
         and exists (select from webhooks w where w.id = d.webhook_id and w.active and w.deleted_at is null)
-      order by d.due_at limit ${MOVED_AT_ONCE} for update skip locked))`;
+      order by coalesce(d.next_attempt_at, d.due_at) limit ${MOVED_AT_ONCE} for update skip locked))`;
 }
 
 /**
