@@ -142,6 +142,33 @@ describe('of delivered ones that wait for their workflow', () => {
     expect(await countWithoutWorkflow(database.sql)).toBe(0);
   });
 
+  test('they are ranked only where there are too many, or one has waited for too long', async () => {
+    const connection = await database.sql.reserve();
+    // Too little to sort them in.
+    await connection`set work_mem = '64kB'`;
+    const sortsOnDisk = async () => {
+      const count = async () => {
+        await connection`select pg_stat_force_next_flush()`;
+        const [row] = await connection<{ files: number }[]>`
+          select temp_files::int as files from pg_stat_database where datname = current_database()`;
+        return row?.files ?? Number.NaN;
+      };
+      const before = await count();
+      await limitDelivered(connection);
+      return (await count()) - before;
+    };
+    try {
+      await deliver(MOST, undefined, 3_500);
+      expect(await sortsOnDisk()).toBe(0);
+      await database.sql`update deliveries set due_at = now() - interval '2 h' where entity_id = '1'`;
+      expect(await sortsOnDisk()).toBeGreaterThan(0);
+      expect(await left()).toBe(MOST - 1);
+    } finally {
+      await connection`reset work_mem`;
+      connection.release();
+    }
+  });
+
   test('beyond that the oldest of the e-shop with most of them go without one, and are counted', async () => {
     const few = await newWebhook();
     // Theirs have waited longest.

@@ -52,6 +52,11 @@ const WITHOUT_WORKFLOW = 'delivered without a workflow';
  * too long, and adds their number to the stored count.
  */
 export async function limitDelivered(sql: Sql): Promise<void> {
+  // Ranking them is expensive, and needed in a long burst alone.
+  const [bound] = await sql<{ isExceeded: boolean | null }[]>`
+    select count(*) > ${MOST_WAITING} or min(due_at) < now() - make_interval(secs => ${LONGEST_WAIT_SECONDS}) as is_exceeded
+    from (select due_at from deliveries where class = ${CLASS.delivered} and dispatched_at is null limit ${MOST_WAITING + 1}) d`;
+  if (bound?.isExceeded !== true) return;
   await sql`
     with waiting as materialized (
       select d.id, d.due_at, row_number() over (partition by d.eshop_id order by d.due_at desc, d.id desc) as nth, count(*) over () as total
