@@ -96,7 +96,7 @@ export const queueDefects: readonly Defect[] = [
   {
     name: 'workflows-at-once-in-a-burst',
     file: 'src/relay/in-flight.ts',
-    text: "!precedence.hasMore('fresh') && !precedence.hasMore('bulk') && starts.hasRoom()",
+    text: "precedence.isEmpty('fresh') && precedence.isEmpty('bulk') && starts.hasRoom()",
     replacement: 'starts.hasRoom() || !starts.hasRoom()',
     noticed: 'In a burst Temporal takes the processor from the attempts.',
     caughtBy: [

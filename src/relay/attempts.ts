@@ -10,7 +10,7 @@ import { keepOrdering } from '../db/outbox/keep-ordering.ts';
 import { CLASS, type QueuedDelivery } from '../db/outbox/outbox.ts';
 import { retryFromQueue } from '../db/outbox/pending-workflows.ts';
 import { giveBack } from '../db/outbox/release.ts';
-import { type AttemptClass, classRules, type Precedence } from './classes.ts';
+import { type AttemptClass, type Precedence, shareOf } from './classes.ts';
 import type { RelayDeps } from './deps.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Next } from './loop.ts';
@@ -41,7 +41,7 @@ interface Attempts {
 
 export function attemptsOf(deps: AttemptsDeps, name: AttemptClass): Attempts {
   const { sql, claim, limits, options, policy, inFlight, precedence, stopping } = deps;
-  const { share } = classRules[name];
+  const share = shareOf[name];
   let searchedAt = Number.NEGATIVE_INFINITY;
 
   function room(): number {

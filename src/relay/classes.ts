@@ -7,23 +7,22 @@ export const workflowClasses = ['undelivered', 'delivered'] as const;
 export type WorkflowClass = (typeof workflowClasses)[number];
 export type ClassName = AttemptClass | WorkflowClass;
 
-/** How a class takes its turn. */
-interface ClassRules {
-  /** This class is claimed only when nothing is left of these. */
-  readonly after: readonly AttemptClass[];
-  /** Whether it goes all the same after waiting long enough. */
-  readonly patient: boolean;
-  /** How many it may have in flight, and how much of each quota it may fill, as a share of what fresh ones may: each has its own. */
-  readonly share: number;
-}
+/** A class is claimed only when nothing is left of these; one that waits for an attempt, all the same after a while. */
+const claimedAfter: Readonly<Record<ClassName, readonly AttemptClass[]>> = {
+  fresh: [],
+  retry: [],
+  bulk: ['fresh'],
+  recovered: ['fresh', 'bulk'],
+  undelivered: [],
+  delivered: ['fresh', 'retry', 'bulk'],
+};
 
-export const classRules: Readonly<Record<ClassName, ClassRules>> = {
-  fresh: { after: [], patient: false, share: 1 },
-  retry: { after: [], patient: false, share: 0.5 },
-  bulk: { after: ['fresh'], patient: true, share: 0.75 },
-  recovered: { after: ['fresh', 'bulk'], patient: true, share: 0.5 },
-  undelivered: { after: [], patient: false, share: 1 },
-  delivered: { after: ['fresh', 'retry', 'bulk'], patient: false, share: 1 },
+/** How many a class may have in flight, and how much of each quota it may fill, as a share of what fresh ones may: each has its own. */
+export const shareOf: Readonly<Record<AttemptClass, number>> = {
+  fresh: 1,
+  retry: 0.5,
+  bulk: 0.75,
+  recovered: 0.5,
 };
 
 /** Tracks which classes have deliveries left to claim, and which class may be claimed now. */
@@ -38,8 +37,6 @@ export interface Precedence {
   mayClaim(name: ClassName): boolean;
   /** Whether its last claim left nothing. */
   isEmpty(name: ClassName): boolean;
-  /** Whether its last claim left some, or had no room. */
-  hasMore(name: ClassName): boolean;
   /** For how long it has been claimed without a break, in milliseconds. */
   claimingMs(name: ClassName): number;
 }
@@ -57,6 +54,7 @@ export function createPrecedence(
   const triedAt = new Map<ClassName, number>();
   const claimingSince = new Map<ClassName, number>();
   const begunAt = now();
+  const isEmpty = (name: ClassName) => left.get(name) === false;
   function tried(name: ClassName): void {
     const at = now();
     if (at - (triedAt.get(name) ?? Number.NEGATIVE_INFINITY) > BREAK_MS) claimingSince.set(name, at);
@@ -73,13 +71,11 @@ export function createPrecedence(
       left.set(name, true);
     },
     waiting: (name) => void left.set(name, true),
-    isEmpty: (name) => left.get(name) === false,
-    hasMore: (name) => left.get(name) === true,
+    isEmpty,
     mayClaim(name) {
-      const { after, patient } = classRules[name];
       // Until a class is first claimed, it may have deliveries waiting.
-      const blocked = after.some((other) => left.get(other) ?? true);
-      return !blocked || (patient && now() - (claimedAt.get(name) ?? begunAt) > patienceMs);
+      if (claimedAfter[name].every(isEmpty)) return true;
+      return name !== 'delivered' && now() - (claimedAt.get(name) ?? begunAt) > patienceMs;
     },
     claimingMs(name) {
       const since = claimingSince.get(name);

@@ -57,7 +57,7 @@ export function createInFlight(deps: InFlightDeps): InFlight {
 
   /** Nothing else waits, and Temporal has room: the workflow is started at once. */
   function isCalm(): boolean {
-    return !precedence.hasMore('fresh') && !precedence.hasMore('bulk') && starts.hasRoom();
+    return precedence.isEmpty('fresh') && precedence.isEmpty('bulk') && starts.hasRoom();
   }
 
   /** What becomes of the workflow of an attempted delivery. */
