@@ -1,8 +1,9 @@
 /**
- * Passes changes on: of webhooks, to their open deliveries, page by page; of pre-orders, to their timers; and of recoveries. The first
- * two are not urgent, and go at the pace of background calls.
+ * Passes on, as background calls: changes of webhooks to their open deliveries, page by page; changes of pre-orders to their timers;
+ * changes of recoveries; and warnings of deactivations.
  */
-import pLimit, { type LimitFunction } from 'p-limit';
+import { decideWarnings } from '../db/incidents/decide.ts';
+import { claimWarnings, giveBackWarnings } from '../db/incidents/warnings.ts';
 import {
   claimReleaseChanges,
   claimWebhookChanges,
@@ -22,13 +23,13 @@ import {
   requeueHeld,
   someWithoutWorkflow,
 } from '../db/outbox/without-workflow.ts';
+import { warningTimes } from '../domain/incident.ts';
 import type { RelayDeps } from './deps.ts';
 import type { Next } from './loop.ts';
 import { callEach, passOn } from './pass-on.ts';
 
-type CommonDeps = Pick<RelayDeps, 'sql' | 'log' | 'stopping' | 'onAnswered'>;
-type PacedDeps = CommonDeps & Pick<RelayDeps, 'dispatcher' | 'options'>;
-type ChangesDeps = PacedDeps & Pick<RelayDeps, 'watch' | 'policy'>;
+type CommonDeps = Pick<RelayDeps, 'sql' | 'log' | 'stopping' | 'onAnswered' | 'options'>;
+type ChangesDeps = CommonDeps & Pick<RelayDeps, 'dispatcher' | 'watch' | 'policy'>;
 
 /**
  * Passes on one page of each of a few changes.
@@ -36,42 +37,45 @@ type ChangesDeps = PacedDeps & Pick<RelayDeps, 'watch' | 'policy'>;
  */
 export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   const { sql, log, stopping, options } = deps;
-  const atOnce = pLimit(options.backgroundConcurrency);
-  let page = 0;
+  const { backgroundPerTick, backgroundConcurrency } = options;
+  let pace = { page: backgroundPerTick, concurrency: backgroundConcurrency };
   return await passOn({
     ...leasesOf(sql, 'outbox'),
     stopping,
-    limit: options.backgroundConcurrency,
-    pauseMs: options.tickMs,
-    async claim(most) {
-      const claimed = await claimWebhookChanges(sql, most);
-      page = Math.max(1, Math.floor(options.backgroundPerTick / claimed.length));
+    options,
+    async claim() {
+      const claimed = await claimWebhookChanges(sql, backgroundConcurrency);
+      const shareOf = (all: number) => Math.max(1, Math.floor(all / claimed.length));
+      pace = { page: shareOf(backgroundPerTick), concurrency: shareOf(backgroundConcurrency) };
       return claimed;
     },
-    call: (change) => passOnPage(deps, change, { page, atOnce }),
     // The calls of its page report their answers; a change may need none.
-    onAnswered() {},
+    call: (change) => passOnPage(deps, change, pace),
     refused: ({ id: changeId }, err) =>
       log.error({ changeId, err }, 'Temporal refused a change of a webhook'),
   });
 }
 
-/** The calls of one round: how many deliveries of each change are told, and the bound on calls under way. */
-interface Calls {
+/** How many deliveries of one change are told of it in a pass, and how many of them at once. */
+interface Pace {
   readonly page: number;
-  readonly atOnce: LimitFunction;
+  readonly concurrency: number;
 }
 
-async function passOnPage(deps: ChangesDeps, change: WebhookChange, { page, atOnce }: Calls): Promise<void> {
+async function passOnPage(
+  deps: ChangesDeps,
+  change: WebhookChange,
+  { page, concurrency }: Pace,
+): Promise<void> {
   const { sql } = deps;
   const { id, eshopId, toldId, webhookId, deleted } = change;
-  // The order of deliveries may have changed: settle it at the first page, and again after the last.
+  // The webhook's ordering may have changed: settle it at the first page, and again after the last.
   if (toldId === null) await settleOrdering(sql, { eshopId });
   if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) return await noteTold(sql, id, toldId);
   // One more than may be called, to see whether any are left after this page.
   const next = await nextToTell(sql, change, page + 1);
   const told = next.slice(0, page);
-  if (!(await tell(deps, told, atOnce))) return await noteTold(sql, id, toldId);
+  if (!(await tell(deps, told, concurrency))) return await noteTold(sql, id, toldId);
   // Deliveries that are being attempted have to be canceled too.
   const goesOn = next.length > page || (deleted && (await someWithoutWorkflow(sql, webhookId)));
   if (goesOn) return await noteTold(sql, id, told.at(-1)?.id ?? toldId);
@@ -96,17 +100,16 @@ async function settle(
 
 /** @returns false if the relay is being stopped: the next claim passes the page on again */
 async function tell(
-  deps: PacedDeps,
+  { dispatcher, log, stopping, onAnswered }: ChangesDeps,
   items: readonly ToldDelivery[],
-  atOnce: LimitFunction,
+  concurrency: number,
 ): Promise<boolean> {
-  const { dispatcher, log, stopping, onAnswered, options } = deps;
   const { left, throwFailure } = await callEach({
     items,
-    concurrency: options.backgroundConcurrency,
+    concurrency,
     stopping,
     onAnswered,
-    call: (delivery) => atOnce(() => dispatcher.signalWebhookChanged(delivery)),
+    call: (delivery) => dispatcher.signalWebhookChanged(delivery),
     refused: ({ id: deliveryId }, err) =>
       log.error({ deliveryId, err }, 'Temporal refused to tell a delivery of a change'),
   });
@@ -115,18 +118,16 @@ async function tell(
 }
 
 /**
- * Passes on one small page of changes to release timers: thousands may come at once.
+ * Passes on changes to release timers.
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
-export async function dispatchReleases(deps: PacedDeps): Promise<Next> {
+export async function dispatchReleases(deps: CommonDeps & Pick<RelayDeps, 'dispatcher'>): Promise<Next> {
   const { sql, log, dispatcher, stopping, onAnswered, options } = deps;
   return await passOn({
-    ...leasesOf(sql, 'outbox'),
     stopping,
     onAnswered,
-    limit: options.backgroundPerTick,
-    concurrency: options.backgroundConcurrency,
-    pauseMs: options.tickMs,
+    options,
+    ...leasesOf(sql, 'outbox'),
     claim: (most) => claimReleaseChanges(sql, most),
     call: ({ eshopId, eshopOrderId }) => dispatcher.signalReleaseChanged(eshopId, eshopOrderId),
     note: ({ id }) => removeChanges(sql, [id]),
@@ -136,24 +137,42 @@ export async function dispatchReleases(deps: PacedDeps): Promise<Next> {
 }
 
 /**
- * Passes on one page of changes to the workflows of recoveries, and starts those workflows.
+ * Passes on changes to the workflows of recoveries, and starts those workflows.
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
-export function dispatchRecoveries({
-  sql,
-  log,
-  recoveries,
-  stopping,
-  onAnswered,
-}: CommonDeps & Pick<RelayDeps, 'recoveries'>): Promise<Next> {
-  return passOn({
-    ...leasesOf(sql, 'recoveries'),
+export async function dispatchRecoveries(deps: CommonDeps & Pick<RelayDeps, 'recoveries'>): Promise<Next> {
+  const { sql, log, recoveries, stopping, onAnswered, options } = deps;
+  return await passOn({
     stopping,
     onAnswered,
-    claim: (limit) => claimRecoveryChanges(sql, limit),
+    options,
+    ...leasesOf(sql, 'recoveries'),
+    claim: (most) => claimRecoveryChanges(sql, most),
     call: (recovery) => recoveries.signalRecoveryChanged(recovery),
     note: (recovery) => noteRecoveryTold(sql, recovery),
     refused: ({ id: recoveryId }, err) =>
       log.error({ recoveryId, err }, 'Temporal refused to start a recovery'),
+  });
+}
+
+/**
+ * Decides whom to warn, and starts the workflows of warnings. The reconciler does not cover these: each is started again until its mail
+ * is sent.
+ * @throws the error of Temporal or the database when it is away; the rest is given back
+ */
+export async function dispatchWarnings(
+  deps: CommonDeps & Pick<RelayDeps, 'warnings' | 'policy'>,
+): Promise<Next> {
+  const { sql, log, warnings, policy, stopping, onAnswered, options } = deps;
+  const decided = await decideWarnings(sql, warningTimes(policy));
+  if (decided > 0) log.info({ decided }, 'warnings decided');
+  return await passOn({
+    stopping,
+    onAnswered,
+    options,
+    claim: (most) => claimWarnings(sql, most),
+    giveBack: (ids) => giveBackWarnings(sql, ids),
+    call: (warning) => warnings.startWarning(warning),
+    refused: ({ id: warningId }, err) => log.error({ warningId, err }, 'Temporal refused to start a warning'),
   });
 }

@@ -1,4 +1,5 @@
 /** Calls to Temporal for many claimed rows, and pages of changes to pass on to it. */
+import type { SchedulerOptions } from '../concurrency/settings.ts';
 import { whileLeased } from '../db/outbox/lease.ts';
 import { eachLimited } from '../lib/each-limited.ts';
 import { isRefusal } from '../temporal/refusal.ts';
@@ -12,9 +13,9 @@ interface Calls<Item> {
   readonly stopping: AbortSignal;
   readonly call: (item: Item) => Promise<void>;
   /** Called for an item that Temporal refuses; the others go on. Left out: none is refused. */
-  readonly refused?: ((item: Item, error: unknown) => void) | undefined;
+  readonly refused?: (item: Item, error: unknown) => void;
   /** Called whenever Temporal has answered, even if it refused. */
-  readonly onAnswered?: (() => void) | undefined;
+  readonly onAnswered?: () => void;
 }
 
 /**
@@ -51,65 +52,50 @@ export async function callEach<Item>({
   return { left: [...left], throwFailure };
 }
 
-/** The most items per page, and the most calls to Temporal under way at once. */
-const PAGE = 100;
-const CONCURRENCY = 16;
-
 /** The changes to pass on, and how. */
 interface Changes<Change extends { readonly id: string }>
   extends Pick<Calls<Change>, 'stopping' | 'call' | 'refused' | 'onAnswered'> {
-  /** The most per page; {@link PAGE} when left out. */
-  readonly limit?: number;
-  /** The most calls under way at once; {@link CONCURRENCY} when left out. */
-  readonly concurrency?: number;
-  /** The pause between two pages, in milliseconds; left out: a full page is followed by the next at once. */
-  readonly pauseMs?: number;
+  readonly options: Pick<SchedulerOptions, 'backgroundPerTick' | 'backgroundConcurrency' | 'tickMs'>;
   /** Claims up to `limit` of them, under a lease. One that Temporal refuses is tried again after the lease. */
   readonly claim: (limit: number) => Promise<readonly Change[]>;
   /** Renews the lease; absent if the lease is longer than any page takes. */
   readonly renew?: (ids: readonly string[]) => Promise<void>;
   /** Gives claimed ones back. */
   readonly giveBack: (ids: readonly string[]) => Promise<void>;
-  /** Notes that Temporal has been told of one; absent where the started workflow notes it. */
+  /** Notes that one has been passed on; absent where the started workflow notes it. */
   readonly note?: (change: Change) => Promise<void>;
 }
 
 /**
- * Passes on one page.
+ * Passes on one small page, as background calls: thousands may come at once.
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
-export async function passOn<Change extends { readonly id: string }>(
-  changes: Changes<Change>,
-): Promise<Next> {
-  const {
-    stopping,
-    call,
-    note,
-    refused,
-    onAnswered,
-    pauseMs,
-    limit = PAGE,
-    concurrency = CONCURRENCY,
-  } = changes;
-  const items = await changes.claim(limit);
+export async function passOn<Change extends { readonly id: string }>({
+  options,
+  claim,
+  renew,
+  giveBack,
+  call,
+  note,
+  ...how
+}: Changes<Change>): Promise<Next> {
+  const items = await claim(options.backgroundPerTick);
   if (items.length === 0) return 'idle';
   const ids = items.map(({ id }) => id);
   const { left, throwFailure } = await whileLeased(
-    async () => changes.renew?.(ids),
+    async () => renew?.(ids),
     () =>
       callEach({
+        ...how,
         items,
-        concurrency,
-        stopping,
-        refused,
-        onAnswered,
+        concurrency: options.backgroundConcurrency,
         async call(change) {
           await call(change);
           await note?.(change);
         },
       }),
   );
-  await changes.giveBack(left.map(({ id }) => id));
+  await giveBack(left.map(({ id }) => id));
   throwFailure();
-  return pauseMs ?? (items.length === limit ? 'more' : 'idle');
+  return options.tickMs;
 }

@@ -10,13 +10,12 @@ import type { Pool } from '../db/pool.ts';
 import type { Execute } from '../db/through-sessions.ts';
 import { isOfTemporal } from '../temporal/refusal.ts';
 import { attemptsOf } from './attempts.ts';
-import { dispatchChanges, dispatchRecoveries, dispatchReleases } from './changes.ts';
+import { dispatchChanges, dispatchRecoveries, dispatchReleases, dispatchWarnings } from './changes.ts';
 import { attemptClasses, createPrecedence, workflowClasses } from './classes.ts';
 import type { RelayDeps } from './deps.ts';
 import { createInFlight } from './in-flight.ts';
 import { type Next, type Round, startLoop } from './loop.ts';
 import { createWorkflowStarts } from './start-workflows.ts';
-import { dispatchWarnings } from './warnings.ts';
 import { workflowsOf } from './workflows.ts';
 
 export interface RelayOptions extends Omit<RelayDeps, 'claim' | 'stopping' | 'onAnswered' | 'onAway'> {
