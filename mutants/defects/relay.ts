@@ -25,8 +25,8 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'background-calls-without-a-pause',
     file: 'src/relay/workflows.ts',
-    text: "return more ? options.tickMs : 'idle';",
-    replacement: "return more ? 'more' : 'idle';",
+    text: "return isMore ? options.tickMs : 'idle';",
+    replacement: "return isMore ? 'more' : 'idle';",
     noticed: 'Thousands of workflows that are owed after an outage keep everybody else waiting.',
     caughtBy: [{ file: 'test/db/background-pace.test.ts', tests: ['workflows that are owed'] }],
   },

@@ -10,16 +10,10 @@ import { keepOrdering } from '../db/outbox/keep-ordering.ts';
 import { CLASS, type QueuedDelivery } from '../db/outbox/outbox.ts';
 import { retryFromQueue } from '../db/outbox/pending-workflows.ts';
 import { giveBack } from '../db/outbox/release.ts';
-import { type AttemptClass, type Precedence, shareOf } from './classes.ts';
+import { type AttemptClass, shareOf } from './classes.ts';
 import type { RelayDeps } from './deps.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Next } from './loop.ts';
-
-interface AttemptsDeps
-  extends Pick<RelayDeps, 'sql' | 'claim' | 'limits' | 'options' | 'policy' | 'stopping'> {
-  readonly inFlight: Pick<InFlight, 'count' | 'attempt'>;
-  readonly precedence: Precedence;
-}
 
 /** The wait before checking again for a free place, or for deliveries, in milliseconds. Less: checks without result. More: idle places. */
 const AGAIN_MS = 10;
@@ -39,8 +33,8 @@ interface Attempts {
   start(claimed: readonly QueuedDelivery[]): Promise<number>;
 }
 
-export function attemptsOf(deps: AttemptsDeps, name: AttemptClass): Attempts {
-  const { sql, claim, limits, options, policy, inFlight, precedence, stopping } = deps;
+export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptClass): Attempts {
+  const { sql, claim, limits, options, policy, precedence, stopping } = deps;
   const share = shareOf[name];
   let searchedAt = Number.NEGATIVE_INFINITY;
 

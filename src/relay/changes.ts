@@ -36,24 +36,25 @@ type ChangesDeps = CommonDeps & Pick<RelayDeps, 'dispatcher' | 'watch' | 'policy
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
-  const { sql, log, stopping, options } = deps;
+  const { sql, log, options } = deps;
   const { backgroundPerTick, backgroundConcurrency } = options;
   let pace = { page: backgroundPerTick, concurrency: backgroundConcurrency };
-  return await passOn({
-    ...leasesOf(sql, 'outbox'),
-    stopping,
-    options,
-    async claim() {
-      const claimed = await claimWebhookChanges(sql, backgroundConcurrency);
-      const shareOf = (all: number) => Math.max(1, Math.floor(all / claimed.length));
-      pace = { page: shareOf(backgroundPerTick), concurrency: shareOf(backgroundConcurrency) };
-      return claimed;
+  // The calls of its page report their answers; a change may need none.
+  return await passOn(
+    { ...deps, onAnswered() {} },
+    {
+      ...leasesOf(sql, 'outbox'),
+      async claim() {
+        const claimed = await claimWebhookChanges(sql, backgroundConcurrency);
+        const shareOf = (all: number) => Math.max(1, Math.floor(all / claimed.length));
+        pace = { page: shareOf(backgroundPerTick), concurrency: shareOf(backgroundConcurrency) };
+        return claimed;
+      },
+      call: (change) => passOnPage(deps, change, pace),
+      refused: ({ id: changeId }, err) =>
+        log.error({ changeId, err }, 'Temporal refused a change of a webhook'),
     },
-    // The calls of its page report their answers; a change may need none.
-    call: (change) => passOnPage(deps, change, pace),
-    refused: ({ id: changeId }, err) =>
-      log.error({ changeId, err }, 'Temporal refused a change of a webhook'),
-  });
+  );
 }
 
 /** How many deliveries of one change are told of it in a pass, and how many of them at once. */
@@ -100,18 +101,14 @@ async function settle(
 
 /** @returns false if the relay is being stopped: the next claim passes the page on again */
 async function tell(
-  { dispatcher, log, stopping, onAnswered }: ChangesDeps,
-  items: readonly ToldDelivery[],
+  deps: ChangesDeps,
+  deliveries: readonly ToldDelivery[],
   concurrency: number,
 ): Promise<boolean> {
-  const { left, throwFailure } = await callEach({
-    items,
-    concurrency,
-    stopping,
-    onAnswered,
-    call: (delivery) => dispatcher.signalWebhookChanged(delivery),
+  const { left, throwFailure } = await callEach(deps, deliveries, concurrency, {
+    call: (delivery) => deps.dispatcher.signalWebhookChanged(delivery),
     refused: ({ id: deliveryId }, err) =>
-      log.error({ deliveryId, err }, 'Temporal refused to tell a delivery of a change'),
+      deps.log.error({ deliveryId, err }, 'Temporal refused to tell a delivery of a change'),
   });
   throwFailure();
   return left.length === 0;
@@ -122,15 +119,14 @@ async function tell(
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchReleases(deps: CommonDeps & Pick<RelayDeps, 'dispatcher'>): Promise<Next> {
-  const { sql, log, dispatcher, stopping, onAnswered, options } = deps;
-  return await passOn({
-    stopping,
-    onAnswered,
-    options,
+  const { sql, log, dispatcher } = deps;
+  return await passOn(deps, {
     ...leasesOf(sql, 'outbox'),
     claim: (most) => claimReleaseChanges(sql, most),
-    call: ({ eshopId, eshopOrderId }) => dispatcher.signalReleaseChanged(eshopId, eshopOrderId),
-    note: ({ id }) => removeChanges(sql, [id]),
+    async call({ id, eshopId, eshopOrderId }) {
+      await dispatcher.signalReleaseChanged(eshopId, eshopOrderId);
+      await removeChanges(sql, [id]);
+    },
     refused: ({ id: changeId, eshopId }, err) =>
       log.error({ changeId, eshopId, err }, 'Temporal refused to tell the timer of a pre-order of a change'),
   });
@@ -141,15 +137,14 @@ export async function dispatchReleases(deps: CommonDeps & Pick<RelayDeps, 'dispa
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchRecoveries(deps: CommonDeps & Pick<RelayDeps, 'recoveries'>): Promise<Next> {
-  const { sql, log, recoveries, stopping, onAnswered, options } = deps;
-  return await passOn({
-    stopping,
-    onAnswered,
-    options,
+  const { sql, log, recoveries } = deps;
+  return await passOn(deps, {
     ...leasesOf(sql, 'recoveries'),
     claim: (most) => claimRecoveryChanges(sql, most),
-    call: (recovery) => recoveries.signalRecoveryChanged(recovery),
-    note: (recovery) => noteRecoveryTold(sql, recovery),
+    async call(recovery) {
+      await recoveries.signalRecoveryChanged(recovery);
+      await noteRecoveryTold(sql, recovery);
+    },
     refused: ({ id: recoveryId }, err) =>
       log.error({ recoveryId, err }, 'Temporal refused to start a recovery'),
   });
@@ -163,15 +158,12 @@ export async function dispatchRecoveries(deps: CommonDeps & Pick<RelayDeps, 'rec
 export async function dispatchWarnings(
   deps: CommonDeps & Pick<RelayDeps, 'warnings' | 'policy'>,
 ): Promise<Next> {
-  const { sql, log, warnings, policy, stopping, onAnswered, options } = deps;
+  const { sql, log, warnings, policy } = deps;
   const decided = await decideWarnings(sql, warningTimes(policy));
   if (decided > 0) log.info({ decided }, 'warnings decided');
-  return await passOn({
-    stopping,
-    onAnswered,
-    options,
+  return await passOn(deps, {
     claim: (most) => claimWarnings(sql, most),
-    giveBack: (ids) => giveBackWarnings(sql, ids),
+    giveBack: (claimed) => giveBackWarnings(sql, claimed),
     call: (warning) => warnings.startWarning(warning),
     refused: ({ id: warningId }, err) => log.error({ warningId, err }, 'Temporal refused to start a warning'),
   });

@@ -10,9 +10,10 @@ import type { Claim, ClaimLimits } from '../db/outbox/claim.ts';
 import type { QueuedDelivery } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
-import type { Dispatcher } from '../temporal/dispatcher.ts';
+import type { Dispatcher, QueueAttempt } from '../temporal/dispatcher.ts';
 import type { RecoveryStarter } from '../temporal/start-recovery.ts';
 import type { WarningStarter } from '../temporal/start-warning.ts';
+import type { Precedence, WorkflowClass } from './classes.ts';
 
 /** A value of WORKFLOWS: whether deliveries accepted at the first attempt get a workflow when it cannot be started at once. */
 export type WorkflowsSetting = 'all' | 'undelivered';
@@ -24,26 +25,42 @@ export type MakeQueueAttempt = (
   signals: AttemptSignals,
 ) => Promise<AttemptOutcome>;
 
-export interface RelayDeps {
+/**
+ * Starts the workflow of a queued delivery, and marks it as dispatched; one that Temporal refuses is postponed.
+ * @param last the attempt just made; left out: the row tells all
+ * @throws the error of Temporal or the database when it is away
+ */
+export type StartWorkflow = (delivery: QueuedDelivery, last?: QueueAttempt) => Promise<void>;
+
+/** What the worker gives to its relay. */
+export interface RelayTerms {
   readonly sql: Pool;
-  /** Claims deliveries. */
-  readonly claim: (limits: ClaimLimits) => Promise<Claim>;
   readonly log: Logger;
   readonly options: SchedulerOptions;
   readonly workflows: WorkflowsSetting;
   /** Shared with the attempts of the worker beside it. */
   readonly limits: Limits;
   readonly starts: Starts;
-  /** Aborted when the relay is being stopped: deliveries not under way by then are given back. */
-  readonly stopping: AbortSignal;
   readonly dispatcher: Dispatcher;
   readonly recoveries: Pick<RecoveryStarter, 'signalRecoveryChanged'>;
   readonly warnings: WarningStarter;
   readonly policy: RetryPolicy;
   readonly makeAttempt: MakeQueueAttempt;
+  /** Called for deliveries that end without a workflow. */
+  readonly watch: Pick<DeliveryWatch, 'ended'>;
+}
+
+/** What its loops share. */
+export interface RelayDeps extends RelayTerms {
+  /** Claims deliveries. */
+  readonly claim: (limits: ClaimLimits) => Promise<Claim>;
+  readonly precedence: Precedence;
+  readonly startWorkflow: StartWorkflow;
+  /** Aborted when the relay is being stopped: deliveries not under way by then are given back. */
+  readonly stopping: AbortSignal;
   /** Called when Temporal has answered, even if it refused, and when it has not. */
   readonly onAnswered: () => void;
   readonly onAway: () => void;
-  /** Called for deliveries that end without a workflow. */
-  readonly watch: Pick<DeliveryWatch, 'ended'>;
+  /** Called when a delivery of a class waits for its workflow. */
+  readonly wake: (name: WorkflowClass) => void;
 }

@@ -12,9 +12,8 @@ import { RENEWAL_MS } from '../db/outbox/lease.ts';
 import type { ClaimedId, QueuedDelivery } from '../db/outbox/outbox.ts';
 import { deferClaimed, giveBack, renewClaims, requeue, type Unattempted } from '../db/outbox/release.ts';
 import { isOfTemporal } from '../temporal/refusal.ts';
-import type { AttemptClass, Precedence, WorkflowClass } from './classes.ts';
+import type { AttemptClass } from './classes.ts';
 import type { RelayDeps } from './deps.ts';
-import type { WorkflowStarts } from './start-workflows.ts';
 
 /** The deliveries in flight of one relay. */
 export interface InFlight {
@@ -26,22 +25,11 @@ export interface InFlight {
   end(): Promise<void>;
 }
 
-interface InFlightDeps
-  extends Pick<
-    RelayDeps,
-    'sql' | 'log' | 'options' | 'workflows' | 'starts' | 'stopping' | 'makeAttempt' | 'onAway'
-  > {
-  readonly precedence: Precedence;
-  readonly workflowStarts: WorkflowStarts;
-  /** Called when a delivery of a class waits for its workflow. */
-  readonly wake: (name: WorkflowClass) => void;
-}
-
 /** The most deliveries that go back to the queue in one statement. */
 const RETURNED_TOGETHER = 100;
 
-export function createInFlight(deps: InFlightDeps): InFlight {
-  const { sql, log, options, starts, stopping, precedence, workflowStarts } = deps;
+export function createInFlight(deps: RelayDeps): InFlight {
+  const { sql, log, options, starts, stopping, precedence } = deps;
   /** Those that count, and when their requests may have begun: not while they wait for a permit, nor once they have taken long. */
   const counted = perClass();
   const claims = new Set<QueuedDelivery>();
@@ -100,7 +88,7 @@ export function createInFlight(deps: InFlightDeps): InFlight {
     // Without a decision nothing was recorded here: its row has the result already.
     if (next === null || (outcome?.kind !== 'delivered' && outcome?.kind !== 'failed'))
       return await goBack(delivery, outcome);
-    if (next === 'start') return await workflowStarts.start(delivery, outcome);
+    if (next === 'start') return await deps.startWorkflow(delivery, outcome);
     if (next === 'pending') deps.wake(outcome.kind === 'delivered' ? 'delivered' : 'undelivered');
   }
 

@@ -12,13 +12,12 @@ import { isOfTemporal } from '../temporal/refusal.ts';
 import { attemptsOf } from './attempts.ts';
 import { dispatchChanges, dispatchRecoveries, dispatchReleases, dispatchWarnings } from './changes.ts';
 import { attemptClasses, createPrecedence, workflowClasses } from './classes.ts';
-import type { RelayDeps } from './deps.ts';
+import type { RelayDeps, RelayTerms } from './deps.ts';
 import { createInFlight } from './in-flight.ts';
 import { type Next, type Round, startLoop } from './loop.ts';
-import { createWorkflowStarts } from './start-workflows.ts';
-import { workflowsOf } from './workflows.ts';
+import { workflowStarter, workflowsOf } from './workflows.ts';
 
-export interface RelayOptions extends Omit<RelayDeps, 'claim' | 'stopping' | 'onAnswered' | 'onAway'> {
+export interface RelayOptions extends RelayTerms {
   /** Executes claims. */
   readonly execute: Execute;
   /** Direct sessions with the server, where notifications arrive; null: behind a pooler there are none, and loops only poll. */
@@ -60,24 +59,20 @@ export function startRelay(relay: RelayOptions): Relay {
     starts.answered();
     onTemporal('up');
   }
-  const common = {
+  const deps: RelayDeps = {
     ...relay,
     claim: (limits: ClaimLimits) => relay.execute((by) => claimDeliveries(by, limits)),
     stopping: stopping.signal,
     onAnswered,
     onAway,
-  };
-  const workflowStarts = createWorkflowStarts(common);
-  const inFlight = createInFlight({
-    ...common,
     precedence,
-    workflowStarts,
+    startWorkflow: workflowStarter({ ...relay, onAnswered }),
     wake(name) {
       precedence.waiting(name);
       loops[name].wake();
     },
-  });
-  const deps = { ...common, precedence, workflowStarts, inFlight };
+  };
+  const inFlight = createInFlight(deps);
   function loop(what: RelayLoop, step: () => Promise<Next>) {
     return startLoop({
       what,
@@ -91,13 +86,13 @@ export function startRelay(relay: RelayOptions): Relay {
       onRound: (round) => relay.onRound(what, round),
     });
   }
-  const fresh = attemptsOf(deps, 'fresh');
+  const fresh = attemptsOf(deps, inFlight, 'fresh');
   // Nothing wakes warnings: few are due at once, and polling is enough.
   const loops = {
     fresh: loop('fresh', fresh.step),
-    retry: loop('retry', attemptsOf(deps, 'retry').step),
-    bulk: loop('bulk', attemptsOf(deps, 'bulk').step),
-    recovered: loop('recovered', attemptsOf(deps, 'recovered').step),
+    retry: loop('retry', attemptsOf(deps, inFlight, 'retry').step),
+    bulk: loop('bulk', attemptsOf(deps, inFlight, 'bulk').step),
+    recovered: loop('recovered', attemptsOf(deps, inFlight, 'recovered').step),
     undelivered: loop('undelivered', workflowsOf(deps, 'undelivered')),
     delivered: loop('delivered', workflowsOf(deps, 'delivered')),
     webhooks: loop('webhooks', () => dispatchChanges(deps)),

@@ -2,20 +2,40 @@
  * From the queue to Temporal: the workflows of attempted deliveries that were not started at once, or that have to decide. Background
  * calls, a few at a time. Undelivered ones wait for no other class; delivered ones come last, and are bounded in number and age.
  */
-
-import { whileLeased } from '../db/outbox/lease.ts';
+import { groupedWrites } from '../db/grouped.ts';
 import { CLASS } from '../db/outbox/outbox.ts';
 import { limitDelivered } from '../db/outbox/pending-workflows.ts';
-import { giveBack, renewClaims } from '../db/outbox/release.ts';
-import type { Precedence, WorkflowClass } from './classes.ts';
-import type { RelayDeps } from './deps.ts';
+import { giveBack, markDispatched, postponeRefused, renewClaims } from '../db/outbox/release.ts';
+import { isRefusal } from '../temporal/refusal.ts';
+import type { WorkflowClass } from './classes.ts';
+import type { RelayDeps, StartWorkflow } from './deps.ts';
 import type { Next } from './loop.ts';
-import { callEach } from './pass-on.ts';
-import type { WorkflowStarts } from './start-workflows.ts';
+import { passOn } from './pass-on.ts';
 
-interface WorkflowsDeps extends Pick<RelayDeps, 'sql' | 'claim' | 'options' | 'starts' | 'stopping'> {
-  readonly precedence: Precedence;
-  readonly workflowStarts: WorkflowStarts;
+/** The most deliveries that are marked in one statement. */
+const MARKED_TOGETHER = 100;
+
+/** A start is idempotent by workflow id, so a relay may die at any point. */
+export function workflowStarter({
+  sql,
+  log,
+  starts,
+  dispatcher,
+  onAnswered,
+}: Pick<RelayDeps, 'sql' | 'log' | 'starts' | 'dispatcher' | 'onAnswered'>): StartWorkflow {
+  const mark = groupedWrites<string>(MARKED_TOGETHER, (ids) => markDispatched(sql, ids));
+  return async (delivery, last) => {
+    try {
+      await starts.start(() => dispatcher.startDelivery(delivery, last));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      onAnswered();
+      log.error({ deliveryId: delivery.id, err: error }, 'Temporal refused to start a delivery');
+      return await postponeRefused(sql, [delivery]);
+    }
+    onAnswered();
+    await mark(delivery.id);
+  };
 }
 
 /** The time between two checks of the bound on delivered ones, in milliseconds. Less: load. More: more of them than the bound. */
@@ -27,12 +47,15 @@ const LIMIT_EVERY_MS = 1_000;
  */
 const BURST_PAUSES = 3;
 
+type WorkflowsDeps = Pick<RelayDeps, 'sql' | 'claim' | 'starts' | 'precedence' | 'startWorkflow'> &
+  Pick<RelayDeps, 'stopping' | 'onAnswered' | 'options'>;
+
 /**
  * @returns the step of the loop of a class
  * @throws the error of Temporal or the database when it is away; deliveries not started are given back
  */
 export function workflowsOf(deps: WorkflowsDeps, name: WorkflowClass): () => Promise<Next> {
-  const { sql, claim, options, starts, precedence, workflowStarts, stopping } = deps;
+  const { sql, options, starts, precedence } = deps;
   let limitedAt = Number.NEGATIVE_INFINITY;
 
   async function limit(): Promise<void> {
@@ -45,23 +68,21 @@ export function workflowsOf(deps: WorkflowsDeps, name: WorkflowClass): () => Pro
   return async () => {
     await limit();
     if (!precedence.mayClaim(name)) return options.tickMs;
-    const { deliveries, more } = await claim({ class: CLASS[name], limit: options.backgroundPerTick });
-    precedence.claimed(name, more);
     const begunAt = performance.now();
-    const { left, throwFailure } = await whileLeased(
-      () => renewClaims(sql, deliveries),
-      () =>
-        callEach({
-          items: deliveries,
-          concurrency: options.backgroundConcurrency,
-          stopping,
-          call: (delivery) => workflowStarts.start(delivery),
-        }),
-    );
-    await giveBack(sql, left);
-    throwFailure();
+    let isMore = false;
+    await passOn(deps, {
+      async claim(most) {
+        const { deliveries, more } = await deps.claim({ class: CLASS[name], limit: most });
+        precedence.claimed(name, more);
+        isMore = more;
+        return deliveries;
+      },
+      renew: (claimed) => renewClaims(sql, claimed),
+      giveBack: (claimed) => giveBack(sql, claimed),
+      call: (delivery) => deps.startWorkflow(delivery),
+    });
     if (name === 'delivered' && starts.isBurst())
       return Math.max(options.tickMs, BURST_PAUSES * (performance.now() - begunAt));
-    return more ? options.tickMs : 'idle';
+    return isMore ? options.tickMs : 'idle';
   };
 }

@@ -168,7 +168,7 @@ describe('unsent warnings', () => {
     const id = warning?.id ?? '';
     expect(warning).toMatchObject({ eshopId, webhookId, webhookType: 'CREATE_ORDER' });
     expect(await claimWarnings(database.sql, 10)).toEqual([]);
-    await giveBackWarnings(database.sql, [id]);
+    await giveBackWarnings(database.sql, [{ id }]);
     expect(await claimWarnings(database.sql, 10)).toHaveLength(1);
     await database.sql`update warnings set check_at = check_at - interval '1 minute'`;
     expect(await claimWarnings(database.sql, 10)).toHaveLength(1);

@@ -229,7 +229,8 @@ test('the loop of delivered ones pauses longer in a burst, the longer their star
         starts: { ...createStarts(options), isBurst: () => burst },
         stopping: new AbortController().signal,
         precedence,
-        workflowStarts: { start: () => sleep(START_MS) },
+        startWorkflow: () => sleep(START_MS),
+        onAnswered() {},
       },
       'delivered',
     )();

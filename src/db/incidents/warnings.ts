@@ -34,9 +34,13 @@ export async function claimWarnings(sql: Sql, limit: number): Promise<UnsentWarn
 }
 
 /** Gives back claimed warnings whose workflows could not be started: they can be claimed again at once. */
-export async function giveBackWarnings(sql: Sql, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`update warnings x set check_at = now() where x.id = any(${[...ids]}::uuid[]) and ${isUnsent(sql)}`;
+export async function giveBackWarnings(
+  sql: Sql,
+  warnings: readonly { readonly id: string }[],
+): Promise<void> {
+  if (warnings.length === 0) return;
+  const ids = warnings.map(({ id }) => id);
+  await sql`update warnings x set check_at = now() where x.id = any(${ids}::uuid[]) and ${isUnsent(sql)}`;
 }
 
 export interface WarningNotice extends UnsentWarning, StoredIncident {

@@ -9,19 +9,21 @@ export const RENEWAL_MS = (LEASE_SECONDS * 1000) / 4;
 
 /** The leases on rows of a table, by their ids. */
 export function leasesOf(sql: Sql, table: 'outbox' | 'recoveries') {
-  const among = (ids: readonly string[]) =>
-    sql`id = any(${[...ids]}::${sql.unsafe(table === 'outbox' ? 'bigint' : 'uuid')}[])`;
+  const among = (rows: readonly { readonly id: string }[]) => {
+    const ids = rows.map(({ id }) => id);
+    return sql`id = any(${ids}::${sql.unsafe(table === 'outbox' ? 'bigint' : 'uuid')}[])`;
+  };
   return {
     /** Renews the lease on those that are still claimed. */
-    async renew(ids: readonly string[]): Promise<void> {
+    async renew(rows: readonly { readonly id: string }[]): Promise<void> {
       await sql`
         update ${sql(table)} set claimed_until = ${leaseEnd(sql)}
-        where ${among(ids)} and claimed_until is not null`;
+        where ${among(rows)} and claimed_until is not null`;
     },
     /** Gives rows back at once. */
-    async giveBack(ids: readonly string[]): Promise<void> {
-      if (ids.length === 0) return;
-      await sql`update ${sql(table)} set claimed_until = null where ${among(ids)}`;
+    async giveBack(rows: readonly { readonly id: string }[]): Promise<void> {
+      if (rows.length === 0) return;
+      await sql`update ${sql(table)} set claimed_until = null where ${among(rows)}`;
     },
   };
 }
