@@ -19,12 +19,6 @@ export interface AnsweredAttempt extends ReadyAttempt {
   readonly result: AttemptResult;
 }
 
-/** An attempt as recorded; `changed`: false if the delivery had ended elsewhere in the meantime. */
-interface RecordedAttempt {
-  readonly record: AttemptRecord;
-  readonly changed: boolean;
-}
-
 /** Waits between tries to record results: the requests were made, so a short outage must not lose their answers. */
 const RECORD_RETRY_WAITS_MS = [100, 200, 400, 800, 1_600, 3_200, 3_200, 3_200];
 
@@ -59,12 +53,15 @@ export async function send(
   }
 }
 
-/** Records a result and what follows from it; retries for some seconds. */
+/**
+ * Records a result and what follows from it; retries for some seconds.
+ * @returns null if nothing changed: the delivery had ended elsewhere in the meantime
+ */
 export async function record(
   deps: Pick<AttemptDeps, 'sql' | 'statements' | 'watch' | 'log'>,
   attempt: AnsweredAttempt,
   command: Pick<AttemptCommand, 'policy' | 'lastChance' | 'queue'>,
-): Promise<RecordedAttempt> {
+): Promise<AttemptRecord | null> {
   const { sql, statements, watch, log } = deps;
   const { delivery, result, span } = attempt;
   const { id, webhookId, ordering } = delivery;
@@ -88,7 +85,7 @@ export async function record(
         log.warn({ deliveryId: id, err: error }, 'the compensation after a 410 is left to the workflow'),
       );
     }
-    return { record: recorded, changed: state !== undefined };
+    return state === undefined ? null : recorded;
   } catch (error) {
     endInterrupted(span);
     throw error;
@@ -96,7 +93,7 @@ export async function record(
 }
 
 /** Retries a step on our own database for some seconds. */
-export async function withRetries<T>(step: () => Promise<T>): Promise<T> {
+async function withRetries<T>(step: () => Promise<T>): Promise<T> {
   for (const wait of RECORD_RETRY_WAITS_MS) {
     try {
       return await step();

@@ -6,13 +6,12 @@
  */
 import { countBehind } from '../db/outbox/ordering.ts';
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
-import { deferAttempt, spendRetries } from '../db/webhooks/deliveries.ts';
+import { closeDelivery, deferAttempt, spendRetries, startWindow } from '../db/webhooks/deliveries.ts';
 import { type AttemptDeps, type Beginning, begin } from './begin-attempt.ts';
-import { cannotBePrepared } from './cannot-be-prepared.ts';
 import { answerTo, heldWhileInactive, justMissed, skipped, skipReasonOf } from './decisions.ts';
 import { record, send } from './finish-attempt.ts';
 import { InternalFailure, LookupsFull } from './internal-failure.ts';
-import type { AttemptCommand, AttemptOutcome, SkipReason } from './outcome.ts';
+import type { AttemptCommand, AttemptOutcome, AttemptVerdict, SkipReason } from './outcome.ts';
 
 /** Signals that end attempts early, and the report on their permits. */
 export interface AttemptSignals {
@@ -107,9 +106,8 @@ async function attempt(
   }
   const answered = await send(deps, { ...beginning.attempt, takenAt }, signal);
   const recorded = await record(deps, answered, command);
-  // It ended elsewhere in the meantime: the caller reads its state again.
-  if (!recorded.changed) return { kind: 'notAttempted', reason: 'closed' };
-  const answer = answerTo(recorded.record);
+  if (recorded === null) return { kind: 'notAttempted', reason: 'closed' };
+  const answer = answerTo(recorded);
   if (answer.kind !== 'failed' || delivery.ordering === 'none') return answer;
   // For operators alone.
   return { ...answer, behind: await countBehind(deps.sql, delivery.id).catch(() => 0) };
@@ -138,4 +136,32 @@ async function skip(
   if (reason !== 'windowOver' || !justMissed(delivery)) return skipped(delivery, reason);
   await spendRetries(sql, delivery.id, delivery.attemptsMade);
   return skipped(delivery, 'spent');
+}
+
+const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery; the receiver is not at fault';
+
+/**
+ * No request can be made from the stored records. This may pass (a worker may not know a new key yet), so the delivery is retried until
+ * its window ends, and then ends as an internal failure: the webhook stays as it is.
+ * @throws InternalFailure unless it is the delivery's last chance
+ */
+export async function cannotBePrepared(
+  { sql, log, watch }: Pick<AttemptDeps, 'sql' | 'log' | 'watch'>,
+  { deliveryId, lastChance }: Pick<AttemptCommand, 'deliveryId' | 'lastChance'>,
+  error: unknown,
+): Promise<AttemptVerdict> {
+  if (!lastChance) {
+    log.error({ deliveryId, err: error, alarm: 'cannotBePrepared' }, 'a delivery cannot be prepared');
+    await startWindow(sql, deliveryId);
+    throw new InternalFailure(CANNOT_BE_PREPARED);
+  }
+  const { closed } = await closeDelivery(sql, deliveryId, 'expired', CANNOT_BE_PREPARED);
+  if (closed !== null) {
+    watch.ended(closed, 'expired');
+    log.error(
+      { deliveryId, err: error, alarm: 'windowLost' },
+      'a delivery expired because it could not be prepared',
+    );
+  }
+  return { kind: 'notAttempted', reason: 'closed' };
 }
