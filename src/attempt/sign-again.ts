@@ -21,25 +21,17 @@ export function createSignAgain(keys: SecretKeys) {
   return ({ deliveryId, number, webhook, event }: Asked) => {
     const { method, url, body } = payloadOf(event);
     const { eshopId, webhookId, now } = webhook;
-    const { eventId, eventType, entityId, sequence, happenedAt, test } = event;
-    const secrets = signingSecrets(keys, webhook);
     const request = {
+      ...event,
       eshopId,
       webhookId,
-      url: event.url,
       method,
-      secrets,
+      secrets: signingSecrets(keys, webhook),
       staticHeaders: masked(Object.keys(staticHeadersOf(keys, webhook))),
       deliveryId,
-      eventId,
-      eventType,
-      entityId,
-      sequence,
-      happenedAt,
       number,
       body,
       at: now,
-      test,
     };
     return { method, url, body, headers: buildRequest(request, version).headers };
   };

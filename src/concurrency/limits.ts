@@ -13,7 +13,8 @@ import { createTurns, type Turns } from './turns.ts';
 export interface Destination {
   readonly eshopId: number;
   readonly webhookId: number;
-  readonly url: string;
+  /** The host in its URL; null if it has none. */
+  readonly receiverHost: string | null;
 }
 
 /** The right to make one attempt. */
@@ -97,9 +98,8 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
     if (found !== undefined) return found;
     if (known.size >= REMEMBERED)
       for (const [other, usage] of known) if (usage.open === 0) known.delete(other);
-    const nothing = { open: 0, host: '', atHost: 0 };
     const learned = { limit: firstLimit, meanMs: 1_000, endedAt: 0, closedUntil: 0, nextAt: 0 };
-    const usage: Usage = { key, turns, ...nothing, ...learned };
+    const usage: Usage = { key, turns, open: 0, host: '', atHost: 0, ...learned };
     known.set(key, usage);
     return usage;
   }
@@ -193,10 +193,10 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
   }
 
   return {
-    async acquire({ eshopId, webhookId, url }, signal) {
+    async acquire({ eshopId, webhookId, receiverHost }, signal) {
       const webhook = usageIn(webhooks, turnsOfWebhooks, webhookId);
       const eshop = usageIn(eshops, turnsOfEshops, eshopId);
-      const host = hostOf(url);
+      const host = receiverHost ?? '';
       const waitMs = waitOf(webhook, eshop, host, now());
       if (waitMs !== null) return waitMs;
       const giveUp = new AbortController();
@@ -226,9 +226,4 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
 /** How long a place is taken, in milliseconds: at least the time since one last ended. */
 function paceOf({ meanMs, open, endedAt }: Usage, at: number): number {
   return open > 0 ? Math.max(meanMs, at - endedAt) : meanMs;
-}
-
-/** As in the column `webhooks.host`. */
-function hostOf(url: string): string {
-  return /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? '';
 }

@@ -171,7 +171,7 @@ test('what its workflow has to decide about an inactive webhook: a window not be
 
 test('without a place an attempt is planned anew by its workflow, and the last chance by itself', async () => {
   const limits = limitsWith({ firstLimit: 1, claimAheadMs: 0 });
-  await limits.acquire({ eshopId, webhookId, url: 'https://shop.example/hook' });
+  await limits.acquire({ eshopId, webhookId, receiverHost: 'shop.example' });
   expect(await attempt(null, { limits, lastChance: false })).toEqual({
     kind: 'notAttempted',
     reason: 'concurrencyLimit',

@@ -10,7 +10,7 @@ function make(some: Partial<SchedulerOptions> = {}) {
   const to = (webhookId: number, eshopId = 1, host = `shop${webhookId}.example`): Destination => ({
     eshopId,
     webhookId,
-    url: `https://${host}/hook`,
+    receiverHost: host,
   });
   async function permits(destination: Destination, asked: number): Promise<Permit[]> {
     const answers = await Promise.all(Array.from({ length: asked }, () => limits.acquire(destination)));
