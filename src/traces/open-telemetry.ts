@@ -6,13 +6,11 @@ import {
   type Context,
   DiagLogLevel,
   diag,
-  type Link,
   ROOT_CONTEXT,
   type Span,
   type SpanContext,
   SpanKind,
   SpanStatusCode,
-  TraceFlags,
   trace,
 } from '@opentelemetry/api';
 import { parseTraceParent, setGlobalErrorHandler } from '@opentelemetry/core';
@@ -30,7 +28,7 @@ import {
 import type { Settings } from '../config/variables.ts';
 import { atMost } from '../lib/at-most.ts';
 import { currentTrace, type TraceContext, within } from './context.ts';
-import { MAX_SPAN_LINKS, type NewSpan, type OpenSpan, type Traces } from './traces.ts';
+import type { NewSpan, OpenSpan, Traces } from './traces.ts';
 
 export interface RecordedTraces extends Traces {
   /** Stops recording, and sends the waiting spans within a time limit. */
@@ -87,12 +85,8 @@ export async function recordTraces(
   const tracer = provider.getTracer('waybill', version);
 
   return {
-    begin({ name, kind, parent, links = [], attributes = {} }) {
-      const span = tracer.startSpan(
-        name,
-        { kind: kinds[kind], attributes, links: linksTo(links) },
-        parentOf(parent),
-      );
+    begin({ name, kind, parent, attributes = {} }) {
+      const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, parentOf(parent));
       return openSpan(span);
     },
     async stop() {
@@ -110,7 +104,6 @@ function openSpan(span: Span): OpenSpan {
     context,
     set: (attributes) => void span.setAttributes(attributes),
     rename: (name) => void span.updateName(name),
-    link: (to) => void span.addLinks(linksTo(to)),
     within: (work) => within(context, work),
     end(failure) {
       if (ended) return;
@@ -134,15 +127,6 @@ function parentOf(parent: string | null | undefined): Context {
   const traceparent = parent === undefined ? currentTrace()?.traceparent : parent;
   const found = traceparent === undefined || traceparent === null ? null : spanContextOf(traceparent);
   return found === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, found);
-}
-
-/** Spans that are not recorded get no link: it would lead nowhere. */
-function linksTo(traceparents: readonly string[]): Link[] {
-  const links = traceparents.flatMap((traceparent) => {
-    const context = spanContextOf(traceparent);
-    return context === null || (context.traceFlags & TraceFlags.SAMPLED) === 0 ? [] : [{ context }];
-  });
-  return links.slice(0, MAX_SPAN_LINKS);
 }
 
 function samplerOf(name: Settings['OTEL_TRACES_SAMPLER'], ratio: number): Sampler {

@@ -10,9 +10,6 @@ import type { TraceContext } from './context.ts';
 /** By OpenTelemetry's semantic conventions, as far as they have names. Never data of an e-shop, nor the path or query of a URL. */
 type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
-/** The most links of a span: the default of OpenTelemetry's SDK. */
-export const MAX_SPAN_LINKS = 128;
-
 export interface NewSpan {
   /** One of few names: no identifiers. */
   readonly name: string;
@@ -20,8 +17,6 @@ export interface NewSpan {
   readonly kind: 'server' | 'client' | 'producer' | 'consumer' | 'internal';
   /** The `traceparent` of its parent; null: a new trace. Left out: the current span. */
   readonly parent?: string | null;
-  /** The `traceparent` of each linked span. */
-  readonly links?: readonly string[];
   readonly attributes?: SpanAttributes;
 }
 
@@ -38,8 +33,6 @@ export interface OpenSpan {
   readonly context: TraceContext | undefined;
   set(attributes: SpanAttributes): void;
   rename(name: string): void;
-  /** Adds links: only the first {@link MAX_SPAN_LINKS} are kept. @param to the `traceparent` of each */
-  link(to: readonly string[]): void;
   /** Does some work within it. */
   within<T>(work: () => T): T;
   /** Ends it; later calls have no effect. */
@@ -54,7 +47,6 @@ const unrecorded: OpenSpan = {
   context: undefined,
   set() {},
   rename() {},
-  link() {},
   within: (work) => work(),
   end() {},
 };

@@ -19,7 +19,6 @@ const traces: Traces = {
     return {
       context: one.context,
       set() {},
-      link() {},
       rename(name) {
         Object.assign(one, { name });
       },
