@@ -83,7 +83,6 @@ export async function begin(
     generation: delivery.generation,
     owner,
     ownedMs: ownedMs(command.policy),
-    ofWorkflow: command.queue === null,
   });
   if (begun === undefined) return { kind: 'outdated' };
   // DELIVERY_TIMEOUT may have been raised since the delivery got its policy.

@@ -29,7 +29,6 @@ export async function fireDelivery(
 export const owned = {
   owner: '01990000-0000-7000-8000-00000000000a',
   ownedMs: 0,
-  ofWorkflow: false,
 } as const;
 
 /** Begins one attempt of a delivery. */

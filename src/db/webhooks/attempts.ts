@@ -118,8 +118,6 @@ export interface NewAttempt {
   readonly owner: string;
   /** How long no other owner may begin it, in milliseconds. */
   readonly ownedMs: number;
-  /** The delivery's workflow makes it: then the delivery is no longer in the queue. */
-  readonly ofWorkflow: boolean;
 }
 
 export interface BegunAttempt {
@@ -140,8 +138,6 @@ export async function beginAttempts(
 ): Promise<ReadonlyMap<string, BegunAttempt>> {
   if (attempts.length === 0) return new Map();
   const ids = attempts.map(({ deliveryId }) => deliveryId);
-  const ofWorkflow = attempts.flatMap((each) => (each.ofWorkflow ? [each.deliveryId] : []));
-  const leaves = sql`d.id = any(${ofWorkflow}::uuid[])`;
   const rows = await sql<(BegunAttempt & { id: string })[]>`
     with begun as (
       insert into attempts (delivery_id, number, generation, started_at, owner, owned_until)
@@ -166,9 +162,7 @@ export async function beginAttempts(
         where attempts.finished_at is null
           and (attempts.owned_until is null or attempts.owned_until < clock_timestamp() or attempts.owner = excluded.owner)
       returning delivery_id, started_at)
-    update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at),
-      dispatched_at = case when ${leaves} then coalesce(d.dispatched_at, begun.started_at) else d.dispatched_at end,
-      claimed_until = case when ${leaves} then null else d.claimed_until end
+    update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at)
     from begun
     where d.id = begun.delivery_id and ${anyOf(sql, sql`d.id`, ids)}
       and ${checked(sql, sql`d.operator_stop is null and d.state in ('pending', 'retrying')`)}
