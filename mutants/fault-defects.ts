@@ -17,9 +17,9 @@ export const faultDefects: readonly FaultDefect[] = [
     group: 'kill',
     fault: 'worker killed',
     file: 'src/db/webhooks/attempts.ts',
-    text: 'set window_started_at = coalesce(d.window_started_at, begun.started_at),\n',
+    text: 'set window_started_at = coalesce(d.window_started_at, begun.started_at)\n',
     replacement:
-      'set window_started_at = coalesce(d.window_started_at, begun.started_at), attempts_made = d.attempts_made + 1,\n',
+      'set window_started_at = coalesce(d.window_started_at, begun.started_at), attempts_made = d.attempts_made + 1\n',
     noticed: 'An attempt whose worker was killed counts as failed, and a delivery with it.',
   },
   {
