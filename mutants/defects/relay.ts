@@ -32,9 +32,9 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'claims-never-end',
-    file: 'src/db/outbox/claim.ts',
-    text: '(d.claimed_until is null or d.claimed_until < now())',
-    replacement: 'd.claimed_until is null',
+    file: 'src/db/outbox/outbox.ts',
+    text: '.claimed_until < now())`',
+    replacement: '.claimed_until is null)`',
     noticed: 'What a relay had claimed when it was killed is never delivered.',
     caughtBy: claims(
       'leases what is claimed is nobody else’s until the lease is over, and then under another mark',

@@ -6,7 +6,7 @@ import type postgres from 'postgres';
 import { NIL } from 'uuid';
 import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
-import { type ClaimedDelivery, leaseEnd } from './outbox.ts';
+import { type ClaimedDelivery, leaseEnd, unclaimed } from './outbox.ts';
 import { enqueueRecoveriesOf } from './recovery-changes.ts';
 
 /**
@@ -70,13 +70,11 @@ const inTurns = (sql: Sql, limit: number, kind: postgres.Fragment, claimable: po
       select o.id from outbox o where o.id = h.id and ${claimable} limit 1 for update skip locked) locked
     limit ${limit})`;
 
-const unclaimed = (sql: Sql) => sql`(o.claimed_until is null or o.claimed_until < now())`;
-
 /** Claims up to `limit` changes of webhooks, in turn by e-shop; of each webhook its oldest. */
 export async function claimWebhookChanges(sql: Sql, limit: number): Promise<WebhookChange[]> {
   const oldest = sql`not exists (
     select from outbox older where older.kind = 'webhookChanged' and older.webhook_id = o.webhook_id and older.id < o.id)`;
-  const claimable = sql`${unclaimed(sql)} and ${oldest}`;
+  const claimable = sql`${unclaimed(sql, 'o')} and ${oldest}`;
   return await sql<WebhookChange[]>`
     with ${inTurns(sql, limit, sql`o.kind = 'webhookChanged'`, claimable)}
     update outbox o set claimed_until = ${leaseEnd(sql)}
@@ -133,7 +131,7 @@ interface ReleaseChange {
 /** Claims up to `limit` changes of releases, in turn by e-shop. */
 export async function claimReleaseChanges(sql: Sql, limit: number): Promise<ReleaseChange[]> {
   return await sql<ReleaseChange[]>`
-    with ${inTurns(sql, limit, sql`o.kind = 'orderReleaseChanged'`, unclaimed(sql))}
+    with ${inTurns(sql, limit, sql`o.kind = 'orderReleaseChanged'`, unclaimed(sql, 'o'))}
     update outbox o set claimed_until = ${leaseEnd(sql)}
     from chosen where o.id = chosen.id
     returning o.id, o.eshop_id, o.eshop_order_id`;

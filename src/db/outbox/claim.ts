@@ -11,6 +11,7 @@ import {
   leaseEnd,
   type QueuedDelivery,
   queuedColumns,
+  unclaimed,
   unflushed,
 } from './outbox.ts';
 
@@ -51,8 +52,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
   const { limit, quotas = UNBOUNDED } = limits;
   const waiting = sql`d.dispatched_at is null and d.class = ${limits.class}::smallint`;
   // Any further condition for claiming a delivery belongs here.
-  const claimable = sql`${waiting} and d.due_at <= now()
-    and (d.claimed_until is null or d.claimed_until < now())
+  const claimable = sql`${waiting} and d.due_at <= now() and ${unclaimed(sql, 'd')}
     ${limits.class === CLASS.recovered ? sql`and exists (select from recoveries r where r.id = d.recovery_id and r.state <> 'paused')` : sql``}`;
   const rows = await sql<((QueuedDelivery | { readonly id: null }) & Pick<Claim, 'more'>)[]>`
     with recursive

@@ -88,6 +88,12 @@ export function unflushed(sql: Sql) {
   return sql`(select set_config('synchronous_commit', 'off', true)) is not null`;
 }
 
+/** The condition that no process has this row claimed, as SQL. */
+export function unclaimed(sql: Sql, alias: string) {
+  const row = sql(alias);
+  return sql`(${row}.claimed_until is null or ${row}.claimed_until < now())`;
+}
+
 /** When a lease that begins or is renewed now ends, as SQL. */
 export function leaseEnd(sql: Sql) {
   return sql`now() + make_interval(secs => ${LEASE_SECONDS})`;

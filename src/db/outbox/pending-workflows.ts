@@ -1,6 +1,6 @@
 /** Deliveries that wait in the queue for their workflow. */
 import type { Sql } from '../pool.ts';
-import { CLASS, writtenIn } from './outbox.ts';
+import { CLASS, unclaimed, writtenIn } from './outbox.ts';
 
 /**
  * A next attempt due within this time, in seconds, is made from the queue if its delivery still waits for its workflow. Less: it may
@@ -11,9 +11,6 @@ const SOON_SECONDS = 10;
 const INTERRUPTED_SECONDS = 10;
 /** The most deliveries that one call moves. Fewer: late retries. More: a statement that holds up others. */
 const MOVED_AT_ONCE = 500;
-
-const unclaimed = (sql: Sql) => sql`
-  d.dispatched_at is null and (d.claimed_until is null or d.claimed_until < now())`;
 
 /**
  * Moves deliveries from the wait for their workflow back to the attempts of the queue, since Temporal may be away for long: those whose
@@ -28,7 +25,7 @@ export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> 
       due_at = coalesce(m.next_attempt_at, now())
     where m.id = any(array(
       select d.id from deliveries d
-      where d.class = ${undelivered} and ${unclaimed(sql)} and (d.next_attempt_at is not null or d.state = 'pending')
+      where d.class = ${undelivered} and d.dispatched_at is null and ${unclaimed(sql, 'd')} and (d.next_attempt_at is not null or d.state = 'pending')
         and coalesce(d.next_attempt_at, d.due_at) <= now() + make_interval(secs => ${SOON_SECONDS}) and d.operator_stop is null
         and (d.state = 'retrying'
           or d.state = 'pending' and d.attempts_made = 0 and d.due_at < now() - make_interval(secs => ${INTERRUPTED_SECONDS}))
@@ -60,7 +57,7 @@ export async function limitDelivered(sql: Sql): Promise<void> {
   await sql`
     with waiting as materialized (
       select d.id, d.due_at, row_number() over (partition by d.eshop_id order by d.due_at desc, d.id desc) as nth, count(*) over () as total
-      from deliveries d where d.class = ${CLASS.delivered} and ${unclaimed(sql)}),
+      from deliveries d where d.class = ${CLASS.delivered} and d.dispatched_at is null and ${unclaimed(sql, 'd')}),
     excess as (
       select id from waiting where due_at < now() - make_interval(secs => ${LONGEST_WAIT_SECONDS})
       union
@@ -68,7 +65,7 @@ export async function limitDelivered(sql: Sql): Promise<void> {
        limit greatest(0, (select max(total) from waiting) - ${MOST_WAITING}))),
     dispatched as (
       update deliveries d set dispatched_at = now(), claimed_until = null, claim_id = null
-      where d.id = any(array(select id from excess)) and d.class = ${CLASS.delivered} and ${unclaimed(sql)}
+      where d.id = any(array(select id from excess)) and d.class = ${CLASS.delivered} and d.dispatched_at is null and ${unclaimed(sql, 'd')}
       returning d.id)
     insert into settings (name, value)
     select ${WITHOUT_WORKFLOW}, count(*)::text from dispatched having count(*) > 0

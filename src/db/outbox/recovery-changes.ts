@@ -2,7 +2,7 @@
 import type { Sql } from '../pool.ts';
 import type { Search } from '../recoveries/lost-events.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
-import { leaseEnd } from './outbox.ts';
+import { leaseEnd, unclaimed } from './outbox.ts';
 
 /** A recovery that has to be passed on to Temporal. */
 export interface UntoldRecovery extends Search {
@@ -40,9 +40,9 @@ export async function claimRecoveryChanges(sql: Sql, limit: number): Promise<Unt
     update recoveries r set claimed_until = ${leaseEnd(sql)}
     from webhooks w
     where w.id = r.webhook_id and r.id in (
-      select id from recoveries
-      where told_version < version and (claimed_until is null or claimed_until < now())
-      order by id limit ${limit} for update skip locked)
+      select u.id from recoveries u
+      where u.told_version < u.version and ${unclaimed(sql, 'u')}
+      order by u.id limit ${limit} for update skip locked)
     returning ${columns(sql)}`;
 }
 

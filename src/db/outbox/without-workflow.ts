@@ -4,13 +4,10 @@
  */
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
-import { CLASS, waitUntil, writtenIn } from './outbox.ts';
+import { CLASS, unclaimed, waitUntil, writtenIn } from './outbox.ts';
 
 /** The most that one call changes. */
 export const PAGE_WITHOUT_WORKFLOW = 500;
-
-const unclaimed = (sql: Sql) => sql`
-  dispatched_at is null and (claimed_until is null or claimed_until < now())`;
 
 /**
  * Their webhook was deleted: they are canceled. Those that were attempted get a workflow, which shows it.
@@ -22,9 +19,9 @@ export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promis
       next_attempt_at = null, claimed_until = null, claim_id = null, class = ${CLASS.undelivered}, due_at = now(),
       dispatched_at = case when attempts_made = 0 then now() end
     where id in (
-      select id from deliveries
-      where webhook_id = ${webhookId} and state in ('pending', 'retrying') and ${unclaimed(sql)}
-      order by id limit ${PAGE_WITHOUT_WORKFLOW} for update skip locked)
+      select d.id from deliveries d
+      where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying') and d.dispatched_at is null and ${unclaimed(sql, 'd')}
+      order by d.id limit ${PAGE_WITHOUT_WORKFLOW} for update skip locked)
     returning event_type`;
   return canceled.map(({ eventType }) => eventType);
 }
@@ -38,10 +35,10 @@ export async function requeueHeld(sql: Sql, webhookId: number): Promise<number> 
   const queued = await sql`
     update deliveries set class = ${writtenIn(sql, 'deliveries')}, due_at = now()
     where id in (
-      select id from deliveries
-      where webhook_id = ${webhookId} and state = 'pending' and class = ${CLASS.undelivered} and attempts_made = 0 and operator_stop is null
-        and ${unclaimed(sql)}
-      order by id limit ${PAGE_WITHOUT_WORKFLOW} for update skip locked)`;
+      select d.id from deliveries d
+      where d.webhook_id = ${webhookId} and d.state = 'pending' and d.class = ${CLASS.undelivered} and d.attempts_made = 0
+        and d.operator_stop is null and d.dispatched_at is null and ${unclaimed(sql, 'd')}
+      order by d.id limit ${PAGE_WITHOUT_WORKFLOW} for update skip locked)`;
   return queued.count;
 }
 
@@ -60,7 +57,7 @@ export async function bringForward(sql: Sql, webhookId: number, firstWaitMs: num
       select d.id from deliveries d join webhooks w on w.id = d.webhook_id
       where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying') and d.class in (${CLASS.retry}, ${CLASS.undelivered})
         and d.last_generation <> w.generation and d.next_attempt_at > ${soonest} and d.operator_stop is null
-        and ${unclaimed(sql)}
+        and d.dispatched_at is null and ${unclaimed(sql, 'd')}
       order by d.id limit ${PAGE_WITHOUT_WORKFLOW} for update of d skip locked)`;
   return moved.count;
 }
