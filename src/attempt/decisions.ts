@@ -18,7 +18,6 @@ import type {
   AttemptCommand,
   AttemptDeferral,
   AttemptFailure,
-  AttemptTerms,
   AttemptVerdict,
   SkipReason,
 } from './outcome.ts';
@@ -28,8 +27,10 @@ import { wasGoneElsewhere } from './situation.ts';
 const MOMENT_MS = 1_000;
 
 /** Why no request may leave now; null if one may. */
-export function skipReasonOf(delivery: DeliveryForAttempt, terms: AttemptTerms): SkipReason | null {
-  const { policy, lastChance } = terms;
+export function skipReasonOf(
+  delivery: DeliveryForAttempt,
+  { policy, lastChance, expectedNumber }: Omit<AttemptCommand, 'deliveryId' | 'queue'>,
+): SkipReason | null {
   const { attemptsMade, nextAttemptAt, windowStartedAt, now } = delivery;
   if (!isOpen(delivery.state)) return 'closed';
   if (delivery.underWayUntil !== null) return 'underWay';
@@ -38,7 +39,7 @@ export function skipReasonOf(delivery: DeliveryForAttempt, terms: AttemptTerms):
   if (attemptsMade >= maxAttempts(policy)) return 'spent';
   if (attemptsMade > 0 && nextAttemptAt === null && !wasGoneElsewhere(delivery)) return 'spent';
   if (!delivery.active) return 'inactive';
-  if (isBehind(delivery, terms.expectedNumber)) return 'notDue';
+  if (isBehind(delivery, expectedNumber)) return 'notDue';
   if (lastChance || windowStartedAt === null) return null;
   return now > windowEnd(policy, windowStartedAt) ? 'windowOver' : null;
 }
@@ -68,7 +69,7 @@ export function justMissed({
  */
 export function heldWhileInactive(
   { windowStartedAt, now }: Pick<DeliveryForAttempt, 'windowStartedAt' | 'now'>,
-  { policy, lastChance }: Pick<AttemptTerms, 'policy' | 'lastChance'>,
+  { policy, lastChance }: Pick<AttemptCommand, 'policy' | 'lastChance'>,
 ): AttemptDeferral | null {
   if (lastChance || windowStartedAt === null) return null;
   const windowEndsAt = windowEnd(policy, windowStartedAt);

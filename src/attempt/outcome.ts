@@ -1,8 +1,8 @@
 /** The command to make an attempt, and its outcome. */
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 
-/** The terms that decide whether an attempt may be made, and what follows from it. */
-export interface AttemptTerms {
+export interface AttemptCommand {
+  readonly deliveryId: string;
   readonly policy: RetryPolicy;
   /** The last chance: the one attempt after a window that ended during an outage of Waybill. */
   readonly lastChance: boolean;
@@ -11,10 +11,6 @@ export interface AttemptTerms {
    * from an older copy, and its waits are out of date.
    */
   readonly expectedNumber: number | null;
-}
-
-export interface AttemptCommand extends AttemptTerms {
-  readonly deliveryId: string;
   /** The queue makes it; null: the delivery's workflow does. */
   readonly queue: QueueTerms | null;
 }
