@@ -64,7 +64,7 @@ const relay = startRelay({
   workflows: 'undelivered',
   starts: createStarts(options),
   options,
-  onRound() {},
+  onPass() {},
   onTemporal() {},
 });
 

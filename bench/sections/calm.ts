@@ -2,7 +2,7 @@
  * Orders over the API: the highest throughput, and the latency of a delivery at a tenth, half and nine tenths of it.
  */
 
-import { type Stretch, stretches } from '../../src/attempt/stretches.ts';
+import { type Phase, phases } from '../../src/attempt/phases.ts';
 import { freePort } from '../../src/embedded/ports.ts';
 import { sampleOf, samplesOf } from '../../test/support/metrics.ts';
 import { ratio } from '../criteria.ts';
@@ -34,7 +34,7 @@ const answerName = `request to its answer at ${EASY_PER_SECOND} orders per secon
 /** The same with everything in one process. */
 const wholeName = (percent: number) => `in one process: ${easyName(percent)}`;
 const wholeAnswerName = `in one process: ${answerName}`;
-const stretchName = (stretch: Stretch) => `  of that ${stretch}, mean, ms`;
+const phaseName = (phase: Phase) => `  of that ${phase}, mean, ms`;
 const capacityName = `orders delivered per second, ${CLIENTS} clients`;
 
 export const calm: Section = {
@@ -81,14 +81,14 @@ export const calm: Section = {
           patienceMs: bench.patience(PATIENCE_MS),
         };
         await feel(stack, line, { ...easy, seconds: Math.min(5, easy.seconds) });
-        const sumsBefore = await sumsOfStretches(metricsPort);
+        const sumsBefore = await sumsOfPhases(metricsPort);
         const { fromRequest, answers } = await feel(stack, line, easy);
-        const sumsAfter = await sumsOfStretches(metricsPort);
-        for (const [index, stretch] of stretches.entries()) {
+        const sumsAfter = await sumsOfPhases(metricsPort);
+        for (const [index, phase] of phases.entries()) {
           const [before, after] = [sumsBefore[index], sumsAfter[index]];
           if (before !== undefined && after !== undefined)
             bench.note(
-              stretchName(stretch),
+              phaseName(phase),
               setting,
               (1_000 * (after.sum - before.sum)) / (after.count - before.count),
             );
@@ -125,13 +125,13 @@ export const calm: Section = {
   },
 };
 
-/** The worker's measurements of each stretch: the sum in seconds, and the number of first attempts. */
-async function sumsOfStretches(metricsPort: number) {
+/** The worker's measurements of each phase: the sum in seconds, and the number of first attempts. */
+async function sumsOfPhases(metricsPort: number) {
   const samples = samplesOf(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text());
-  const name = 'waybill_commit_to_first_byte_stretch_seconds';
-  return stretches.map((stretch) => ({
-    sum: sampleOf(samples, `${name}_sum`, { stretch }) ?? 0,
-    count: sampleOf(samples, `${name}_count`, { stretch }) ?? 0,
+  const name = 'waybill_commit_to_first_byte_phase_seconds';
+  return phases.map((phase) => ({
+    sum: sampleOf(samples, `${name}_sum`, { phase }) ?? 0,
+    count: sampleOf(samples, `${name}_count`, { phase }) ?? 0,
   }));
 }
 

@@ -15,7 +15,7 @@ import { eitherSignal } from '../lib/either-signal.ts';
 import { logDeliveries } from '../log/delivery-log.ts';
 import { countDeliveries } from '../metrics/delivery-metrics.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
-import { countMails, countRepairs, countRounds } from '../metrics/worker-metrics.ts';
+import { countMails, countPasses, countRepairs } from '../metrics/worker-metrics.ts';
 import { watchDatabaseClock } from '../reconciler/watch-clock.ts';
 import { routeTemporalLogs } from '../temporal/logs.ts';
 import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
@@ -77,7 +77,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     starts: createStarts(scheduler),
     watch: watchBoth(countDeliveries(metrics), logDeliveries(log)),
     onRepair: countRepairs(metrics),
-    onRound: countRounds(metrics),
+    onPass: countPasses(metrics),
     onRetentionFailure: () => metrics.retentionFailures.inc(),
     // A session reports that it is up once the SDK has asked for the namespace, over the worker's own connection.
     onTemporal: temporalState.set,

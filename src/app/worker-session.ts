@@ -80,7 +80,7 @@ export interface SessionDeps extends SessionOptions {
   readonly watch: DeliveryWatch;
   /** Called with each repair of the reconciler. */
   readonly onRepair: (repair: Repair) => void;
-  readonly onRound: RelayOptions['onRound'];
+  readonly onPass: RelayOptions['onPass'];
   /** Called for each step of the retention that failed. */
   readonly onRetentionFailure: () => void;
   /** Called with the state of Temporal. */
@@ -246,7 +246,7 @@ export async function runSession(
       options: scheduler,
       log,
       watch,
-      onRound: deps.onRound,
+      onPass: deps.onPass,
       onTemporal: deps.onTemporal,
     });
     for (const part of ['worker', 'reconciler', 'relay'])

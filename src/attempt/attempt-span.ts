@@ -3,7 +3,7 @@
  */
 import type { AttemptRecord, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { OpenSpan, Traces } from '../traces/traces.ts';
-import { stretches, type ToFirstByte } from './stretches.ts';
+import { phases, type ToFirstByte } from './phases.ts';
 
 /** Begins it. */
 export function beginAttemptSpan(
@@ -27,7 +27,7 @@ export function beginAttemptSpan(
   });
 }
 
-/** @param way of a first attempt: the time spent on each stretch before its request */
+/** @param way of a first attempt: the time spent on each phase before its request */
 export function endAttemptSpan(span: OpenSpan, record: AttemptRecord, way: ToFirstByte | null): void {
   const { outcome, status, error, nextAttemptAt } = record;
   span.set({
@@ -35,7 +35,7 @@ export function endAttemptSpan(span: OpenSpan, record: AttemptRecord, way: ToFir
     ...(status === null ? {} : { 'http.response.status_code': status }),
     ...(way === null
       ? {}
-      : Object.fromEntries(stretches.map((one) => [`waybill.first_byte.${one}_ms`, way[one]]))),
+      : Object.fromEntries(phases.map((one) => [`waybill.first_byte.${one}_ms`, way[one]]))),
     ...(nextAttemptAt === null ? {} : { 'waybill.attempt.next_at': nextAttemptAt.toISOString() }),
   });
   if (error === null) span.end();

@@ -9,7 +9,7 @@ import { recordOf } from './decisions.ts';
 import { InternalFailure, LookupsFull } from './internal-failure.ts';
 import type { AttemptCommand } from './outcome.ts';
 import { LEAVES_WITHIN_MS } from './ownership.ts';
-import { toFirstByte } from './stretches.ts';
+import { toFirstByte } from './phases.ts';
 
 /** An attempt that has its result. */
 export interface AnsweredAttempt extends ReadyAttempt {

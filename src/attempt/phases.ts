@@ -1,4 +1,4 @@
-/** The time from the transaction of an event to the first byte of its first request, by stretch. Pure. */
+/** The time from the transaction of an event to the first byte of its first request, by phase. Pure. */
 import type { BegunAttempt, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import { latenessMs } from './lateness.ts';
 
@@ -6,11 +6,11 @@ import { latenessMs } from './lateness.ts';
  * `queue`: until a process attempts the delivery; `prepare`: reading it, its permit, its request; `begin`:
  * the number of the attempt; `send`: name, connection, TLS, until the first byte leaves.
  */
-export const stretches = ['queue', 'prepare', 'begin', 'send'] as const;
-export type Stretch = (typeof stretches)[number];
+export const phases = ['queue', 'prepare', 'begin', 'send'] as const;
+export type Phase = (typeof phases)[number];
 
 /** In milliseconds. */
-export type ToFirstByte = Readonly<Record<Stretch, number>>;
+export type ToFirstByte = Readonly<Record<Phase, number>>;
 
 /** An attempt that has its result; this process's times are on a clock that does not jump. */
 interface Answered {

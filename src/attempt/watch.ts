@@ -6,7 +6,7 @@ import type { AttemptRecord, DeliveryForAttempt } from '../db/webhooks/attempts.
 import type { DeactivationNotice } from '../db/webhooks/deactivations.ts';
 import type { FinalState } from '../domain/delivery-state.ts';
 import type { EventType } from '../domain/event-types.ts';
-import type { ToFirstByte } from './stretches.ts';
+import type { ToFirstByte } from './phases.ts';
 
 /** An attempt whose result has been recorded. */
 export interface WatchedAttempt

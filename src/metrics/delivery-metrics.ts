@@ -1,5 +1,5 @@
 /** Counts the outcomes of attempts and deliveries. */
-import { stretches } from '../attempt/stretches.ts';
+import { phases } from '../attempt/phases.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import { type Metrics, statusClass } from './metrics.ts';
 
@@ -10,9 +10,9 @@ export function countDeliveries(metrics: Metrics): DeliveryWatch {
       metrics.attemptDuration.observe(durationMs / 1_000);
       if (toFirstByte === null) return;
       let ms = 0;
-      for (const stretch of stretches) {
-        ms += toFirstByte[stretch];
-        metrics.firstByteStretch.observe({ stretch }, toFirstByte[stretch] / 1_000);
+      for (const phase of phases) {
+        ms += toFirstByte[phase];
+        metrics.firstBytePhase.observe({ phase }, toFirstByte[phase] / 1_000);
       }
       metrics.firstByte.observe(ms / 1_000);
     },

@@ -76,11 +76,11 @@ export function createMetrics() {
       'From the commit of the event to the first byte of the first request, not counting recoveries and the time for which a webhook was inactive.',
       FIRST_BYTE_BUCKETS,
     ),
-    firstByteStretch: histogram(
-      'waybill_commit_to_first_byte_stretch_seconds',
+    firstBytePhase: histogram(
+      'waybill_commit_to_first_byte_phase_seconds',
       'Where that time goes: `queue`, until a process has the delivery in hand; `prepare`, until its attempt may begin; `begin`, its number; `send`, until the first byte leaves.',
       STRETCH_BUCKETS,
-      'stretch',
+      'phase',
     ),
     deactivations: counter(
       'waybill_deactivations_total',
@@ -98,9 +98,9 @@ export function createMetrics() {
       'kind',
       'action',
     ),
-    rounds: counter(
-      'waybill_relay_rounds_total',
-      'Steps of the loops of the relay: one for each class of deliveries (`fresh`, `retry`, `bulk`, `recovered`, and `undelivered`, `delivered` for their workflows), and `webhooks`, `releases`, `recoveries`, `warnings`; `later`: the next step follows after a pause.',
+    passes: counter(
+      'waybill_relay_passes_total',
+      'Passes of the loops of the relay: one for each class of deliveries (`fresh`, `retry`, `bulk`, `recovered`, and `undelivered`, `delivered` for their workflows), and `webhooks`, `releases`, `recoveries`, `warnings`; `later`: the next one follows after a pause.',
       'loop',
       'result',
     ),

@@ -3,14 +3,14 @@ import type { Mailer } from '../mail/mail.ts';
 import { MailError } from '../mail/mail-error.ts';
 import type { Repair } from '../reconciler/repair.ts';
 import { repairsMade } from '../reconciler/verdict.ts';
-import { type Round, rounds } from '../relay/loop.ts';
+import { type PassResult, passResults } from '../relay/loop.ts';
 import { type RelayLoop, relayLoops } from '../relay/relay.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Counts the steps of the relay's loops. */
-export function countRounds({ rounds: counted }: Metrics): (loop: RelayLoop, result: Round) => void {
-  for (const loop of relayLoops) for (const result of rounds) counted.inc({ loop, result }, 0);
-  return (loop, result) => counted.inc({ loop, result });
+/** Counts the passes of the relay's loops. */
+export function countPasses({ passes }: Metrics): (loop: RelayLoop, result: PassResult) => void {
+  for (const loop of relayLoops) for (const result of passResults) passes.inc({ loop, result }, 0);
+  return (loop, result) => passes.inc({ loop, result });
 }
 
 /** Counts repairs. */

@@ -11,14 +11,9 @@ import { createBackoff } from '../lib/backoff.ts';
  */
 export type Next = 'more' | 'idle' | number;
 
-/** The results of a step: `more`: the next one follows at once; `later`: the next one follows after a pause; `idle`: nothing is left. */
-export const rounds = ['more', 'later', 'idle', 'failed'] as const;
-/** The result of a step. */
-export type Round = (typeof rounds)[number];
-
-function roundOf(next: Next): Round {
-  return next === 'more' || next === 'idle' ? next : 'later';
-}
+/** How a pass of a loop ends: the next step follows at once (`more`) or after a pause (`later`), nothing is left, or it failed. */
+export const passResults = ['more', 'later', 'idle', 'failed'] as const;
+export type PassResult = (typeof passResults)[number];
 
 interface LoopOptions {
   /** The name of its work, for the log. */
@@ -27,7 +22,7 @@ interface LoopOptions {
   readonly step: () => Promise<Next>;
   readonly onFailure: (error: unknown) => void;
   /** Called after every step. */
-  readonly onRound: (round: Round) => void;
+  readonly onPass: (result: PassResult) => void;
   readonly log: Logger;
   readonly options: Pick<SchedulerOptions, 'pollMs'>;
 }
@@ -41,7 +36,7 @@ interface Loop {
 }
 
 /** Starts at once. */
-export function startLoop({ what, step, onFailure, onRound, log, options }: LoopOptions): Loop {
+export function startLoop({ what, step, onFailure, onPass, log, options }: LoopOptions): Loop {
   const { pollMs } = options;
   let stopping = false;
   let woken = false;
@@ -67,11 +62,11 @@ export function startLoop({ what, step, onFailure, onRound, log, options }: Loop
       try {
         const next = await step();
         backoff.reset();
-        onRound(roundOf(next));
+        onPass(next === 'more' || next === 'idle' ? next : 'later');
         if (next === 'idle') await pause(pollMs, true);
         else if (next !== 'more') await pause(next, false);
       } catch (error) {
-        onRound('failed');
+        onPass('failed');
         onFailure(error);
         const retryInMs = backoff.next();
         log.warn({ err: error, what, retryInMs }, 'the relay could not pass on what it claimed');

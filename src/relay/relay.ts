@@ -14,7 +14,7 @@ import { dispatchChanges, dispatchRecoveries, dispatchReleases, dispatchWarnings
 import { attemptClasses, createPrecedence, workflowClasses } from './classes.ts';
 import type { RelayDeps, RelayTerms } from './deps.ts';
 import { createInFlight } from './in-flight.ts';
-import { type Next, type Round, startLoop } from './loop.ts';
+import { type Next, type PassResult, startLoop } from './loop.ts';
 import { workflowStarter, workflowsOf } from './workflows.ts';
 
 export interface RelayOptions extends RelayTerms {
@@ -24,8 +24,8 @@ export interface RelayOptions extends RelayTerms {
   readonly sessionSql: Pool | null;
   /** Called with whether Temporal answered a call. */
   readonly onTemporal: (state: 'up' | 'down') => void;
-  /** Called after every step of every loop. */
-  readonly onRound: (loop: RelayLoop, round: Round) => void;
+  /** Called after every pass of every loop. */
+  readonly onPass: (loop: RelayLoop, result: PassResult) => void;
 }
 
 /** The loops, one for each kind of work. */
@@ -83,7 +83,7 @@ export function startRelay(relay: RelayOptions): Relay {
         // If the database is away, that says nothing about Temporal.
         if (isOfTemporal(error)) onAway();
       },
-      onRound: (round) => relay.onRound(what, round),
+      onPass: (result) => relay.onPass(what, result),
     });
   }
   const fresh = attemptsOf(deps, inFlight, 'fresh');

@@ -15,8 +15,8 @@ const WAITING = 12;
 const PER_TICK = 5;
 /** Longer than the test: what comes after it never comes. */
 const TICK_MS = 3_600_000;
-/** The rounds of a loop that polls meanwhile. */
-const ROUNDS = 10;
+/** The passes of a loop that polls meanwhile. */
+const PASSES = 10;
 
 let database: TestDatabase;
 let eshopId: number;
@@ -64,14 +64,14 @@ test.each<[string, RelayLoop, () => Promise<void>]>([
     { startDelivery: call, signalWebhookChanged: call, signalReleaseChanged: call },
     {
       scheduler: { backgroundPerTick: PER_TICK, tickMs: TICK_MS, pollMs: 20 },
-      onRound(which, round) {
-        if (which === loop && round === 'later') pauses += 1;
+      onPass(which, result) {
+        if (which === loop && result === 'later') pauses += 1;
         if (which === 'recoveries' && pauses > 0) polls += 1;
       },
     },
   );
   try {
-    await until('rounds of another loop after the first pause', async () => polls >= ROUNDS);
+    await until('passes of another loop after the first pause', async () => polls >= PASSES);
   } finally {
     await relay.stop();
   }

@@ -144,7 +144,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
   let emptyBefore = 0;
   /** How often the relay has found no import waiting, which it looks for when nothing fresh waits. */
   const foundEmpty = async () =>
-    sampleOf(samplesOf(await metrics.registry.metrics()), 'waybill_relay_rounds_total', {
+    sampleOf(samplesOf(await metrics.registry.metrics()), 'waybill_relay_passes_total', {
       loop: 'bulk',
       result: 'idle',
     }) ?? 0;

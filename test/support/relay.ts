@@ -18,7 +18,7 @@ interface RelayToOptions {
   /** Default: no attempt is made, and the delivery's workflow has to decide. */
   readonly makeAttempt?: MakeQueueAttempt;
   readonly onTemporal?: RelayOptions['onTemporal'];
-  readonly onRound?: RelayOptions['onRound'];
+  readonly onPass?: RelayOptions['onPass'];
 }
 
 /**
@@ -31,7 +31,7 @@ export function relayTo(
     scheduler = {},
     makeAttempt = async () => ({ kind: 'notAttempted', reason: 'spent' }),
     onTemporal = () => {},
-    onRound = () => {},
+    onPass = () => {},
   }: RelayToOptions = {},
 ) {
   const options = { ...schedulerDefaults, ...scheduler };
@@ -68,7 +68,7 @@ export function relayTo(
     options,
     log: pino({ level: 'silent' }),
     onTemporal,
-    onRound,
+    onPass,
     watch: unwatched,
   });
   return { relay, started, told, starts };

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createMetrics, statusClass } from '../../src/metrics/metrics.ts';
-import { countRounds } from '../../src/metrics/worker-metrics.ts';
+import { countPasses } from '../../src/metrics/worker-metrics.ts';
 import { repairsMade } from '../../src/reconciler/verdict.ts';
 import { sampleOf, samplesOf } from '../support/metrics.ts';
 import { metricsTable } from '../support/metrics-table.ts';
@@ -26,9 +26,9 @@ test('what is counted starts at zero, and what is not known is not shown', async
 
 test('the loops of the relay start at zero too', async () => {
   const metrics = createMetrics();
-  countRounds(metrics);
+  countPasses(metrics);
   const samples = samplesOf(await metrics.registry.metrics());
-  expect(sampleOf(samples, 'waybill_relay_rounds_total', { loop: 'recoveries', result: 'failed' })).toBe(0);
+  expect(sampleOf(samples, 'waybill_relay_passes_total', { loop: 'recoveries', result: 'failed' })).toBe(0);
 });
 
 test.each([

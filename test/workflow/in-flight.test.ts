@@ -278,7 +278,7 @@ test.each([
     const stack = await start({ worker: false });
     await stack.createWebhook('http://127.0.0.1:9/');
     const { answered, answer } = later<void>();
-    let rounds = 0;
+    let passes = 0;
     let isRefused = false;
     const made = relayTo(
       stack,
@@ -297,13 +297,13 @@ test.each([
       {
         makeAttempt: delivering(stack),
         scheduler: { silentMs: 600_000, ...scheduler },
-        onRound(loop) {
-          if (loop === 'bulk') rounds += 1;
+        onPass(loop) {
+          if (loop === 'bulk') passes += 1;
         },
       },
     );
     cleanups.push(async () => answer());
-    await stack.until('an empty queue', async () => rounds > 1);
+    await stack.until('an empty queue', async () => passes > 1);
     await fireMany(stack, 2);
     const [refused, other] = (await stack.sql<{ id: string }[]>`select id from deliveries order by id`).map(
       ({ id }) => id,

@@ -88,10 +88,10 @@ test('what a delivery waited for us is in the time to its first byte, and only o
   const series = [
     ['waybill_commit_to_first_byte_seconds_bucket', { le: '60' }],
     ['waybill_commit_to_first_byte_seconds_bucket', { le: '300' }],
-    ['waybill_commit_to_first_byte_stretch_seconds_bucket', { stretch: 'queue', le: '60' }],
-    ['waybill_commit_to_first_byte_stretch_seconds_bucket', { stretch: 'queue', le: '300' }],
-    ['waybill_commit_to_first_byte_stretch_seconds_bucket', { stretch: 'prepare', le: '60' }],
-    ['waybill_commit_to_first_byte_stretch_seconds_bucket', { stretch: 'send', le: '60' }],
+    ['waybill_commit_to_first_byte_phase_seconds_bucket', { phase: 'queue', le: '60' }],
+    ['waybill_commit_to_first_byte_phase_seconds_bucket', { phase: 'queue', le: '300' }],
+    ['waybill_commit_to_first_byte_phase_seconds_bucket', { phase: 'prepare', le: '60' }],
+    ['waybill_commit_to_first_byte_phase_seconds_bucket', { phase: 'send', le: '60' }],
     attempts('5xx'),
   ] as const;
   const rise = await risen(series, async () => {
@@ -213,12 +213,12 @@ test('a window that an outage used up: expired', async () => {
   expect(expired).toBe(1);
 });
 
-test('the rounds of the relay: with something to do, without, and while the database is away', async () => {
-  const rounds = (result: string) => ['waybill_relay_rounds_total', { loop: 'fresh', result }] as const;
-  const before = await value(...rounds('idle'));
-  await stack.until('an idle round', async () => (await value(...rounds('idle'))) > before);
-  expect(await value(...rounds('failed'))).toBe(0);
+test('the passes of the relay: with something to do, without, and while the database is away', async () => {
+  const passes = (result: string) => ['waybill_relay_passes_total', { loop: 'fresh', result }] as const;
+  const before = await value(...passes('idle'));
+  await stack.until('an idle pass', async () => (await value(...passes('idle'))) > before);
+  expect(await value(...passes('failed'))).toBe(0);
   await stack.database.cut();
-  await stack.until('a failed round', async () => (await value(...rounds('failed'))) > 0);
+  await stack.until('a failed pass', async () => (await value(...passes('failed'))) > 0);
   await stack.database.restore();
 });

@@ -218,8 +218,8 @@ test('a step with nothing to pass on does not say that Temporal is up', async ()
   const failing = { signalWebhookChanged: () => Promise.reject(away()) };
   const { started } = relayTo(stack, failing, {
     onTemporal: (state) => states.push(state),
-    onRound(loop, round) {
-      if (loop === 'webhooks' && round === 'idle') idle += 1;
+    onPass(loop, result) {
+      if (loop === 'webhooks' && result === 'idle') idle += 1;
     },
   });
   await stack.until('the start', async () => started.includes(id));
@@ -243,7 +243,7 @@ test('a database that fails says nothing about Temporal', async () => {
     {},
     {
       onTemporal: (state) => states.push(state),
-      onRound: (what, round) => round === 'failed' && failed.push(what),
+      onPass: (what, result) => result === 'failed' && failed.push(what),
     },
   );
   await stack.until('claims to fail', async () => failed.includes('fresh') && failed.includes('retry'));

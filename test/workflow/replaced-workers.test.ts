@@ -56,7 +56,7 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
     starts: createStarts(schedulerDefaults),
     watch: unwatched,
     onRepair() {},
-    onRound() {},
+    onPass() {},
     onRetentionFailure() {},
     onTemporal() {},
     onQuestionAnswered() {},
