@@ -40,7 +40,7 @@ export interface Quotas {
 /** The limits of one worker. */
 export interface Limits {
   /**
-   * Waits for a permit if one is available within a moment: in turn by e-shop, and in order within a webhook.
+   * Waits for a permit if one is available within a moment: in turn by e-shop, and within a webhook as they asked.
    * @returns the permit; or in how many milliseconds to ask again; undefined if `signal` aborts first
    */
   acquire(destination: Destination, signal?: AbortSignal): Promise<Permit | number | undefined>;

@@ -6,7 +6,7 @@ import { createCounts } from './counts.ts';
 /** The owner of the work: an e-shop's number, or an address. */
 export type TurnKey = number | string;
 
-/** Gives places in turn: waiting keys are served one after the other, the work of each in the order of its arrival. */
+/** Gives places in turn: waiting keys are served one after the other, the work of each as it arrived. */
 export interface Turns {
   /**
    * Waits for a place; give it back with `leave`.
@@ -28,7 +28,7 @@ export interface TurnLimits {
 }
 
 export function createTurns({ total, perKey = total }: TurnLimits): Turns {
-  /** The waiting work by key; the order of the keys is the order of their turns. */
+  /** The waiting work by key; the keys have their turns as they come in the map. */
   const waiting = new Map<TurnKey, (() => void)[]>();
   const running = createCounts<TurnKey>();
 

@@ -45,7 +45,7 @@ export interface WebhookChange {
 
 /**
  * Chooses up to `limit` changes as `chosen`, and locks them, as SQL. Due ones take turns by e-shop, each e-shop's longest due first, so
- * that an e-shop with very many delays only itself; the others follow in the order of their due times.
+ * that an e-shop with very many delays only itself; the others follow by their due times.
  * @param kind the condition for their kind, of `o`
  * @param claimable a further condition of `o`
  */
@@ -86,7 +86,7 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
 /** An open delivery that is told of a change. */
 export type ToldDelivery = Omit<ClaimedDelivery, 'eshopId' | 'receiverHost'>;
 
-/** A page of the open deliveries to tell next, in the order of their ids: those whose workflows may have read the webhook before. */
+/** A page of the open deliveries to tell next, by their ids: those whose workflows may have read the webhook before. */
 export async function nextToTell(sql: Sql, change: WebhookChange, limit: number): Promise<ToldDelivery[]> {
   return await sql<ToldDelivery[]>`
     select d.id, d.webhook_id, d.event_type, d.entity_id from deliveries d

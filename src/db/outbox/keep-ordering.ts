@@ -1,5 +1,5 @@
 /**
- * Keeps the order of each record's deliveries: those claimed too early go back, superseded ones end, and the next one is let go.
+ * Keeps the ordering of each record: deliveries claimed too early go back, superseded ones end, and the next one may go.
  *
  * Both sides write first and then look, in separate statements: if one is put back while the one before it ends, either side sees the
  * other. If a process dies in between, the reconciler looks again.
@@ -18,7 +18,7 @@ type OrderingScope =
   { readonly records: readonly string[] } | { readonly eshopId: number } | 'all';
 
 /**
- * Keeps the order among deliveries just claimed: where only the latest counts, a newer event supersedes an older one; a delivery behind
+ * Keeps the ordering among deliveries just claimed: where only the latest counts, a newer event supersedes an older one; a delivery behind
  * another goes back to wait.
  * @returns those that may go on
  */
@@ -122,7 +122,7 @@ async function settleRecords(
     from webhooks w
     -- An array: without statistics the planner would join all deliveries.
     where w.id = d.webhook_id and d.id = any(array(
-      -- The first of each webhook (those behind older ones at others are left out below), and all of one without an order.
+      -- The first of each webhook (those behind older ones at others are left out below), and all of one without an ordering.
       select distinct on (each.webhook_id, each.ordering_key, each.alone) each.id
       from (
         select d.*, case when not ${keepsOrdering(sql, 'w')} then d.id end as alone
