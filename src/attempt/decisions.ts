@@ -79,7 +79,7 @@ export function heldWhileInactive(
 
 /** The outcome of an attempt that is not made. */
 export function skipped(delivery: DeliveryForAttempt, reason: SkipReason): AttemptVerdict {
-  // Recorded, and then interrupted before the caller was told.
+  // Recorded, and then interrupted before the caller was answered.
   if (delivery.state === 'delivered') return delivered(delivery.attemptsMade, delivery.lastStatus);
   return { kind: 'notAttempted', reason };
 }

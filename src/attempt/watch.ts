@@ -36,9 +36,9 @@ export interface DeliveryWatch {
 
 /** Passes everything to both. */
 export function watchBoth(one: DeliveryWatch, other: DeliveryWatch): DeliveryWatch {
-  function both(tell: (watch: DeliveryWatch) => void): void {
-    tell(one);
-    tell(other);
+  function both(report: (watch: DeliveryWatch) => void): void {
+    report(one);
+    report(other);
   }
   return {
     attempted: (attempt) => both((watch) => watch.attempted(attempt)),

@@ -7,15 +7,15 @@ import { claimWarnings, giveBackWarnings } from '../db/incidents/warnings.ts';
 import {
   claimReleaseChanges,
   claimWebhookChanges,
-  nextToTell,
-  noteTold,
+  nextToSignal,
+  noteSignalled,
   removeChanges,
-  type ToldDelivery,
+  type SignalledDelivery,
   type WebhookChange,
 } from '../db/outbox/changes.ts';
 import { settleOrdering } from '../db/outbox/keep-ordering.ts';
 import { leasesOf } from '../db/outbox/lease.ts';
-import { claimRecoveryChanges, noteRecoveryTold } from '../db/outbox/recovery-changes.ts';
+import { claimRecoveryChanges, noteRecoverySignalled } from '../db/outbox/recovery-changes.ts';
 import {
   bringForward,
   cancelWithoutWorkflow,
@@ -57,7 +57,7 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   );
 }
 
-/** How many deliveries of one change are told of it in a pass, and how many of them at once. */
+/** How many deliveries are signalled of one change in a pass, and how many of them at once. */
 interface Pace {
   readonly page: number;
   readonly concurrency: number;
@@ -69,18 +69,19 @@ async function passOnPage(
   { page, concurrency }: Pace,
 ): Promise<void> {
   const { sql } = deps;
-  const { id, eshopId, toldId, webhookId, deleted } = change;
+  const { id, eshopId, signalledId, webhookId, deleted } = change;
   // The webhook's ordering may have changed: settle it at the first page, and again after the last.
-  if (toldId === null) await settleOrdering(sql, { eshopId });
-  if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) return await noteTold(sql, id, toldId);
+  if (signalledId === null) await settleOrdering(sql, { eshopId });
+  if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW)
+    return await noteSignalled(sql, id, signalledId);
   // One more than may be called, to see whether any are left after this page.
-  const next = await nextToTell(sql, change, page + 1);
-  const told = next.slice(0, page);
-  if (!(await tell(deps, told, concurrency))) return await noteTold(sql, id, toldId);
+  const next = await nextToSignal(sql, change, page + 1);
+  const signalled = next.slice(0, page);
+  if (!(await signal(deps, signalled, concurrency))) return await noteSignalled(sql, id, signalledId);
   // Deliveries that are being attempted have to be canceled too.
   const goesOn = next.length > page || (deleted && (await someWithoutWorkflow(sql, webhookId)));
-  if (goesOn) return await noteTold(sql, id, told.at(-1)?.id ?? toldId);
-  if (toldId !== null || deleted) await settleOrdering(sql, { eshopId });
+  if (goesOn) return await noteSignalled(sql, id, signalled.at(-1)?.id ?? signalledId);
+  if (signalledId !== null || deleted) await settleOrdering(sql, { eshopId });
   await removeChanges(sql, [id]);
 }
 
@@ -100,15 +101,15 @@ async function settle(
 }
 
 /** @returns false if the relay is being stopped: the next claim passes the page on again */
-async function tell(
+async function signal(
   deps: ChangesDeps,
-  deliveries: readonly ToldDelivery[],
+  deliveries: readonly SignalledDelivery[],
   concurrency: number,
 ): Promise<boolean> {
   const { left, throwFailure } = await callEach(deps, deliveries, concurrency, {
     call: (delivery) => deps.dispatcher.signalWebhookChanged(delivery),
     refused: ({ id: deliveryId }, err) =>
-      deps.log.error({ deliveryId, err }, 'Temporal refused to tell a delivery of a change'),
+      deps.log.error({ deliveryId, err }, 'Temporal refused to signal a change to a delivery'),
   });
   throwFailure();
   return left.length === 0;
@@ -128,7 +129,10 @@ export async function dispatchReleases(deps: CommonDeps & Pick<RelayDeps, 'dispa
       await removeChanges(sql, [id]);
     },
     refused: ({ id: changeId, eshopId }, err) =>
-      log.error({ changeId, eshopId, err }, 'Temporal refused to tell the timer of a pre-order of a change'),
+      log.error(
+        { changeId, eshopId, err },
+        'Temporal refused to signal a change to the timer of a pre-order',
+      ),
   });
 }
 
@@ -143,7 +147,7 @@ export async function dispatchRecoveries(deps: CommonDeps & Pick<RelayDeps, 'rec
     claim: (most) => claimRecoveryChanges(sql, most),
     async call(recovery) {
       await recoveries.signalRecoveryChanged(recovery);
-      await noteRecoveryTold(sql, recovery);
+      await noteRecoverySignalled(sql, recovery);
     },
     refused: ({ id: recoveryId }, err) =>
       log.error({ recoveryId, err }, 'Temporal refused to start a recovery'),

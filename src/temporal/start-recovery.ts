@@ -10,13 +10,13 @@ import {
 } from '../../workflows/recovery-types.ts';
 import { recoveryDetails, recoveryTitle } from '../../workflows/recovery-view.ts';
 import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
-import type { UntoldRecovery } from '../db/outbox/recovery-changes.ts';
+import type { ChangedRecovery } from '../db/outbox/recovery-changes.ts';
 import { HOW_AFTER, signalWorkflow, startOrSignalWorkflow, startWorkflow } from './workflow-calls.ts';
 
 export type RecoveryStarter = ReturnType<typeof createRecoveryStarter>;
 
 export function createRecoveryStarter(client: Client, taskQueue: string) {
-  function options(recovery: UntoldRecovery) {
+  function options(recovery: ChangedRecovery) {
     const { id, eshopId, webhookId, webhookType, since, until, include, found } = recovery;
     const input: RecoverWebhookInput = {
       recoveryId: id,
@@ -45,7 +45,7 @@ export function createRecoveryStarter(client: Client, taskQueue: string) {
 
   return {
     /** Starts the workflow of a recovery, or signals a running one a change; does not start one for an ended recovery. */
-    async signalRecoveryChanged(recovery: UntoldRecovery): Promise<void> {
+    async signalRecoveryChanged(recovery: ChangedRecovery): Promise<void> {
       const { id, ended } = recovery;
       if (ended) return await signalWorkflow(client, recoveryWorkflowId(id), { name: recoveryChangedSignal });
       await startOrSignalWorkflow<typeof recoverWebhook>(client, 'recoverWebhook', {
@@ -54,7 +54,7 @@ export function createRecoveryStarter(client: Client, taskQueue: string) {
       });
     },
     /** Replaces the running workflow of a recovery. @returns false if another worker was first */
-    async replaceRecovery(recovery: UntoldRecovery): Promise<boolean> {
+    async replaceRecovery(recovery: ChangedRecovery): Promise<boolean> {
       return await startWorkflow<typeof recoverWebhook>(client, 'recoverWebhook', {
         ...options(recovery),
         ...HOW_AFTER.running,

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { claimWebhookChanges, nextToTell, noteTold } from '../../src/db/outbox/changes.ts';
+import { claimWebhookChanges, nextToSignal, noteSignalled } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { giveBack } from '../../src/db/outbox/release.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
@@ -51,9 +51,9 @@ async function passOnTo(count: number): Promise<void> {
   const { sql } = database;
   const [claimed] = await claimWebhookChanges(sql, 1);
   if (claimed === undefined) throw new Error('no change is due');
-  const told = await nextToTell(sql, claimed, count);
-  const toldId = told.at(-1)?.id ?? null;
-  await noteTold(sql, claimed.id, toldId);
+  const told = await nextToSignal(sql, claimed, count);
+  const signalledId = told.at(-1)?.id ?? null;
+  await noteSignalled(sql, claimed.id, signalledId);
   await claimWebhookChanges(sql, 1);
 }
 const endLeases = () => database.sql`update outbox set claimed_until = now() - interval '1 second'`;

@@ -34,7 +34,7 @@ async function pausedRecovery(name: string) {
   await controlRecovery(stack.sql, recoveryId, 'pause', { by: 'user' });
   await stack.until('the workflow to be told of the pause', async () => {
     const [row] = await stack.sql<{ told: boolean }[]>`
-        select told_version = version as told from recoveries where id = ${recoveryId}`;
+        select signalled_version = version as told from recoveries where id = ${recoveryId}`;
     return row?.told === true;
   });
   return { stack, receiver, recoveryId };

@@ -169,11 +169,11 @@ test("canceled with Temporal's own button: it is canceled for the e-shop too", a
   expect(await readRecovery(stack.sql, recoveryId)).toMatchObject({ state: 'canceled', by: 'operator' });
   const first = await workflowOf(stack, recoveryId).describe();
   // Its relay is late, and passes the cancellation on to a workflow that has ended.
-  await stack.sql`update recoveries set told_version = 0 where id = ${recoveryId}`;
+  await stack.sql`update recoveries set signalled_version = 0 where id = ${recoveryId}`;
   await stack.notify();
   await stack.until('the change to be told', async () => {
     const [row] =
-      await stack.sql`select told_version = version as told from recoveries where id = ${recoveryId}`;
+      await stack.sql`select signalled_version = version as told from recoveries where id = ${recoveryId}`;
     return row?.told === true;
   });
   const { runId, status } = await workflowOf(stack, recoveryId).describe();

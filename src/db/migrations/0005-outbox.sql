@@ -10,8 +10,8 @@ create table outbox (
   eshop_order_id text,
   -- When it may be passed on at the earliest.
   due_at timestamptz not null default now(),
-  -- The last delivery that was told; null before the first.
-  told_id uuid,
+  -- The last delivery that was signalled; null before the first.
+  signalled_id uuid,
   claimed_until timestamptz,
   created_at timestamptz not null default now()
 );

@@ -26,9 +26,9 @@ create table recoveries (
   superseded integer not null default 0,
   rate double precision,
   stepped_at timestamptz,
-  -- The latest version of its state, and the version that its workflow was told of.
+  -- The latest version of its state, and the version that its workflow was signalled.
   version integer not null default 1,
-  told_version integer not null default 0,
+  signalled_version integer not null default 0,
   claimed_until timestamptz,
   check_at timestamptz,
   created_at timestamptz not null default now(),
@@ -38,4 +38,4 @@ create table recoveries (
 create unique index recoveries_looking on recoveries (webhook_id) where state in ('running', 'paused') and not exhausted;
 create index recoveries_of_webhook on recoveries (webhook_id, id);
 create index recoveries_open on recoveries (id) where state in ('running', 'paused');
-create index recoveries_untold on recoveries (id) where told_version < version;
+create index recoveries_unsignalled on recoveries (id) where signalled_version < version;

@@ -24,7 +24,7 @@ export async function enqueueWebhookChange(
   // Locked: the relay that passes it on reads the webhook after this transaction.
   const waiting = await tx`
     select from outbox
-    where kind = 'webhookChanged' and webhook_id = ${webhookId} and told_id is null and claimed_until is null
+    where kind = 'webhookChanged' and webhook_id = ${webhookId} and signalled_id is null and claimed_until is null
     for update`;
   if (waiting.length > 0) return;
   await tx`insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${webhookId})`;
@@ -35,9 +35,9 @@ export interface WebhookChange {
   readonly id: string;
   readonly eshopId: number;
   readonly webhookId: number;
-  /** The last delivery that was told; null if none was. */
-  readonly toldId: string | null;
-  /** The webhook is active: each delivery that is told makes an attempt. */
+  /** The last delivery that was signalled; null if none was. */
+  readonly signalledId: string | null;
+  /** The webhook is active: each delivery that is signalled makes an attempt. */
   readonly wakes: boolean;
   /** The webhook was deleted. */
   readonly deleted: boolean;
@@ -80,25 +80,29 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
     update outbox o set claimed_until = ${leaseEnd(sql)}
     from chosen, webhooks w
     where o.id = chosen.id and w.id = o.webhook_id
-    returning o.id, o.eshop_id, o.webhook_id, o.told_id, w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted`;
+    returning o.id, o.eshop_id, o.webhook_id, o.signalled_id, w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted`;
 }
 
-/** An open delivery that is told of a change. */
-export type ToldDelivery = Omit<ClaimedDelivery, 'eshopId' | 'receiverHost'>;
+/** An open delivery that is signalled a change. */
+export type SignalledDelivery = Omit<ClaimedDelivery, 'eshopId' | 'receiverHost'>;
 
-/** A page of the open deliveries to tell next, by their ids: those whose workflows may have read the webhook before. */
-export async function nextToTell(sql: Sql, change: WebhookChange, limit: number): Promise<ToldDelivery[]> {
-  return await sql<ToldDelivery[]>`
+/** A page of the open deliveries to signal next, by their ids: those whose workflows may have read the webhook before. */
+export async function nextToSignal(
+  sql: Sql,
+  change: WebhookChange,
+  limit: number,
+): Promise<SignalledDelivery[]> {
+  return await sql<SignalledDelivery[]>`
     select d.id, d.webhook_id, d.event_type, d.entity_id from deliveries d
     where d.webhook_id = ${change.webhookId} and d.state in ('pending', 'retrying')
       and d.dispatched_at is not null
-      and d.id > ${change.toldId ?? NIL}::uuid
+      and d.id > ${change.signalledId ?? NIL}::uuid
     order by d.id limit ${limit}`;
 }
 
 /** Notes the progress of a change and gives it back, behind the waiting ones. */
-export async function noteTold(sql: Sql, id: string, toldId: string | null): Promise<void> {
-  await sql`update outbox set claimed_until = null, due_at = now(), told_id = ${toldId} where id = ${id}`;
+export async function noteSignalled(sql: Sql, id: string, signalledId: string | null): Promise<void> {
+  await sql`update outbox set claimed_until = null, due_at = now(), signalled_id = ${signalledId} where id = ${id}`;
 }
 
 /** How long before it is due the timer of a pre-order must be set, in seconds. */

@@ -53,7 +53,7 @@ interface Notifier {
   notify(work: Iterable<RelayWork>, claimed?: readonly QueuedDelivery[]): void;
   /** Whether new deliveries may be written as claimed by this process, whose relay makes the first attempts. */
   hasRoom(): boolean;
-  /** Attaches the relay of this process, which is told of work at once. @returns a function that detaches it */
+  /** Attaches the relay of this process, which is woken at once. @returns a function that detaches it */
   attach(relay: LocalRelay): () => void;
   /** Call after deliveries of events of these types have ended without a workflow. */
   ended(eventTypes: readonly EventType[], as: FinalState): void;

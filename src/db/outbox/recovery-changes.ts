@@ -1,53 +1,53 @@
-/** Recoveries whose workflow has to be started or told of a change: their own rows record this. */
+/** Recoveries whose workflow has to be started, or signalled a change: their own rows record this. */
 import type { Sql } from '../pool.ts';
 import type { Search } from '../recoveries/lost-events.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { leaseEnd, unclaimed } from './outbox.ts';
 
 /** A recovery that has to be passed on to Temporal. */
-export interface UntoldRecovery extends Search {
+export interface ChangedRecovery extends Search {
   readonly id: string;
   readonly found: number;
   readonly version: number;
-  /** It is over: a running workflow has to be told, and none is to be started. */
+  /** It is over: a running workflow has to be signalled, and none is to be started. */
   readonly ended: boolean;
 }
 
-/** The columns of an `UntoldRecovery`, of `recoveries r` joined with `webhooks w`. */
+/** The columns of a `ChangedRecovery`, of `recoveries r` joined with `webhooks w`. */
 const columns = (sql: Sql) => sql`
   r.id, r.eshop_id, r.webhook_id, w.webhook_type, r.since, r.until, r.include, r.found, r.version,
   r.state not in ('running', 'paused') as ended`;
 
 /** Those of these recoveries that are under way, in the form passed on to Temporal. */
-export async function recoveriesAmong(sql: Sql, ids: readonly string[]): Promise<UntoldRecovery[]> {
+export async function recoveriesAmong(sql: Sql, ids: readonly string[]): Promise<ChangedRecovery[]> {
   if (ids.length === 0) return [];
-  return await sql<UntoldRecovery[]>`
+  return await sql<ChangedRecovery[]>`
     select ${columns(sql)} from recoveries r join webhooks w on w.id = r.webhook_id
     where r.id = any(${[...ids]}::uuid[]) and r.state in ('running', 'paused')`;
 }
 
 /** A webhook was changed: its recoveries under way must look at it. */
 export async function enqueueRecoveriesOf(tx: Transaction, webhookId: number): Promise<void> {
-  const told = await tx`
+  const changed = await tx`
     update recoveries set version = version + 1
     where webhook_id = ${webhookId} and state in ('running', 'paused')`;
-  if (told.count > 0) wakeRelayAfter(tx, 'recoveries');
+  if (changed.count > 0) wakeRelayAfter(tx, 'recoveries');
 }
 
 /** Claims up to `limit` of them, oldest first. */
-export async function claimRecoveryChanges(sql: Sql, limit: number): Promise<UntoldRecovery[]> {
-  return await sql<UntoldRecovery[]>`
+export async function claimRecoveryChanges(sql: Sql, limit: number): Promise<ChangedRecovery[]> {
+  return await sql<ChangedRecovery[]>`
     update recoveries r set claimed_until = ${leaseEnd(sql)}
     from webhooks w
     where w.id = r.webhook_id and r.id in (
       select u.id from recoveries u
-      where u.told_version < u.version and ${unclaimed(sql, 'u')}
+      where u.signalled_version < u.version and ${unclaimed(sql, 'u')}
       order by u.id limit ${limit} for update skip locked)
     returning ${columns(sql)}`;
 }
 
-/** Notes that a workflow has been told of the claimed version of a recovery. */
-export async function noteRecoveryTold(sql: Sql, { id, version }: UntoldRecovery): Promise<void> {
+/** Notes that the claimed version of a recovery has been signalled to its workflow. */
+export async function noteRecoverySignalled(sql: Sql, { id, version }: ChangedRecovery): Promise<void> {
   await sql`
-    update recoveries set told_version = greatest(told_version, ${version}), claimed_until = null where id = ${id}`;
+    update recoveries set signalled_version = greatest(signalled_version, ${version}), claimed_until = null where id = ${id}`;
 }
