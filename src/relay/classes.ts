@@ -25,59 +25,51 @@ export const shareOf: Readonly<Record<AttemptClass, number>> = {
   recovered: 0.5,
 };
 
-/** Tracks which classes have deliveries left to claim, and which class may be claimed now. */
-export interface Precedence {
-  /** After a claim. */
-  claimed(name: ClassName, more: boolean): void;
-  /** It had no room to claim: deliveries may be waiting. */
-  full(name: ClassName): void;
-  /** Deliveries were added. */
-  waiting(name: ClassName): void;
-  /** Whether nothing is left of the classes before it, or it has waited long enough. */
-  mayClaim(name: ClassName): boolean;
-  /** Whether its last claim left nothing. */
-  isEmpty(name: ClassName): boolean;
-  /** For how long it has been claimed without a break, in milliseconds. */
-  claimingMs(name: ClassName): number;
-}
-
 /** A class not claimed for this long, in milliseconds, was not being claimed. Less: a busy moment counts as an outage. More: the reverse. */
 const BREAK_MS = 5_000;
 
-/** @param now in milliseconds, on a clock that does not jump */
-export function createPrecedence(
-  patienceMs: number,
-  now: () => number = () => performance.now(),
-): Precedence {
+export type Precedence = ReturnType<typeof createPrecedence>;
+
+/**
+ * Tracks which classes have deliveries left to claim, and which class may be claimed now.
+ * @param now in milliseconds, on a clock that does not jump
+ */
+export function createPrecedence(patienceMs: number, now: () => number = () => performance.now()) {
   const left = new Map<ClassName, boolean>();
   const claimedAt = new Map<ClassName, number>();
   const triedAt = new Map<ClassName, number>();
   const claimingSince = new Map<ClassName, number>();
   const begunAt = now();
-  const isEmpty = (name: ClassName) => left.get(name) === false;
+  /** Whether its last claim left nothing. */
+  const isEmpty = (name: ClassName): boolean => left.get(name) === false;
   function tried(name: ClassName): void {
     const at = now();
     if (at - (triedAt.get(name) ?? Number.NEGATIVE_INFINITY) > BREAK_MS) claimingSince.set(name, at);
     triedAt.set(name, at);
   }
   return {
-    claimed(name, more) {
+    /** After a claim. */
+    claimed(name: ClassName, more: boolean): void {
       tried(name);
       claimedAt.set(name, now());
       left.set(name, more);
     },
-    full(name) {
+    /** It had no room to claim: deliveries may be waiting. */
+    full(name: ClassName): void {
       tried(name);
       left.set(name, true);
     },
-    waiting: (name) => void left.set(name, true),
+    /** Deliveries were added. */
+    waiting: (name: ClassName): void => void left.set(name, true),
     isEmpty,
-    mayClaim(name) {
+    /** Whether nothing is left of the classes before it, or it has waited long enough. */
+    mayClaim(name: ClassName): boolean {
       // Until a class is first claimed, it may have deliveries waiting.
       if (claimedAfter[name].every(isEmpty)) return true;
       return name !== 'delivered' && now() - (claimedAt.get(name) ?? begunAt) > patienceMs;
     },
-    claimingMs(name) {
+    /** For how long it has been claimed without a break, in milliseconds. */
+    claimingMs(name: ClassName): number {
       const since = claimingSince.get(name);
       return since === undefined ? 0 : now() - since;
     },
