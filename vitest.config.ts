@@ -26,6 +26,9 @@ const NIGHTLY = [
   tests('faults/{restored,temporal-power-cut}'),
   tests('e2e/{bench,demo-console,hot-statements,own-ports,pruned,temporal-lost}'),
 ];
+/** And for `.ci/on-postgres`. */
+const otherPostgres = process.env.POSTGRES_PROGRAMS !== undefined;
+const OTHER_POSTGRES = [tests('e2e/hot-statements')];
 const UNIT = [tests('unit/**/*')];
 
 /** An interrupted run leaves its workers to themselves. */
@@ -73,7 +76,7 @@ export default defineConfig({
           ...served,
           ...sharing,
           testTimeout: 900_000,
-          include: nightly ? [...SYSTEM, ...NIGHTLY] : SYSTEM,
+          include: [...SYSTEM, ...(nightly ? NIGHTLY : otherPostgres ? OTHER_POSTGRES : [])],
         },
       },
     ],

@@ -1,7 +1,7 @@
 /**
  * The result of a run: every failure with its first lines, then `N passed, N failed`. The fuzz counts as one test, and so
  * does each round of faults. Ends with 1 if anything failed. Its argument is the folder with the steps' results:
- * `tests.json` and `tests.code` of both suites, `fuzz.code`, `faults.json`.
+ * `tests.json` and `tests.code` of both suites, the same of `postgres`, `fuzz.code`, `faults.json`.
  */
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -16,20 +16,21 @@ function fail(what, why = '') {
   failures.push([what, ...why.split('\n').slice(0, LINES)].join('\n    ').trimEnd());
 }
 
-function countTests() {
+/** @param prefix of what failed */
+function countTests(name, step, prefix = '') {
   const before = failures.length;
-  const { testResults } = JSON.parse(read('tests.json'));
-  for (const { name, status, message, assertionResults } of testResults) {
-    const file = relative('', name);
+  const { testResults } = JSON.parse(read(`${name}.json`));
+  for (const { name: path, status, message, assertionResults } of testResults) {
+    const file = `${prefix}${relative('', path)}`;
     const failed = assertionResults.filter((test) => test.status === 'failed');
     passed += assertionResults.filter((test) => test.status === 'passed').length;
     for (const test of failed) fail(`${file}: ${test.fullName}`, test.failureMessages.join('\n'));
     // A file that cannot be loaded has no tests to count, and a failing hook belongs to none.
     if (status === 'failed' && failed.length === 0) fail(file, message);
   }
-  const code = read('tests.code');
+  const code = read(`${name}.code`);
   // An error outside the tests also fails the run.
-  if (code !== '0' && failures.length === before) fail(`npm test ended with ${code}`);
+  if (code !== '0' && failures.length === before) fail(`${step} ended with ${code}`);
 }
 
 function countRounds() {
@@ -47,14 +48,15 @@ function countFuzz() {
 }
 
 for (const [step, count] of [
-  ['test', countTests],
-  ['faults', countRounds],
-  ['fuzz', countFuzz],
+  ['npm test', (step) => countTests('tests', step)],
+  ['.ci/on-postgres', (step) => countTests('postgres', step, "on Debian's Postgres: ")],
+  ['npm run faults', countRounds],
+  ['npm run fuzz', countFuzz],
 ]) {
   try {
-    count();
+    count(step);
   } catch (error) {
-    fail(`npm run ${step} left no result: ${error.message}`);
+    fail(`${step} left no result: ${error.message}`);
   }
 }
 

@@ -25,17 +25,21 @@ interface Left {
   /** The report of `npm test`. */
   readonly tests?: object;
   readonly code?: number;
+  /** The report of `.ci/on-postgres`; null: it left none. */
+  readonly postgres?: object | null;
   readonly fuzz?: number;
   readonly rounds?: readonly object[];
 }
 
 /** Its output and exit code, given the results of the tests, the fuzz and the faults. */
-function result({ tests, code = 0, fuzz = 0, rounds = [round()] }: Left) {
+function result({ tests, code = 0, postgres = GREEN, fuzz = 0, rounds = [round()] }: Left) {
   const folder = mkdtempSync(join(tmpdir(), 'result-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const files = {
     'tests.json': tests,
     'tests.code': code,
+    'postgres.json': postgres ?? undefined,
+    'postgres.code': postgres === GREEN ? 0 : 1,
     'fuzz.code': fuzz,
     'faults.json': rounds,
   };
@@ -49,7 +53,7 @@ function result({ tests, code = 0, fuzz = 0, rounds = [round()] }: Left) {
 test('each test, the fuzz and each round of faults count', () => {
   expect(result({ tests: GREEN, rounds: [round(), round()] })).toEqual({
     status: 0,
-    lines: ['5 passed, 0 failed'],
+    lines: ['7 passed, 0 failed'],
   });
 });
 
@@ -71,7 +75,7 @@ test('what failed is named', () => {
       '    lost: order 7',
       'npm run fuzz ended with 2',
       '',
-      '1 passed, 4 failed',
+      '3 passed, 4 failed',
     ],
   });
 });
@@ -79,11 +83,22 @@ test('what failed is named', () => {
 test('an error outside the tests fails the run', () => {
   const { status, lines } = result({ tests: GREEN, code: 1 });
   expect(status).toBe(1);
-  expect(lines.at(-1)).toBe('4 passed, 1 failed');
+  expect(lines.at(-1)).toBe('6 passed, 1 failed');
 });
 
 test('tests that left no result fail the run', () => {
   const { status, lines } = result({ code: 137 });
   expect(status).toBe(1);
-  expect(lines.at(-1)).toBe('2 passed, 1 failed');
+  expect(lines.at(-1)).toBe('4 passed, 1 failed');
+});
+
+test('what fails on the other Postgres is told apart, and so is a run on none', () => {
+  const testResults = [file('test/a.test.ts', 'failed', [passing, failing])];
+  expect(result({ tests: GREEN, postgres: { testResults } }).lines).toContain(
+    "on Debian's Postgres: test/a.test.ts: it breaks",
+  );
+  const { status, lines } = result({ tests: GREEN, postgres: null });
+  expect(status).toBe(1);
+  expect(lines.join()).toContain('.ci/on-postgres left no result');
+  expect(lines.at(-1)).toBe('4 passed, 1 failed');
 });
