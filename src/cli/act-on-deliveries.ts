@@ -82,8 +82,8 @@ export async function actOnDeliveries(
     await withTemporal(settings, async (client) => {
       const request = createOperatorActions({ client, sql, policy: retryPolicyOf(settings) });
       for (const deliveryId of open) {
-        const { accepted: done, sentence } = await request(action, deliveryId, { reason, by });
-        answered({ deliveryId, done, sentence, redelivery: null });
+        const { accepted: done, sentence, forOperators } = await request(action, deliveryId, { reason, by });
+        answered({ deliveryId, done, sentence: forOperators ?? sentence, redelivery: null });
       }
     });
   });

@@ -2,7 +2,7 @@ import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import type { Settings } from '../config/variables.ts';
 import { UserError } from '../lib/user-error.ts';
 import { READ_DEADLINE_MS } from '../temporal/deadlines.ts';
-import { NOT_FOUND } from '../temporal/refusal.ts';
+import { causeOf, isOfTemporal, NOT_FOUND } from '../temporal/refusal.ts';
 import { connectionOptions, type TemporalTarget, temporalTarget } from '../temporal/target.ts';
 import { instanceOf } from './open-database.ts';
 
@@ -16,7 +16,7 @@ export class TemporalAway extends UserError {
 
 /**
  * Runs `work` with the Temporal at `TEMPORAL_ADDRESS`, else with that of the instance in `DATA_DIR`.
- * @throws TemporalAway if it cannot be reached; UserError if there is none, or it does not have the namespace
+ * @throws TemporalAway if it cannot be reached; UserError if there is none, it does not have the namespace, or a call fails
  */
 export async function withTemporal<T>(
   settings: Settings,
@@ -39,6 +39,10 @@ export async function withTemporal<T>(
     const client = new Client({ connection, namespace: target.namespace });
     await requireNamespace(client, target);
     return await work(client, target);
+  } catch (error) {
+    if (isOfTemporal(error))
+      throw new UserError(`A call to Temporal at ${address} failed: ${causeOf(error)}`);
+    throw error;
   } finally {
     await connection.close();
   }

@@ -115,8 +115,10 @@ export function askedBy(role: Role, username: string): Omit<ActionInput, 'reason
 
 /** The answer to a caller outside the workflow. */
 export interface RequestedResult extends ActionResult {
-  /** There was no answer in time: the action may still be carried out. */
+  /** Nobody decided: no worker answered in time, so that the action may still be carried out, or Temporal asked none. */
   readonly unanswered?: true;
+  /** The sentence for operators, with names and causes that are not for e-shops; default: the same. */
+  readonly forOperators?: string;
 }
 
 /** Requests an action for an open delivery; a refusal is a sentence too. */

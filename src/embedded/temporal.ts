@@ -32,6 +32,8 @@ interface EmbeddedTemporalOptions {
   readonly logFile?: string;
   readonly pidFile?: string;
   readonly onTrouble?: (text: string) => void;
+  /** Dynamic configuration beside {@link DYNAMIC_CONFIG}. */
+  readonly dynamicConfig?: typeof DYNAMIC_CONFIG;
   /** Ends the start; the server is gone then. */
   readonly signal?: AbortSignal;
   /** Done while the server starts: loading modules, which would hold up whatever starts it. */
@@ -169,6 +171,7 @@ async function startServer(
       'error',
       ...Object.entries({
         ...DYNAMIC_CONFIG,
+        ...options.dynamicConfig,
         'frontend.httpAllowedHosts': [name],
       }).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${JSON.stringify(value)}`]),
       ...Object.entries(searchAttributeTypes).flatMap(([name, type]) => [

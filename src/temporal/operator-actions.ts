@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import {
   type Client,
-  isGrpcServiceError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
@@ -24,6 +23,8 @@ import {
   UNNAMED_OPERATOR,
 } from '../domain/operator-action.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
+import { pauseOf } from './paused.ts';
+import { causeOf, isOfTemporal } from './refusal.ts';
 import { signalWorkflow } from './workflow-calls.ts';
 
 interface OperatorActionsDeps {
@@ -62,12 +63,31 @@ export function createOperatorActions({
         if (!(cause instanceof ApplicationFailure) || cause.type !== 'Refused') return null;
         return { accepted: false, sentence: cause.message };
       }
-      if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcServiceError(error)) {
+      if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
         const sentence = `No worker answered within ${answerMs / 1_000} seconds. Is one running? What was asked may still be done.`;
         return { accepted: false, sentence, unanswered: true };
       }
+      if (isOfTemporal(error)) return await refusedByTemporal(error, workflowId);
       throw error;
     }
+  }
+
+  async function refusedByTemporal(error: unknown, workflowId: string): Promise<RequestedResult> {
+    const pause = await pauseOf(client, workflowId).catch(() => null);
+    if (pause !== null) {
+      const since = pause.since.toISOString();
+      return {
+        accepted: false,
+        sentence: `An operator has paused this delivery in Temporal, since ${since}.`,
+        forOperators: `It is paused in Temporal, by ${pause.by}, since ${since}. Unpause it there first: temporal workflow unpause --workflow-id '${workflowId}'`,
+      };
+    }
+    return {
+      accepted: false,
+      sentence: 'The request could not be passed on, and nothing was changed. Try again later.',
+      forOperators: `Temporal refused the request, and nothing was changed: ${causeOf(error)}`,
+      unanswered: true,
+    };
   }
 
   return async (action, deliveryId, input) => {

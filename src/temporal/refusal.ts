@@ -16,3 +16,9 @@ export function isRefusal(error: unknown): boolean {
 export function isOfTemporal(error: unknown): boolean {
   return error instanceof ServiceError || isGrpcServiceError(error);
 }
+
+/** The cause of an error of Temporal's client: "7 PERMISSION_DENIED: Request unauthorized." */
+export function causeOf(error: unknown): string {
+  const cause = error instanceof ServiceError ? (error.cause ?? error) : error;
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -84,7 +84,13 @@ export default async function setup(project: TestProject) {
   const base = `postgres://waybill:waybill@127.0.0.1:${port}`;
   const [temporal] = await Promise.all([
     findTemporal({ report: (text) => console.log(text) }).then((binary) =>
-      startTemporal({ binary, ui: false, pidFile }),
+      startTemporal({
+        binary,
+        ui: false,
+        pidFile,
+        // Off by default in server 1.32.
+        dynamicConfig: { 'frontend.WorkflowPauseEnabled': true },
+      }),
     ),
     startPostgres().then(() => migrate(`${base}/template_waybill`)),
     build(),

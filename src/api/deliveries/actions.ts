@@ -23,7 +23,7 @@ const actions = [
       'It counts as one of the 21; if it fails, the next wait follows. The response says what follows, and does not wait for the attempt. No body.',
     message: 'Attempt 3 of 21 follows at once.',
     conflict:
-      'the delivery has ended, is held (its webhook is inactive, or an operator holds it), waits for another delivery, or an attempt is being made at this moment. The message says which.',
+      'the delivery has ended, is held (its webhook is inactive, or an operator holds it or has paused it in Temporal), waits for another delivery, or an attempt is being made at this moment. The message says which.',
   },
   {
     path: '/deliveries/:id/give-up',
@@ -34,7 +34,7 @@ const actions = [
       'Ends an open delivery as `canceled`, `canceledBy` `user`: nothing more is sent. The webhook stays as it is, and no e-mail is sent. An attempt under way is allowed to finish. ' +
       'It can be redelivered or recovered later. No body.',
     message: 'Given up.',
-    conflict: 'the delivery has ended.',
+    conflict: 'the delivery has ended, or an operator has paused it in Temporal.',
   },
 ] as const;
 
@@ -49,7 +49,7 @@ const LOOK_AGAIN_MS = 50;
 
 /** @param turn of the budget: for database access */
 export function deliveryActionRoutes(
-  { sql, requestAction }: Pick<ApiDeps, 'sql' | 'requestAction'>,
+  { sql, requestAction, log }: Pick<ApiDeps, 'sql' | 'requestAction' | 'log'>,
   turn: Turns['run'],
 ): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
@@ -95,6 +95,8 @@ export function deliveryActionRoutes(
         if (requestAction === null)
           throw new Problem(503, 'Nobody can be asked: no Temporal server is known here.');
         const answer = await places.run(eshopId, () => requestAction(action, id, { ...asker, reason: '' }));
+        if (answer.forOperators !== undefined)
+          log.warn({ deliveryId: id, action }, `operator action: ${answer.forOperators}`);
         if (answer.unanswered === true) throw new Problem(503, answer.sentence);
         if (!answer.accepted) throw conflict(answer.sentence);
         const after = await (action === 'giveUp' ? foundEnded : found)(eshopId, id);

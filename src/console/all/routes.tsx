@@ -9,7 +9,7 @@ import { findDeliveries } from '../../db/webhooks/deliveries-of-eshops.ts';
 import { deliveryStates } from '../../domain/delivery-state.ts';
 import { eventTypeNames } from '../../domain/event-types.ts';
 import { uuid } from '../../domain/fields.ts';
-import { askedBy } from '../../domain/operator-action.ts';
+import { askedBy, type RequestedResult } from '../../domain/operator-action.ts';
 import { notFound } from '../../domain/problem.ts';
 import type { Query } from '../api-client.ts';
 import { ActionForm, isUnderWay } from '../deliveries/actions.ts';
@@ -125,13 +125,14 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
       // Check the owner first: the workflow checks nothing.
       const owner = await eshopOf(sql, 'deliveries', deliveryId);
       const visible = owner !== null && (scope === undefined || scope.includes(owner));
-      const answer = visible
+      const answer: RequestedResult = visible
         ? await requestAction(action, deliveryId, {
             ...askedBy('warehouse', viewer.session.username),
             reason,
           })
         : { accepted: false, sentence: 'There is no such delivery.' };
-      results.push({ deliveryId, ...answer });
+      const sentence = (viewer.operator ? answer.forOperators : undefined) ?? answer.sentence;
+      results.push({ deliveryId, accepted: answer.accepted, sentence });
     }
     return await list(c, Object.fromEntries(new URLSearchParams(query)), results);
   });

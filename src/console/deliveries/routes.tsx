@@ -106,7 +106,9 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
       return c.html(await shown(c, id, { refused: 'Only a user of the warehouse can do this.' }), 403);
     }
     const { action, reason } = asked.output;
-    const { accepted, sentence } = await requestAction(action, id, { ...askedBy(role, username), reason });
+    const answer = await requestAction(action, id, { ...askedBy(role, username), reason });
+    const { accepted } = answer;
+    const sentence = (c.var.viewer.operator ? answer.forOperators : undefined) ?? answer.sentence;
     return c.html(
       await shown(c, id, accepted ? { notice: sentence } : { refused: sentence }),
       accepted ? 200 : 409,

@@ -1,0 +1,62 @@
+/** Workflows that an operator has paused in Temporal (server 1.30 and later): they do nothing until they are unpaused there. */
+import type { Client } from '@temporalio/client';
+import { eshopIdKey } from '../../workflows/search-attributes.ts';
+import { READ_DEADLINE_MS } from './deadlines.ts';
+import { isRefusal } from './refusal.ts';
+
+export interface TemporalPause {
+  readonly workflowId: string;
+  /** As Temporal names the client that paused it, such as `temporal-cli:anna@laptop`; with the reason, if one was given. */
+  readonly by: string;
+  readonly since: Date;
+}
+
+/** Paused workflows of a task queue. */
+export interface PausedWorkflows {
+  readonly count: number;
+  /** One of them; null if there are none, or it is no longer paused. */
+  readonly example: TemporalPause | null;
+}
+
+/** Null unless a workflow is paused now. */
+export async function pauseOf(client: Client, workflowId: string): Promise<TemporalPause | null> {
+  const { raw } = await client.withDeadline(Date.now() + READ_DEADLINE_MS, () =>
+    client.workflow.getHandle(workflowId).describe(),
+  );
+  const pause = raw.workflowExtendedInfo?.pauseInfo;
+  if (pause === null || pause === undefined) return null;
+  const by = [pause.identity, pause.reason].filter(Boolean).join(': ');
+  return { workflowId, by, since: new Date(Number(pause.pausedTime?.seconds ?? 0) * 1_000) };
+}
+
+/**
+ * Those of a task queue, as far as Temporal's list knows; none on a server without pauses.
+ * @param eshopId only those of this e-shop's deliveries and recoveries
+ */
+export async function pausedWorkflows(
+  client: Client,
+  taskQueue: string,
+  eshopId?: number,
+): Promise<PausedWorkflows> {
+  const ofEshop = eshopId === undefined ? '' : ` AND ${eshopIdKey.name} = ${eshopId}`;
+  const query = `ExecutionStatus = "Paused" AND TaskQueue = ${JSON.stringify(taskQueue)}${ofEshop}`;
+  const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + READ_DEADLINE_MS, call);
+  const { namespace } = client.options;
+  try {
+    const { count } = await within(() => client.workflow.count(query));
+    const { executions } = await within(() =>
+      client.workflowService.listWorkflowExecutions({ namespace, query, pageSize: 1 }),
+    );
+    const first = executions?.[0]?.execution?.workflowId ?? null;
+    return { count, example: first === null ? null : await pauseOf(client, first).catch(() => null) };
+  } catch (error) {
+    // An older server does not know the status.
+    if (isRefusal(error)) return { count: 0, example: null };
+    throw error;
+  }
+}
+
+/** "delivery/7/… by temporal-cli:anna@laptop since 2026-11-29T10:00:00.000Z" */
+export function pauseText({ workflowId, by, since }: TemporalPause): string {
+  return `${workflowId} by ${by} since ${since.toISOString()}`;
+}

@@ -1,0 +1,128 @@
+/** An operator pauses a workflow in Temporal, or Temporal refuses a call: told in a sentence, with the name only to operators. */
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { triedWaybill } from '../support/waybill-command.ts';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+beforeAll(async () => {
+  stack = await startDeliveryStack('paused-in-temporal', {
+    policy: { windowMs: 3_600_000, attemptTimeoutMs: 60_000 },
+  });
+  receiver = await createReceiver();
+});
+afterEach(() => stack.retireWebhooks());
+afterAll(async () => {
+  await receiver?.close();
+  await stack?.stop();
+});
+
+const identity = 'temporal-cli:anna@laptop';
+
+/** A delivery that waits ten minutes for its second attempt. */
+async function waitingDelivery(): Promise<string> {
+  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
+  await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('paused');
+  await stack.untilState(id, 'retrying');
+  await stack.until('its workflow', () =>
+    stack
+      .workflow(id)
+      .describe()
+      .then(
+        () => true,
+        () => false,
+      ),
+  );
+  return id;
+}
+
+async function paused(): Promise<string> {
+  const id = await waitingDelivery();
+  const { workflowId } = stack.workflow(id);
+  await stack.client.workflowService.pauseWorkflowExecution({
+    namespace: 'default',
+    workflowId,
+    identity,
+    reason: 'a look at it',
+    requestId: id,
+  });
+  return id;
+}
+
+async function unpaused(id: string): Promise<void> {
+  const { workflowId } = stack.workflow(id);
+  await stack.client.workflowService.unpauseWorkflowExecution({
+    namespace: 'default',
+    workflowId,
+    identity,
+    reason: '',
+    requestId: `${id}-2`,
+  });
+}
+
+/** What `waybill` prints, or its error. */
+async function waybill(...words: string[]) {
+  const { printed, error } = await triedWaybill(words, {
+    DATABASE_URL: stack.database.url,
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TEMPORAL_TASK_QUEUE: stack.taskQueue,
+  });
+  return { printed, error };
+}
+
+const asked = { by: 'bob', reason: '' };
+
+test('what is asked of a paused delivery is refused: the e-shop reads since when, operators also by whom', async () => {
+  const { client, sql, policy } = stack;
+  const id = await paused();
+  const request = createOperatorActions({ client, sql, policy });
+
+  const answer = await request('tryNow', id, asked);
+
+  expect(answer).toMatchObject({
+    accepted: false,
+    sentence: expect.stringMatching(/^An operator has paused this delivery in Temporal, since 20\S+Z\.$/),
+    forOperators: expect.stringContaining(`by ${identity}: a look at it, since 20`),
+  });
+  expect(answer.unanswered).toBeUndefined();
+  expect((await waybill('deliveries', 'retry', id)).printed).toContain(`by ${identity}: a look at it, since`);
+
+  await unpaused(id);
+  receiver.respond({ status: 200 });
+  expect(await request('tryNow', id, asked)).toMatchObject({ accepted: true });
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+});
+
+test('a Temporal that refuses a call for another reason leaves the request undecided', async () => {
+  const { sql, policy } = stack;
+  const id = await waitingDelivery();
+  const refusing = createServer();
+  refusing.on('stream', (stream) => {
+    stream.respond(
+      { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '7', 'grpc-message': 'No way.' },
+      { endStream: true },
+    );
+  });
+  await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve));
+  const connection = Connection.lazy({
+    address: `127.0.0.1:${(refusing.address() as AddressInfo).port}`,
+  });
+  try {
+    const request = createOperatorActions({ client: new Client({ connection }), sql, policy });
+    expect(await request('tryNow', id, asked)).toEqual({
+      accepted: false,
+      sentence: 'The request could not be passed on, and nothing was changed. Try again later.',
+      forOperators: 'Temporal refused the request, and nothing was changed: 7 PERMISSION_DENIED: No way.',
+      unanswered: true,
+    });
+  } finally {
+    await connection.close();
+    refusing.close();
+  }
+});
