@@ -21,6 +21,8 @@ export interface Answer {
   readonly sentence: string;
   /** The new delivery, if an ended one was to be tried. */
   readonly redelivery: string | null;
+  /** Its workflow is paused in Temporal. */
+  readonly paused?: true;
 }
 
 function refusalOf(made: Exclude<Redelivery, { kind: 'created' }>, id: string): string {
@@ -82,8 +84,15 @@ export async function actOnDeliveries(
     await withTemporal(settings, async (client) => {
       const request = createOperatorActions({ client, sql, policy: retryPolicyOf(settings) });
       for (const deliveryId of open) {
-        const { accepted: done, sentence, forOperators } = await request(action, deliveryId, { reason, by });
-        answered({ deliveryId, done, sentence: forOperators ?? sentence, redelivery: null });
+        const answer = await request(action, deliveryId, { reason, by });
+        const { accepted: done, sentence, forOperators = sentence, paused } = answer;
+        answered({
+          deliveryId,
+          done,
+          sentence: forOperators,
+          redelivery: null,
+          ...(paused === undefined ? {} : { paused }),
+        });
       }
     });
   });

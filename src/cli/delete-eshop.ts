@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import { createProgress } from '../../demo/progress.ts';
 import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
+import type { Settings } from '../config/variables.ts';
 import { exportEshop } from '../db/eshop-export.ts';
 import {
   countHoldings,
@@ -15,6 +16,7 @@ import {
 } from '../db/eshop-removal.ts';
 import { findEshop, setDisabled } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
+import { pauseAttribution } from '../domain/operator-pause.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, option, runs } from '../lib/command-line.ts';
 import { settled } from '../lib/settled.ts';
@@ -51,14 +53,15 @@ export function addDeletion(command: Command, { env, print }: CommandContext): v
   runs(part, deleteOptions, async ({ json, export: path, ...options }, written) => {
     const eshop = checked(eshopNumber, written);
     const dryRun = onlyLooks(options);
+    const settings = readSettings(env);
     await withDatabase(
-      readSettings(env),
+      settings,
       async (sql) => {
         const found = await findEshop(sql, eshop);
         if (found === null) throw noSuchEshop(eshop);
         const holdings = await countHoldings(sql, eshop);
         const end = async () => {
-          if (!dryRun) await ended(sql, eshop, json);
+          if (!dryRun) await ended(sql, settings, eshop, json);
         };
         const exported =
           path === undefined ? await end().then(() => null) : await exportTo(sql, eshop, path, end);
@@ -99,8 +102,28 @@ function listed(holdings: EshopHoldings): string {
   ].join(', ');
 }
 
+/** @throws UserError if an operator has paused workflows of the e-shop: they would be waited for in vain */
+async function requireUnpaused(settings: Settings, eshopId: number): Promise<void> {
+  // Loading the client takes longer than everything else.
+  const [{ withTemporal }, { pausedWorkflows }] = await Promise.all([
+    import('./open-temporal.ts'),
+    import('../temporal/paused.ts'),
+  ]);
+  const { count, example } = await withTemporal(
+    settings,
+    (client, { taskQueue }) => pausedWorkflows(client, taskQueue, eshopId),
+    // Workers end the work: this process may be unable to reach Temporal.
+  ).catch(() => ({ count: 0, example: null }));
+  if (count === 0) return;
+  const such = example === null ? '' : `: ${example.workflowId}, ${pauseAttribution(example)}`;
+  throw new UserError(
+    `${counted(count, 'workflow')} of e-shop ${eshopId} paused in Temporal${such}. Unpause first, then run it again.`,
+  );
+}
+
 /** Ends everything under way, and waits until it has ended. */
-async function ended(sql: Pool, eshopId: number, silent: boolean): Promise<void> {
+async function ended(sql: Pool, settings: Settings, eshopId: number, silent: boolean): Promise<void> {
+  if ((await countUnderWay(sql, eshopId)) > 0) await requireUnpaused(settings, eshopId);
   await setDisabled(sql, eshopId, true);
   await endWork(sql, eshopId);
   const progress = createProgress(silent);
@@ -117,6 +140,7 @@ async function ended(sql: Pool, eshopId: number, silent: boolean): Promise<void>
     try {
       const left = await settled(look, (left) => left === 0, { ...LOOKS, signal });
       if (left === 0) return;
+      await requireUnpaused(settings, eshopId);
       throw new UserError(
         `${counted(left, 'delivery or change', 'deliveries and changes')} of e-shop ${eshopId} are still under way: are workers running? Then run it again.`,
       );

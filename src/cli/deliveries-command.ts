@@ -3,10 +3,17 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
+import type { Settings } from '../config/variables.ts';
 import { findDeliveries, type OperatorsDelivery } from '../db/webhooks/deliveries-of-eshops.ts';
-import { type AttemptLogRow, deliveryTarget, findDelivery } from '../db/webhooks/delivery-log.ts';
+import {
+  type AttemptLogRow,
+  type DeliveryTarget,
+  deliveryTarget,
+  findDelivery,
+} from '../db/webhooks/delivery-log.ts';
 import { deliveryStates } from '../domain/delivery-state.ts';
 import { attribution, heldBy, type OperatorAction } from '../domain/operator-action.ts';
+import { pauseAttribution, type TemporalPause } from '../domain/operator-pause.ts';
 import { type CommandContext, checked, noOptions, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
@@ -52,7 +59,16 @@ function attemptsTable(attempts: readonly AttemptLogRow[]): string {
   );
 }
 
-function details(delivery: OperatorsDelivery, url: string | null): string {
+/** Null if it is not paused, or Temporal does not say. */
+async function pauseInTemporal(settings: Settings, delivery: DeliveryTarget): Promise<TemporalPause | null> {
+  const [{ withTemporal }, { pauseOfDelivery }] = await Promise.all([
+    import('./open-temporal.ts'),
+    import('../temporal/paused.ts'),
+  ]);
+  return await withTemporal(settings, (client) => pauseOfDelivery(client, delivery)).catch(() => null);
+}
+
+function details(delivery: OperatorsDelivery, url: string | null, pause: TemporalPause | null): string {
   const { nextAttemptAt, finishedAt, canceledBy, supersededBy, waitsFor } = delivery;
   const holder = heldBy(delivery);
   return pairs([
@@ -63,6 +79,7 @@ function details(delivery: OperatorsDelivery, url: string | null): string {
     ['Webhook', delivery.webhookId],
     ['State', canceledBy === null ? delivery.state : `${delivery.state}, by ${canceledBy}`],
     ['Held by', holder === null ? null : attribution(holder)],
+    ['Paused', pause === null ? null : `in Temporal, ${pauseAttribution(pause)}`],
     ['Waits for', waitsFor === null ? null : [waitsFor.reason, waitsFor.deliveryId].join(' ').trim()],
     ['Superseded by', supersededBy],
     ['Created', second(delivery.createdAt)],
@@ -111,8 +128,10 @@ export function deliveriesCommand(command: Command, context: CommandContext): vo
     const delivery = { eshopId: target.eshopId, ...found.delivery };
     const ui = await uiUrlOf(settings);
     const url = ui === null ? null : deliveryUrl(ui, settings.TEMPORAL_NAMESPACE, target);
-    if (json) return print(JSON.stringify({ ...record(delivery), url, attempts }));
-    print(details(delivery, url));
+    const isUnderWay = delivery.finishedAt === null && !target.queued;
+    const pause = isUnderWay ? await pauseInTemporal(settings, target) : null;
+    if (json) return print(JSON.stringify({ ...record(delivery), pausedInTemporal: pause, url, attempts }));
+    print(details(delivery, url, pause));
     const { operatorActions } = delivery;
     if (operatorActions !== null) print(`\n${actionsTable(operatorActions)}`);
     if (attempts.length > 0) print(`\n${attemptsTable(attempts)}`);

@@ -19,7 +19,7 @@ import { type CommandContext, option, runs } from '../lib/command-line.ts';
 import { settled } from '../lib/settled.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
-import { actOnDeliveries } from './act-on-deliveries.ts';
+import { type Answer, actOnDeliveries } from './act-on-deliveries.ts';
 import { PATIENT, withDatabase } from './open-database.ts';
 import { account, eshopOption, filled, onlyLooks, sureOptions } from './options.ts';
 
@@ -107,6 +107,11 @@ function requireEnded({ orders }: CustomerRecords): void {
   );
 }
 
+/** A paused workflow would be waited for in vain. */
+function requireUnpaused({ deliveryId, paused, sentence }: Answer): void {
+  if (paused === true) throw new UserError(`Nothing was erased: delivery ${deliveryId}: ${sentence}`);
+}
+
 /** Gives up open deliveries, waits until they have ended, and erases. */
 async function erase(
   sql: Pool,
@@ -126,7 +131,7 @@ async function erase(
       const ids = open.filter((id) => !asked.has(id));
       for (const id of ids) asked.add(id);
       const reason = 'personal data are erased';
-      await actOnDeliveries(settings, { action: 'giveUp', ids, by: account(), reason }, () => {});
+      await actOnDeliveries(settings, { action: 'giveUp', ids, by: account(), reason }, requireUnpaused);
       least = Math.min(least, open.length);
       return least;
     }

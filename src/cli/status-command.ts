@@ -2,10 +2,12 @@
 import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import type { FlowOverview } from '../db/overview.ts';
+import { pauseAttribution } from '../domain/operator-pause.ts';
 import type { RecoveryStatus } from '../domain/recovery-progress.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, noOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
+import type { PausedWorkflows } from '../temporal/paused.ts';
 import { minute, pairs } from './layout.ts';
 import { formatTime } from './policy-table.ts';
 import { recoveryCounts } from './recovery-record.ts';
@@ -118,9 +120,14 @@ export function flowRows(flow: FlowOverview): Row[] {
   ];
 }
 
+function pausedText({ count, example }: PausedWorkflows): string {
+  const such = example === null ? '' : `, such as ${example.workflowId}, ${pauseAttribution(example)}`;
+  return `${counted(count, 'workflow')} in Temporal${such}`;
+}
+
 export function temporalRows(temporal: TemporalStatus): Row[] {
   if (temporal.problem !== null) return [['Temporal', temporal.problem]];
-  const { address, namespace, taskQueue, workers } = temporal;
+  const { address, namespace, taskQueue, workers, paused } = temporal;
   return [
     ['Temporal', `${address}, namespace ${namespace}`],
     [
@@ -129,6 +136,8 @@ export function temporalRows(temporal: TemporalStatus): Row[] {
         ? `none in the task queue ${taskQueue}`
         : `${workers.length} in the task queue ${taskQueue}: ${workers.join(', ')}`,
     ],
+    // As what is held: by operators on purpose.
+    ...(paused.count === 0 ? [] : [['Paused', pausedText(paused)] as const]),
   ];
 }
 

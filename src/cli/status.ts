@@ -10,6 +10,7 @@ import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { countAstray, readPartitions } from '../db/retention/partitions.ts';
 import { counted } from '../domain/words.ts';
 import { UserError } from '../lib/user-error.ts';
+import type { PausedWorkflows } from '../temporal/paused.ts';
 import { instanceOf, withDatabase } from './open-database.ts';
 import { formatTime } from './policy-table.ts';
 import { recoveryStatus } from './recovery-record.ts';
@@ -43,6 +44,8 @@ export type TemporalStatus =
       readonly taskQueue: string;
       /** The identities of the live workers. */
       readonly workers: readonly string[];
+      /** Workflows that operators have paused in Temporal. */
+      readonly paused: PausedWorkflows;
     };
 
 export interface Status {
@@ -170,13 +173,15 @@ export async function askTemporal(settings: Settings): Promise<TemporalStatus> {
   // Loading the client takes longer than the calls.
   const { TemporalAway, withTemporal } = await import('./open-temporal.ts');
   const { workersSeen } = await import('../temporal/workers-seen.ts');
+  const { pausedWorkflows } = await import('../temporal/paused.ts');
   try {
     return await withTemporal(settings, async (client, { address, namespace, taskQueue }) => {
       const workers = await workersSeen(client, taskQueue).catch((error: unknown) => {
         const words = error instanceof Error ? error.message : String(error);
         throw new TemporalAway(`Temporal at ${address} does not answer: ${words}.`);
       });
-      return { problem: null, address, namespace, taskQueue, workers };
+      const paused = await pausedWorkflows(client, taskQueue);
+      return { problem: null, address, namespace, taskQueue, workers, paused };
     });
   } catch (error) {
     if (error instanceof TemporalAway) return { problem: error.message, away: true };

@@ -117,6 +117,8 @@ export function askedBy(role: Role, username: string): Omit<ActionInput, 'reason
 export interface RequestedResult extends ActionResult {
   /** Nobody decided: no worker answered in time, so that the action may still be carried out, or Temporal asked none. */
   readonly unanswered?: true;
+  /** Its workflow is paused in Temporal. */
+  readonly paused?: true;
   /** The sentence for operators, with names and causes that are not for e-shops; default: the same. */
   readonly forOperators?: string;
 }

@@ -22,6 +22,7 @@ import {
   type RequestedResult,
   UNNAMED_OPERATOR,
 } from '../domain/operator-action.ts';
+import { pauseAttribution } from '../domain/operator-pause.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { pauseOf } from './paused.ts';
 import { causeOf, isOfTemporal } from './refusal.ts';
@@ -75,11 +76,11 @@ export function createOperatorActions({
   async function refusedByTemporal(error: unknown, workflowId: string): Promise<RequestedResult> {
     const pause = await pauseOf(client, workflowId).catch(() => null);
     if (pause !== null) {
-      const since = pause.since.toISOString();
       return {
         accepted: false,
-        sentence: `An operator has paused this delivery in Temporal, since ${since}.`,
-        forOperators: `It is paused in Temporal, by ${pause.by}, since ${since}. Unpause it there first: temporal workflow unpause --workflow-id '${workflowId}'`,
+        paused: true,
+        sentence: `An operator has paused this delivery in Temporal, since ${pause.since.toISOString()}.`,
+        forOperators: `It is paused in Temporal, ${pauseAttribution(pause)}. Unpause it there first: temporal workflow unpause --workflow-id '${workflowId}'`,
       };
     }
     return {

@@ -24,7 +24,7 @@ export interface Subject {
 export const EXAMPLE: Subject = { webhookId: 7, entityId: '10001', receiver: 'shop.example' };
 
 export interface Question {
-  readonly name: 'failing' | 'webhook' | 'order' | 'receiver' | 'held';
+  readonly name: 'failing' | 'webhook' | 'order' | 'receiver' | 'held' | 'paused';
   readonly question: string;
   readonly query: string;
 }
@@ -64,6 +64,12 @@ export function questionsAbout({ webhookId, entityId, receiver }: Subject): Ques
       name: 'held',
       question: 'What is held: by an operator, or because its webhook is inactive?',
       query: `${RUNNING} AND ${deliveryStateKey.name} = "held"`,
+    },
+    {
+      // Of the lists above, a paused workflow is in none. Servers before 1.30 do not know the status.
+      name: 'paused',
+      question: 'What has an operator paused in Temporal?',
+      query: 'ExecutionStatus = "Paused"',
     },
   ];
 }

@@ -1,15 +1,10 @@
 /** Workflows that an operator has paused in Temporal (server 1.30 and later): they do nothing until they are unpaused there. */
 import type { Client } from '@temporalio/client';
+import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
 import { eshopIdKey } from '../../workflows/search-attributes.ts';
+import type { TemporalPause } from '../domain/operator-pause.ts';
 import { READ_DEADLINE_MS } from './deadlines.ts';
 import { isRefusal } from './refusal.ts';
-
-export interface TemporalPause {
-  readonly workflowId: string;
-  /** As Temporal names the client that paused it, such as `temporal-cli:anna@laptop`; with the reason, if one was given. */
-  readonly by: string;
-  readonly since: Date;
-}
 
 /** Paused workflows of a task queue. */
 export interface PausedWorkflows {
@@ -27,6 +22,11 @@ export async function pauseOf(client: Client, workflowId: string): Promise<Tempo
   if (pause === null || pause === undefined) return null;
   const by = [pause.identity, pause.reason].filter(Boolean).join(': ');
   return { workflowId, by, since: new Date(Number(pause.pausedTime?.seconds ?? 0) * 1_000) };
+}
+
+/** The same for the workflow of a delivery. */
+export function pauseOfDelivery(client: Client, delivery: NamedDelivery): Promise<TemporalPause | null> {
+  return pauseOf(client, deliveryWorkflowId(delivery));
 }
 
 /**
@@ -54,9 +54,4 @@ export async function pausedWorkflows(
     if (isRefusal(error)) return { count: 0, example: null };
     throw error;
   }
-}
-
-/** "delivery/7/… by temporal-cli:anna@laptop since 2026-11-29T10:00:00.000Z" */
-export function pauseText({ workflowId, by, since }: TemporalPause): string {
-  return `${workflowId} by ${by} since ${since.toISOString()}`;
 }

@@ -19,8 +19,10 @@ import { sampleProduct } from '../../src/domain/product/schema.ts';
 import { sampleReturn } from '../../src/domain/return/schema.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { pauseWorkflow } from '../support/pause.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
+import { workflowIdOf } from '../support/workflow-ids.ts';
 
 let stack: DeliveryStack;
 let receiver: Receiver;
@@ -97,6 +99,15 @@ it('erases a customer: records, snapshots and responses, once what waits has end
   expect(JSON.parse((await erase('--dry-run')).printed)).toEqual({ ...found, erased: false });
   expect(await order('hers')).toEqual(before);
 
+  const unpause = await Promise.all(
+    ['hers', 'under way'].map(async (id) =>
+      pauseWorkflow(stack.client, await workflowIdOf(sql, (await kept(id)).id)),
+    ),
+  );
+  expect((await erase('--yes')).error).toMatch(
+    /^Nothing was erased: delivery \S+: It is paused in Temporal, by temporal-cli:anna@laptop/,
+  );
+  for (const each of unpause) await each();
   const done = await erase('--yes');
   expect(done.error).toBeUndefined();
   expect(JSON.parse(done.printed)).toEqual({ ...found, erased: true, events: 3, responses: 2 });

@@ -13,6 +13,7 @@ import {
   receiverHostKey,
   webhookIdKey,
 } from '../../workflows/search-attributes.ts';
+import { pauseWorkflow } from '../support/pause.ts';
 import { until } from '../support/until.ts';
 import { runWaybill } from '../support/waybill-command.ts';
 import { withTemporal } from '../support/workflows.ts';
@@ -46,6 +47,7 @@ describe('at a server', () => {
     ofOrder: [webhook(otherWebhookId), { key: entityIdKey, value: order }],
     ended: [webhook(webhookId), state('retrying')],
     atPort: [host(`${receiverHost}:8443`)],
+    paused: [webhook(webhookId), state('retrying')],
     elsewhere: [webhook(otherWebhookId + 1), host(`other.${receiverHost}`)],
   } satisfies Record<string, SearchAttributePair[]>;
   type Name = keyof typeof started;
@@ -72,9 +74,11 @@ describe('at a server', () => {
           typedSearchAttributes: new TypedSearchAttributes(started[name]),
         });
         if (name === 'ended') await handle.terminate();
+        if (name === 'paused') await pauseWorkflow(client, handle.workflowId);
       }
       const listed = async () =>
-        (await found(client, 'ExecutionStatus = "Running"')).length === names.length - 1 &&
+        (await found(client, 'ExecutionStatus = "Running"')).length === names.length - 2 &&
+        (await found(client, 'ExecutionStatus = "Paused"')).length === 1 &&
         (await found(client, 'ExecutionStatus = "Terminated"')).length === 1;
       await until('all are in the list', listed);
     }),
@@ -103,6 +107,7 @@ describe('at a server', () => {
       // The receiver in the example is not a real one.
       receiver: [],
       held: ['held'],
+      paused: ['paused'],
     });
   });
 

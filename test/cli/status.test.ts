@@ -56,6 +56,7 @@ it('says that nothing waits, and what a database that nobody serves needs', asyn
     namespace: 'default',
     taskQueue: stack.taskQueue,
     workers: [],
+    paused: { count: 0, example: null },
   });
   expect(needs).toContain(noWorker(stack.taskQueue));
   expect(error).toBe(needs.join('\n'));

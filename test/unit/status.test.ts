@@ -45,6 +45,7 @@ const temporal: TemporalStatus = {
   namespace: 'default',
   taskQueue: 'deliveries',
   workers: ['1@host'],
+  paused: { count: 0, example: null },
 };
 const needs = (change: Partial<Working>, other: Partial<Status> = {}) =>
   needsOf({ database: { ...database, ...change }, temporal, ...other });

@@ -5,6 +5,7 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { PAUSED_BY, pauseWorkflow } from '../support/pause.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
@@ -22,7 +23,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-const identity = 'temporal-cli:anna@laptop';
+const by = `by ${PAUSED_BY.identity}: ${PAUSED_BY.reason}, since 20`;
 
 /** A delivery that waits ten minutes for its second attempt. */
 async function waitingDelivery(): Promise<string> {
@@ -42,28 +43,9 @@ async function waitingDelivery(): Promise<string> {
   return id;
 }
 
-async function paused(): Promise<string> {
+async function paused() {
   const id = await waitingDelivery();
-  const { workflowId } = stack.workflow(id);
-  await stack.client.workflowService.pauseWorkflowExecution({
-    namespace: 'default',
-    workflowId,
-    identity,
-    reason: 'a look at it',
-    requestId: id,
-  });
-  return id;
-}
-
-async function unpaused(id: string): Promise<void> {
-  const { workflowId } = stack.workflow(id);
-  await stack.client.workflowService.unpauseWorkflowExecution({
-    namespace: 'default',
-    workflowId,
-    identity,
-    reason: '',
-    requestId: `${id}-2`,
-  });
+  return { id, unpause: await pauseWorkflow(stack.client, stack.workflow(id).workflowId) };
 }
 
 /** What `waybill` prints, or its error. */
@@ -80,7 +62,7 @@ const asked = { by: 'bob', reason: '' };
 
 test('what is asked of a paused delivery is refused: the e-shop reads since when, operators also by whom', async () => {
   const { client, sql, policy } = stack;
-  const id = await paused();
+  const { id, unpause } = await paused();
   const request = createOperatorActions({ client, sql, policy });
 
   const answer = await request('tryNow', id, asked);
@@ -88,15 +70,33 @@ test('what is asked of a paused delivery is refused: the e-shop reads since when
   expect(answer).toMatchObject({
     accepted: false,
     sentence: expect.stringMatching(/^An operator has paused this delivery in Temporal, since 20\S+Z\.$/),
-    forOperators: expect.stringContaining(`by ${identity}: a look at it, since 20`),
+    forOperators: expect.stringContaining(by),
   });
   expect(answer.unanswered).toBeUndefined();
-  expect((await waybill('deliveries', 'retry', id)).printed).toContain(`by ${identity}: a look at it, since`);
+  expect((await waybill('deliveries', 'retry', id)).printed).toContain(by);
 
-  await unpaused(id);
+  expect((await waybill('deliveries', 'show', id)).printed).toMatch(
+    /Paused +in Temporal, by temporal-cli:anna@laptop: a look at it, since 20/,
+  );
+
+  await unpause();
   receiver.respond({ status: 200 });
   expect(await request('tryNow', id, asked)).toMatchObject({ accepted: true });
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
+});
+
+test('status counts what is paused, and no deletion waits for it', async () => {
+  const { sql, eshopId } = stack;
+  await paused();
+  const shown = () => waybill('status').then(({ printed }) => printed ?? '');
+  await stack.until("Temporal's list", async () => /Paused/.test(await shown()));
+  expect(await shown()).toMatch(/Paused +1 workflow in Temporal, such as delivery\//);
+  expect(await shown()).toContain(by);
+
+  const left = await waybill('eshop', 'delete', String(eshopId), '--yes');
+  expect(left.error).toMatch(/^1 workflow of e-shop \d+ paused in Temporal: delivery\/.*Unpause first/);
+  expect(left.error).toContain(by);
+  expect(await sql`select from eshops where disabled_at is not null`).toHaveLength(0);
 });
 
 test('a Temporal that refuses a call for another reason leaves the request undecided', async () => {

@@ -73,7 +73,7 @@ export function selectDeliveries(sql: Sql) {
 }
 
 /** The e-shop of a delivery, and its workflow's name. */
-interface DeliveryTarget extends Omit<ClaimedDelivery, 'receiverHost'> {
+export interface DeliveryTarget extends Omit<ClaimedDelivery, 'receiverHost'> {
   /** Temporal does not have its workflow yet: the database decides about it. */
   readonly queued: boolean;
 }
