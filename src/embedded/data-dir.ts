@@ -1,19 +1,9 @@
 /** `DATA_DIR`: the files of one instance on one machine, and the process that uses them. */
 import { randomBytes } from 'node:crypto';
-import {
-  access,
-  chmod,
-  constants,
-  link,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  writeFile,
-} from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { access, chmod, constants, link, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import * as v from 'valibot';
+import { makeFolder } from '../lib/make-folder.ts';
 import { UserError } from '../lib/user-error.ts';
 import { commandLine, isAlive } from './processes.ts';
 
@@ -61,8 +51,7 @@ export interface DataDir {
 export async function openDataDir(directory: string): Promise<DataDir> {
   const dataDir = dataDirAt(directory);
   try {
-    await mkdir(dirname(dataDir.path), { recursive: true });
-    await mkdir(dataDir.path, { recursive: true, mode: 0o700 });
+    await makeFolder(dataDir.path, 0o700);
     await access(dataDir.path, constants.W_OK);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

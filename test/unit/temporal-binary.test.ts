@@ -12,6 +12,7 @@ import { isAlive } from '../../src/embedded/processes.ts';
 import { findTemporal, type TemporalSearch } from '../../src/embedded/temporal-binary.ts';
 import { atLeast } from '../../src/embedded/temporal-cli/program.ts';
 import { type Release, releaseFor } from '../../src/embedded/temporal-cli/release.ts';
+import { UserError } from '../../src/lib/user-error.ts';
 import { until } from '../support/until.ts';
 
 /** Prints the same as the real one. */
@@ -155,6 +156,18 @@ describe('in the cache', () => {
     await pretend('cache/temporal-cli-1.9.1/temporal');
     expect(await search([])).toBe(kept());
     expect(said).toEqual([]);
+  });
+
+  // Root may write into every folder but of /proc.
+  it.runIf(process.platform === 'linux')('that cannot be made is named, with a way out', async () => {
+    const nowhere = findTemporal({
+      report: () => {},
+      cacheDirectory: '/proc/nope',
+      env: {},
+      release: release(),
+    });
+    await expect(nowhere).rejects.toThrow(/cannot be kept in \/proc\/nope \(ENOENT.*Set XDG_CACHE_HOME/);
+    await expect(nowhere).rejects.toBeInstanceOf(UserError);
   });
 
   it('a download that is no longer what it was is got again, and never run', async () => {

@@ -1,0 +1,19 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * Makes a folder, and those above it that are missing. Node's own way tries for ever where a file system answers ENOENT although the
+ * folder above is there, as /proc does, and says ENOENT of one that is read-only.
+ * @param mode of the folder itself
+ * @throws Error with a `code` if it cannot be made, or something else has its name
+ */
+export async function makeFolder(path: string, mode?: number): Promise<void> {
+  const found = await stat(path).catch(() => null);
+  if (found?.isDirectory() === true) return;
+  const above = dirname(path);
+  if (above !== path) await makeFolder(above);
+  await mkdir(path, { mode }).catch(async (error: unknown) => {
+    // Another process has just made it.
+    if (!(await stat(path).catch(() => null))?.isDirectory()) throw error;
+  });
+}
