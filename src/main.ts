@@ -11,6 +11,7 @@ import type { RunningWorker } from './app/worker-role.ts';
 import { type Config, loadConfig } from './config/config.ts';
 import { loadDataFiles } from './config/data-files.ts';
 import { POOL_SIZE } from './config/variables.ts';
+import { watchDisk } from './db/disk.ts';
 import { noteMailFolder } from './db/mail-folder.ts';
 import { migrate } from './db/migrate.ts';
 import { notifierOf } from './db/outbox/notify.ts';
@@ -72,9 +73,7 @@ async function main(): Promise<void> {
   const embedded = await startEmbedded(config, print, shutdown, () => requirePorts(HOST, ports), loadRoles);
   const [apiRole, workerRole] = await loadRoles();
   const { databaseUrl } = embedded;
-  const { pooled, applied } = await prepareDatabase(databaseUrl).catch((error: unknown) => {
-    throw databaseProblem(error);
-  });
+  const { pooled, applied } = await prepareDatabase(databaseUrl);
   const latest = applied.at(-1);
   if (latest !== undefined)
     print(`Database: ${counted(applied.length, 'migration')} applied, up to ${latest}`);
@@ -84,6 +83,15 @@ async function main(): Promise<void> {
   for (const pool of [sql, healthSql]) await shutdown.add(() => pool.end({ timeout: 5 }));
   const sessionSql = await sessionPool(sql, pooled, settings.DATABASE_DIRECT_URL);
   await shutdown.add(async () => sessionSql?.end({ timeout: 5 }));
+  const disk = watchDisk({
+    pools: sessionSql === null || sessionSql === sql ? [sql] : [sql, sessionSql],
+    sql: healthSql,
+    onChange(isFull) {
+      if (isFull) log.error("the database's disk is full: writes fail until there is room");
+      else log.info("the database's disk has room again");
+    },
+  });
+  await shutdown.add(() => disk.stop());
   // After weeks without a worker the current week may have no partitions; nothing is lost without them.
   await makeAhead(sql).catch((error: unknown) =>
     log.warn({ err: error }, 'partitions could not be made ahead'),
@@ -102,7 +110,7 @@ async function main(): Promise<void> {
   const sdkMetricsAddress = settings.ROLE === 'api' ? null : `127.0.0.1:${await freePort()}`;
   const sdkUrl = sdkMetricsAddress === null ? null : `http://${sdkMetricsAddress}/metrics`;
   if (sdkUrl !== null) own.addUrl(sdkUrl, 80);
-  const shared = { config, sql, healthSql, metrics, own, temporalState, log };
+  const shared = { config, sql, healthSql, isDiskFull: disk.isFull, metrics, own, temporalState, log };
   const metricsUrl = await startMetricsServer(
     { ...shared, databaseUrl, session, hasReachedTemporal, sdkUrl },
     shutdown,
@@ -186,7 +194,7 @@ async function sessionPool(sql: Pool, pooled: boolean, directUrl: string | undef
 async function fail(error: unknown): Promise<void> {
   // Interrupted while starting: later errors do not matter.
   if (shutdown.signal.aborted) return;
-  process.stderr.write(`${shownError(error)}\n`);
+  process.stderr.write(`${shownError(databaseProblem(error))}\n`);
   await stop();
   process.exit(1);
 }

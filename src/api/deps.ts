@@ -25,6 +25,8 @@ export interface ApiDeps {
   readonly sql: Pool;
   /** A connection of its own for `/readyz`: a busy pool does not mean an unreachable database. */
   readonly healthSql: Pool;
+  /** Whether statements fail because the database's disk is full; default: never. */
+  readonly isDiskFull?: () => boolean;
   readonly log: pino.Logger;
   readonly keys: Keys;
   /** For the body of `/readyz` only: the API serves whether Temporal is up or not. */

@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import postgres from 'postgres';
 import { Problem } from '../domain/problem.ts';
+import { databaseLack } from '../lib/database-away.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 
 /** Headers of every response: browsers must not guess its type, and nothing may cache it. */
@@ -40,7 +41,7 @@ interface Failure {
 }
 
 /**
- * The response to an error: that of a `Problem`, 503 for an unreachable database, 500 for all else. The last two name the
+ * The response to an error: that of a `Problem`, 503 for a database that cannot be reached or is full, 500 for all else. The last two name the
  * request, whose details are in the log.
  */
 export function failureOf(error: unknown, requestId: string): Failure {
@@ -48,7 +49,8 @@ export function failureOf(error: unknown, requestId: string): Failure {
     return { status: error.status, message: error.message, headers: error.headers, internal: false };
   }
   if (isTransient(error)) {
-    const message = `The service cannot reach its database. Try again shortly (request ${requestId}).`;
+    const what = databaseLack(error) ?? 'The service cannot reach its database';
+    const message = `${what}. Try again shortly (request ${requestId}).`;
     return { status: 503, message, headers: { 'retry-after': '2' }, internal: true };
   }
   const message = `An unexpected error occurred; it has been logged as request ${requestId}.`;

@@ -20,6 +20,7 @@ interface ApiOptions {
   readonly config: Config;
   readonly sql: Pool;
   readonly healthSql: Pool;
+  readonly isDiskFull: () => boolean;
   readonly keys: Keys;
   /** Never a destination of webhooks; the API's own port is added. */
   readonly own: OwnEndpoints;

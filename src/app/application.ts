@@ -17,7 +17,15 @@ import { configuredGuard } from './outgoing.ts';
 interface ApplicationParts
   extends Pick<
     ApiDeps,
-    'sql' | 'healthSql' | 'keys' | 'log' | 'temporalState' | 'requestAction' | 'onAnswer' | 'traces'
+    | 'sql'
+    | 'healthSql'
+    | 'isDiskFull'
+    | 'keys'
+    | 'log'
+    | 'temporalState'
+    | 'requestAction'
+    | 'onAnswer'
+    | 'traces'
   > {
   readonly config: Config;
   /** Never a destination of webhooks. */

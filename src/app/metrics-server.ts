@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { ApiEnv } from '../api/deps.ts';
 import { systemRoutes } from '../api/system.ts';
 import type { Config } from '../config/config.ts';
+import { databaseAnswers } from '../db/health.ts';
 import { createPool, type Pool, poolUse } from '../db/pool.ts';
 import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import { type HttpServer, listen, PortInUse } from '../http/http-server.ts';
@@ -23,6 +24,7 @@ interface MetricsServerOptions {
   /** The pool whose connections are counted. */
   readonly sql: Pool;
   readonly healthSql: Pool;
+  readonly isDiskFull: () => boolean;
   readonly metrics: Metrics;
   readonly own: OwnEndpoints;
   readonly temporalState: () => 'up' | 'down' | 'unknown';
@@ -46,7 +48,7 @@ const CONNECT_MS = 2_000;
  * @returns the address: `http://host:port`
  */
 export async function startMetricsServer(options: MetricsServerOptions, shutdown: Shutdown): Promise<string> {
-  const { config, databaseUrl, session, sql, healthSql, metrics, own, log } = options;
+  const { config, databaseUrl, session, sql, healthSql, isDiskFull, metrics, own, log } = options;
   const { temporalState, hasReachedTemporal, sdkUrl } = options;
   const { HOST, METRICS_PORT, ROLE } = config.settings;
   const readSql = createPool(databaseUrl, 1, {
@@ -59,7 +61,11 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
   watchProcess(metrics);
   metrics.info.set({ version, role: ROLE }, 1);
   const refresh = [
-    readDatabaseMetrics(metrics, readSql, healthSql),
+    readDatabaseMetrics(
+      metrics,
+      readSql,
+      async () => (await databaseAnswers(healthSql, sql)) && !isDiskFull(),
+    ),
     () => showConnections(metrics, sql),
     () => {
       const state = temporalState();
@@ -72,7 +78,7 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
     c.header('content-type', metrics.registry.contentType);
     return c.body(await metricsPage({ metrics, refresh, sdkUrl }));
   });
-  app.route('/', systemRoutes({ healthSql, temporalState, hasReachedTemporal, version }));
+  app.route('/', systemRoutes({ sql, healthSql, isDiskFull, temporalState, hasReachedTemporal, version }));
   const { url, close } = await listenSomewhere(app, HOST, METRICS_PORT);
   const stopped = started(log, 'metrics', { url });
   await shutdown.add(async () => {

@@ -2,6 +2,7 @@
 
 import type { Settings } from '../config/variables.ts';
 import { databaseTime } from '../db/clock.ts';
+import { hasRoom } from '../db/disk.ts';
 import { type ClockStep, lastClockStep } from '../db/future-times.ts';
 import { mailFolder } from '../db/mail-folder.ts';
 import { readDatabase, readMails, readOpen, readOutbox } from '../db/overview.ts';
@@ -85,8 +86,9 @@ function needsOfTemporal(temporal: TemporalStatus): string[] {
 
 function needsOfDatabase(database: DatabaseStatus): string[] {
   if (database.problem !== null) return [database.problem];
-  const { outbox, mails, partitions, clockStep } = database;
+  const { outbox, mails, partitions, clockStep, diskFull } = database;
   const needs: string[] = [];
+  if (diskFull) needs.push("The database's disk is full: writes fail until there is room.");
   if (isLate(outbox.oldestSeconds, OUTBOX_LATE_SECONDS) && !outbox.inFlight) {
     const waiting = counted(outbox.fresh + outbox.retry + outbox.undelivered, 'delivery', 'deliveries');
     needs.push(
@@ -158,6 +160,8 @@ export async function readStorage(sql: Pool) {
     partitions: await partitionStatus(sql),
     /** The folder of mails that are not sent; null if there is a mail server. */
     mailFolder: await mailFolder(sql),
+    /** Writes fail. */
+    diskFull: !(await hasRoom(sql)),
     /** Within the last hour; null if there was none. */
     clockStep: await recentClockStep(sql),
   };

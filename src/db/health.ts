@@ -1,15 +1,32 @@
+import postgres from 'postgres';
 import { atMost } from '../lib/at-most.ts';
 import type { Pool } from './pool.ts';
 
 /** Longer than a busy database takes, shorter than an orchestrator's own timeout. */
 const TIMEOUT_MS = 2_000;
+/** SQLSTATE `too_many_connections`. */
+const TOO_MANY_CONNECTIONS = '53300';
 
-/** True if the database says within two seconds that it takes writes. Never throws. */
-export async function databaseAnswers(sql: Pool): Promise<boolean> {
-  const answered = sql<{ writable: boolean }[]>`
-    select not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off' as writable`.then(
-    ([row]) => row?.writable === true,
-    () => false,
+async function takesWrites(sql: Pool): Promise<boolean> {
+  const [row] = await sql<{ writable: boolean }[]>`
+    select not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off' as writable`;
+  return row?.writable === true;
+}
+
+/**
+ * True if the database says within two seconds that it takes writes. Never throws.
+ * @param sql a pool for nothing else, which is free even when work is not
+ * @param working asked instead if the server gives that one no connection: others may have them all but those of this one
+ */
+export async function databaseAnswers(sql: Pool, working: Pool = sql): Promise<boolean> {
+  const answered = takesWrites(sql).catch((error: unknown) => {
+    const crowded = error instanceof postgres.PostgresError && error.code === TOO_MANY_CONNECTIONS;
+    return crowded && working !== sql ? takesWrites(working) : false;
+  });
+  return (
+    (await atMost(
+      TIMEOUT_MS,
+      answered.catch(() => false),
+    )) === true
   );
-  return (await atMost(TIMEOUT_MS, answered)) === true;
 }

@@ -121,6 +121,12 @@ export function poolUse(sql: Pool): { readonly most: number; readonly open: numb
   return { most: sql.options.max, open: 0, busy: 0, ...groups.get(sql)?.use() };
 }
 
+/** Calls `hear` with the SQLSTATE of each error of the server to a pool of {@link createPool}, instead of whoever heard before. */
+export function onServerError(sql: Pool, hear: (code: string) => void): void {
+  const group = groups.get(sql);
+  if (group !== undefined) group.onError = hear;
+}
+
 /** The server processes that a pool's connections were given, as named by the server or by a pooler in front of it. */
 export function backendPids(sql: Pool): readonly number[] {
   return groups.get(sql)?.backendPids ?? [];

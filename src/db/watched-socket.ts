@@ -44,6 +44,8 @@ const READ_ONLY_TRANSACTION = '25006';
 /** The connections of a pool: a failure noticed by one also closes idle others. */
 export class SocketGroup {
   readonly #members = new Map<Socket, Member>();
+  /** Called with the SQLSTATE of each failed statement or start of a session. */
+  onError: (code: string) => void = () => {};
 
   /** Includes a connection until it is closed. */
   add(socket: Socket, member: Member): void {
@@ -167,6 +169,7 @@ function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): vo
       news.kind === 'parameter' && READ_ONLY_PARAMETERS.includes(news.name) && news.value === 'on';
     if (readOnly)
       socket.destroy(new DatabaseReadOnly('The database takes no writes: it is a standby, or read-only.'));
+    if (news.kind === 'error') group.onError(news.code);
     if (news.kind === 'error' && news.code === READ_ONLY_TRANSACTION) refused = true;
     // Once the library has received the error and left its transaction. The other connections lead to the same server.
     if (news.kind === 'ready' && !news.inTransaction && refused) {

@@ -16,13 +16,28 @@ const AWAY = [
 /** Prefixes of SQLSTATEs: login refused, no such database, no connections accepted now, starting or stopping. */
 const REFUSED = ['28', '3D', '55000', '57P'];
 
+export const DISK_FULL = "The database's disk is full";
+/** By SQLSTATE: what the server lacks. Unlike a refusal, another statement may succeed. */
+const LACKS: Readonly<Record<string, string>> = {
+  '53100': DISK_FULL,
+  '53200': 'The database has too little memory',
+  '53300': 'The database accepts no more connections',
+};
+
+/** What the server lacks, without a full stop; null if the error says something else. */
+export function databaseLack(error: unknown): string | null {
+  return error instanceof postgres.PostgresError ? (LACKS[error.code] ?? null) : null;
+}
+
 /** The sentence, if the error says that the database at `DATABASE_URL` cannot be used; any other error is returned as it is. */
 export function databaseProblem(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof code === 'string' && AWAY.includes(code))
     return new UserError('The database at DATABASE_URL cannot be reached.');
-  if (error instanceof postgres.PostgresError && REFUSED.some((begin) => error.code.startsWith(begin))) {
+  if (!(error instanceof postgres.PostgresError)) return error;
+  const lack = databaseLack(error);
+  if (lack !== null) return new UserError(`${lack}: ${error.message}.`);
+  if (REFUSED.some((begin) => error.code.startsWith(begin)))
     return new UserError(`The database at DATABASE_URL refuses the connection: ${error.message}.`);
-  }
   return error;
 }

@@ -19,6 +19,8 @@ export class UserError extends Error {
 /** How an error that ends a program is shown: the sentence of a {@link UserError}, the stack of any other. */
 export function shownError(error: unknown): string {
   if (error instanceof UserError) return error.message;
+  if (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))
+    return `The disk is full: ${error.message}.`;
   return error instanceof Error ? (error.stack ?? String(error)) : String(error);
 }
 

@@ -2,7 +2,6 @@
  * Metrics from the database, read on request and seldom enough to cost nothing. A database that is away does not delay the
  * response.
  */
-import { databaseAnswers } from '../db/health.ts';
 import { mailFolder } from '../db/mail-folder.ts';
 import { countIncidents, readMails, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
@@ -20,13 +19,13 @@ const STALE_MS = 60_000;
 /**
  * Reads them into the metrics.
  * @param sql its own connection, whose statements have a short deadline
- * @param healthSql another one, used for nothing else
+ * @param isUp whether the database can be used, as for readiness
  * @returns a function that updates them
  */
 export function readDatabaseMetrics(
   metrics: Metrics,
   sql: Pool,
-  healthSql: Pool,
+  isUp: () => Promise<boolean>,
   { cachedMs = CACHED_MS, readTimeoutMs = READ_TIMEOUT_MS, staleMs = STALE_MS } = {},
 ): () => Promise<void> {
   const gauges = gaugesOf(metrics);
@@ -52,7 +51,7 @@ export function readDatabaseMetrics(
 
   /** Away means the same as for readiness; a late statement does not count. */
   async function look(): Promise<void> {
-    const [up] = await Promise.all([databaseAnswers(healthSql), read()]);
+    const [up] = await Promise.all([isUp(), read()]);
     metrics.databaseUp.set(up ? 1 : 0);
     if (!up) readAt = Number.NEGATIVE_INFINITY;
   }

@@ -1,6 +1,7 @@
 /** The metrics that come from the database. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
+import { databaseAnswers } from '../../src/db/health.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { readDatabaseMetrics } from '../../src/metrics/database-metrics.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
@@ -38,7 +39,7 @@ const eager = { cachedMs: 0, readTimeoutMs: 30_000 };
 /** Reads the metrics repeatedly, by default without a cache. */
 function reader(timing: Parameters<typeof readDatabaseMetrics>[3] = eager, sql = readSql) {
   const metrics = createMetrics();
-  const refresh = readDatabaseMetrics(metrics, sql, healthSql, timing);
+  const refresh = readDatabaseMetrics(metrics, sql, () => databaseAnswers(healthSql), timing);
   return async () => {
     await refresh();
     const samples = samplesOf(await metrics.registry.metrics());

@@ -37,6 +37,7 @@ const database: Working = {
   recoveries: [],
   partitions: { since: null, until: new Date('2026-12-28'), daysAhead: 35, astray: 0 },
   mailFolder: null,
+  diskFull: false,
   clockStep: null,
 };
 const temporal: TemporalStatus = {

@@ -49,7 +49,7 @@ const shared: Readonly<Record<number, string>> = {
   415: '`Content-Type` is not JSON.',
   429: 'the e-shop has exceeded its budget; `Retry-After` says when to try again.',
   500: 'a failure of the service; quote `X-Request-Id` to the operator.',
-  503: 'the service cannot reach its database; try again shortly.',
+  503: 'the service cannot reach its database, or its disk is full; try again shortly.',
 };
 
 const requestIdHeader = {

@@ -1,0 +1,68 @@
+/**
+ * Whether the disk of the database is full. A statement that fails says so; others may still find room in files that are there, so that
+ * only a new file tells that it is over.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import { onServerError, type Pool } from './pool.ts';
+
+/** SQLSTATE `disk_full`. */
+const DISK_FULL = '53100';
+/** The time between two tries whether there is room again, in milliseconds. Less: more writes to a full disk. More: unready for longer. */
+const LOOK_MS = 2_000;
+
+/** Whether Postgres can write a new file of a megabyte; true too if that cannot be tried. */
+export async function hasRoom(sql: Pool): Promise<boolean> {
+  try {
+    await sql`create temporary table waybill_room on commit drop as select n from generate_series(1, 30000) n`;
+    return true;
+  } catch (error) {
+    return !isDiskFull(error);
+  }
+}
+
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && error.code === DISK_FULL;
+}
+
+interface DiskWatchOptions {
+  /** Those whose failed statements are noticed. */
+  readonly pools: readonly Pool[];
+  /** Its own connection. */
+  readonly sql: Pool;
+  /** Called when the disk is found full, and when there is room again. */
+  readonly onChange: (isFull: boolean) => void;
+  readonly intervalMs?: number;
+}
+
+export interface DiskWatch {
+  isFull(): boolean;
+  /** Waits for a try under way. */
+  stop(): Promise<void>;
+}
+
+/** Notices a full disk by statements that fail anyway, and asks nothing while none do. */
+export function watchDisk({ pools, sql, onChange, intervalMs = LOOK_MS }: DiskWatchOptions): DiskWatch {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let looking: Promise<void> | null = null;
+
+  async function untilRoom(): Promise<void> {
+    onChange(true);
+    do await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => {});
+    while (!signal.aborted && !(await hasRoom(sql)));
+    looking = null;
+    if (!signal.aborted) onChange(false);
+  }
+  for (const pool of pools)
+    onServerError(pool, (code) => {
+      if (code === DISK_FULL && !signal.aborted) looking ??= untilRoom();
+    });
+  return {
+    isFull: () => looking !== null,
+    async stop() {
+      stopping.abort();
+      await looking;
+    },
+  };
+}
