@@ -169,8 +169,8 @@ function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): vo
       news.kind === 'parameter' && READ_ONLY_PARAMETERS.includes(news.name) && news.value === 'on';
     if (readOnly)
       socket.destroy(new DatabaseReadOnly('The database takes no writes: it is a standby, or read-only.'));
-    if (news.kind === 'error') group.onError(news.code);
     if (news.kind === 'error' && news.code === READ_ONLY_TRANSACTION) refused = true;
+    if (news.kind === 'error') group.onError(news.code);
     // Once the library has received the error and left its transaction. The other connections lead to the same server.
     if (news.kind === 'ready' && !news.inTransaction && refused) {
       setImmediate(() => {
