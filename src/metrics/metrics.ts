@@ -105,7 +105,10 @@ export function createMetrics() {
       'result',
     ),
 
-    databaseUp: gauge('waybill_database_up', '1 if the database answered when it was last asked and its disk is not full, else 0.'),
+    databaseUp: gauge(
+      'waybill_database_up',
+      '1 if the database answered when it was last asked and its disk is not full, else 0.',
+    ),
     databaseReadAge: gauge(
       'waybill_database_read_age_seconds',
       'How long ago the outbox, open deliveries and unsent mails were read.',

@@ -8,6 +8,7 @@ import { type DeliveryActivities, webhookChangedSignal } from '../../workflows/d
 import { recoveryChangedSignal } from '../../workflows/recovery-types.ts';
 import { releaseChangedSignal } from '../../workflows/release-types.ts';
 import { READ_DEADLINE_MS } from '../temporal/deadlines.ts';
+import { pauseIn } from '../temporal/paused.ts';
 import type { WorkflowFound } from './verdict.ts';
 
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
@@ -90,12 +91,15 @@ export function createExecutions(client: Client, taskQueue: string) {
             return { as: 'canceled', by: '', words: '' };
           case 'TERMINATED':
             return await termination(workflowId, runId);
-          default:
+          default: {
+            const pause = pauseIn(workflowId, raw);
+            if (pause !== null) return { as: 'running', asleep: false, failing: false, pause };
             return {
               as: 'running',
               asleep: status.name === 'RUNNING' && isAsleep(raw),
               failing: (raw.pendingWorkflowTask?.attempt ?? 0) >= FAILING_ATTEMPTS,
             };
+          }
         }
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return { as: 'missing' };

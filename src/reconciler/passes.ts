@@ -36,7 +36,12 @@ export function createPasses(options: PassesOptions) {
   const { executions, log, onRepair, dryRun = false, signal } = options;
   const records = createRecords(options);
   const check = pThrottle({ limit: CHECKS_PER_SECOND, interval: 1_000 })((record: TrackedRecord) =>
-    repair(executions, record, dryRun),
+    repair(executions, record, dryRun, ({ by, since }) =>
+      log.warn(
+        { ...record.name, by, since },
+        'nothing happens: an operator has paused the workflow in Temporal',
+      ),
+    ),
   );
   /** Woken workflows: the next pass over late records checks whether that had an effect. */
   const woken: string[] = [];

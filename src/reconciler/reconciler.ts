@@ -2,7 +2,7 @@
  * The reconciler of a worker: Postgres knows what is open, Temporal what runs, and mismatches are repaired. Everything is checked at
  * the start and whenever Temporal may have lost something; in between, late records and workflows that operators ended.
  *
- * Module reconciler, which imports attempt, db, lib, temporal, workflows. Begin: this file, then `passes.ts`,
+ * Module reconciler, which imports attempt, db, domain, lib, temporal, workflows. Begin: this file, then `passes.ts`,
  * and `verdict.ts` for the decisions.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -2,6 +2,7 @@
  * Repairs one record: asks Temporal, then the database again, then acts. Any worker may repeat a step: a workflow id runs once, and a
  * delivery is closed once.
  */
+import type { TemporalPause } from '../domain/operator-pause.ts';
 import type { Former } from '../temporal/workflow-calls.ts';
 import type { Executions } from './executions.ts';
 import type { TrackedRecord } from './records.ts';
@@ -17,13 +18,18 @@ export interface Repair extends Verdict {
   readonly words?: string;
 }
 
-/** @returns null if all is well, or another worker was first */
+/**
+ * @param onPaused called for a late record whose workflow an operator has paused: it is left alone
+ * @returns null if all is well, or another worker was first
+ */
 export async function repair(
   executions: Executions,
   record: TrackedRecord,
   dryRun: boolean,
+  onPaused: (pause: TemporalPause) => void,
 ): Promise<Repair | null> {
   const found = await executions.find(record.workflowId);
+  if (found.as === 'running' && found.pause !== undefined && record.next === 'late') onPaused(found.pause);
   const verdict = await escalated(executions, record, verdictOn(record.kind, found, record.next));
   if (verdict === null || !(await record.isStillTracked())) return null;
   const { kind, name } = record;

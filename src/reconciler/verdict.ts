@@ -1,12 +1,19 @@
 /** The verdict on a workflow, from Temporal's description of it and the record's next step. Pure. */
 
+import type { TemporalPause } from '../domain/operator-pause.ts';
+
 /** The kinds of record that should have a running workflow; `mail`: of a deactivation. */
 export type TrackedKind = 'delivery' | 'mail' | 'release' | 'recovery';
 
 /** A record's workflow as Temporal describes it. */
 export type WorkflowFound =
-  /** `asleep`: it waits for a future time or for a signal. `failing`: its steps keep failing. */
-  | { readonly as: 'running'; readonly asleep: boolean; readonly failing: boolean }
+  /** `asleep`: it waits for a future time or for a signal. `failing`: its steps keep failing. `pause`: an operator has paused it. */
+  | {
+      readonly as: 'running';
+      readonly asleep: boolean;
+      readonly failing: boolean;
+      readonly pause?: TemporalPause;
+    }
   | { readonly as: 'missing' }
   /** Not by an operator: completed, failed, timed out, or ended by the server at one of its limits. */
   | { readonly as: 'ended' }

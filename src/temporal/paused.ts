@@ -1,5 +1,5 @@
 /** Workflows that an operator has paused in Temporal (server 1.30 and later): they do nothing until they are unpaused there. */
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
 import { eshopIdKey } from '../../workflows/search-attributes.ts';
 import type { TemporalPause } from '../domain/operator-pause.ts';
@@ -18,7 +18,15 @@ export async function pauseOf(client: Client, workflowId: string): Promise<Tempo
   const { raw } = await client.withDeadline(Date.now() + READ_DEADLINE_MS, () =>
     client.workflow.getHandle(workflowId).describe(),
   );
-  const pause = raw.workflowExtendedInfo?.pauseInfo;
+  return pauseIn(workflowId, raw);
+}
+
+/** The same from a description of the workflow. */
+export function pauseIn(
+  workflowId: string,
+  { workflowExtendedInfo }: WorkflowExecutionDescription['raw'],
+): TemporalPause | null {
+  const pause = workflowExtendedInfo?.pauseInfo;
   if (pause === null || pause === undefined) return null;
   const by = [pause.identity, pause.reason].filter(Boolean).join(': ');
   return { workflowId, by, since: new Date(Number(pause.pausedTime?.seconds ?? 0) * 1_000) };

@@ -24,6 +24,7 @@ import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { exhaustDelivery } from '../support/deliveries.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { insertPreOrder, loseWorkflow, runsOf } from '../support/lost-workflows.ts';
+import { PAUSED_BY, pauseWorkflow } from '../support/pause.ts';
 import { createReceiver } from '../support/receiver.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -182,6 +183,27 @@ test('a workflow that was signalled a change a moment ago is not unresponsive: i
   await stack.workflow(id).signal(webhookChangedSignal);
   const executions = createExecutions(stack.client, stack.taskQueue);
   expect(await executions.isUnresponsive(stack.workflowId(id))).toBe(false);
+});
+
+test('a late delivery whose workflow an operator has paused is left alone, and the log says who paused it', async () => {
+  const stack = await start('paused');
+  const [id = ''] = await lostDeliveries(stack, 1);
+  await passesOf(stack).everything('test');
+  await pauseWorkflow(stack.client, stack.workflowId(id));
+  await stack.sql`update deliveries set dispatched_at = now() - interval '1 minute', check_at = null`;
+  const lines: string[] = [];
+  const log = pino({}, { write: (line: string) => void lines.push(line) });
+
+  expect(await passesOf(stack, { log }).late()).toEqual({ looked: 1, repairs: [] });
+
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    {
+      deliveryId: id,
+      by: `${PAUSED_BY.identity}: ${PAUSED_BY.reason}`,
+      since: expect.stringMatching(/^20.*Z$/),
+      msg: expect.stringContaining('an operator has paused the workflow in Temporal'),
+    },
+  ]);
 });
 
 test('what a relay has only claimed is left to it', async () => {
