@@ -26,6 +26,7 @@ import { databaseProblem } from './lib/database-away.ts';
 import { createShutdown, INTERRUPTED, onInterruption, onNpmGone } from './lib/shutdown.ts';
 import { shownError } from './lib/user-error.ts';
 import { createLog } from './log/log.ts';
+import { openOutput } from './log/output.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { makeAhead } from './retention/retain.ts';
@@ -35,8 +36,12 @@ import { createUiLinks } from './temporal/ui-links.ts';
 import { startTraces, tracesAreOn } from './traces/start-traces.ts';
 import { untraced } from './traces/traces.ts';
 
+// Their reader may be slow, or gone: no reason to wait, or to leave servers running.
+const stdout = openOutput(process.stdout);
+const stderr = openOutput(process.stderr);
+
 function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  stdout.write(`${text}\n`);
 }
 
 /** The time to stop until the configuration is known, in milliseconds. */
@@ -58,6 +63,7 @@ async function main(): Promise<void> {
     terminal: process.stderr.isTTY,
     colors: process.stderr.isTTY && process.stderr.hasColors(),
     traced: tracesAreOn(settings),
+    to: stderr,
   });
   const unchecked = uncheckedTls(process.env);
   if (unchecked !== null) print(unchecked);
@@ -112,7 +118,7 @@ async function main(): Promise<void> {
   if (sdkUrl !== null) own.addUrl(sdkUrl, 80);
   const shared = { config, sql, healthSql, isDiskFull: disk.isFull, metrics, own, temporalState, log };
   const metricsUrl = await startMetricsServer(
-    { ...shared, databaseUrl, session, hasReachedTemporal, sdkUrl },
+    { ...shared, databaseUrl, session, hasReachedTemporal, sdkUrl, logLinesLost: stderr.lost },
     shutdown,
   );
   if (workerRole !== null) {
@@ -194,7 +200,7 @@ async function sessionPool(sql: Pool, pooled: boolean, directUrl: string | undef
 async function fail(error: unknown): Promise<void> {
   // Interrupted while starting: later errors do not matter.
   if (shutdown.signal.aborted) return;
-  process.stderr.write(`${shownError(databaseProblem(error))}\n`);
+  stderr.write(`${shownError(databaseProblem(error))}\n`);
   await stop();
   process.exit(1);
 }
@@ -213,8 +219,6 @@ onInterruption((times) => {
   if (times === 2) shutdown.hurry();
   if (times === 3) process.exit(INTERRUPTED);
 });
-// The terminal, or the reader of our output, may be gone: no reason to leave servers running.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 process.on('uncaughtException', (error) => void fail(error));
 
 main().catch(fail);

@@ -32,6 +32,8 @@ interface MetricsServerOptions {
   readonly hasReachedTemporal: () => boolean;
   /** Where Temporal's SDK shows its own metrics; null if it does not run. */
   readonly sdkUrl: string | null;
+  /** How many lines of the log were dropped so far. */
+  readonly logLinesLost: () => number;
   readonly log: Logger;
 }
 
@@ -49,7 +51,7 @@ const CONNECT_MS = 2_000;
  */
 export async function startMetricsServer(options: MetricsServerOptions, shutdown: Shutdown): Promise<string> {
   const { config, databaseUrl, session, sql, healthSql, isDiskFull, metrics, own, log } = options;
-  const { temporalState, hasReachedTemporal, sdkUrl } = options;
+  const { temporalState, hasReachedTemporal, sdkUrl, logLinesLost } = options;
   const { HOST, METRICS_PORT, ROLE } = config.settings;
   const readSql = createPool(databaseUrl, 1, {
     session,
@@ -67,6 +69,10 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
       async () => (await databaseAnswers(healthSql, sql)) && !isDiskFull(),
     ),
     () => showConnections(metrics, sql),
+    () => {
+      metrics.logLinesLost.reset();
+      metrics.logLinesLost.inc(logLinesLost());
+    },
     () => {
       const state = temporalState();
       if (state !== 'unknown') metrics.temporalUp.set(state === 'up' ? 1 : 0);

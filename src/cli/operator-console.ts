@@ -14,6 +14,7 @@ import { listen } from '../http/http-server.ts';
 import { pause } from '../lib/settled.ts';
 import { UserError } from '../lib/user-error.ts';
 import { createLog } from '../log/log.ts';
+import { openOutput } from '../log/output.ts';
 import { createActionRequester } from '../temporal/action-requester.ts';
 import { createUiLinks } from '../temporal/ui-links.ts';
 import { control } from './control-recovery.ts';
@@ -115,6 +116,7 @@ export async function serveOperatorConsole(
         role: 'operator',
         terminal: process.stderr.isTTY,
         colors: false,
+        to: openOutput(process.stderr),
       });
       const sender = configuredSender(config, own);
       const requester = address === undefined ? null : createActionRequester(config, sql, address);

@@ -3,10 +3,11 @@
  *
  * Module log, which imports attempt, traces, workflows. Begin: `delivery-log.ts` says what is logged of deliveries.
  */
-import pino, { type DestinationStream, type Logger } from 'pino';
+import pino, { type Logger } from 'pino';
 import { currentTrace } from '../traces/context.ts';
 import { loggedError } from './logged-error.ts';
 import { loggedWorkflowId } from './logged-workflow-id.ts';
+import type { Output } from './output.ts';
 
 interface LogOptions {
   readonly level: string;
@@ -17,8 +18,8 @@ interface LogOptions {
   readonly colors: boolean;
   /** Whether JSON lines name their trace. */
   readonly traced?: boolean;
-  /** Where the lines go; left out: stderr. */
-  readonly to?: NodeJS.WritableStream & DestinationStream;
+  /** Where the lines go. */
+  readonly to: Output;
 }
 
 /** A line for people: the event, then everything else known of it. */
@@ -34,19 +35,22 @@ export async function createLog(options: LogOptions): Promise<Logger> {
     serializers: { err: loggedError, workflowId: loggedWorkflowId },
     ...(traced && !terminal ? { mixin: traceOfLine } : {}),
   };
-  if (!terminal) return pino(written, to ?? pino.destination({ fd: 2, sync: false }));
-  // Loaded only for a terminal.
-  const { default: pretty } = await import('pino-pretty');
-  const lines = pretty({
+  const log = pino(written, terminal ? await linesForPeople(to, colors) : to);
+  to.onResumed((count) => log.warn({ count }, 'log lines were lost: they could not be written'));
+  return log;
+}
+
+/** Loaded only for a terminal. */
+async function linesForPeople(to: Output, colors: boolean) {
+  const { prettyFactory } = await import('pino-pretty');
+  const shown = prettyFactory({
     messageFormat: MESSAGE,
     ignore: SAID,
     translateTime: 'SYS:HH:MM:ss',
     singleLine: true,
     colorize: colors,
-    destination: to ?? 2,
-    sync: true,
   });
-  return pino(written, lines);
+  return { write: (line: string) => to.write(shown(line)) };
 }
 
 /** The field names that OpenTelemetry uses in logs not its own. */

@@ -198,6 +198,10 @@ export function createMetrics() {
       '1 if the last request to Temporal succeeded, else 0. Absent in the role `api`.',
     ),
 
+    logLinesLost: counter(
+      'waybill_log_lines_lost_total',
+      'Lines of the log that were dropped: the disk is full, or their reader too slow.',
+    ),
     requests: histogram(
       'waybill_request_duration_seconds',
       'Requests to the API, from their head to the head of the response.',

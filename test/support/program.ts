@@ -10,7 +10,11 @@ export const fromSources = ['--import', 'tsx', fileURLToPath(new URL('../../src/
 export interface Program {
   /** `http://127.0.0.1:<port>`; empty for ROLE=worker. */
   readonly url: string;
+  /** Its page of metrics. */
+  readonly metricsUrl: string;
   readonly pid: number;
+  /** Its exit code, once it has ended; null if a signal ended it. */
+  readonly ended: Promise<number | null>;
   /** Everything it has written so far. */
   output(): string;
   /** Kills it as a power cut would, and waits until it is gone. */
@@ -55,7 +59,9 @@ export async function startProgram(
   await ready(child, () => output, timeoutMs);
   return {
     url: /API\s+(http:\S+)\/v21/.exec(output)?.[1] ?? '',
+    metricsUrl: /Metrics\s+(http:\S+)/.exec(output)?.[1] ?? '',
     pid: child.pid ?? 0,
+    ended: exited.then(() => child.exitCode),
     output: () => output,
     async kill() {
       child.kill('SIGKILL');

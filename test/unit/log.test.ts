@@ -1,20 +1,21 @@
 /** Lines of the log: readable by machines and people, and not too many. */
-import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { WatchedAttempt } from '../../src/attempt/watch.ts';
 import { onceAMinute } from '../../src/lib/once-a-minute.ts';
 import { logDeliveries } from '../../src/log/delivery-log.ts';
 import { createLog, started } from '../../src/log/log.ts';
 import { loggedError } from '../../src/log/logged-error.ts';
+import type { Output } from '../../src/log/output.ts';
 
 function collector() {
   let text = '';
-  const to = new Writable({
-    write(chunk, _encoding, done) {
-      text += chunk;
-      done();
+  const to: Output = {
+    write(line) {
+      text += line;
     },
-  });
+    lost: () => 0,
+    onResumed() {},
+  };
   return { to, lines: () => text.split('\n').filter((line) => line !== '') };
 }
 

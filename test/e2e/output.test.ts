@@ -1,0 +1,92 @@
+/** The process ends as asked for, whatever becomes of what it writes. */
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { builtMain } from '../support/built.ts';
+import { createInstallation, type Installation } from '../support/installation.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { until } from '../support/until.ts';
+
+let installation: Installation;
+let directory: string;
+const programs: Program[] = [];
+
+beforeAll(async () => {
+  installation = await createInstallation();
+  directory = await mkdtemp(join(tmpdir(), 'waybill-output-'));
+});
+afterAll(async () => {
+  for (const program of programs) await program.kill().catch(() => {});
+  await installation.remove();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Ends with the error that it is told to throw. */
+const CRASHES = "data:text/javascript,process.on('SIGUSR2',()=>{throw new Error('planted')})";
+/** With nothing in progress it takes a second or two; a supervisor that waits for so long kills it. */
+const STOP_MS = 25_000;
+/** Gives the program a terminal for its errors that nobody reads, as if paused. */
+const PAUSED_TERMINAL = `import os, pty, sys
+master, terminal = pty.openpty()
+os.set_inheritable(master, True)
+os.dup2(terminal, 2)
+os.execvp(sys.argv[1], sys.argv[1:])`;
+
+/** @param within the command that executes it with another stderr */
+async function start(within: readonly string[]): Promise<Program> {
+  const program = await startProgram(
+    { ...installation.env, ROLE: 'all', LOG_LEVEL: 'trace' },
+    undefined,
+    ['--import', CRASHES, builtMain],
+    within,
+  );
+  programs.push(program);
+  return program;
+}
+
+const redirected = (to: string) => ['sh', '-c', `exec "$@" 2>${to}`, 'sh'];
+
+/** @returns its exit code; null if it had to be killed after the time that a stop may take */
+async function endedBy(signal: NodeJS.Signals, program: Program): Promise<number | null> {
+  const killed = setTimeout(() => void program.kill(), STOP_MS);
+  process.kill(program.pid, signal);
+  const code = await program.ended;
+  clearTimeout(killed);
+  return code;
+}
+
+test.each([
+  ['SIGTERM', 0],
+  ['SIGINT', 0],
+  ['SIGUSR2', 1],
+] as const)('a log on a full disk: %s ends it with %i', async (signal, code) => {
+  expect(await endedBy(signal, await start(redirected('/dev/full')))).toBe(code);
+});
+
+/** Until so much of its log was written that some was lost. */
+async function losesLines(program: Program): Promise<void> {
+  await until('lines to be lost', async () => {
+    await Promise.all(Array.from({ length: 200 }, () => fetch(`${program.url}/healthz`)));
+    const page = await (await fetch(program.metricsUrl)).text();
+    return Number(/^waybill_log_lines_lost_total (\d+)/m.exec(page)?.[1]) > 0;
+  });
+}
+
+test('a log whose reader has stopped: it serves, counts the lines lost, and ends', async () => {
+  const path = join(directory, 'pipe');
+  execFileSync('mkfifo', [path]);
+  const neverRead = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  const program = await start(redirected(path));
+  await losesLines(program);
+  expect(await endedBy('SIGTERM', program)).toBe(0);
+  closeSync(neverRead);
+});
+
+test('a paused terminal: it serves, counts the lines lost, and ends', async () => {
+  const program = await start(['python3', '-c', PAUSED_TERMINAL]);
+  await losesLines(program);
+  expect(await endedBy('SIGTERM', program)).toBe(0);
+});

@@ -1,0 +1,70 @@
+/** What the process writes: nothing is waited for, and what cannot be written is dropped beyond a bound, and counted. */
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createOutput } from '../../src/log/output.ts';
+import { until } from '../support/until.ts';
+
+const LINE = `${'x'.repeat(1_023)}\n`;
+/** More than any pipe and the buffer hold together. */
+const LINES = 4_096;
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'waybill-output-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+test('lines for a full disk are dropped beyond the bound, and counted', async () => {
+  const fd = openSync('/dev/full', 'w');
+  const output = createOutput(fd);
+  for (let index = 0; index < LINES; index += 1) output.write(LINE);
+  expect(output.lost()).toBe(LINES - 1_024);
+  closeSync(fd);
+});
+
+test('a reader that stopped gets the oldest lines in order once it reads again, and is told how many are missing', async () => {
+  const path = join(directory, 'pipe');
+  execFileSync('mkfifo', [path]);
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  const output = createOutput(writer);
+  let told = 0;
+  output.onResumed((lost) => {
+    told += lost;
+  });
+  let read = '';
+  const buffer = Buffer.alloc(65_536);
+  const readAll = () => {
+    try {
+      for (let n = 1; n > 0; read += buffer.toString('utf8', 0, n)) n = readSync(reader, buffer);
+    } catch (error) {
+      if (!String(error).includes('EAGAIN')) throw error;
+    }
+  };
+
+  for (let index = 0; index < LINES; index += 1) output.write(`${index} ${LINE}`);
+  expect(output.lost()).toBeGreaterThan(LINES / 2);
+  await until('the rest', async () => {
+    readAll();
+    return told > 0;
+  });
+  expect(told).toBe(output.lost());
+  readAll();
+  const numbers = read
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => Number(line.split(' ')[0]));
+  expect(numbers).toEqual(Array.from({ length: LINES - told }, (_, index) => index));
+
+  output.write('later\n');
+  await until('a later line', async () => {
+    readAll();
+    return read.endsWith('later\n');
+  });
+  expect(output.lost()).toBe(told);
+  closeSync(reader);
+  closeSync(writer);
+});
