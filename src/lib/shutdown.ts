@@ -37,6 +37,7 @@ export function createShutdown(onProblem: (text: string) => void = () => {}): Sh
   const asked = new AbortController();
   const timeIsUp = new AbortController();
   let stopping: Promise<boolean> | undefined;
+  let hurried = false;
 
   async function stopAll(graceMs?: number): Promise<boolean> {
     const timer = graceMs === undefined ? undefined : setTimeout(() => timeIsUp.abort(), graceMs);
@@ -51,7 +52,7 @@ export function createShutdown(onProblem: (text: string) => void = () => {}): Sh
     }
     clearTimeout(timer);
     if (!clean) {
-      const within = graceMs === undefined ? '' : ` within ${graceMs / 1000} s`;
+      const within = graceMs === undefined || hurried ? '' : ` within ${graceMs / 1000} s`;
       onProblem(`Not everything stopped${within}; what was still in progress was abandoned.`);
     }
     return clean;
@@ -75,7 +76,10 @@ export function createShutdown(onProblem: (text: string) => void = () => {}): Sh
       stopping ??= stopAll(graceMs);
       return stopping;
     },
-    hurry: () => timeIsUp.abort(),
+    hurry() {
+      hurried = true;
+      timeIsUp.abort();
+    },
     signal: asked.signal,
   };
   return shutdown;

@@ -106,7 +106,7 @@ test('what could not be started need not be stopped', async () => {
 });
 
 test('in a hurry: what hangs is left at once, and a server that we started is still stopped', async () => {
-  const { shutdown, told, part } = parts();
+  const { shutdown, told, said, part } = parts();
   await shutdown.add(part('postgres'), true);
   await shutdown.add(part('worker', never));
   const stopped = shutdown.stop(60_000);
@@ -114,6 +114,7 @@ test('in a hurry: what hangs is left at once, and a server that we started is st
 
   expect(await stopped).toBe(false);
   expect(told).toEqual(['worker', 'postgres']);
+  expect(said).toEqual(['Not everything stopped; what was still in progress was abandoned.']);
 });
 
 test('without a time everything is waited for', async () => {
