@@ -7,7 +7,7 @@ import { refuse } from './refuse.js';
 /** The file that each patch adds to its package. */
 const MARK = 'patched-for-waybill';
 /** Its content. */
-const PATCHES = { postgres: 'bdb74746a4f4', undici: '69b212c6c50f' };
+const PATCHES = { postgres: 'a0f9dc8f3d02', undici: '69b212c6c50f' };
 
 /** The folder of an installed package; undefined if it is not installed. */
 function folderOf(name) {

@@ -1,4 +1,4 @@
-/** The links between Waybill and its servers: cut, silent, or cut in the middle of a response. */
+/** The links between Waybill and its servers: cut, accepted and closed, silent, or cut in the middle of a response. */
 import type { TcpProxy } from '../../test/support/tcp-proxy.ts';
 import type { Fault } from '../fault.ts';
 import type { Stack } from '../stack/stack.ts';
@@ -53,6 +53,7 @@ function faultsOf(link: LinkName): Fault[] {
     }) satisfies Fault;
   return [
     fault('cut', [0, 4_000], (proxy) => proxy.refuse()),
+    fault('accepted and closed', [0, 6_000], (proxy) => proxy.hangUp()),
     fault('silent', [1_000, 6_000], (proxy) => proxy.silence()),
     fault('cut within an answer', [500, 1_000], (proxy, bytes) => proxy.cutInAnswer(bytes)),
     fault('silent within an answer', [500, 1_000], (proxy, bytes) => proxy.silenceInAnswer(bytes)),

@@ -30,6 +30,12 @@ class DatabaseSilent extends Error {
   readonly code = 'CONNECTION_SILENT';
 }
 
+/** The server, or a proxy in front of it, accepted a connection and closed it. */
+class DatabaseClosed extends Error {
+  override readonly name = 'DatabaseClosed';
+  readonly code = 'CONNECTION_CLOSED';
+}
+
 /** The server takes no writes: a standby, or a former primary that has become one. */
 class DatabaseReadOnly extends Error {
   override readonly name = 'DatabaseReadOnly';
@@ -127,7 +133,7 @@ async function secured(raw: Socket, { host, tls }: SocketTarget, signal: AbortSi
   if (tls.mode === 'off') return raw;
   if (tls.mode !== 'direct') {
     raw.write(SSL_REQUEST);
-    const [answer]: unknown[] = await once(raw, 'data', { signal });
+    const [answer]: unknown[] = await Promise.race([once(raw, 'data', { signal }), closed(raw)]);
     // More than one byte would be data injected ahead of the encryption.
     const yes = answer instanceof Buffer && answer.length === 1 && answer[0] === 'S'.charCodeAt(0);
     if (!yes && tls.mode === 'preferred') return raw;
@@ -142,6 +148,12 @@ async function secured(raw: Socket, { host, tls }: SocketTarget, signal: AbortSi
   socket.on('error', () => {});
   await once(socket, 'secureConnect', { signal });
   return socket;
+}
+
+/** @throws Error once the server has closed the connection */
+async function closed(socket: Socket): Promise<never> {
+  await new Promise((resolve) => socket.once('close', resolve));
+  throw new DatabaseClosed('The database has closed the connection.');
 }
 
 /** Destroys a socket on which the server owes an answer and is silent, or takes no writes. */

@@ -8,6 +8,7 @@ import { createPool, type Pool, type PoolOptions } from '../../src/db/pool.ts';
 import { pem } from '../delivery/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
 
 /** Short, but longer than any answer on this machine takes. */
 const SILENCE_MS = 2_000;
@@ -157,6 +158,46 @@ test('a connection that is cut, also in the middle of an answer, fails its query
   await expect(one(sql)).rejects.toThrow();
   proxy.pass();
   expect(await one(sql)).toBe(1);
+});
+
+test.each(['', '?sslmode=require'])(
+  'an address that accepts and closes%s fails each query by its own connection, and gets growing pauses',
+  async (parameters) => {
+    const sql = createPool(through(proxy.port, parameters), 1);
+    pools.push(sql);
+    proxy.hangUp();
+    const began = performance.now();
+
+    const failed = await Promise.all(Array.from({ length: 10 }, () => one(sql).catch((error) => error)));
+
+    for (const error of failed) {
+      expect(error).toMatchObject({ code: 'CONNECTION_CLOSED' });
+      expect(failureOf(error, 'r-1').status).toBe(503);
+    }
+    expect(proxy.accepted).toBe(10);
+    // Of nine pauses each is at least 25 ms longer.
+    expect(performance.now() - began).toBeGreaterThan(1_000);
+  },
+);
+
+test('an address that accepts and closes for a while gets growing pauses from a listener, which hears again afterwards', async () => {
+  const sql = poolThrough(proxy.port);
+  let hear: (text: string) => void = () => {};
+  const heard = new Promise<string>((resolve) => {
+    hear = resolve;
+  });
+  await sql.listen('away', (text) => hear(text));
+  proxy.hangUp();
+  const [before, began] = [proxy.accepted, performance.now()];
+  await until('ten connections', async () => proxy.accepted >= before + 10);
+  expect(performance.now() - began).toBeGreaterThan(1_000);
+
+  proxy.pass();
+  await until('the notification', async () => {
+    await one(sql).catch(() => {});
+    await sql.notify('away', 'back').catch(() => {});
+    return Promise.race([heard, sleep(100).then(() => undefined)]);
+  });
 });
 
 test('a pool that is ended while its connections are silent ends, and so do its queries', async () => {

@@ -1,10 +1,14 @@
-/** The link to the database falls silent: neither end learns of it, and no packet comes back. */
+/**
+ * The link to the database falls silent: neither end learns of it, and no packet comes back. Or a proxy accepts its connections and
+ * closes them.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { login } from '../support/client.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
 
 let installation: Installation;
 let proxy: TcpProxy;
@@ -48,4 +52,27 @@ it('stops in time while it is silent, and says that not all is well', async () =
   } finally {
     await receiver.close();
   }
+});
+
+it('says at once at the start that an address which accepts and closes cannot be used, and answers 503 while it does so', async () => {
+  proxy.pass();
+  program = await start({ ROLE: 'api' });
+  const client = await login(program.url, installation.credentials);
+  proxy.hangUp();
+
+  const statuses = await Promise.all(
+    Array.from({ length: 40 }, async (_, index) => {
+      const { statusCode } =
+        index % 2 === 0
+          ? await client.request('GET', '/webhooks')
+          : await client.createOrder(`away-${index}`);
+      return statusCode;
+    }),
+  );
+  expect(new Set(statuses)).toEqual(new Set([503]));
+  await expect(start()).rejects.toThrow('The database at DATABASE_URL cannot be reached.');
+
+  proxy.pass();
+  await until('it to be back', async () => (await client.request('GET', '/webhooks')).statusCode === 200);
+  expect(await program.stop()).toBe(0);
 });

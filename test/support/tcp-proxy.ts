@@ -39,6 +39,8 @@ export interface TcpProxy {
   cutSilent(): void;
   /** Resets every link, and every new one as soon as it is accepted. */
   refuse(): void;
+  /** Ends every link, and every new one once its client has sent something: as a proxy does whose own target is away. */
+  hangUp(): void;
   /** The next link that answers is reset after `bytes` of that answer. */
   cutInAnswer(bytes: number): void;
   /** Like `cutInAnswer`, but the link falls silent there. */
@@ -58,7 +60,7 @@ interface Link {
 
 /** Starts a proxy on a free port of 127.0.0.1 that passes everything. */
 export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
-  let mode: 'pass' | 'silent' | 'refuse' = 'pass';
+  let mode: 'pass' | 'silent' | 'refuse' | 'hang up' = 'pass';
   let inAnswer: { left: number; ending: 'cut' | 'silence' } | null = null;
   let accepted = 0;
   let sent = 0;
@@ -97,6 +99,10 @@ export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
     accepted += 1;
     outer.on('error', () => {});
     if (mode === 'refuse') return void outer.resetAndDestroy();
+    if (mode === 'hang up') {
+      outer.on('end', () => outer.end());
+      return void outer.once('data', () => outer.end());
+    }
     const inner = connect({ port: targetPort, host: target.host ?? '127.0.0.1', allowHalfOpen: true });
     inner.on('error', () => {});
     const link: Link = { inner, outer, silent: mode === 'silent' };
@@ -161,6 +167,10 @@ export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
     refuse() {
       mode = 'refuse';
       for (const link of links) reset(link);
+    },
+    hangUp() {
+      mode = 'hang up';
+      for (const { outer } of links) outer.end();
     },
     cutInAnswer(bytes) {
       inAnswer = { left: bytes, ending: 'cut' };
