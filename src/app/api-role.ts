@@ -57,6 +57,7 @@ export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise
   });
   const { url, close } = await listen(withConsole(application.api, pages), settings.HOST, settings.PORT, {
     maxConnections: settings.MAX_CONNECTIONS,
+    keepAliveMs: settings.KEEP_ALIVE_TIMEOUT,
     prefix: publicPrefix(application.publicUrl),
   });
   const stopped = started(log, 'api', { url });

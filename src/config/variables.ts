@@ -138,8 +138,13 @@ export const variables = v.object({
   ),
   MAX_CONNECTIONS: withDefault(
     integer(1, 1_000_000),
-    'client connections to the API at the same time, per process',
+    'client connections to the API at the same time, per process; one more takes the place of the longest idle one, and is closed if there is none',
     '5000',
+  ),
+  KEEP_ALIVE_TIMEOUT: withDefault(
+    duration,
+    'how long an idle connection to the API is kept; longer than the proxy in front keeps its own, or it answers some requests with 502',
+    '75s',
   ),
   ESHOP_REQUESTS: withDefault(
     integer(1, 1_000_000),

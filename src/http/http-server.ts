@@ -12,6 +12,7 @@ import { errorBody, everyAnswer, reasonPhrase } from '../api/errors.ts';
 import { IMPORT_PATH } from '../api/import/path.ts';
 import { UserError } from '../lib/user-error.ts';
 import { withoutPrefix } from '../theme/public-url.ts';
+import { watchIdle } from './idle-connections.ts';
 import { createPipelines } from './pipelines.ts';
 
 export interface HttpServer {
@@ -31,8 +32,10 @@ export interface HttpServerOptions {
   readonly variable?: string;
   /** The prefix of all paths, in case a proxy in front passes it on. */
   readonly prefix?: string;
-  /** The maximum number of connections; one more is closed at once. */
+  /** The maximum number of connections; one more takes the place of the longest idle one, or is closed at once. */
   readonly maxConnections?: number;
+  /** How long a connection is kept after a response, in milliseconds (default {@link KEEP_ALIVE_MS}). */
+  readonly keepAliveMs?: number;
   /** How long a request may take to arrive completely, except an import, in milliseconds: a megabyte on a slow line. */
   readonly uploadMs?: number;
   /** How long the head of a request may take, in milliseconds. */
@@ -41,6 +44,11 @@ export interface HttpServerOptions {
   readonly unreadMs?: number;
 }
 
+/**
+ * A proxy must not send a request on a connection that is closed meanwhile: it cannot repeat a POST. nginx keeps its own for 60 s.
+ * Less: such requests are answered with 502. More: only idle connections.
+ */
+const KEEP_ALIVE_MS = 75_000;
 /** How long requests under way may take during a shutdown, in milliseconds. */
 const DRAIN_MS = 10_000;
 /** How long an import may take to arrive, in milliseconds. */
@@ -164,6 +172,7 @@ export async function listen(
     variable = 'PORT',
     prefix = '',
     maxConnections,
+    keepAliveMs = KEEP_ALIVE_MS,
     uploadMs = 30_000,
     headMs = 15_000,
     unreadMs = 30_000,
@@ -181,6 +190,7 @@ export async function listen(
   const options = {
     requestTimeout: IMPORT_MS,
     headersTimeout: headMs,
+    keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: Math.min(5_000, headMs),
     // Node would respond without a body.
     requireHostHeader: false,
@@ -189,6 +199,7 @@ export async function listen(
   const enter = createPipelines();
   const server = createServer(options, (incoming, outgoing) => {
     answers.set(incoming.socket, outgoing);
+    idle.begin(incoming, outgoing);
     incoming.url = withoutPrefix(incoming.url ?? '/', prefix);
     // RFC 9112, 3.2: one, at least from 1.1 on.
     const hosts = incoming.headersDistinct.host?.length ?? 0;
@@ -202,7 +213,9 @@ export async function listen(
       void answer(incoming, outgoing);
     });
   });
-  if (maxConnections !== undefined) server.maxConnections = maxConnections;
+  const idle = watchIdle(server, maxConnections);
+  // Room for the one that takes the place of an idle one.
+  if (maxConnections !== undefined) server.maxConnections = maxConnections + 1;
   // Each of many pipelined requests listens for the end of the connection.
   server.on('connection', (socket) => socket.setMaxListeners(0));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -226,7 +239,7 @@ export async function listen(
     url: `http://${shown}:${actual}`,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
-      server.closeIdleConnections();
+      idle.drain();
       const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
       await closed;
       clearTimeout(timer);

@@ -109,20 +109,6 @@ describe('a request that takes too long to arrive is ended', () => {
   });
 });
 
-test('connections have a bound; one more is closed, and when one has gone there is room', async () => {
-  const running = await listening({ maxConnections: 3 });
-  const health = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
-  const three = Array.from({ length: 3 }, () => open(running, health));
-  for (const { text } of three) await until('an answer', async () => text().includes('"ok"'));
-  expect(await open(running, health).ended).toBe('');
-  three[0]?.socket.destroy();
-  await until('room', async () => {
-    const next = open(running, 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-    return (await next.ended).includes('"ok"');
-  });
-  for (const { socket } of three) socket.destroy();
-});
-
 describe('a login has at most 16 KiB', () => {
   const credentials = (size: number) => {
     const { username, password } = api.eshop.shop;
