@@ -3,7 +3,8 @@
  *
  * Connections are kept alive, since thousands of deliveries go to few hosts. A receiver may close an idle connection just as we use it:
  * that request is sent again, and its host gets fresh connections for a while (`kept-client.ts`). To keep this rare, an idle connection
- * is closed before receivers usually do so: after 2 s, or 2 s before the end that a receiver's `Keep-Alive` announces.
+ * is closed before receivers usually do so: after 2 s, or 2 s before the end that a receiver's `Keep-Alive` announces. One in steady
+ * use ends by its age, after the request under way: the next looks up the name, and passes the guard and the check of the certificate.
  */
 import { Agent, type buildConnector, type Dispatcher, Pool } from 'undici';
 import { KeptClient } from './kept-client.ts';
@@ -33,8 +34,14 @@ interface EshopPool {
   end: NodeJS.Timeout | undefined;
 }
 
-/** @param connectorFor makes the connector of one e-shop */
-export function createConnections(connectorFor: (eshopId: number) => buildConnector.connector): Connections {
+/**
+ * @param connectorFor makes the connector of one e-shop
+ * @param maxAgeMs of a connection: no further request begins on an older one
+ */
+export function createConnections(
+  connectorFor: (eshopId: number) => buildConnector.connector,
+  maxAgeMs: number,
+): Connections {
   const pools = new Map<number, EshopPool>();
 
   function poolOf(eshopId: number): EshopPool {
@@ -55,6 +62,7 @@ export function createConnections(connectorFor: (eshopId: number) => buildConnec
       factory: (origin, options) =>
         new Pool(origin, {
           ...options,
+          clientTtl: maxAgeMs,
           factory: (url, clientOptions) =>
             new KeptClient(url, clientOptions, (request, handler) => {
               freshUntil.set(url.origin, performance.now() + FRESH_MS);

@@ -31,19 +31,21 @@ interface ConnectorOptions {
   readonly resolve: Resolve;
   /** The time-out of lookup, TCP and TLS together, in milliseconds. */
   readonly timeoutMs: number;
+  /** How long TLS sessions are resumed, in milliseconds: a resumed one does not check the certificate. */
+  readonly maxSessionAgeMs: number;
   /** Certificates to trust instead of Node's own, in PEM. */
   readonly ca?: string;
 }
 
 /** A connector for undici that dials only addresses that the guard allows; otherwise it fails with `RefusedDestination`. */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
-  const { guard, resolve, timeoutMs, ca } = options;
-  /** One per port: a lookup is not told which port it is for. */
-  const connectors = new Map<number, buildConnector.connector>();
+  const { guard, resolve, timeoutMs, maxSessionAgeMs, ca } = options;
+  /** One per port: a lookup is not told which port it is for. Each keeps the sessions of its own connections. */
+  const connectors = new Map<number, { connect: buildConnector.connector; since: number }>();
 
   function connectorFor(port: number): buildConnector.connector {
     const known = connectors.get(port);
-    if (known !== undefined) return known;
+    if (known !== undefined && performance.now() - known.since < maxSessionAgeMs) return known.connect;
     const connect = buildConnector({
       timeout: timeoutMs,
       lookup: guardedLookup(guard, resolve, port),
@@ -54,7 +56,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
       // Only TCP is ever spoken: the type asks for a port, the connector takes it from each request.
       port: 0,
     });
-    connectors.set(port, connect);
+    connectors.set(port, { connect, since: performance.now() });
     return connect;
   }
 

@@ -37,6 +37,8 @@ export interface SenderOptions {
   readonly timeoutMs: number;
   /** The time-out of the connection alone, in milliseconds (default 5,000). */
   readonly connectTimeoutMs?: number;
+  /** How long a connection may be used, in milliseconds (default {@link MAX_CONNECTION_AGE_MS}). */
+  readonly maxConnectionAgeMs?: number;
   /** Ranges exempt from the guard against private destinations. */
   readonly allowCidrs: readonly string[];
   /** Never called, even if exempt. */
@@ -52,9 +54,16 @@ export interface SenderOptions {
 /** Lookups have to end well before the connection's time-out, so that the reason of a failure is known. */
 const LOOKUP_SHARE = 0.8;
 
+/**
+ * In steady use a connection never ends by itself. Less: more handshakes. More: a receiver that has moved, or whose certificate has
+ * expired, is noticed later.
+ */
+const MAX_CONNECTION_AGE_MS = 60_000;
+
 /** @throws TypeError if `allowCidrs` has an entry that is not a range */
 export function createSender(options: SenderOptions): Sender {
   const { timeoutMs, connectTimeoutMs = 5_000, allowCidrs, dnsServers = [], version, ca } = options;
+  const { maxConnectionAgeMs = MAX_CONNECTION_AGE_MS } = options;
   const own = options.own ?? createOwnEndpoints();
   const guard = createAddressGuard(allowCidrs, own);
   const resolver = createResolver({ servers: dnsServers, timeoutMs: connectTimeoutMs * LOOKUP_SHARE });
@@ -63,9 +72,10 @@ export function createSender(options: SenderOptions): Sender {
       guard,
       resolve: (hostname) => resolver.resolve(hostname, String(eshopId)),
       timeoutMs: connectTimeoutMs,
+      maxSessionAgeMs: maxConnectionAgeMs,
       ...(ca === undefined ? {} : { ca }),
     });
-  const connections = createConnections(connectorFor);
+  const connections = createConnections(connectorFor, maxConnectionAgeMs);
   const resolveOwn = byEachOf(
     (name) => resolver.resolve(name, 'own endpoints'),
     (name) => lookup(name, { all: true }),

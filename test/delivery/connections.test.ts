@@ -178,6 +178,7 @@ describe('the address connected to', () => {
       guard: { refusal, refusalOfHost: refusal },
       resolve: async () => [],
       timeoutMs: 30_000,
+      maxSessionAgeMs: 30_000,
     });
 
     const error = await new Promise((resolve) =>
