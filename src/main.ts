@@ -148,6 +148,7 @@ async function main(): Promise<void> {
       publicUrl: settings.PUBLIC_URL ?? null,
       log,
       metrics,
+      onBroken: (error) => void fail(error),
       ...(traces === null ? {} : { traces }),
       ...(sdkMetricsAddress === null ? {} : { sdkMetricsAddress }),
     });

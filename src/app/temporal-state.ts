@@ -1,4 +1,4 @@
-/** Whether this process can use Temporal, judged by the answers to its calls. Pure. */
+/** Whether this process can use Temporal, judged by the answers to its calls and by its workers' polls. Pure. */
 
 /**
  * How long no call of the relay may have failed before the answer to a question counts as well, in milliseconds. Temporal may answer
@@ -6,27 +6,45 @@
  * failed work.
  */
 const QUIET_MS = 30_000;
+/**
+ * For how long an accepted poll counts, in milliseconds: an idle worker polls once a minute. Less: idle workers are down. More: polls that
+ * are refused show later.
+ */
+const POLLED_MS = 90_000;
 
 /** @param now in milliseconds, on a clock that does not jump */
 export function createTemporalState(now: () => number = () => performance.now()) {
   let state: 'up' | 'down' | 'unknown' = 'unknown';
   let reached = false;
   let failedAt = Number.NEGATIVE_INFINITY;
+  let polledAt = Number.NEGATIVE_INFINITY;
 
   function set(to: 'up' | 'down'): void {
     state = to;
-    if (to === 'up') reached = true;
-    else failedAt = now();
+    if (to === 'down') failedAt = now();
+    else {
+      // Its first poll is still on its way.
+      if (!reached) polledAt = now();
+      reached = true;
+    }
   }
 
   return {
-    get: () => state,
+    get: () => (state === 'up' && now() - polledAt > POLLED_MS ? 'down' : state),
     /** Whether it has ever been up. */
     hasReached: () => reached,
     set,
     /** A question was answered. Without it, a process whose failed work was done by others would stay down until its next call. */
     questionAnswered() {
       if (now() - failedAt > QUIET_MS) set('up');
+    },
+    /** Temporal has accepted a poll of this process. */
+    polled() {
+      polledAt = now();
+    },
+    /** A worker has failed: nothing is up before a poll of the next one was accepted. */
+    workerFailed() {
+      polledAt = Number.NEGATIVE_INFINITY;
     },
   };
 }

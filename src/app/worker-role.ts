@@ -12,12 +12,14 @@ import { type SchedulerOptions, schedulerDefaults } from '../concurrency/setting
 import { createStarts } from '../concurrency/starts.ts';
 import { createBackoff } from '../lib/backoff.ts';
 import { eitherSignal } from '../lib/either-signal.ts';
+import { UserError } from '../lib/user-error.ts';
 import { logDeliveries } from '../log/delivery-log.ts';
 import { countDeliveries } from '../metrics/delivery-metrics.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { countMails, countPasses, countRepairs } from '../metrics/worker-metrics.ts';
 import { watchDatabaseClock } from '../reconciler/watch-clock.ts';
 import { routeTemporalLogs } from '../temporal/logs.ts';
+import { AbandonedWorker } from '../temporal/run-together.ts';
 import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
 import { type Traces, untraced } from '../traces/traces.ts';
 import { createTemporalState } from './temporal-state.ts';
@@ -35,6 +37,8 @@ interface WorkerOptions extends SessionOptions {
   readonly limits?: Limits;
   /** Other workflows than this build's own. */
   readonly workflowBundle?: WorkflowBundleOption;
+  /** Called when the role cannot go on in this process, which must end. */
+  readonly onBroken?: (error: Error) => void;
 }
 
 export interface RunningWorker {
@@ -50,6 +54,14 @@ const FIRST_RECONNECT_MS = 250;
 const MAX_RECONNECT_DELAY_MS = 5_000;
 /** The least time between two renewals of the workers, in milliseconds: an unstable connection must not cause many. */
 const RENEWAL_SPACING_MS = 30_000;
+/** The wait after a worker has failed, in milliseconds. Less: workers that fail at once take the processor. More: work stands still. */
+const AFTER_FAILURE_MS = 2_000;
+/**
+ * Failed workers that may stay in memory. Each keeps its connection, its threads and up to a thousand workflows. Fewer: a Temporal that
+ * refuses polls for minutes ends the process, with its API. More: memory runs out first.
+ */
+const MAX_ABANDONED = 5;
+const TOO_MANY_ABANDONED = `Temporal's SDK has given up polling ${MAX_ABANDONED} times: the log says why. This process ends, to be started again.`;
 
 /**
  * Starts the role; resolves once it runs or keeps trying in the background.
@@ -82,10 +94,18 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     // A session reports that it is up once the SDK has asked for the namespace, over the worker's own connection.
     onTemporal: temporalState.set,
     onQuestionAnswered: temporalState.questionAnswered,
+    onPolled: temporalState.polled,
   };
 
   /** When the workers were last renewed, on a clock that does not jump. */
   let renewedAt = Number.NEGATIVE_INFINITY;
+
+  let abandoned = 0;
+  function countAbandoned(error: unknown): void {
+    if (!(error instanceof AbandonedWorker)) return;
+    abandoned += 1;
+    if (abandoned === MAX_ABANDONED) options.onBroken?.(new UserError(TOO_MANY_ABANDONED));
+  }
 
   async function keepRunning(onReady: () => void): Promise<void> {
     const backoff = createBackoff(FIRST_RECONNECT_MS, MAX_RECONNECT_DELAY_MS);
@@ -93,6 +113,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const draining = new Set<Promise<void>>();
     while (!stopping.signal.aborted) {
       const renewal = new AbortController();
+      let failed = false;
       const until = eitherSignal([stopping.signal, renewal.signal]);
       const current = runSession(sessionDeps, {
         until: until.signal,
@@ -105,21 +126,34 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
           renewedAt = performance.now();
           renewal.abort(why);
         },
+        onWorkerFailure(reason) {
+          if (renewal.signal.aborted) return;
+          failed = true;
+          renewal.abort(reason);
+        },
       }).finally(until.release);
       try {
         await Promise.race([current, aborted(renewal.signal)]);
         if (!renewal.signal.aborted) continue;
-        const why: unknown = renewal.signal.reason;
-        log.warn({ why }, 'Temporal may have been set back: workers with an empty memory take over');
         const drained = current
-          .catch((error: unknown) => log.warn({ err: error }, 'workers that were replaced failed'))
+          .catch((error: unknown) => {
+            log.warn({ err: error }, 'workers that were replaced failed');
+            countAbandoned(error);
+          })
           .finally(() => draining.delete(drained));
         draining.add(drained);
+        const why: unknown = renewal.signal.reason;
+        if (failed) {
+          temporalState.workerFailed();
+          log.error({ err: why }, "a worker of Temporal's SDK failed: others take over");
+          await sleep(AFTER_FAILURE_MS, undefined, { signal: stopping.signal }).catch(() => {});
+        } else log.warn({ why }, 'Temporal may have been set back: workers with an empty memory take over');
       } catch (error) {
         temporalState.set('down');
         onReady();
         const retryInMs = backoff.next();
         log.warn({ err: error, retryInMs }, 'Temporal cannot be reached or the worker failed');
+        countAbandoned(error);
         await sleep(retryInMs, undefined, { signal: stopping.signal }).catch(() => {});
       }
     }

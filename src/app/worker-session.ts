@@ -28,6 +28,7 @@ import type { WorkflowsSetting } from '../relay/deps.ts';
 import { type Relay, type RelayOptions, startRelay } from '../relay/relay.ts';
 import type { Keys } from '../secrets/keys.ts';
 import { createDispatcher } from '../temporal/dispatcher.ts';
+import { ownPolls } from '../temporal/own-polls.ts';
 import { keepSearchAttributes } from '../temporal/register-search-attributes.ts';
 import { runTogether } from '../temporal/run-together.ts';
 import { scheduleRetention } from '../temporal/schedule-retention.ts';
@@ -87,6 +88,8 @@ export interface SessionDeps extends SessionOptions {
   readonly onTemporal: RelayOptions['onTemporal'];
   /** Called when Temporal has answered a question of the reconciler. */
   readonly onQuestionAnswered: () => void;
+  /** Called when Temporal has accepted a poll of this process. */
+  readonly onPolled: () => void;
 }
 
 /** The end of a session, and its callbacks. */
@@ -96,6 +99,8 @@ interface SessionTerms {
   readonly onReady: () => void;
   /** Called when Temporal may know less than the session's workers remember. */
   readonly onSetBack: (why: string) => void;
+  /** Called when a worker has failed, or stops unasked: another session has to take over. */
+  readonly onWorkerFailure: (reason: Error) => void;
 }
 
 /**
@@ -141,10 +146,10 @@ const RECONCILE_INTERVAL_MS = 5_000;
 /** Beyond the attempt's own time-out, in milliseconds: a record less late than this is still being worked on. */
 const RECONCILE_SLACK_MS = 5_000;
 
-/** Connects, works until it is told to stop or the worker fails, and cleans up. */
+/** Connects, works until it is told to stop or the worker fails, and cleans up. @throws the error of the connection or of a worker */
 export async function runSession(
   deps: SessionDeps,
-  { until, onReady, onSetBack }: SessionTerms,
+  { until, onReady, onSetBack, onWorkerFailure }: SessionTerms,
 ): Promise<void> {
   const {
     reconcileIntervalMs = RECONCILE_INTERVAL_MS,
@@ -197,6 +202,8 @@ export async function runSession(
       namespace,
       maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
       shutdownGraceTime: deps.policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,
+      // One that does not end all the same has failed.
+      shutdownForceTime: deps.policy.attemptTimeoutMs + 2 * SHUTDOWN_SLACK_MS,
     };
     const steps = await Worker.create({
       ...common,
@@ -214,6 +221,7 @@ export async function runSession(
       maxConcurrentActivityTaskExecutions: scheduler.attempts,
     });
     workers.push(deliveries);
+    const polled = ownPolls(client, taskQueue, deliveries.options.identity);
     reconciler = startReconciler({
       sql: deps.sql,
       executions: createExecutions(client, temporal.taskQueue),
@@ -222,7 +230,10 @@ export async function runSession(
       watch,
       onRepair: deps.onRepair,
       onSetBack,
-      onAnswered: deps.onQuestionAnswered,
+      async onAnswered() {
+        deps.onQuestionAnswered();
+        if (await polled()) deps.onPolled();
+      },
       intervalMs: reconcileIntervalMs,
       graceMs: reconcileGraceMs,
     });
@@ -254,10 +265,14 @@ export async function runSession(
     deps.onTemporal('up');
     onReady();
     const running = [reconciler, relay];
-    await runTogether(workers.splice(0), async () => {
-      await aborted(until);
-      await Promise.all(running.map((part) => part.stop()));
-    });
+    await runTogether(
+      workers.splice(0),
+      async () => {
+        await aborted(until);
+        await Promise.all(running.map((part) => part.stop()));
+      },
+      onWorkerFailure,
+    );
   } finally {
     // Workers that were created but never run would keep the connection open.
     await runTogether(workers, async () => {});

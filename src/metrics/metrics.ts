@@ -195,7 +195,7 @@ export function createMetrics() {
     ),
     temporalUp: gauge(
       'waybill_temporal_up',
-      '1 if the last request to Temporal succeeded, else 0. Absent in the role `api`.',
+      '1 if the last request to Temporal succeeded and Temporal has accepted a poll of this process within the last 90 s, else 0. Absent in the role `api`.',
     ),
 
     logLinesLost: counter(

@@ -18,7 +18,7 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
    */
   readonly onSetBack: (why: string) => void;
   /** Called at every interval in which Temporal answers. */
-  readonly onAnswered: () => void;
+  readonly onAnswered: () => Promise<void> | void;
 }
 
 export interface Reconciler {
@@ -70,7 +70,7 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
       setBack = 'Temporal was unreachable';
       throw error;
     });
-    options.onAnswered();
+    await options.onAnswered();
     namespaceId ??= id;
     if (id !== namespaceId) setBack = 'the namespace was recreated';
     if (setBack !== null) options.onSetBack(setBack);

@@ -1,20 +1,73 @@
 /** Several workers of one process, which start and end together. */
 import type { Worker } from '@temporalio/worker';
 
+/** A worker of the SDK that has failed, and whose run does not end: it keeps its memory until the process ends. */
+export class AbandonedWorker extends Error {
+  override readonly name = 'AbandonedWorker';
+}
+
+/** The time between two looks at a worker's state, in milliseconds. Less: work without result. More: a failure is noticed later. */
+const LOOK_MS = 500;
+/**
+ * How long the run of a failed worker may take to end, in milliseconds. A worker whose poll failed never ends. Less: others are abandoned
+ * too. More: a stop takes as long.
+ */
+const RELEASE_MS = 2_000;
+
 /**
  * Runs the workers until the work ends, then drains them.
  * @param work ends when the workers must end
- * @throws the error of a failed worker, once the others are drained
+ * @param onFailure called with the reason as soon as a worker fails, or stops unasked: the others end too, and so must the work
+ * @throws the error of a failed worker, once the others are drained; `AbandonedWorker` if it does not end
  */
-export async function runTogether(workers: readonly Worker[], work: () => Promise<void>): Promise<void> {
-  let end = () => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  const worked = work().finally(end);
-  // Not awaited if a worker fails: then the work has no end.
+export async function runTogether(
+  workers: readonly Worker[],
+  work: () => Promise<void>,
+  onFailure: (reason: Error) => void = () => {},
+): Promise<void> {
+  const end = new AbortController();
+  function fail(reason: Error): void {
+    if (end.signal.aborted) return;
+    end.abort();
+    onFailure(reason);
+  }
+  const worked = work().finally(() => end.abort());
+  // Not awaited if a worker fails: then the work may have no end.
   worked.catch(() => {});
-  const runs = await Promise.allSettled(workers.map((worker) => worker.runUntil(ended).finally(end)));
+  const runs = await Promise.allSettled(workers.map((worker) => runWatched(worker, end.signal, fail)));
   for (const run of runs) if (run.status === 'rejected') throw run.reason;
   await worked;
+}
+
+/** Runs a worker until the signal. Its state is watched, too: the run alone does not tell of every failure. */
+function runWatched(worker: Worker, end: AbortSignal, fail: (reason: Error) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let failedAt: number | null = null;
+    const timer = setInterval(() => {
+      const state = worker.getState();
+      const { taskQueue } = worker.options;
+      if (state !== 'RUNNING')
+        fail(new Error(`The worker of ${taskQueue} is ${state}, and nobody ended it.`));
+      if (state !== 'FAILED') return;
+      failedAt ??= performance.now();
+      if (performance.now() - failedAt < RELEASE_MS) return;
+      clearInterval(timer);
+      reject(new AbandonedWorker(`The worker of ${taskQueue} has failed, and does not end.`));
+    }, LOOK_MS);
+    const ended = new Promise<void>((over) => {
+      if (end.aborted) over();
+      else end.addEventListener('abort', () => over(), { once: true });
+    });
+    worker.runUntil(ended).then(
+      () => {
+        clearInterval(timer);
+        resolve();
+      },
+      (error: Error) => {
+        clearInterval(timer);
+        fail(error);
+        reject(error);
+      },
+    );
+  });
 }

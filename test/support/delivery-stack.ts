@@ -109,6 +109,7 @@ export interface OtherWorker {
   readonly temporalAddress?: string;
   readonly policy?: Partial<RetryPolicy>;
   readonly workflowBundle?: WorkflowBundleOption;
+  readonly onBroken?: (error: Error) => void;
 }
 
 export type DeliveryStack = Awaited<ReturnType<typeof startDeliveryStack>>;
@@ -212,6 +213,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         ...(options.limits === undefined ? {} : { limits: options.limits }),
         ...(options.timings === undefined ? {} : { timings: options.timings }),
         workflowBundle: other.workflowBundle ?? builtWorkflows,
+        ...(other.onBroken === undefined ? {} : { onBroken: other.onBroken }),
       });
     },
 

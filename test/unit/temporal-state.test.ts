@@ -1,4 +1,4 @@
-/** Whether a worker can use Temporal: calls decide, and questions where there are no calls. */
+/** Whether a worker can use Temporal: calls and polls decide, and questions where there are no calls. */
 import { expect, test } from 'vitest';
 import { createTemporalState } from '../../src/app/temporal-state.ts';
 
@@ -29,5 +29,23 @@ test('a question answered while calls fail says nothing; half a minute after the
   expect(temporal.get()).toBe('down');
   clock.ms = 59_001;
   temporal.questionAnswered();
+  expect(temporal.get()).toBe('up');
+});
+
+test('without accepted polls it is down, whatever is answered: after 90 s, or at once if a worker has failed', () => {
+  const { clock, temporal } = stateAt();
+  temporal.set('up');
+  clock.ms = 90_000;
+  expect(temporal.get()).toBe('up');
+  clock.ms = 90_001;
+  temporal.questionAnswered();
+  temporal.set('up');
+  expect(temporal.get()).toBe('down');
+  temporal.polled();
+  expect(temporal.get()).toBe('up');
+  temporal.workerFailed();
+  temporal.set('up');
+  expect(temporal.get()).toBe('down');
+  temporal.polled();
   expect(temporal.get()).toBe('up');
 });

@@ -60,8 +60,11 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
     onRetentionFailure() {},
     onTemporal() {},
     onQuestionAnswered() {},
+    onPolled() {},
   } as const;
-  return runSession(deps, { until, onReady() {}, onSetBack() {} }).finally(() => sender.close());
+  return runSession(deps, { until, onReady() {}, onSetBack() {}, onWorkerFailure() {} }).finally(() =>
+    sender.close(),
+  );
 }
 
 test('deliveries that wait for a permit go back, and the workers that took over attempt them, each once', async () => {

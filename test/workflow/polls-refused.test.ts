@@ -1,0 +1,57 @@
+/** Workers whose polls Temporal refuses, while it answers everything else: they give up for good, and others take over. */
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { startDeliveryStack } from '../support/delivery-stack.ts';
+import { type GrpcProxy, POLLS, startGrpcProxy, TOO_LARGE } from '../support/grpc-proxy.ts';
+import { createReceiver } from '../support/receiver.ts';
+
+async function startProxy(): Promise<GrpcProxy> {
+  const proxy = await startGrpcProxy(inject('temporalAddress'));
+  onTestFinished(() => proxy.close());
+  return proxy;
+}
+
+test('others take over, and it is down until their polls are accepted', async () => {
+  const proxy = await startProxy();
+  const stack = await startDeliveryStack('polls-refused', { worker: false });
+  onTestFinished(() => stack.stop());
+  const worker = await stack.newWorker({ temporalAddress: proxy.address });
+  onTestFinished(() => worker.stop());
+  let accepts = false;
+  const receiver = await createReceiver(() => (accepts ? {} : { status: 500 }));
+  onTestFinished(() => receiver.close());
+  await stack.createWebhook(receiver.url);
+  await stack.until('accepted polls', async () => proxy.passed(POLLS) > 0);
+
+  proxy.refuse(POLLS, TOO_LARGE);
+  const failures = () =>
+    stack.logged.filter(({ msg }) => msg.startsWith("a worker of Temporal's SDK failed"));
+  await stack.until('a failed worker', async () => failures().length > 0);
+  expect(worker.temporalState()).toBe('down');
+  proxy.pass();
+  const id = await stack.fireOne('10001');
+  await stack.untilBegun(id);
+  accepts = true;
+
+  await stack.untilState(id, 'delivered');
+  await stack.until('up', async () => worker.temporalState() === 'up');
+  await worker.stop();
+  expect(failures()).toHaveLength(1);
+});
+
+test('a process ends where failed workers fill its memory, and a stop waits for none of them', async () => {
+  const proxy = await startProxy();
+  const stack = await startDeliveryStack('polls-refused-for-long', { worker: false });
+  onTestFinished(() => stack.stop());
+  proxy.refuse(POLLS, TOO_LARGE);
+  const broken: Error[] = [];
+  const worker = await stack.newWorker({
+    temporalAddress: proxy.address,
+    onBroken: (error) => broken.push(error),
+  });
+  onTestFinished(() => worker.stop());
+  await stack.until('the end', async () => broken.length > 0);
+  await worker.stop();
+  expect(broken.map(({ message }) => message)).toEqual([
+    "Temporal's SDK has given up polling 5 times: the log says why. This process ends, to be started again.",
+  ]);
+});
