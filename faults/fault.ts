@@ -20,6 +20,7 @@ export const groupNames = [
   'foreign settings',
   'remote',
   'temporal',
+  'polls refused',
   'operator',
   'recovery',
   'receiver',

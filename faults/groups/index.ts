@@ -10,6 +10,7 @@ import { momentFaults } from './moments.ts';
 import { nameFaults } from './names.ts';
 import { operatorFaults } from './operator.ts';
 import { orderFaults } from './ordering.ts';
+import { pollFaults } from './polls.ts';
 import { poolerFaults } from './pooler.ts';
 import { postgresFaults } from './postgres.ts';
 import { receiverFaults } from './receiver.ts';
@@ -32,6 +33,7 @@ export const faults: readonly (Fault | EmbeddedFault)[] = [
   ...settingFaults,
   ...remoteFaults,
   ...temporalFaults,
+  ...pollFaults,
   ...operatorFaults,
   ...recoveryFaults,
   ...receiverFaults,

@@ -1,0 +1,55 @@
+/** Polls that Temporal refuses while it answers every other call: by status, and by how long. */
+import {
+  type GrpcProxy,
+  NOT_FOUND,
+  POLLS,
+  type Refusal,
+  startGrpcProxy,
+  TOO_LARGE,
+  UNAUTHENTICATED,
+} from '../../test/support/grpc-proxy.ts';
+import type { Fault, Scene } from '../fault.ts';
+import { usual } from '../fault.ts';
+
+/** After a refusal the SDK waits for up to 10 s before it polls again, and others take over within seconds; in milliseconds. */
+const POLLS_AGAIN_WITHIN_MS = 15_000;
+
+/** The proxy of the round under way. */
+let proxy: GrpcProxy | undefined;
+
+async function lead(scene: Scene): Promise<void> {
+  const { temporal, links } = scene.stack;
+  proxy = await startGrpcProxy(temporal.address);
+  links.workerToTemporal.aim(Number(proxy.address.split(':')[1]));
+  links.workerToTemporal.cut();
+}
+
+async function leadBack({ stack: { temporal, links } }: Scene): Promise<void> {
+  links.workerToTemporal.aim(temporal.port);
+  await proxy?.close();
+  proxy = undefined;
+}
+
+function refused(name: string, refusal: Refusal, lasts: readonly [number, number]): Fault {
+  return {
+    ...usual,
+    group: 'polls refused',
+    name,
+    lasts,
+    prepare: lead,
+    inject: async () => proxy?.refuse(POLLS, refusal),
+    async heal({ ledger }) {
+      proxy?.pass();
+      ledger.outages.push({ from: Date.now(), to: Date.now() + POLLS_AGAIN_WITHIN_MS });
+    },
+    finish: leadBack,
+  };
+}
+
+export const pollFaults: readonly Fault[] = [
+  refused('polls unauthenticated for a moment', UNAUTHENTICATED, [1_000, 15_000]),
+  // Those sent at the beginning give up after a minute.
+  refused('polls unauthenticated for long', UNAUTHENTICATED, [65_000, 75_000]),
+  refused('polls not found', NOT_FOUND, [5_000, 40_000]),
+  refused('polls given up at once', TOO_LARGE, [0, 3_000]),
+];
