@@ -65,6 +65,7 @@ const relay = startRelay({
   starts: createStarts(options),
   options,
   onPass() {},
+  onClaim() {},
   onTemporal() {},
 });
 

@@ -6,6 +6,7 @@ import { openShop } from '../../bench/shop.ts';
 import { createEshop } from '../../bench/stack.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import type { Shutdown } from '../../src/lib/shutdown.ts';
+import { POLLS, startGrpcProxy, UNAVAILABLE } from '../../test/support/grpc-proxy.ts';
 import { freePort } from '../../test/support/ports.ts';
 import { createReceiver, type Receiver } from '../../test/support/receiver.ts';
 import { startMailServer } from '../stack/mail-server.ts';
@@ -33,6 +34,8 @@ export interface Installation {
   readonly worker: Away;
   readonly postgres: Away;
   readonly temporal: Away;
+  /** Temporal's answers to the worker's polls, while it answers everything else. */
+  readonly polls: Away;
   /** One of two receivers. */
   readonly receiver: ReceiverPart;
   /** The worker's log from level `info` on. */
@@ -59,11 +62,17 @@ export async function startInstallation(
     join(directory, 'temporal.db'),
   );
   await shutdown.add(() => temporal.stop());
+  const proxy = await startGrpcProxy(temporal.address);
+  await shutdown.add(() => proxy.close());
+  const polls = {
+    stop: async () => proxy.refuse(POLLS, UNAVAILABLE),
+    start: async () => proxy.pass(),
+  };
   const mail = await startMailServer(await freePort());
   await shutdown.add(() => mail.stop());
   const env = {
     DATABASE_URL: postgres.url,
-    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_ADDRESS: proxy.address,
     SECRET_KEY: randomBytes(32).toString('base64'),
     DATA_DIR: join(directory, 'data'),
     DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
@@ -117,7 +126,7 @@ export async function startInstallation(
     await busy;
   });
   const targets = metrics.map((each) => `127.0.0.1:${each}`);
-  return { log: worker.output, targets, api, worker, postgres, temporal, receiver, orders };
+  return { log: worker.output, targets, api, worker, postgres, temporal, polls, receiver, orders };
 }
 
 async function startReceiver(): Promise<ReceiverPart> {

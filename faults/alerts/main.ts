@@ -69,6 +69,19 @@ const failures: readonly Failure[] = [
     end: ({ temporal }) => temporal.start(),
   },
   {
+    name: 'polls are refused',
+    alerts: ['WaybillTemporalAway', 'WaybillAttemptsOverdue'],
+    async begin({ receiver, polls }) {
+      // Retries are what Temporal has.
+      await receiver.stop();
+      await polls.stop();
+    },
+    async end({ receiver, polls }) {
+      await polls.start();
+      await receiver.start();
+    },
+  },
+  {
     name: 'Postgres stops',
     alerts: ['WaybillDatabaseAway', 'WaybillRequestsFailing'],
     begin: ({ postgres }) => postgres.stop(),

@@ -16,7 +16,7 @@ import { UserError } from '../lib/user-error.ts';
 import { logDeliveries } from '../log/delivery-log.ts';
 import { countDeliveries } from '../metrics/delivery-metrics.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
-import { countMails, countPasses, countRepairs } from '../metrics/worker-metrics.ts';
+import { countMails, countPasses, countRepairs, noteClaims } from '../metrics/worker-metrics.ts';
 import { watchDatabaseClock } from '../reconciler/watch-clock.ts';
 import { routeTemporalLogs } from '../temporal/logs.ts';
 import { AbandonedWorker } from '../temporal/run-together.ts';
@@ -90,6 +90,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     watch: watchBoth(countDeliveries(metrics), logDeliveries(log)),
     onRepair: countRepairs(metrics),
     onPass: countPasses(metrics),
+    onClaim: noteClaims(metrics),
     onRetentionFailure: () => metrics.retentionFailures.inc(),
     // A session reports that it is up once the SDK has asked for the namespace, over the worker's own connection.
     onTemporal: temporalState.set,

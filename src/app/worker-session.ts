@@ -82,6 +82,7 @@ export interface SessionDeps extends SessionOptions {
   /** Called with each repair of the reconciler. */
   readonly onRepair: (repair: Repair) => void;
   readonly onPass: RelayOptions['onPass'];
+  readonly onClaim: RelayOptions['onClaim'];
   /** Called for each step of the retention that failed. */
   readonly onRetentionFailure: () => void;
   /** Called with the state of Temporal. */
@@ -258,6 +259,7 @@ export async function runSession(
       log,
       watch,
       onPass: deps.onPass,
+      onClaim: deps.onClaim,
       onTemporal: deps.onTemporal,
     });
     for (const part of ['worker', 'reconciler', 'relay'])

@@ -44,7 +44,8 @@ function recoveryRow(recovery: RecoveryStatus): Row {
 
 export function databaseRows(database: DatabaseStatus): Row[] {
   if (database.problem !== null) return [['Database', database.problem]];
-  const { version, bytes, outbox, open, mails, mailFolder, recoveries, partitions } = database;
+  const { version, bytes, outbox, open, overdue, mails, mailFolder, recoveries, partitions } = database;
+  const overdueSeconds = Math.floor(overdue.attemptSeconds);
   const {
     fresh,
     recovered,
@@ -93,6 +94,10 @@ export function databaseRows(database: DatabaseStatus): Row[] {
         ],
         'none',
       ),
+    ],
+    [
+      'Overdue',
+      overdueSeconds === 0 ? 'no attempt' : `an attempt, for ${formatTime(overdueSeconds * 1_000)}`,
     ],
     ['Held', held],
     ...(recoveries.length === 0 ? [['Recoveries', 'none under way'] as const] : recoveries.map(recoveryRow)),

@@ -5,6 +5,7 @@ import { databaseTime } from '../db/clock.ts';
 import { hasRoom } from '../db/disk.ts';
 import { type ClockStep, lastClockStep } from '../db/future-times.ts';
 import { mailFolder } from '../db/mail-folder.ts';
+import { readOverdue } from '../db/overdue.ts';
 import { readDatabase, readMails, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
@@ -60,6 +61,8 @@ export interface Status {
  * minute.
  */
 export const OUTBOX_LATE_SECONDS = 60;
+/** How long an attempt of a delivery that Temporal has may be due, in seconds: workers take it within moments, unless all are busy. */
+export const ATTEMPT_LATE_SECONDS = 300;
 /** A mail not sent for this long has been refused repeatedly, in seconds. Retries are a few minutes apart. */
 export const MAIL_LATE_SECONDS = 3_600;
 /** Every hour, four weeks are made ahead: with less than this left, that no longer happens. */
@@ -86,13 +89,18 @@ function needsOfTemporal(temporal: TemporalStatus): string[] {
 
 function needsOfDatabase(database: DatabaseStatus): string[] {
   if (database.problem !== null) return [database.problem];
-  const { outbox, mails, partitions, clockStep, diskFull } = database;
+  const { outbox, overdue, mails, partitions, clockStep, diskFull } = database;
   const needs: string[] = [];
   if (diskFull) needs.push("The database's disk is full: writes fail until there is room.");
   if (isLate(outbox.oldestSeconds, OUTBOX_LATE_SECONDS) && !outbox.inFlight) {
     const waiting = counted(outbox.fresh + outbox.retry + outbox.undelivered, 'delivery', 'deliveries');
     needs.push(
       `Nothing is leaving the outbox: ${waiting} waiting, the oldest for ${formatTime(outbox.oldestSeconds * 1_000)}. See the workers' log for the reason.`,
+    );
+  }
+  if (isLate(overdue.attemptSeconds, ATTEMPT_LATE_SECONDS)) {
+    needs.push(
+      `Attempts of deliveries that Temporal has do not begin: the first has been due for ${formatTime(overdue.attemptSeconds * 1_000)}. Check that workers are polling; their log says why they fail.`,
     );
   }
   if (isLate(outbox.oldestChangeSeconds, OUTBOX_LATE_SECONDS)) {
@@ -137,6 +145,7 @@ export async function readWork(sql: Pool) {
   return {
     outbox: await readOutbox(sql),
     open: await readOpen(sql),
+    overdue: await readOverdue(sql),
     mails: await readMails(sql),
     recoveries: (await listRecoveriesUnderWay(sql)).map(recoveryStatus),
   };

@@ -3,6 +3,7 @@
  * response.
  */
 import { mailFolder } from '../db/mail-folder.ts';
+import { readOverdue } from '../db/overdue.ts';
 import { countIncidents, readMails, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { readPartitions } from '../db/retention/partitions.ts';
@@ -40,6 +41,8 @@ export function readDatabaseMetrics(
       const { fresh, retry, recovered, undelivered, delivered } = found.outbox;
       for (const [waiting, count] of Object.entries({ fresh, retry, recovered, undelivered, delivered }))
         metrics.outbox.set({ waiting }, count);
+      for (const [waiting, seconds] of Object.entries(found.overdue.queue))
+        metrics.outboxDue.set({ waiting }, seconds);
       const { pending, retrying, held } = found.open;
       for (const [state, count] of Object.entries({ pending, retrying, held }))
         metrics.open.set({ state }, count);
@@ -59,6 +62,7 @@ export function readDatabaseMetrics(
   /** Unknown is not zero. */
   function forget(): void {
     metrics.outbox.reset();
+    metrics.outboxDue.reset();
     metrics.open.reset();
     for (const gauge of [metrics.databaseReadAge, ...gauges.map(([each]) => each)]) gauge.remove();
   }
@@ -83,6 +87,7 @@ type Found = Awaited<ReturnType<typeof readAll>>;
 const readAll = async (sql: Pool) => ({
   outbox: await readOutbox(sql),
   open: await readOpen(sql),
+  overdue: await readOverdue(sql),
   mails: await readMails(sql),
   incidents: await countIncidents(sql),
   partitions: await readPartitions(sql),
@@ -100,6 +105,7 @@ function gaugesOf(metrics: Metrics): (readonly [Metrics['incidents'], (found: Fo
     [metrics.outboxInFlight, ({ outbox }) => (outbox.inFlight ? 1 : 0)],
     [metrics.changes, ({ outbox }) => outbox.changes],
     [metrics.changesOldest, ({ outbox }) => outbox.oldestChangeSeconds ?? 0],
+    [metrics.overdue, ({ overdue }) => overdue.attemptSeconds],
     [metrics.holding, ({ open }) => open.holdingWebhooks],
     [metrics.incidents, ({ incidents }) => incidents],
     [metrics.mailsUnsent, ({ mails }) => mails.owed],

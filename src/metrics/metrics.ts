@@ -139,6 +139,20 @@ export function createMetrics() {
       'waybill_outbox_oldest_seconds',
       'How long the oldest delivery in the queue has waited, or has been due for a retry or its workflow; without delivered ones, those of recoveries and those that wait for an older one; 0 if none waits.',
     ),
+    outboxDue: gauge(
+      'waybill_outbox_due_seconds',
+      'For how long the first due delivery of each class has been due in the queue, claimed or not, without those of paused recoveries; 0 if none is due.',
+      'waiting',
+    ),
+    claimedAt: gauge(
+      'waybill_relay_claimed_timestamp_seconds',
+      'When this worker last asked the queue for deliveries of each class, in seconds since 1970; at first, when it started. Absent in the role `api`.',
+      'waiting',
+    ),
+    overdue: gauge(
+      'waybill_attempts_overdue_seconds',
+      'For how long the first due attempt of the deliveries that Temporal has has not begun; those that are held, or wait for a limit, are not due; 0 if none is due.',
+    ),
     inOrder: gauge(
       'waybill_in_order_deliveries',
       'Deliveries that wait for an older one of their record, or for their webhook to be active, where it has an order.',

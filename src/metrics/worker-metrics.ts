@@ -3,6 +3,7 @@ import type { Mailer } from '../mail/mail.ts';
 import { MailError } from '../mail/mail-error.ts';
 import type { Repair } from '../reconciler/repair.ts';
 import { repairsMade } from '../reconciler/verdict.ts';
+import { attemptClasses, type ClassName, workflowClasses } from '../relay/classes.ts';
 import { type PassResult, passResults } from '../relay/loop.ts';
 import { type RelayLoop, relayLoops } from '../relay/relay.ts';
 import type { Metrics } from './metrics.ts';
@@ -11,6 +12,12 @@ import type { Metrics } from './metrics.ts';
 export function countPasses({ passes }: Metrics): (loop: RelayLoop, result: PassResult) => void {
   for (const loop of relayLoops) for (const result of passResults) passes.inc({ loop, result }, 0);
   return (loop, result) => passes.inc({ loop, result });
+}
+
+/** Notes when each class of the queue was last claimed; from now on, for those never claimed show too. */
+export function noteClaims({ claimedAt }: Metrics): (waiting: ClassName) => void {
+  for (const waiting of [...attemptClasses, ...workflowClasses]) claimedAt.setToCurrentTime({ waiting });
+  return (waiting) => claimedAt.setToCurrentTime({ waiting });
 }
 
 /** Counts repairs. */

@@ -6,12 +6,13 @@
  */
 import { type ClaimLimits, claimDeliveries } from '../db/outbox/claim.ts';
 import { notifierOf, OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
+import { CLASS } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Execute } from '../db/through-sessions.ts';
 import { isOfTemporal } from '../temporal/refusal.ts';
 import { attemptsOf } from './attempts.ts';
 import { dispatchChanges, dispatchRecoveries, dispatchReleases, dispatchWarnings } from './changes.ts';
-import { attemptClasses, createPrecedence, workflowClasses } from './classes.ts';
+import { attemptClasses, type ClassName, createPrecedence, workflowClasses } from './classes.ts';
 import type { RelayDeps, RelayTerms } from './deps.ts';
 import { createInFlight } from './in-flight.ts';
 import { type Next, type PassResult, startLoop } from './loop.ts';
@@ -24,6 +25,8 @@ export interface RelayOptions extends RelayTerms {
   readonly sessionSql: Pool | null;
   /** Called with whether Temporal answered a call. */
   readonly onTemporal: (state: 'up' | 'down') => void;
+  /** Called after each claim of a class, whatever it found. */
+  readonly onClaim: (name: ClassName) => void;
   /** Called after every pass of every loop. */
   readonly onPass: (loop: RelayLoop, result: PassResult) => void;
 }
@@ -61,7 +64,12 @@ export function startRelay(relay: RelayOptions): Relay {
   }
   const deps: RelayDeps = {
     ...relay,
-    claim: (limits: ClaimLimits) => relay.execute((by) => claimDeliveries(by, limits)),
+    async claim(limits: ClaimLimits) {
+      const claim = await relay.execute((by) => claimDeliveries(by, limits));
+      const name = [...attemptClasses, ...workflowClasses].find((each) => CLASS[each] === limits.class);
+      if (name !== undefined) relay.onClaim(name);
+      return claim;
+    },
     stopping: stopping.signal,
     onAnswered,
     onAway,

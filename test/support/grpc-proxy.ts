@@ -29,6 +29,8 @@ export interface Refusal {
 }
 
 export const NOT_FOUND: Refusal = { status: 5, message: 'refused by the proxy' };
+/** Polls refused like this are repeated for ever. */
+export const UNAVAILABLE: Refusal = { status: 14, message: 'refused by the proxy' };
 export const UNAUTHENTICATED: Refusal = { status: 16, message: 'refused by the proxy' };
 /** Temporal's SDK gives a poll up after a minute of refusals, but with this one at once. */
 export const TOO_LARGE: Refusal = { status: 8, message: 'grpc: received message larger than max' };

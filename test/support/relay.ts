@@ -69,6 +69,7 @@ export function relayTo(
     log: pino({ level: 'silent' }),
     onTemporal,
     onPass,
+    onClaim() {},
     watch: unwatched,
   });
   return { relay, started, told, starts };

@@ -1,6 +1,7 @@
 /** The conditions of an instance that need an operator: nothing up to each limit, a sentence beyond it. */
 import { describe, expect, it } from 'vitest';
 import {
+  ATTEMPT_LATE_SECONDS,
   type DatabaseStatus,
   MAIL_LATE_SECONDS,
   MIN_DAYS_AHEAD,
@@ -33,6 +34,7 @@ const database: Working = {
     oldestChangeSeconds: null,
   },
   open: { pending: 0, retrying: 0, held: 0, holdingWebhooks: 0 },
+  overdue: { attemptSeconds: 0, queue: { fresh: 0, retry: 0, bulk: 0, recovered: 0, undelivered: 0 } },
   mails: { owed: 0, oldestSeconds: null, refusedLately: 0 },
   recoveries: [],
   partitions: { since: null, until: new Date('2026-12-28'), daysAhead: 35, astray: 0 },
@@ -78,6 +80,14 @@ describe('somebody is needed', () => {
   it('when nothing leaves the outbox', () => {
     expect(outbox({ fresh: 3, retry: 2, undelivered: 1, delivered: 9, oldestSeconds: 127 })).toEqual([
       "Nothing is leaving the outbox: 6 deliveries waiting, the oldest for 2 min 7 s. See the workers' log for the reason.",
+    ]);
+  });
+
+  it('when attempts do not begin for long', () => {
+    const { queue } = database.overdue;
+    expect(needs({ overdue: { attemptSeconds: ATTEMPT_LATE_SECONDS, queue } })).toEqual([]);
+    expect(needs({ overdue: { attemptSeconds: 301, queue } })).toEqual([
+      'Attempts of deliveries that Temporal has do not begin: the first has been due for 5 min 1 s. Check that workers are polling; their log says why they fail.',
     ]);
   });
 
@@ -134,6 +144,7 @@ describe('the table', () => {
         'In order    nothing waits',
         'Changes     none to pass on',
         'Open        none',
+        'Overdue     no attempt',
         'Held        none',
         'Recoveries  none under way',
         'Mails       none to send',
@@ -189,6 +200,7 @@ describe('the table', () => {
         'In order    9 waiting, of 2 records, the oldest for 2 h 5 min',
         'Changes     1 to pass on, the oldest for 250 ms',
         'Open        20 pending, 7 retrying',
+        'Overdue     no attempt',
         'Held        5, to 1 webhook',
         'Recovery    01a205b3-d000-7000-8000-000000000000, webhook 7: running, 900 done, 2 failed, 5 superseded, 98 left, until about 2026-11-22 15:30Z',
         'Mails       1 to send, the oldest for 1 min 30 s',

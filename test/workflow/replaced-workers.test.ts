@@ -57,6 +57,7 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
     watch: unwatched,
     onRepair() {},
     onPass() {},
+    onClaim() {},
     onRetentionFailure() {},
     onTemporal() {},
     onQuestionAnswered() {},

@@ -1,0 +1,81 @@
+/**
+ * What is overdue: attempts of deliveries that Temporal has, and the queue. Measured in Postgres, whatever has died. Found by indexes of
+ * open and of waiting rows.
+ */
+import { CLASS } from './outbox/outbox.ts';
+import type { Sql } from './pool.ts';
+
+/**
+ * Of the attempts that are due first, this many are looked at: most may be under way. Fewer: with more under way than this, overdue ones
+ * behind them are not seen. More: each costs a lookup.
+ */
+const LOOKED_AT = 1_000;
+
+/** The classes that can be claimed, except of delivered ones, which wait for the end of a burst. */
+const classes = ['fresh', 'retry', 'bulk', 'recovered', 'undelivered'] as const;
+/** For how long the first due delivery of each class has been due, in seconds; 0 if none is. */
+type DueSeconds = Readonly<Record<(typeof classes)[number], number>>;
+
+/** What is overdue. */
+export interface Overdue {
+  /**
+   * For how long the first due attempt of the deliveries that Temporal has has not begun, in seconds; 0 if none is due. What an inactive
+   * webhook or an operator holds is not due, nor what waits for a limit: its time was moved on.
+   */
+  readonly attemptSeconds: number;
+  readonly queue: DueSeconds;
+}
+
+/** Reads both. */
+export async function readOverdue(sql: Sql): Promise<Overdue> {
+  return { attemptSeconds: await readAttempts(sql), queue: await readQueue(sql) };
+}
+
+async function readAttempts(sql: Sql): Promise<number> {
+  const next = sql`greatest(d.dispatched_at, d.last_attempt_at, d.next_attempt_at)`;
+  const [row] = await sql<{ seconds: number | null }[]>`
+    with late as materialized (
+      select d.id, d.webhook_id, d.attempts_made, ${next} as at from deliveries d
+      -- By the index of the next step: a late one is checked again within an hour.
+      where d.state in ('pending', 'retrying') and d.dispatched_at is not null
+        and greatest(d.check_at, d.dispatched_at, d.last_attempt_at, d.next_attempt_at) < now() + interval '1 hour'
+        and ${next} < now() and d.operator_stop is null),
+    due as materialized (
+      -- An activated webhook no longer holds its deliveries: they are due from then on.
+      select l.id, l.attempts_made, greatest(l.at, w.generation_at) as at from late l join webhooks w on w.id = l.webhook_id
+      where w.active and w.deleted_at is null
+        and not exists (select from outbox b where b.kind = 'webhookChanged' and b.webhook_id = w.id)
+      order by 3 limit ${LOOKED_AT})
+    select extract(epoch from now() - min(due.at))::float8 as seconds from due
+    where not exists (
+      select from attempts a
+      where a.delivery_id = due.id and a.number = due.attempts_made + 1 and a.finished_at is null and a.owned_until > now())`;
+  return row?.seconds ?? 0;
+}
+
+/** Each webhook with waiting deliveries is one step in the index `deliveries_waiting`, as for a claim. */
+async function readQueue(sql: Sql): Promise<DueSeconds> {
+  const waiting = sql`d.dispatched_at is null and d.class <= ${CLASS.undelivered}::smallint`;
+  const order = sql`d.class, d.eshop_id, d.webhook_id, d.due_at`;
+  const rows = await sql<{ class: number; seconds: number }[]>`
+    with recursive firsts as (
+      (select ${order} from deliveries d where ${waiting} order by ${order} limit 1)
+      union all
+      select next.* from firsts f cross join lateral (
+        select ${order} from deliveries d
+        where ${waiting} and (d.class, d.eshop_id, d.webhook_id) > (f.class, f.eshop_id, f.webhook_id)
+        order by ${order} limit 1) next)
+    select class, extract(epoch from now() - min(due_at))::float8 as seconds from firsts f
+    where due_at < now() and not exists (
+      select from recoveries r where f.class = ${CLASS.recovered} and r.webhook_id = f.webhook_id and r.state = 'paused')
+    group by class`;
+  const seconds = new Map(rows.map((row) => [row.class, row.seconds]));
+  const of = (name: (typeof classes)[number]) => seconds.get(CLASS[name]) ?? 0;
+  return {
+    fresh: of('fresh'),
+    retry: of('retry'),
+    bulk: of('bulk'),
+    recovered: of('recovered'),
+    undelivered: of('undelivered'),
+  };
+}

@@ -1,0 +1,106 @@
+/** What is overdue: attempts that Temporal has and nobody begins, and classes of the queue that nobody takes from. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
+import { type Overdue, readOverdue } from '../../src/db/overdue.ts';
+import { deferAttempt } from '../../src/db/webhooks/deliveries.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { beginAttempt, fireDelivery } from '../support/deliveries.ts';
+import { insertWebhook } from '../support/events.ts';
+
+let database: TestDatabase;
+let eshopId: number;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  eshopId = (await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' })).eshopId;
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  await database.sql`delete from deliveries`;
+});
+
+/** A delivery that Temporal has, with an attempt due an hour ago, to a webhook of its own. */
+async function due(): Promise<{ readonly id: string; readonly webhookId: number }> {
+  const webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+  const id = await fireDelivery(database.sql, { eshopId, webhookId });
+  await database.sql`delete from deliveries where webhook_id <> ${webhookId}`;
+  await database.sql`
+    update deliveries set dispatched_at = now() - interval '2 hours', next_attempt_at = now() - interval '1 hour' where id = ${id}`;
+  return { id, webhookId };
+}
+const attemptSeconds = async () => Math.round((await readOverdue(database.sql)).attemptSeconds / 60) * 60;
+
+test('an attempt that is due and not begun is overdue, also while the reconciler leaves it alone', async () => {
+  const { id } = await due();
+  expect(await attemptSeconds()).toBe(3_600);
+  await database.sql`update deliveries set check_at = now() + interval '50 minutes' where id = ${id}`;
+  expect(await attemptSeconds()).toBe(3_600);
+  await database.sql`update deliveries set next_attempt_at = now() + interval '1 minute' where id = ${id}`;
+  expect(await attemptSeconds()).toBe(0);
+});
+
+test('one under way is not overdue, until its owner is gone', async () => {
+  const { id } = await due();
+  await beginAttempt(database.sql, { deliveryId: id, number: 1, generation: 1, ownedMs: 60_000 });
+  expect(await attemptSeconds()).toBe(0);
+  await database.sql`update attempts set owned_until = now() - interval '1 second' where delivery_id = ${id}`;
+  expect(await attemptSeconds()).toBe(3_600);
+});
+
+test('one that waits for a limit is not overdue', async () => {
+  const { id } = await due();
+  await deferAttempt(database.sql, id, 0, 60_000);
+  expect(await attemptSeconds()).toBe(0);
+});
+
+test('one that is held is not overdue, and after an activation is due from then on', async () => {
+  const { id, webhookId } = await due();
+  await database.sql`update deliveries set operator_stop = 'hold' where id = ${id}`;
+  expect(await attemptSeconds()).toBe(0);
+  await database.sql`update deliveries set operator_stop = null where id = ${id}`;
+  await database.sql`update webhooks set active = false where id = ${webhookId}`;
+  expect(await attemptSeconds()).toBe(0);
+  await database.sql`
+    update webhooks set active = true, generation_at = now() - interval '10 minutes' where id = ${webhookId}`;
+  expect(await attemptSeconds()).toBe(600);
+  await database.sql`insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${webhookId})`;
+  expect(await attemptSeconds()).toBe(0);
+  await database.sql`delete from outbox`;
+});
+
+test('of each class in the queue the first due one counts, of any webhook', async () => {
+  const minutes: Record<keyof Overdue['queue'], number> = {
+    fresh: 1,
+    retry: 2,
+    bulk: 3,
+    recovered: 4,
+    undelivered: 5,
+  };
+  const classOf = { fresh: 0, retry: 1, bulk: 2, recovered: 3, undelivered: 4 } as const;
+  const names = ['fresh', 'retry', 'bulk', 'recovered', 'undelivered'] as const;
+  const webhooks = [
+    await insertWebhook(database.sql, eshopId, 'CREATE_ORDER'),
+    await insertWebhook(database.sql, eshopId, 'CREATE_ORDER'),
+  ];
+  for (const name of names) {
+    for (const [index, webhookId] of webhooks.entries()) {
+      const id = await fireDelivery(database.sql, { eshopId, webhookId, entityId: `${name} ${index}` });
+      await database.sql`
+        update deliveries set class = ${classOf[name]}, due_at = now() - make_interval(mins => ${index * minutes[name]}) where id = ${id}`;
+    }
+  }
+  // Each event went to both webhooks: those of the pair that were not moved are due now. Delivered and ordered ones do not count.
+  await database.sql`
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, class, due_at)
+    select gen_random_uuid(), event_id, eshop_id, webhook_id, event_type, entity_id, c, now() - interval '1 day'
+    from (select * from deliveries limit 1) d, unnest(array[5, 6]) c`;
+  const { queue } = await readOverdue(database.sql);
+  expect(Object.fromEntries(names.map((name) => [name, Math.round(queue[name] / 60)]))).toEqual(minutes);
+  await database.sql`update deliveries set due_at = now() + interval '1 minute'`;
+  expect((await readOverdue(database.sql)).queue).toEqual({
+    fresh: 0,
+    retry: 0,
+    bulk: 0,
+    recovered: 0,
+    undelivered: 0,
+  });
+});
