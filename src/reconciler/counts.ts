@@ -35,6 +35,7 @@ export const reasons: Record<Reason, string> = {
   canceled: 'canceled in Temporal',
   asleep: 'asleep past its due time',
   stuck: 'could not go on',
+  stalled: 'stood still at work',
 };
 
 /** @example '50 deliveries started again (no longer in Temporal), 3 pre-orders started again (…)' */

@@ -13,6 +13,7 @@ import type { WorkflowFound } from './verdict.ts';
 
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
+const { PENDING_WORKFLOW_TASK_STATE_STARTED } = proto.temporal.api.enums.v1.PendingWorkflowTaskState;
 
 export type Executions = ReturnType<typeof createExecutions>;
 
@@ -71,6 +72,18 @@ export function createExecutions(client: Client, taskQueue: string) {
     return { as: 'terminated', by, words: event?.reason ?? '' };
   }
 
+  /** The latest first. */
+  async function latestEvents(workflowId: string) {
+    const { history } = await within(() =>
+      workflowService.getWorkflowExecutionHistoryReverse({
+        namespace,
+        execution: { workflowId },
+        maximumPageSize: LATEST_EVENTS,
+      }),
+    );
+    return history?.events ?? [];
+  }
+
   return {
     /** Changes if the namespace, or the whole server, was recreated. */
     async namespaceId(): Promise<string> {
@@ -93,11 +106,12 @@ export function createExecutions(client: Client, taskQueue: string) {
             return await termination(workflowId, runId);
           default: {
             const pause = pauseIn(workflowId, raw);
-            if (pause !== null) return { as: 'running', asleep: false, failing: false, pause };
+            if (pause !== null) return { as: 'running', asleep: false, failing: false, atWork: false, pause };
             return {
               as: 'running',
               asleep: status.name === 'RUNNING' && isAsleep(raw),
               failing: (raw.pendingWorkflowTask?.attempt ?? 0) >= FAILING_ATTEMPTS,
+              atWork: raw.pendingWorkflowTask?.state === PENDING_WORKFLOW_TASK_STATE_STARTED,
             };
           }
         }
@@ -107,21 +121,20 @@ export function createExecutions(client: Client, taskQueue: string) {
       }
     },
 
+    /** The event of the last task that a worker has completed, as far as the latest events tell; empty if they do not. */
+    async lastCompletedTask(workflowId: string): Promise<string> {
+      const events = await latestEvents(workflowId);
+      const completed = events.find((event) => event.workflowTaskCompletedEventAttributes);
+      return completed?.eventId?.toString() ?? '';
+    },
+
     /**
      * Whether a running workflow was signalled a change, handled it and did nothing: Temporal was set back, and its worker takes new
      * events for known ones.
      */
     async isUnresponsive(workflowId: string): Promise<boolean> {
-      const { history } = await within(() =>
-        workflowService.getWorkflowExecutionHistoryReverse({
-          namespace,
-          execution: { workflowId },
-          maximumPageSize: LATEST_EVENTS,
-        }),
-      );
       let handled = false;
-      // The latest first.
-      for (const event of history?.events ?? []) {
+      for (const event of await latestEvents(workflowId)) {
         if (event.activityTaskScheduledEventAttributes || event.activityTaskCancelRequestedEventAttributes)
           return false;
         if (event.workflowTaskCompletedEventAttributes) handled = true;

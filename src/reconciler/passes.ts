@@ -7,6 +7,7 @@ import { countsOf, summary } from './counts.ts';
 import type { Executions } from './executions.ts';
 import { createRecords, type RecordsDeps, type TrackedRecord } from './records.ts';
 import { type Repair, repair } from './repair.ts';
+import { createStalls } from './stalls.ts';
 
 export interface PassesOptions extends RecordsDeps {
   readonly executions: Executions;
@@ -14,6 +15,8 @@ export interface PassesOptions extends RecordsDeps {
   readonly onRepair?: (repair: Repair) => void;
   /** True: nothing is changed. Default false. */
   readonly dryRun?: boolean;
+  /** How long a workflow at work may stand still, in milliseconds; default 100 s. */
+  readonly stalledMs?: number;
   /** Ends a pass early. */
   readonly signal: AbortSignal;
 }
@@ -35,8 +38,9 @@ const CLOCK_LAG_MS = 10 * 60_000;
 export function createPasses(options: PassesOptions) {
   const { executions, log, onRepair, dryRun = false, signal } = options;
   const records = createRecords(options);
+  const stalls = createStalls(executions, options.stalledMs);
   const check = pThrottle({ limit: CHECKS_PER_SECOND, interval: 1_000 })((record: TrackedRecord) =>
-    repair(executions, record, dryRun, ({ by, since }) =>
+    repair(executions, stalls, record, dryRun, ({ by, since }) =>
       log.warn(
         { ...record.name, by, since },
         'nothing happens: an operator has paused the workflow in Temporal',
@@ -98,7 +102,10 @@ export function createPasses(options: PassesOptions) {
     late: () =>
       pass('late', async (repairs) => {
         const before = [...woken];
-        const again = [...(await records.withWorkflows(before)), ...(await records.closedOf(before))];
+        const again = [
+          ...(await records.withWorkflows([...before, ...stalls.watched()])),
+          ...(await records.closedOf(before)),
+        ];
         const tracked = [...again, ...(await records.late())];
         // Only after all queries succeeded: if the database was away, these are checked next time.
         woken.splice(0, before.length);

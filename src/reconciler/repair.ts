@@ -6,6 +6,7 @@ import type { TemporalPause } from '../domain/operator-pause.ts';
 import type { Former } from '../temporal/workflow-calls.ts';
 import type { Executions } from './executions.ts';
 import type { TrackedRecord } from './records.ts';
+import type { Stalls } from './stalls.ts';
 import { type TrackedKind, type Verdict, verdictOn, type WorkflowFound } from './verdict.ts';
 
 /** A repair that was made, or would be. */
@@ -24,13 +25,14 @@ export interface Repair extends Verdict {
  */
 export async function repair(
   executions: Executions,
+  stalls: Stalls,
   record: TrackedRecord,
   dryRun: boolean,
   onPaused: (pause: TemporalPause) => void,
 ): Promise<Repair | null> {
   const found = await executions.find(record.workflowId);
   if (found.as === 'running' && found.pause !== undefined && record.next === 'late') onPaused(found.pause);
-  const verdict = await escalated(executions, record, verdictOn(record.kind, found, record.next));
+  const verdict = await confirmed(executions, stalls, record, verdictOn(record.kind, found, record.next));
   if (verdict === null || !(await record.isStillTracked())) return null;
   const { kind, name } = record;
   const done: Repair = { kind, ...verdict, name, ...operatorOf(found) };
@@ -46,12 +48,14 @@ export async function repair(
   }
 }
 
-/** A workflow that was woken before without an effect is started again instead. */
-async function escalated(
+/** A workflow that was woken before without an effect is started again instead, and one at work only if it stands still for long. */
+async function confirmed(
   executions: Executions,
+  stalls: Stalls,
   { workflowId }: TrackedRecord,
   verdict: Verdict | null,
 ): Promise<Verdict | null> {
+  if (verdict?.reason === 'stalled') return (await stalls.isStalled(workflowId)) ? verdict : null;
   if (verdict?.action !== 'woken' || !(await executions.isUnresponsive(workflowId))) return verdict;
   return { reason: 'stuck', action: 'startedAgain' };
 }

@@ -7,11 +7,15 @@ export type TrackedKind = 'delivery' | 'mail' | 'release' | 'recovery';
 
 /** A record's workflow as Temporal describes it. */
 export type WorkflowFound =
-  /** `asleep`: it waits for a future time or for a signal. `failing`: its steps keep failing. `pause`: an operator has paused it. */
+  /**
+   * `asleep`: it waits for a future time or for a signal. `failing`: its steps keep failing. `atWork`: a worker has one of its tasks.
+   * `pause`: an operator has paused it.
+   */
   | {
       readonly as: 'running';
       readonly asleep: boolean;
       readonly failing: boolean;
+      readonly atWork: boolean;
       readonly pause?: TemporalPause;
     }
   | { readonly as: 'missing' }
@@ -21,7 +25,7 @@ export type WorkflowFound =
   | { readonly as: 'terminated' | 'canceled'; readonly by: string; readonly words: string };
 
 /** Why a record is repaired. */
-export type Reason = Exclude<WorkflowFound['as'], 'running'> | 'asleep' | 'stuck';
+export type Reason = Exclude<WorkflowFound['as'], 'running'> | 'asleep' | 'stuck' | 'stalled';
 /** How a record is repaired. */
 export type Action = 'startedAgain' | 'closed' | 'woken';
 
@@ -46,7 +50,9 @@ export function verdictOn(kind: TrackedKind, found: WorkflowFound, next: NextSte
       if ((next === 'late' || next === 'over') && found.asleep) return { reason: 'asleep', action: 'woken' };
       // Or its history is inconsistent: a worker that remembered more than Temporal went on writing it, or the code cannot replay it.
       // It would not notice that it is no longer held.
-      return next !== 'ahead' && found.failing ? { reason: 'stuck', action: 'startedAgain' } : null;
+      if (next !== 'ahead' && found.failing) return { reason: 'stuck', action: 'startedAgain' };
+      // If it goes on like this for long.
+      return next === 'late' && found.atWork ? { reason: 'stalled', action: 'startedAgain' } : null;
     case 'missing':
     case 'ended':
       return { reason: found.as, action: 'startedAgain' };

@@ -8,9 +8,10 @@ import {
   type WorkflowFound,
 } from '../../src/reconciler/verdict.ts';
 
-const awake: WorkflowFound = { as: 'running', asleep: false, failing: false };
-const asleep: WorkflowFound = { as: 'running', asleep: true, failing: false };
-const failing: WorkflowFound = { as: 'running', asleep: false, failing: true };
+const awake: WorkflowFound = { as: 'running', asleep: false, failing: false, atWork: false };
+const asleep: WorkflowFound = { ...awake, asleep: true };
+const failing: WorkflowFound = { ...awake, failing: true };
+const atWork: WorkflowFound = { ...awake, atWork: true };
 const operator = { by: 'eva', words: '' };
 
 test.each<[TrackedKind, WorkflowFound, NextStep, string | null]>([
@@ -21,6 +22,10 @@ test.each<[TrackedKind, WorkflowFound, NextStep, string | null]>([
   ['delivery', failing, 'ahead', null],
   ['delivery', failing, 'late', 'startedAgain'],
   ['delivery', failing, 'held', 'startedAgain'],
+  ['delivery', atWork, 'ahead', null],
+  ['delivery', atWork, 'late', 'startedAgain'],
+  ['delivery', atWork, 'held', null],
+  ['delivery', atWork, 'over', null],
   ['delivery', asleep, 'held', null],
   ['delivery', awake, 'held', null],
   ['delivery', awake, 'over', null],
@@ -54,7 +59,7 @@ test.each<[TrackedKind, WorkflowFound, NextStep, string | null]>([
 ])('%s, %o, next step %s → %s', (kind, found, next, action) => {
   expect(verdictOn(kind, found, next)?.action ?? null).toBe(action);
   if (action !== null) {
-    const running = action === 'woken' ? 'asleep' : 'stuck';
+    const running = found === atWork ? 'stalled' : action === 'woken' ? 'asleep' : 'stuck';
     expect(verdictOn(kind, found, next)?.reason).toBe(found.as === 'running' ? running : found.as);
   }
 });

@@ -26,6 +26,7 @@ import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stac
 import { insertPreOrder, loseWorkflow, runsOf } from '../support/lost-workflows.ts';
 import { PAUSED_BY, pauseWorkflow } from '../support/pause.ts';
 import { createReceiver } from '../support/receiver.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -126,6 +127,36 @@ test('what was dispatched a moment ago, or has its next attempt ahead, is not la
   expect(await passesOf(stack, { graceMs: 30_000 }).late()).toEqual({ looked: 0, repairs: [] });
 });
 
+test('a late workflow whose tasks start and do not end is started again, once it has stood still for long', async () => {
+  const stack = await start('stalled');
+  const [id = ''] = await lostDeliveries(stack, 1);
+  const passes = passesOf(stack, { stalledMs: 2_000 });
+  await passes.everything('test');
+  // A worker that takes the task and never answers.
+  const { workflowExecution } = await stack.client.withDeadline(Date.now() + PATIENCE_MS, () =>
+    stack.client.workflowService.pollWorkflowTaskQueue({
+      namespace: 'default',
+      taskQueue: { name: stack.taskQueue },
+      identity: 'a worker that hangs',
+    }),
+  );
+  expect(workflowExecution?.workflowId).toBe(stack.workflowId(id));
+  expect((await passes.everything('test')).repairs).toEqual([]);
+  const watchedSince = performance.now();
+  const [repaired] = await stack.until('the repair', async () => {
+    const { repairs } = await passes.late();
+    return repairs.length > 0 && repairs;
+  });
+  expect(performance.now() - watchedSince).toBeGreaterThan(1_500);
+  expect(repaired).toMatchObject({ reason: 'stalled', action: 'startedAgain', name: { deliveryId: id } });
+  await stack.until(
+    'the new run in the list',
+    async () => (await runsOf(stack.client, stack.workflowId(id))).length === 2,
+  );
+  // The new run waits for a worker, and is left alone.
+  expect((await passes.everything('test')).repairs).toEqual([]);
+});
+
 test('a dry run says what it would do, and changes nothing', async () => {
   const stack = await start('dry');
   const [missing = '', terminated = ''] = await lostDeliveries(stack, 2);
@@ -164,7 +195,7 @@ test('what was woken is looked at again, also where the database was away in bet
     sql,
     executions: {
       ...createExecutions(stack.client, stack.taskQueue),
-      find: async () => ({ as: 'running', asleep: true, failing: false }),
+      find: async () => ({ as: 'running', asleep: true, failing: false, atWork: false }),
       isUnresponsive: async () => false,
     },
     restarter: { ...restarterOf(stack), signalWebhookChanged: async () => {} },

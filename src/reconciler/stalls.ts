@@ -1,0 +1,46 @@
+/** Workflows that a worker is at work on, and that do not go on: their tasks are started, and none ends. */
+import type { Executions } from './executions.ts';
+
+/**
+ * How long no task of a late workflow may end before it is started again, in milliseconds: ten time-outs of a task. Less: busy machines
+ * lose what they have begun. More: deliveries stand still.
+ */
+const STALLED_MS = 100_000;
+/** Workflows watched at once. Fewer: many that stall together wait for each other. More: starting them again adds to an overload. */
+const WATCHED_AT_ONCE = 10;
+
+/** The late workflows that are watched. In the memory of one worker. */
+export interface Stalls {
+  /** Watches it, if there is room. @returns whether it has stood still for long enough; then it is watched no longer */
+  isStalled(workflowId: string): Promise<boolean>;
+  /** Those to look at again. */
+  watched(): readonly string[];
+}
+
+/** @param now in milliseconds, on a clock that does not jump */
+export function createStalls(
+  executions: Pick<Executions, 'lastCompletedTask'>,
+  stalledMs = STALLED_MS,
+  now: () => number = () => performance.now(),
+): Stalls {
+  const seen = new Map<string, { readonly completed: string; readonly since: number }>();
+  return {
+    async isStalled(workflowId) {
+      const completed = await executions.lastCompletedTask(workflowId);
+      const before = seen.get(workflowId);
+      if (before?.completed === completed) {
+        if (now() - before.since < stalledMs) return false;
+        seen.delete(workflowId);
+        return true;
+      }
+      if (before !== undefined || seen.size < WATCHED_AT_ONCE)
+        seen.set(workflowId, { completed, since: now() });
+      return false;
+    },
+    watched() {
+      // One that has gone on meanwhile was not asked about again.
+      for (const [workflowId, { since }] of seen) if (now() - since > 2 * stalledMs) seen.delete(workflowId);
+      return [...seen.keys()];
+    },
+  };
+}
