@@ -36,8 +36,8 @@ export function createShutdown(onProblem: (text: string) => void = () => {}): Sh
   const parts: { stop: Stop; patient: boolean }[] = [];
   const asked = new AbortController();
   const timeIsUp = new AbortController();
-  let stopping: Promise<boolean> | undefined;
   let hurried = false;
+  let stopping: Promise<boolean> | undefined;
 
   async function stopAll(graceMs?: number): Promise<boolean> {
     const timer = graceMs === undefined ? undefined : setTimeout(() => timeIsUp.abort(), graceMs);
@@ -52,8 +52,9 @@ export function createShutdown(onProblem: (text: string) => void = () => {}): Sh
     }
     clearTimeout(timer);
     if (!clean) {
-      const within = graceMs === undefined || hurried ? '' : ` within ${graceMs / 1000} s`;
-      onProblem(`Not everything stopped${within}; what was still in progress was abandoned.`);
+      const within = graceMs === undefined ? '' : ` within ${graceMs / 1000} s`;
+      const what = hurried ? 'Cut short: not everything stopped' : `Not everything stopped${within}`;
+      onProblem(`${what}; what was still in progress was abandoned.`);
     }
     return clean;
   }
@@ -77,6 +78,8 @@ export function createShutdown(onProblem: (text: string) => void = () => {}): Sh
       return stopping;
     },
     hurry() {
+      // Too late: the time was up before.
+      if (timeIsUp.signal.aborted) return;
       hurried = true;
       timeIsUp.abort();
     },

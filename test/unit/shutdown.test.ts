@@ -37,6 +37,8 @@ test('what hangs is left when the time is over, and the others are still told', 
   expect(await shutdown.stop(100)).toBe(false);
 
   expect(told).toEqual(['worker', 'database']);
+  // Too late to cut anything short.
+  shutdown.hurry();
   expect(said).toEqual(['Not everything stopped within 0.1 s; what was still in progress was abandoned.']);
 });
 
@@ -113,6 +115,8 @@ test('in a hurry: what hangs is left at once, and a server that we started is st
   shutdown.hurry();
 
   expect(await stopped).toBe(false);
+  // Not that it took 60 s.
+  expect(said).toEqual(['Cut short: not everything stopped; what was still in progress was abandoned.']);
   expect(told).toEqual(['worker', 'postgres']);
   expect(said).toEqual(['Not everything stopped; what was still in progress was abandoned.']);
 });
