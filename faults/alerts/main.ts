@@ -34,12 +34,18 @@ interface Failure {
   readonly name: string;
   /** The alerts that must fire. None: no alert may, for {@link QUIET_MS}. */
   readonly alerts: readonly string[];
+  /** Alerts that must not fire, although it lasts longer than they need. */
+  readonly never?: readonly string[];
+  /** It lasts at least as long, in milliseconds. */
+  readonly lastsMs?: number;
   begin(installation: Installation): Promise<void>;
   end(installation: Installation): Promise<void>;
 }
 
 /** How long a failure without an alert is watched, in milliseconds. */
 const QUIET_MS = 120_000;
+/** Longer than anything may be overdue, in milliseconds. */
+const OVERDUE_MS = 420_000;
 /** The time between two polls, in milliseconds. More: the times in the table are coarser. */
 const POLL_MS = 500;
 
@@ -53,6 +59,8 @@ const failures: readonly Failure[] = [
   {
     name: 'a receiver hangs',
     alerts: ['WaybillOutboxStaysBehind'],
+    never: ['WaybillAttemptsOverdue', 'WaybillQueueNotClaimed'],
+    lastsMs: OVERDUE_MS,
     async begin({ receiver }) {
       receiver.hangs = true;
     },
@@ -157,12 +165,19 @@ async function stayHealthy(prometheus: Prometheus, { orders }: Installation): Pr
 }
 
 async function tryOne(failure: Failure, prometheus: Prometheus, installation: Installation): Promise<void> {
-  const { name, alerts } = failure;
+  const { name, alerts, never = [], lastsMs = 0 } = failure;
   say(`${name} …`);
   const before = new Set((await prometheus.firing()).shortened);
   const beganAt = Date.now();
   await failure.begin(installation);
-  const fired = await watch(prometheus, beganAt, alerts, (firing, alert) => firing.includes(alert), before);
+  const fired = await watch(
+    prometheus,
+    beganAt,
+    alerts,
+    (firing, alert) => firing.includes(alert),
+    before,
+    lastsMs,
+  );
   const endedAt = Date.now();
   await failure.end(installation);
   say(`${name}: over`);
@@ -184,6 +199,7 @@ async function tryOne(failure: Failure, prometheus: Prometheus, installation: In
   const also = others.map((other) => (asDelivered.has(other) ? `${other} (delivered too)` : other));
   if (also.length > 0) rows.push([name, `also: ${also.join(', ')}`, '', '']);
   else if (alerts.length === 0) rows.push([name, 'none', '', '']);
+  for (const each of never) if (others.includes(each)) wrong.push(`${name}: ${each} fired.`);
   if (alerts.length > 0 || others.length === 0) return;
   for (const other of others) wrong.push(`${name}: ${other} fired.`);
   for (const line of installation.log().split('\n'))
@@ -197,6 +213,7 @@ async function watch(
   alerts: readonly string[],
   isSo: (firing: readonly string[], alert: string) => boolean,
   before: ReadonlySet<string>,
+  leastMs = 0,
 ) {
   const times = new Map<string, number>();
   const others = new Set<string>();
@@ -211,7 +228,7 @@ async function watch(
         times.set(alert, Date.now() - since);
         say(`  ${alert}: ${Math.round((Date.now() - since) / 1000)} s`);
       }
-    if (alerts.length > 0 && times.size === alerts.length) break;
+    if (alerts.length > 0 && times.size === alerts.length && Date.now() - since >= leastMs) break;
   }
   return { times, others, asDelivered };
 }

@@ -104,3 +104,17 @@ test('of each class in the queue the first due one counts, of any webhook', asyn
     undelivered: 0,
   });
 });
+
+test('what a paused recovery created is not due', async () => {
+  const webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+  const id = await fireDelivery(database.sql, { eshopId, webhookId });
+  const [recovery] = await database.sql<{ id: string }[]>`
+    insert into recoveries (id, eshop_id, webhook_id, since, until, include, found)
+    values (gen_random_uuid(), ${eshopId}, ${webhookId}, now(), now(), '{failed}', 1) returning id`;
+  await database.sql`
+    update deliveries set class = 3, recovery_id = ${recovery?.id ?? ''}, due_at = now() - interval '1 hour' where id = ${id}`;
+  const seconds = async () => Math.round((await readOverdue(database.sql)).queue.recovered / 60) * 60;
+  expect(await seconds()).toBe(3_600);
+  await database.sql`update recoveries set state = 'paused'`;
+  expect(await seconds()).toBe(0);
+});
