@@ -78,10 +78,17 @@ export async function startGrpcProxy(target: string): Promise<GrpcProxy> {
     });
     for (const each of [session, upstream]) each.on('error', () => session.destroy());
     upstream.on('close', () => session.destroy());
+    // Temporal ends every connection after some minutes: calls under way go on, further ones need a new one.
+    let ending = false;
+    upstream.on('goaway', () => {
+      ending = true;
+      session.close();
+    });
     session.on('stream', (stream, headers) => {
       const path = headers[':path'] ?? '';
       stream.on('error', () => {});
       if (rule?.path.test(path)) return refuseCall(stream, rule.refusal);
+      if (ending) return stream.close(constants.NGHTTP2_REFUSED_STREAM);
       paths.push(path);
       const call = upstream.request(headers);
       call.on('error', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
