@@ -91,6 +91,15 @@ export const faultDefects: readonly FaultDefect[] = [
     noticed: 'Deliveries whose workflows were lost stay open for ever.',
   },
   {
+    name: 'faults-polls-refused',
+    group: 'polls refused',
+    fault: 'polls given up at once',
+    file: 'src/temporal/run-together.ts',
+    text: '      const state = worker.getState();',
+    replacement: "      const state: string = 'RUNNING';",
+    noticed: 'Nobody takes the place of a worker whose polls were refused.',
+  },
+  {
     name: 'faults-operator',
     group: 'operator',
     fault: 'workflow terminated',

@@ -9,7 +9,6 @@ import {
   UNAUTHENTICATED,
 } from '../../test/support/grpc-proxy.ts';
 import type { Fault, Scene } from '../fault.ts';
-import { usual } from '../fault.ts';
 
 /** After a refusal the SDK waits for up to 10 s before it polls again, and others take over within seconds; in milliseconds. */
 const POLLS_AGAIN_WITHIN_MS = 15_000;
@@ -32,7 +31,9 @@ async function leadBack({ stack: { temporal, links } }: Scene): Promise<void> {
 
 function refused(name: string, refusal: Refusal, lasts: readonly [number, number]): Fault {
   return {
-    ...usual,
+    // The later attempts are those that a worker takes from Temporal.
+    policies: ['scaled'],
+    injectionPoints: ['orders', 'slow', 1, 12],
     group: 'polls refused',
     name,
     lasts,
