@@ -173,7 +173,7 @@ it.runIf(nightly)('a second Ctrl-C abandons the attempts under way, but no serve
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   signalGroup(started.pid, 'SIGINT');
   await started.ended;
-  expect(started.output()).toContain('Not everything stopped');
+  expect(started.output()).toContain('Cut short: not everything stopped');
   expect(await processesOfInstance()).toEqual([]);
   await close();
 });

@@ -118,7 +118,7 @@ test('in a hurry: what hangs is left at once, and a server that we started is st
   // Not that it took 60 s.
   expect(said).toEqual(['Cut short: not everything stopped; what was still in progress was abandoned.']);
   expect(told).toEqual(['worker', 'postgres']);
-  expect(said).toEqual(['Not everything stopped; what was still in progress was abandoned.']);
+  expect(said).toEqual(['Cut short: not everything stopped; what was still in progress was abandoned.']);
 });
 
 test('without a time everything is waited for', async () => {
