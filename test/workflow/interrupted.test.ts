@@ -39,7 +39,8 @@ test('Temporal unreachable when a 503 asks for patience: its Retry-After is kept
     'retry-after-kept',
     { workerTemporalAddress: proxy.host, policy: { windowMs: 3_600_000 } },
     ({ count }) => {
-      if (count === 1) return { status: 503 };
+      // Its next attempt is due too late for the queue, and so is its workflow's.
+      if (count === 1) return { status: 503, headers: { 'retry-after': '600' } };
       if (count > 2) return { status: 200 };
       // The result is recorded in the database, but the worker's report never reaches Temporal.
       proxy.refuse();
@@ -47,6 +48,9 @@ test('Temporal unreachable when a 503 asks for patience: its Retry-After is kept
     },
   );
   const id = await stack.fireOne('10072');
+  await receiver.waitFor(1);
+  await stack.untilState(id, 'retrying');
+  await skipWait(stack, id);
   await receiver.waitFor(2);
   await stack.until('Temporal to give up the attempt', async () => {
     const { events } = await stack.workflow(id).fetchHistory();

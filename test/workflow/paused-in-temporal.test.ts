@@ -63,7 +63,8 @@ const asked = { by: 'bob', reason: '' };
 test('what is asked of a paused delivery is refused: the e-shop reads since when, operators also by whom', async () => {
   const { client, sql, policy } = stack;
   const { id, unpause } = await paused();
-  const request = createOperatorActions({ client, sql, policy });
+  // A busy machine takes its time to answer after the pause.
+  const request = createOperatorActions({ client, sql, policy, answerMs: 60_000 });
 
   const answer = await request('tryNow', id, asked);
 
@@ -81,7 +82,7 @@ test('what is asked of a paused delivery is refused: the e-shop reads since when
 
   await unpause();
   receiver.respond({ status: 200 });
-  expect(await request('tryNow', id, asked)).toMatchObject({ accepted: true });
+  expect(await request('tryNow', id, asked)).toEqual({ accepted: true, sentence: expect.any(String) });
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
 });
 
