@@ -26,8 +26,10 @@ export async function endWindowIn(
   await move(stack, id, sql`now() + ${ms - policy.windowMs}::float8 * interval '1 ms' - window_started_at`);
 }
 
-/** Skips the wait for the next attempt of a delivery. */
+/** Skips the wait of a delivery's workflow for the next attempt. */
 export async function skipWait(stack: DeliveryStack, id: string): Promise<void> {
+  // Before its workflow has it, the queue would make the attempt.
+  await stack.until('its workflow to have it', async () => (await stack.delivery(id)).dispatchedAt !== null);
   await move(stack, id, stack.sql`now() - next_attempt_at`);
   await stack.signal(id, webhookChangedSignal);
 }
