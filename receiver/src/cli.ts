@@ -22,7 +22,8 @@ const USAGE = `Usage:
     --timeout SECONDS            of one request (default: 15)
     --json                       prints JSON instead of a table
   waybill-receiver vectors [FOLDER]
-                                 prints requests to accept and to refuse as JSON, or writes them into a folder
+                                 prints requests to accept and to refuse, and secrets to refuse, as JSON, or writes
+                                 them into a folder
 
 Exit code: 0 nothing failed, 1 the command was wrong, 2 something failed, 3 the time was over.
 `;
@@ -109,11 +110,13 @@ async function examined(
 }
 
 async function vectors(folder: string | undefined): Promise<void> {
-  const names = ['signed', 'refused'] as const;
+  const names = ['signed', 'refused', 'setup'] as const;
   const fileOf = (name: string) => new URL(`../vectors/${name}.json`, import.meta.url);
   if (folder === undefined) {
-    const [signed, refused] = await Promise.all(names.map((name) => readFile(fileOf(name), 'utf8')));
-    process.stdout.write(`{"signed":${signed?.trim()},"refused":${refused?.trim()}}\n`);
+    const files = await Promise.all(
+      names.map(async (name) => `"${name}":${(await readFile(fileOf(name), 'utf8')).trim()}`),
+    );
+    process.stdout.write(`{${files.join()}}\n`);
     return;
   }
   await mkdir(folder, { recursive: true });

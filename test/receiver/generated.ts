@@ -17,7 +17,7 @@ import {
 } from '../../src/domain/event-types.ts';
 import { decimalFields, decimalObjects, render } from '../../src/domain/render.ts';
 import { declarationOf } from './typescript.ts';
-import { refusedVectors, signedVectors } from './vectors.ts';
+import { refusedVectors, setupVectors, signedVectors } from './vectors.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const biome = fileURLToPath(new URL('../../node_modules/.bin/biome', import.meta.url));
@@ -169,6 +169,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ['receiver/src/samples.generated.ts', samples()],
     ['receiver/vectors/signed.json', JSON.stringify(signedVectors(bodyOf))],
     ['receiver/vectors/refused.json', JSON.stringify(refusedVectors(bodyOf))],
+    ['receiver/vectors/setup.json', JSON.stringify(setupVectors(bodyOf))],
   ];
   return new Map(
     await Promise.all(

@@ -1,52 +1,117 @@
 /** The receivers built with the recipes, each if its language is installed. */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sign, testSecret } from '../../receiver/src/testing.ts';
 import { freePort } from '../support/ports.ts';
 import { until } from '../support/until.ts';
+import { buildGo, type Language, missing, recipesFolder } from './languages.ts';
 
-const cwd = fileURLToPath(new URL('../../receiver/recipes', import.meta.url));
+let temporary = '';
+let port = '';
+let url = '';
+beforeAll(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'waybill-recipe-servers-'));
+  port = String(await freePort());
+  url = `http://127.0.0.1:${port}/hooks?shop=1`;
+});
+afterAll(() => rm(temporary, { recursive: true, force: true }));
 
-/** The program, and its arguments for a port. */
-const servers: readonly [string, string, (port: string) => string[]][] = [
-  ['Python', 'python3', () => ['-B', 'python/server.py']],
-  ['PHP', 'php', (port) => ['-S', `127.0.0.1:${port}`, 'php/server.php']],
-];
+const commandOf = (language: string): readonly [string, ...string[]] => {
+  if (language === 'Python') return ['python3', '-B', 'python/server.py'];
+  return language === 'PHP' ? ['php', 'php/server.php'] : [join(temporary, 'server')];
+};
 
-it.for(servers)('a receiver in %s', async ([language, program, argumentsFor], { skip }) => {
-  const present = await promisify(execFile)(program, ['--version']).catch(() => null);
-  if (present === null) return skip(`${language} is not present on this machine.`);
-  const port = String(await freePort());
-  const env = { ...process.env, WEBHOOK_SECRET: testSecret, PORT: port };
-  const child = spawn(program, argumentsFor(port), { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+/** A receiver under way. */
+interface Server {
+  /** What it has written. */
+  output(): string;
+  /** Its exit code, once it has ended by itself. */
+  readonly ended: Promise<number | null>;
+  stop(): Promise<void>;
+}
+
+function start(language: string, secret: string | undefined, extra: NodeJS.ProcessEnv = {}): Server {
+  const [program, ...args] = commandOf(language);
+  const { WEBHOOK_SECRET: _, ...others } = process.env;
+  const env = {
+    ...others,
+    ...(secret === undefined ? {} : { WEBHOOK_SECRET: secret }),
+    PORT: port,
+    ...extra,
+  };
+  // A process group: PHP starts its server as its child.
+  const child = spawn(program, args, {
+    cwd: recipesFolder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
   }
-  const exited = once(child, 'exit');
-  try {
-    const url = `http://127.0.0.1:${port}/hooks?shop=1`;
-    const body = JSON.stringify({ eshopOrderId: '10001', recipientName: 'Jana' });
-    const send = async (headers: Record<string, string>) =>
-      await fetch(url, { method: 'POST', headers, body }).catch(() => undefined);
-    const signed = { method: 'POST', url, kind: 'CREATE_ORDER', body } as const;
-    const unsigned = { 'content-type': 'application/json' };
-    const refused = await until('the receiver to listen', () => send(unsigned));
-    expect(refused.status).toBe(401);
-    expect((await send(await sign({ ...signed, test: true })))?.status).toBe(200);
-    const id = crypto.randomUUID();
-    for (const attempt of [1, 2])
-      expect((await send(await sign({ ...signed, id, attempt })))?.status).toBe(200);
-    // Its output may arrive later than its responses.
-    await until('the output', async () => output.includes('New order 10001 of Jana'));
-    expect(output.match(/New order 10001 of Jana/g)).toHaveLength(1);
-  } finally {
-    child.kill();
-    await exited;
-  }
+  // `close`: everything it has written has been read.
+  const closed = once(child, 'close');
+  return {
+    output: () => output,
+    ended: closed.then(([code]) => code),
+    async stop() {
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid);
+      await closed;
+    },
+  };
+}
+
+const send = async (headers: Record<string, string>, body: string) =>
+  await fetch(url, { method: 'POST', headers, body }).catch(() => undefined);
+const order = JSON.stringify({ eshopOrderId: '10001', recipientName: 'Jana' });
+
+describe.for<Language>(['Python', 'PHP', 'Go'])('a receiver in %s', (language) => {
+  let reason: string | null = null;
+  beforeAll(async () => {
+    reason = await missing(language);
+    if (reason === null && language === 'Go') await buildGo('./server', join(temporary, 'server'));
+  });
+
+  it('accepts what is signed, and handles it once', async ({ skip }) => {
+    if (reason !== null) return skip(reason);
+    const server = start(language, testSecret);
+    try {
+      const signed = { method: 'POST', url, kind: 'CREATE_ORDER', body: order } as const;
+      const unsigned = { 'content-type': 'application/json' };
+      const refused = await until('the receiver to listen', () => send(unsigned, order));
+      expect(refused.status).toBe(401);
+      expect((await send(await sign({ ...signed, test: true }), order))?.status).toBe(200);
+      const id = crypto.randomUUID();
+      for (const attempt of [1, 2])
+        expect((await send(await sign({ ...signed, id, attempt }), order))?.status).toBe(200);
+      // Its output may arrive later than its responses.
+      await until('the output', async () => server.output().includes('New order 10001 of Jana'));
+      expect(server.output().match(/New order 10001 of Jana/g)).toHaveLength(1);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('ends at its start, with one sentence, when its secret is not set, empty or cut off', async ({
+    skip,
+  }) => {
+    if (reason !== null) return skip(reason);
+    for (const secret of [undefined, '', 'whsec_abc']) {
+      const server = start(language, secret);
+      try {
+        expect(await server.ended).toBe(1);
+        expect(server.output()).toMatch(/WEBHOOK_SECRET: a secret is not set, empty or cut off\.\n$/);
+        expect(server.output().trim().split('\n')).toHaveLength(1);
+      } finally {
+        await server.stop();
+      }
+    }
+  });
 });

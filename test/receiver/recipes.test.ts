@@ -12,15 +12,17 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nightly } from '../support/nightly.ts';
+import { type Language, missing, recipesFolder } from './languages.ts';
 import { findPython } from './python.ts';
 import type { Vector } from './vectors.ts';
 
 const run = promisify(execFile);
-const folder = fileURLToPath(new URL('../../receiver/', import.meta.url));
+const vectors = new URL('../../receiver/vectors/', import.meta.url);
 const vectorsOf = async (name: string): Promise<Vector[]> =>
-  JSON.parse(await readFile(join(folder, 'vectors', `${name}.json`), 'utf8'));
+  JSON.parse(await readFile(new URL(`${name}.json`, vectors), 'utf8'));
 const signed = await vectorsOf('signed');
 const refused = await vectorsOf('refused');
+const setup = await vectorsOf('setup');
 let temporary = '';
 
 beforeAll(async () => {
@@ -35,31 +37,60 @@ function lineOf({ secrets, now, method, target, headers, body }: Vector): string
   return fields.map((field) => Buffer.from(field).toString('base64')).join(' ');
 }
 
-/** A program that reads such lines, and the commands around it. */
+/** A program that reads such lines, and the command before it. */
 interface Recipe {
-  readonly language: string;
-  /** Prints its version; if it cannot, the language is not installed. */
-  readonly present: readonly [string, ...string[]];
   readonly prepare?: readonly [string, ...string[]];
   readonly check: readonly [string, ...string[]];
+  /** With arguments that are no list of texts: prints `setup`. Only of languages that do not refuse them by type. */
+  readonly mistyped?: readonly [string, ...string[]];
 }
-const recipes = (): readonly Recipe[] => [
-  { language: 'Python', present: ['python3', '--version'], check: ['python3', '-B', 'check.py'] },
-  { language: 'PHP', present: ['php', '--version'], check: ['php', 'check.php'] },
-  {
-    language: 'Go',
-    present: ['go', 'version'],
-    prepare: ['go', 'build', '-o', join(temporary, 'check'), './check'],
-    check: [join(temporary, 'check')],
-  },
-  {
-    language: 'Java',
-    present: ['javac', '--version'],
-    prepare: ['javac', '-d', temporary, 'Waybill.java', 'Check.java'],
-    check: ['java', '-cp', temporary, 'Check'],
-  },
-  { language: 'Ruby', present: ['ruby', '--version'], check: ['ruby', 'check.rb'] },
-];
+const recipeIn = (language: Language): Recipe => {
+  const recipes: Readonly<Record<Language, Recipe>> = {
+    Python: {
+      check: ['python3', '-B', 'check.py'],
+      mistyped: ['python3', '-B', '-c', PYTHON_MISTYPED],
+    },
+    PHP: { check: ['php', 'check.php'], mistyped: ['php', '-r', PHP_MISTYPED] },
+    Go: {
+      prepare: ['go', 'build', '-o', join(temporary, 'check'), './check'],
+      check: [join(temporary, 'check')],
+    },
+    Java: {
+      prepare: ['javac', '-d', temporary, 'Waybill.java', 'Check.java'],
+      check: ['java', '-cp', temporary, 'Check'],
+    },
+    Ruby: { check: ['ruby', 'check.rb'], mistyped: ['ruby', '-e', RUBY_MISTYPED] },
+  };
+  return recipes[language];
+};
+
+const PYTHON_MISTYPED = `
+import waybill
+for secrets in ("whsec_" + "a" * 32, None, [None], [b"a" * 24], {"7": "a" * 24}):
+    try:
+        waybill.verify(secrets, "POST", "/", {}, b"")
+        print("accepted")
+    except waybill.BadSecret:
+        print("setup")
+`;
+const PHP_MISTYPED = `
+require 'waybill.php';
+foreach ([[false], [null], [[str_repeat('a', 24)]]] as $secrets) {
+    try {
+        echo Waybill::problem($secrets, 'POST', '/', [], '') ?? 'accepted', "\\n";
+    } catch (BadSecret) {
+        echo "setup\\n";
+    }
+}
+`;
+const RUBY_MISTYPED = `
+require './waybill'
+["whsec_#{'a' * 32}", nil, [nil], { '7' => 'a' * 24 }].each do |secrets|
+  puts Waybill.problem(secrets, 'POST', '/', {}, '') || 'accepted'
+rescue Waybill::BadSecret
+  puts 'setup'
+end
+`;
 
 /** The program's verdict on each request. @throws Error if it fails */
 async function judged(
@@ -77,25 +108,22 @@ async function judged(
 const named = (vectors: readonly Vector[], verdicts: readonly string[]) =>
   vectors.map(({ name }, index) => [name, verdicts[index]]);
 
-/** Two compilers take longer than all the others together. */
-const tried = recipes().filter(({ prepare }) => nightly || prepare === undefined);
-
-it.for(tried.map(({ language }) => language))(
-  'the recipe in %s',
-  { timeout: 300_000 },
+it.for<Language>(['Python', 'PHP', 'Go', 'Java', 'Ruby'])(
+  'the recipe in %s judges every vector, and refuses to work with what is no secret',
   async (language, { skip }) => {
-    const recipe = recipes().find((each) => each.language === language);
-    if (recipe === undefined) throw new RangeError(language);
-    const cwd = join(folder, 'recipes', language.toLowerCase());
-    const [probe, ...version] = recipe.present;
-    const present = await run(probe, version, { cwd }).catch(() => null);
-    if (present === null) return skip(`${language} is not present on this machine.`);
-    const [tool, ...args] = recipe.prepare ?? [];
+    const reason = await missing(language);
+    if (reason !== null) return skip(reason);
+    const { prepare, check, mistyped } = recipeIn(language);
+    const cwd = join(recipesFolder, language.toLowerCase());
+    const [tool, ...args] = prepare ?? [];
     if (tool !== undefined) await run(tool, args, { cwd });
-    const all = [...signed, ...refused];
-    expect(named(all, await judged(recipe.check, cwd, all))).toEqual(
-      all.map(({ name, valid }) => [name, String(valid)]),
-    );
+    const all = [...signed, ...refused, ...setup];
+    expect(named(all, await judged(check, cwd, all))).toEqual([
+      ...[...signed, ...refused].map(({ name, valid }) => [name, String(valid)]),
+      ...setup.map(({ name }) => [name, 'setup']),
+    ]);
+    if (mistyped === undefined) return;
+    expect(new Set(await judged(mistyped, cwd, []))).toEqual(new Set(['setup']));
   },
 );
 

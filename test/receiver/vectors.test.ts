@@ -11,11 +11,12 @@ const vectorsOf = (name: string): Vector[] =>
   JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));
 const signed = vectorsOf('signed');
 const refused = vectorsOf('refused');
+const setup = vectorsOf('setup');
 
-it('there are vectors of both kinds, each with a name of its own', () => {
+it('there are vectors of every kind, each with a name of its own', () => {
   expect(signed.every(({ valid }) => valid)).toBe(true);
-  expect(refused.some(({ valid }) => valid)).toBe(false);
-  expect(new Set([...signed, ...refused].map(({ name }) => name)).size).toBe(53);
+  expect([...refused, ...setup].some(({ valid }) => valid)).toBe(false);
+  expect(new Set([...signed, ...refused, ...setup].map(({ name }) => name)).size).toBe(59);
 });
 
 const requestOf = ({ method, target, headers, body }: Vector) =>
@@ -45,6 +46,10 @@ describe('the kit', () => {
 
   it.each(refused)('refuses $name', async (vector) => {
     expect(await judged(vector)).toBe('refused');
+  });
+
+  it.each(setup)('does not start with $name', ({ secrets }) => {
+    expect(() => receiver({ secrets, store: memoryStore() })).toThrow(TypeError);
   });
 
   it.each(signed)(

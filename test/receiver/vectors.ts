@@ -22,7 +22,7 @@ export interface Vector {
   readonly headers: Readonly<Record<string, string>>;
   /** Empty on GET. */
   readonly body: string;
-  /** A good receiver's verdict. */
+  /** A good receiver's verdict; in `setup.json` false says that it must not get as far as a verdict. */
   readonly valid: boolean;
 }
 
@@ -236,4 +236,24 @@ export function refusedVectors(bodyOf: BodyOf): Vector[] {
     with_(get('a GET with the Standard Webhooks signature alone'), { 'x-service-signature': `t=${now}` }),
   ];
   return all.map((each) => ({ ...each, valid: false }));
+}
+
+/**
+ * Requests signed with what is no secret, by receivers who were set up with it: a mistake of the receiver's own, to be reported as
+ * such (and to end its start), never as a request that cannot be verified.
+ */
+export function setupVectors(bodyOf: BodyOf): Vector[] {
+  const body = bodyOf('CREATE_ORDER', 'v2');
+  const badly = (name: string, bad: string, known: readonly string[] = [bad]) => ({
+    ...vector({ name, body, signedWith: [bad], known }),
+    valid: false,
+  });
+  return [
+    badly('an empty secret', ''),
+    badly('an empty secret behind a good one', '', [current, '']),
+    badly('one character, as of a secret that is taken for a list', 'w'),
+    badly('a secret of one’s own with 23 characters', own.slice(0, 23)),
+    badly('whsec_ and nothing', 'whsec_'),
+    badly('a generated secret that was cut off', current.slice(0, 37)),
+  ];
 }

@@ -6,6 +6,10 @@
 //			secrets := secretsOf[r.Header.Get("X-Service-Webhook")] // each webhook has its own
 //			err = waybill.Verify(secrets, r.Method, r.RequestURI, r.Header, body, time.Now())
 //		}
+//		if errors.Is(err, waybill.ErrBadSecret) { // a mistake of ours
+//			http.Error(w, "not set up", http.StatusInternalServerError)
+//			return
+//		}
 //		if err != nil {
 //			http.Error(w, err.Error(), http.StatusUnauthorized)
 //			return
@@ -32,14 +36,37 @@ import (
 // Tolerance is how far the time of a signature may be off.
 const Tolerance = 5 * time.Minute
 
+// Characters of the shortest secret: generated ("whsec_...") or your own.
+const shortestGenerated, shortestOwn = 38, 24
+
+// ErrBadSecret is a mistake in your own setup, not in the request: answer 500, never 401.
+var ErrBadSecret = errors.New("a secret is not set, empty or cut off")
+
 // signed is what v2 covers beside the time, method, path, query and body; X-Service-Test is absent where it is no test.
 var signed = []string{"Delivery", "Event-Id", "Event", "Sequence", "Webhook", "Test"}
 
-// Verify says why the request is not a delivery; nil when the signature is good and not too old.
+// CheckSecrets returns ErrBadSecret unless each is a whole secret. Call it at the start, too: anybody can sign with an empty one.
+func CheckSecrets(secrets []string) error {
+	for _, secret := range secrets {
+		shortest := shortestOwn
+		if strings.HasPrefix(secret, "whsec_") {
+			shortest = shortestGenerated
+		}
+		if len(secret) < shortest {
+			return ErrBadSecret
+		}
+	}
+	return nil
+}
+
+// Verify says why the request is not a delivery, or ErrBadSecret; nil when the signature is good and not too old.
 //
 // secrets are those of the webhook that X-Service-Webhook names, all of each ("whsec_..."): one, or the new and the old one
 // while a secret is being replaced. target is path and query exactly as requested (r.RequestURI); body is exactly as received.
 func Verify(secrets []string, method, target string, header http.Header, body []byte, now time.Time) error {
+	if err := CheckSecrets(secrets); err != nil {
+		return err
+	}
 	var t string
 	var given []string
 	for _, field := range strings.Split(header.Get("X-Service-Signature"), ",") {

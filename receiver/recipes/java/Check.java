@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reads requests from the standard input, one a line, and says of each whether the recipe verifies it. */
+/** Reads requests from the standard input, one a line, and says of each whether the recipe verifies it (README.md). */
 public final class Check {
   public static void main(String[] arguments) throws Exception {
     BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -19,10 +19,14 @@ public final class Check {
         String[] pair = header.split(": ", 2);
         headers.put(pair[0], pair[1]);
       }
-      List<String> secrets = List.of(text(fields[0]).split(","));
+      List<String> secrets = List.of(text(fields[0]).split(",", -1));
       long now = Long.parseLong(text(fields[1]));
-      String problem = Waybill.problem(secrets, text(fields[2]), text(fields[3]), headers, fields[5], now);
-      System.out.println(problem == null);
+      try {
+        String problem = Waybill.problem(secrets, text(fields[2]), text(fields[3]), headers, fields[5], now);
+        System.out.println(problem == null);
+      } catch (Waybill.BadSecret bad) {
+        System.out.println("setup");
+      }
     }
   }
 

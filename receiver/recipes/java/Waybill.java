@@ -35,7 +35,32 @@ public final class Waybill {
   /** What is signed beside the time, method, path, query and body; X-Service-Test is absent where it is no test. */
   private static final List<String> SIGNED = List.of("Delivery", "Event-Id", "Event", "Sequence", "Webhook", "Test");
 
+  /** Characters of the shortest secret: generated ("whsec_...") or your own. */
+  private static final int SHORTEST_GENERATED = 38;
+  private static final int SHORTEST_OWN = 24;
+
+  /** A mistake in your own setup, not in the request: answer 500, never 401. */
+  public static final class BadSecret extends IllegalArgumentException {
+    BadSecret(String message) {
+      super(message);
+    }
+  }
+
   private Waybill() {}
+
+  /**
+   * Checks that each is a whole secret. Call it at the start, too: anybody can sign with an empty one.
+   *
+   * @throws BadSecret for the first that is not
+   */
+  public static void checkSecrets(List<String> secrets) {
+    for (String secret : secrets) {
+      int shortest = secret != null && secret.startsWith("whsec_") ? SHORTEST_GENERATED : SHORTEST_OWN;
+      if (secret == null || secret.length() < shortest) {
+        throw new BadSecret("a secret is not set, empty or cut off");
+      }
+    }
+  }
 
   /**
    * Why the request is not a delivery; null when the signature is good and not too old.
@@ -45,9 +70,11 @@ public final class Waybill {
    * @param headers names in any case
    * @param body exactly as received; empty on GET
    * @param now Unix seconds
+   * @throws BadSecret as checkSecrets does; it is not caught above, so that it becomes a 500
    */
   public static String problem(
       List<String> secrets, String method, String target, Map<String, String> headers, byte[] body, long now) {
+    checkSecrets(secrets);
     Map<String, String> named = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
     named.putAll(headers);
     String t = "";

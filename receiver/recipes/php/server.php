@@ -2,12 +2,24 @@
 
 declare(strict_types=1);
 
-/** A receiver with nothing but PHP, and waybill.php beside it: `php -S 127.0.0.1:9000 server.php`. */
+/** A receiver with nothing but PHP, and waybill.php beside it: `php server.php`. The secret comes from the environment. */
 require __DIR__ . '/waybill.php';
 
-$method = $_SERVER['REQUEST_METHOD'];
+http_response_code(500); // until it is handled: PHP may answer an uncaught exception with 200
+$secrets = [(string) getenv('WEBHOOK_SECRET')];
+try {
+    Waybill::checkSecrets($secrets);
+} catch (BadSecret $problem) {
+    error_log("WEBHOOK_SECRET: {$problem->getMessage()}.");
+    exit(1);
+}
+if (PHP_SAPI === 'cli') {
+    passthru(escapeshellarg(PHP_BINARY) . ' -S 127.0.0.1:' . (int) (getenv('PORT') ?: 9000) . ' ' . escapeshellarg(__FILE__));
+    exit(1);
+}
+
 $body = (string) file_get_contents('php://input');
-$problem = Waybill::problem([(string) getenv('WEBHOOK_SECRET')], $method, $_SERVER['REQUEST_URI'], getallheaders(), $body);
+$problem = Waybill::problem($secrets, $_SERVER['REQUEST_METHOD'], $_SERVER['REQUEST_URI'], getallheaders(), $body);
 if ($problem !== null) {
     http_response_code(401);
     exit($problem);
@@ -19,3 +31,4 @@ if (!isset($_SERVER['HTTP_X_SERVICE_TEST']) && !file_exists($handled)) {
     error_log("New order {$order['eshopOrderId']} of {$order['recipientName']}");
     touch($handled);
 }
+http_response_code(200);

@@ -2,9 +2,15 @@
 
 declare(strict_types=1);
 
+/** A mistake in your own setup, not in the request: answer 500, never 401. */
+final class BadSecret extends InvalidArgumentException
+{
+}
+
 /**
  * Verifies the deliveries of a Waybill warehouse. PHP 8.0 or later, nothing else.
  *
+ *     http_response_code(500); // until it is handled: PHP may answer an uncaught exception, such as BadSecret, with 200
  *     $headers = getallheaders();
  *     $secrets = SECRETS[$_SERVER['HTTP_X_SERVICE_WEBHOOK'] ?? ''] ?? []; // each webhook has its own
  *     $problem = Waybill::problem($secrets, $_SERVER['REQUEST_METHOD'], $_SERVER['REQUEST_URI'], $headers, file_get_contents('php://input'));
@@ -15,6 +21,7 @@ declare(strict_types=1);
  *     if (is_new($_SERVER['HTTP_X_SERVICE_DELIVERY'])) { // the same on every attempt
  *         handle($_SERVER['HTTP_X_SERVICE_EVENT'], json_decode(file_get_contents('php://input'), true));
  *     }
+ *     http_response_code(204);
  *
  * Take the body as it came (`php://input`, Laravel's and Symfony's `$request->getContent()`), never one that was parsed
  * and written again.
@@ -24,6 +31,27 @@ final class Waybill
     /** What is signed beside the time, method, path, query and body; X-Service-Test is absent where it is no test. */
     private const SIGNED = ['delivery', 'event-id', 'event', 'sequence', 'webhook', 'test'];
 
+    /** Characters of the shortest secret: generated ("whsec_...") or your own. */
+    private const SHORTEST_GENERATED = 38;
+    private const SHORTEST_OWN = 24;
+
+    /**
+     * Checks that each is a whole secret. Call it at the start, too: anybody can sign with an empty one.
+     *
+     * @param string[] $secrets
+     * @throws BadSecret
+     */
+    public static function checkSecrets(array $secrets): void
+    {
+        foreach ($secrets as $secret) {
+            $text = is_string($secret) ? $secret : '';
+            $shortest = str_starts_with($text, 'whsec_') ? self::SHORTEST_GENERATED : self::SHORTEST_OWN;
+            if (strlen($text) < $shortest) {
+                throw new BadSecret('a secret is not set, empty or cut off');
+            }
+        }
+    }
+
     /**
      * Why the request is not a delivery; null when the signature is good and not older than $tolerance seconds.
      *
@@ -32,6 +60,7 @@ final class Waybill
      * @param array<string, string> $headers names in any case
      * @param string $body exactly as received; empty on GET
      * @param int|null $now Unix seconds; default: the clock
+     * @throws BadSecret as checkSecrets does
      */
     public static function problem(
         array $secrets,
@@ -42,6 +71,7 @@ final class Waybill
         ?int $now = null,
         int $tolerance = 300,
     ): ?string {
+        self::checkSecrets($secrets);
         $headers = array_change_key_case($headers, CASE_LOWER);
         $t = '';
         $given = [];

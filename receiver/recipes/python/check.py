@@ -1,4 +1,4 @@
-"""Reads requests from the standard input, one a line, and says of each whether the recipe verifies it."""
+"""Reads requests from the standard input, one a line, and says of each whether the recipe verifies it (README.md)."""
 
 import base64
 import sys
@@ -19,3 +19,5 @@ for line in sys.stdin:
         print("true")
     except waybill.NotVerified:
         print("false")
+    except waybill.BadSecret:
+        print("setup")

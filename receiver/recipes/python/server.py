@@ -2,11 +2,12 @@
 
 import json
 import os
+import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import waybill
 
-SECRET = os.environ["WEBHOOK_SECRET"]
+SECRETS = [os.environ.get("WEBHOOK_SECRET")]
 handled = set()  # keep it in your database: this one is forgotten with the process
 
 
@@ -14,7 +15,7 @@ class Hooks(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         try:
-            waybill.verify([SECRET], "POST", self.path, self.headers, body)
+            waybill.verify(SECRETS, "POST", self.path, self.headers, body)
         except waybill.NotVerified as problem:
             return self.respond(401, str(problem))
         delivery = self.headers["X-Service-Delivery"]  # the same on every attempt
@@ -31,4 +32,8 @@ class Hooks(BaseHTTPRequestHandler):
         self.wfile.write(text.encode())
 
 
+try:
+    waybill.check_secrets(SECRETS)
+except waybill.BadSecret as problem:
+    sys.exit(f"WEBHOOK_SECRET: {problem}.")
 ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "9000"))), Hooks).serve_forever()

@@ -9,7 +9,7 @@ Flask, for one:
             secrets = SECRETS.get(request.headers.get("X-Service-Webhook"), [])  # each webhook has its own
             waybill.verify(secrets, request.method, target, request.headers, request.get_data())
         except waybill.NotVerified as problem:
-            return str(problem), 401
+            return str(problem), 401  # BadSecret is not caught: it is a mistake of ours, and becomes a 500
         if is_new(request.headers["X-Service-Delivery"]):  # the same on every attempt
             handle(request.headers["X-Service-Event"], request.get_json())
         return "", 204
@@ -26,12 +26,31 @@ import time
 SIGNED = ("delivery", "event-id", "event", "sequence", "webhook", "test")
 
 
+# Characters of the shortest secret: generated ("whsec_...") or your own.
+SHORTEST_GENERATED, SHORTEST_OWN = 38, 24
+
+
 class NotVerified(Exception):
     """The request is not a delivery, or not for one of these secrets."""
 
 
+class BadSecret(Exception):
+    """A mistake in your own setup, not in the request: answer 500, never 401."""
+
+
+def check_secrets(secrets):
+    """Raises BadSecret unless `secrets` is a list of whole secrets. Call it at the start, too: anybody can sign with an empty one."""
+    if not isinstance(secrets, (list, tuple)):
+        raise BadSecret("the secrets are not a list: write [secret]")
+    for secret in secrets:
+        if not isinstance(secret, str) or len(secret) < (
+            SHORTEST_GENERATED if secret.startswith("whsec_") else SHORTEST_OWN
+        ):
+            raise BadSecret("a secret is not set, empty or cut off")
+
+
 def verify(secrets, method, target, headers, body, now=None, tolerance=300):
-    """Raises NotVerified unless the signature is good and not older than `tolerance` seconds.
+    """Raises NotVerified unless the signature is good and not older than `tolerance` seconds; BadSecret as `check_secrets` does.
 
     secrets: those of the webhook that X-Service-Webhook names, all of each ("whsec_..."): one, or the new and the old one while a secret is being replaced
     target:  path and query exactly as requested
@@ -39,6 +58,7 @@ def verify(secrets, method, target, headers, body, now=None, tolerance=300):
     body:    bytes exactly as received; empty on GET
     now:     Unix seconds; default: the clock
     """
+    check_secrets(secrets)
     headers = {name.lower(): value for name, value in dict(headers).items()}
     fields = [field.strip().partition("=") for field in headers.get("x-service-signature", "").split(",")]
     t = next((value for name, _, value in fields if name == "t"), "")

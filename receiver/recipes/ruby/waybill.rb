@@ -26,6 +26,23 @@ module Waybill
   # What is signed beside the time, method, path, query and body; X-Service-Test is absent where it is no test.
   SIGNED = %w[delivery event-id event sequence webhook test].freeze
 
+  # Characters of the shortest secret: generated ("whsec_...") or your own.
+  SHORTEST_GENERATED = 38
+  SHORTEST_OWN = 24
+
+  # A mistake in your own setup, not in the request: answer 500, never 401.
+  class BadSecret < ArgumentError; end
+
+  # Raises BadSecret unless it is an Array of whole secrets. Call it at the start, too: anybody can sign with an empty one.
+  def self.check_secrets(secrets)
+    raise BadSecret, 'the secrets are not a list: write [secret]' unless secrets.is_a?(Array)
+
+    whole = secrets.all? do |secret|
+      secret.is_a?(String) && secret.length >= (secret.start_with?('whsec_') ? SHORTEST_GENERATED : SHORTEST_OWN)
+    end
+    raise BadSecret, 'a secret is not set, empty or cut off' unless whole
+  end
+
   # Why the request is not a delivery; nil when the signature is good and not too old.
   #
   # secrets: those of the webhook that X-Service-Webhook names, all of each ("whsec_..."): one, or the new and the old one while a secret is being replaced
@@ -33,7 +50,10 @@ module Waybill
   # headers: a Hash, names in any case
   # body:    exactly as received; empty on GET
   # now:     Unix seconds
+  #
+  # Raises BadSecret as check_secrets does; it is not rescued above, so that it becomes a 500.
   def self.problem(secrets, method, target, headers, body, now = Time.now.to_i)
+    check_secrets(secrets)
     headers = headers.to_h { |name, value| [name.downcase, value] }
     fields = headers.fetch('x-service-signature', '').split(',').map { |field| field.strip.split('=', 2) }
     t = fields.find { |name, _| name == 't' }&.last.to_s

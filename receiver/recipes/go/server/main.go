@@ -41,6 +41,9 @@ func hooks(w http.ResponseWriter, r *http.Request) {
 }
 
 func main() {
+	if err := waybill.CheckSecrets(secrets); err != nil {
+		log.Fatalf("WEBHOOK_SECRET: %v.", err)
+	}
 	port := os.Getenv("PORT")
 	if port == "" {
 		port = "9000"
