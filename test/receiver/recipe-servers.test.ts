@@ -99,6 +99,32 @@ describe.for<Language>(['Python', 'PHP', 'Go'])('a receiver in %s', (language) =
     }
   });
 
+  it('decides by what it has verified: not by an empty test mark, nor by a header with underscores', async ({
+    skip,
+  }) => {
+    if (reason !== null) return skip(reason);
+    const server = start(language, testSecret);
+    try {
+      await until('the receiver to listen', () => send({}, order));
+      const known = crypto.randomUUID();
+      const beside: Record<string, string>[] = [
+        {},
+        { 'x-service-test': '' },
+        { X_Service_Test: 'true' },
+        { X_Service_Delivery: known },
+      ];
+      for (const [index, more] of beside.entries()) {
+        const body = JSON.stringify({ eshopOrderId: `beside-${index}`, recipientName: 'Jana' });
+        const id = index === 0 ? known : crypto.randomUUID();
+        const headers = await sign({ method: 'POST', url, kind: 'CREATE_ORDER', body, id });
+        expect((await send({ ...headers, ...more }, body))?.status).toBe(200);
+        await until('the order', async () => server.output().includes(`New order beside-${index} of`));
+      }
+    } finally {
+      await server.stop();
+    }
+  });
+
   it('ends at its start, with one sentence, when its secret is not set, empty or cut off', async ({
     skip,
   }) => {

@@ -19,14 +19,15 @@ if (PHP_SAPI === 'cli') {
 }
 
 $body = (string) file_get_contents('php://input');
-$problem = Waybill::problem($secrets, $_SERVER['REQUEST_METHOD'], $_SERVER['REQUEST_URI'], getallheaders(), $body);
+$headers = array_change_key_case(getallheaders()); // what is verified, and nothing else, decides
+$problem = Waybill::problem($secrets, $_SERVER['REQUEST_METHOD'], $_SERVER['REQUEST_URI'], $headers, $body);
 if ($problem !== null) {
     http_response_code(401);
     exit($problem);
 }
 // The same on every attempt. Keep what was handled in your database: temporary files come and go.
-$handled = sys_get_temp_dir() . '/' . $_SERVER['HTTP_X_SERVICE_DELIVERY'];
-if (!isset($_SERVER['HTTP_X_SERVICE_TEST']) && !file_exists($handled)) {
+$handled = sys_get_temp_dir() . '/' . $headers['x-service-delivery'];
+if (($headers['x-service-test'] ?? '') !== 'true' && !file_exists($handled)) {
     $order = json_decode($body, true, flags: JSON_THROW_ON_ERROR);
     error_log("New order {$order['eshopOrderId']} of {$order['recipientName']}");
     touch($handled);

@@ -11,15 +11,15 @@ final class BadSecret extends InvalidArgumentException
  * Verifies the deliveries of a Waybill warehouse. PHP 8.0 or later, nothing else.
  *
  *     http_response_code(500); // until it is handled: PHP may answer an uncaught exception, such as BadSecret, with 200
- *     $headers = getallheaders();
- *     $secrets = SECRETS[$_SERVER['HTTP_X_SERVICE_WEBHOOK'] ?? ''] ?? []; // each webhook has its own
+ *     $headers = array_change_key_case(getallheaders()); // decide by these, which are verified, not by $_SERVER
+ *     $secrets = SECRETS[$headers['x-service-webhook'] ?? ''] ?? []; // each webhook has its own
  *     $problem = Waybill::problem($secrets, $_SERVER['REQUEST_METHOD'], $_SERVER['REQUEST_URI'], $headers, file_get_contents('php://input'));
  *     if ($problem !== null) {
  *         http_response_code(401);
  *         exit($problem);
  *     }
- *     if (is_new($_SERVER['HTTP_X_SERVICE_DELIVERY'])) { // the same on every attempt
- *         handle($_SERVER['HTTP_X_SERVICE_EVENT'], json_decode(file_get_contents('php://input'), true));
+ *     if (is_new($headers['x-service-delivery'])) { // the same on every attempt
+ *         handle($headers['x-service-event'], json_decode(file_get_contents('php://input'), true));
  *     }
  *     http_response_code(204);
  *
