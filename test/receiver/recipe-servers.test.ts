@@ -1,7 +1,7 @@
 /** The receivers built with the recipes, each if its language is installed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -120,6 +120,20 @@ describe.for<Language>(['Python', 'PHP', 'Go'])('a receiver in %s', (language) =
         expect((await send({ ...headers, ...more }, body))?.status).toBe(200);
         await until('the order', async () => server.output().includes(`New order beside-${index} of`));
       }
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('acknowledges nothing that it fails to handle, even if PHP displays errors', async ({ skip }) => {
+    if (reason !== null) return skip(reason);
+    await writeFile(join(temporary, 'php.ini'), 'display_errors = 1');
+    const server = start(language, testSecret, { PHPRC: temporary });
+    try {
+      await until('the receiver to listen', () => send({}, order));
+      const body = 'no order';
+      const headers = await sign({ method: 'POST', url, kind: 'CREATE_ORDER', body });
+      expect((await send(headers, body))?.ok ?? false).toBe(false);
     } finally {
       await server.stop();
     }
