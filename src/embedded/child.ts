@@ -1,5 +1,6 @@
 /** Short-lived child programs (pip, tar): each runs to its end, or ends with the start that needs it. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { PROGRAMS_FOLDER } from './run-program.ts';
 
 /** How such a program is run. */
 interface ChildOptions {
@@ -45,7 +46,12 @@ export async function runChild(
 ): Promise<string> {
   signal.throwIfAborted();
   // In a process group of its own, so that its children can be signalled too.
-  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const child = spawn(command, args, {
+    env,
+    cwd: PROGRAMS_FOLDER,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

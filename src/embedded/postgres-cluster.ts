@@ -1,17 +1,13 @@
 /**
  * The files of the embedded Postgres: its programs, the user they run as, and the creation of the cluster.
  */
-import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { UserError } from '../lib/user-error.ts';
-import { childEnvironment } from './child-environment.ts';
 import type { User } from './reachable.ts';
-
-const run = promisify(execFile);
+import { runProgram } from './run-program.ts';
 
 /** r-xr-xr-x */
 const EXECUTABLE = 0o555;
@@ -38,7 +34,7 @@ export async function postgresPrograms(): Promise<Programs> {
 /** Postgres refuses to run as root: then it runs as the user `postgres`. Undefined if we are not root. */
 export async function serverUser(): Promise<User | undefined> {
   if (process.getuid?.() !== 0) return undefined;
-  const id = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout);
+  const id = async (flag: string) => Number((await runProgram('id', [flag, 'postgres'])).stdout);
   return { uid: await id('-u'), gid: await id('-g') };
 }
 
@@ -46,8 +42,8 @@ export async function serverUser(): Promise<User | undefined> {
 export async function ensureServerUser(): Promise<User | undefined> {
   const found = await serverUser().catch(() => null);
   if (found !== null) return found;
-  await run('groupadd', ['-f', 'postgres']);
-  await run('useradd', ['-g', 'postgres', 'postgres']);
+  await runProgram('groupadd', ['-f', 'postgres']);
+  await runProgram('useradd', ['-g', 'postgres', 'postgres']);
   return await serverUser();
 }
 
@@ -84,7 +80,7 @@ export async function createCluster(
     await own(directory);
     await writeFile(passwordFile, `${password}\n`, { mode: 0o600, flag: 'wx' });
     await own(passwordFile);
-    await run(
+    await runProgram(
       initdb,
       [
         `--pgdata=${directory}`,
@@ -94,7 +90,7 @@ export async function createCluster(
         '--encoding=UTF8',
         '--locale=C',
       ],
-      { ...user, cwd: '/', env: childEnvironment() },
+      user,
     );
   } catch (error) {
     const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';

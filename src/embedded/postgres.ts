@@ -2,12 +2,10 @@
  * The embedded Postgres of an unconfigured start. It runs in its own session, so that Ctrl-C in a terminal reaches only this process,
  * which stops Postgres after the drain.
  */
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, chown, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { createDatabase, createRole } from '../db/create-database.ts';
 import { UserError } from '../lib/user-error.ts';
 import { childEnvironment } from './child-environment.ts';
@@ -24,8 +22,7 @@ import { restrictFolder } from './private-folder.ts';
 import { commandLine, isAlive, isListed } from './processes.ts';
 import { inaccessibleFolder, type User } from './reachable.ts';
 import { rotateLog } from './rotate-log.ts';
-
-const run = promisify(execFile);
+import { runProgram } from './run-program.ts';
 
 /** A running server. */
 export interface EmbeddedServer {
@@ -114,7 +111,7 @@ export async function startPostgres(
     await dataDir.write('postgres-ready', `superuser ${admin.name}\n`);
   }
   const log = dataDir.join('postgres.log');
-  const asUser = { ...user, cwd: '/', env: childEnvironment() };
+  const asUser = { ...user, env: childEnvironment() };
   if (user !== undefined) {
     await mkdir(dataDir.join('logs'), { recursive: true });
     await chown(dataDir.join('logs'), user.uid, user.gid);
@@ -123,7 +120,7 @@ export async function startPostgres(
   const logFile = user === undefined ? log : dataDir.join('logs', 'postgres.log');
 
   async function stop(mode: 'fast' | 'immediate' = 'fast'): Promise<void> {
-    await run(pgCtl, ['stop', '-D', directory, '-m', mode, '-w', '-t', '20'], asUser).catch(
+    await runProgram(pgCtl, ['stop', '-D', directory, '-m', mode, '-w', '-t', '20'], asUser).catch(
       async (error: unknown) => {
         if (mode === 'fast' && (await postmaster()) !== undefined) await stop('immediate');
         else if ((await postmaster()) !== undefined) throw error;
@@ -154,7 +151,7 @@ export async function startPostgres(
     try {
       // pg_ctl puts the server into a session of its own. The server's output must not be a pipe of ours.
       const args = ['start', '-D', directory, '-l', logFile, '-o', options, '-w', '-t', '60'];
-      await run(pgCtl, args, { ...asUser, env: { ...asUser.env, ...env() } });
+      await runProgram(pgCtl, args, { ...asUser, env: { ...asUser.env, ...env() } });
     } catch (error) {
       const tail = (await readFile(logFile, 'utf8').catch(() => '')).split('\n').slice(-4).join(' ');
       throw new UserError(`The embedded Postgres did not start: ${tail || String(error)}`);

