@@ -26,7 +26,7 @@ export interface Config {
 /** Time beyond an attempt's time-out, to record the last attempts and answer the last requests, in milliseconds. */
 const GRACE_SLACK_MS = 25_000;
 
-/** Allowed on an unconfigured start, to try a receiver on the same machine. */
+/** Allowed on an unconfigured start that says nothing about it, to try a receiver on the same machine. */
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 /** Variables whose values never appear in a message. */
 const CONFIDENTIAL = [
@@ -51,9 +51,12 @@ export function confidentialValues(env: Environment): ReadonlyMap<string, string
  * @throws ConfigError with one sentence naming the invalid variable
  */
 export function readSettings(env: Environment): Settings {
-  // An empty variable counts as unset: compose files and CI systems write it so.
+  // An empty list is a value, and anything else that is empty is refused: nobody is to believe that it means something. But the
+  // standard of the variables of OpenTelemetry reads empty as unset.
   const written = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+    Object.entries(env).filter(
+      ([name, value]) => value !== undefined && !(value === '' && name.startsWith('OTEL_')),
+    ),
   );
   if (written.FIRST_ATTEMPTS !== undefined)
     throw new ConfigError(
@@ -64,6 +67,8 @@ export function readSettings(env: Environment): Settings {
     const [issue] = result.issues;
     // Without the index, if one of several values is wrong.
     const name = v.getDotPath(issue)?.split('.')[0] ?? '';
+    if (written[name] === '')
+      throw new ConfigError(`${name} must not be empty: leave it out, which means its default.`);
     const shown = CONFIDENTIAL.includes(name) ? '' : `, not ${JSON.stringify(written[name])}`;
     throw new ConfigError(`${name} ${issue.message}${shown}.`);
   }
@@ -114,11 +119,11 @@ export function loadConfig(env: Environment): Config {
     throw new ConfigError('DELIVERY_TIMEOUT must not be longer than RETRY_WINDOW.');
   }
   const unconfigured = settings.DATABASE_URL === undefined && settings.TEMPORAL_ADDRESS === undefined;
-  const { DELIVERY_ALLOW_CIDRS: allowed } = settings;
   return {
     settings,
     unconfigured,
-    deliveryAllowCidrs: unconfigured && allowed.length === 0 ? LOOPBACK : allowed,
+    deliveryAllowCidrs:
+      unconfigured && env.DELIVERY_ALLOW_CIDRS === undefined ? LOOPBACK : settings.DELIVERY_ALLOW_CIDRS,
     retryPolicy: retryPolicyOf(settings),
     shutdownGraceMs: settings.SHUTDOWN_GRACE ?? settings.DELIVERY_TIMEOUT + GRACE_SLACK_MS,
   };

@@ -123,7 +123,7 @@ export const variables = v.object({
   ),
   DELIVERY_ALLOW_CIDRS: withDefault(
     cidrs,
-    'address ranges exempt from the guard against private destinations; with nothing configured `127.0.0.0/8,::1/128`',
+    'address ranges exempt from the guard against private destinations; unset, with nothing else configured: `127.0.0.0/8,::1/128`; empty: none',
     '',
   ),
   DNS_SERVERS: withDefault(

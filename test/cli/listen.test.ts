@@ -175,7 +175,7 @@ describe('listen', () => {
     await wrong(['--type', 'ORDER']).toThrow('--type must be event types');
     await wrong(['--forward-to', 'localhost:3000']).toThrow('--forward-to must be an absolute http');
     await wrong(['--secret', 'mine']).toThrow('--secret neither begins with whsec_ nor');
-    await wrong([], { SECRET_KEY: '' }).toThrow('SECRET_KEY must be set');
+    await wrong([], { SECRET_KEY: '' }).toThrow('SECRET_KEY must not be empty');
     await runWaybill(['contract', 'set', '--eshop', eshop, '--max-webhooks', '2'], env);
     await wrong([]).toThrow(`The contract of e-shop ${eshop} allows at most 2 webhooks: name fewer types`);
     await runWaybill(['contract', 'set', '--eshop', eshop, '--max-webhooks', '100'], env);

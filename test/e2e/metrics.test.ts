@@ -12,8 +12,11 @@ import { until } from '../support/until.ts';
 let installation: Installation;
 const programs: Program[] = [];
 
-async function start(env: Record<string, string>): Promise<Program & { readonly metrics: string }> {
-  const program = await startProgram({ METRICS_PORT: '0', ...installation.env, ...env });
+async function start(
+  env: Record<string, string>,
+  ports: Record<string, string> = { METRICS_PORT: '0' },
+): Promise<Program & { readonly metrics: string }> {
+  const program = await startProgram({ ...ports, ...installation.env, ...env });
   programs.push(program);
   return { ...program, metrics: /Metrics\s+(http:\S+)\/metrics/.exec(program.output())?.[1] ?? '' };
 }
@@ -119,10 +122,7 @@ it('an API and a worker show what they do, and no label says whose it is', async
 
 it('two on one machine have metrics of their own, which are shown while the database is away, and say so', async () => {
   // The usual port is used only if it is free.
-  const [api, other] = [
-    await start({ ROLE: 'api', METRICS_PORT: '' }),
-    await start({ ROLE: 'api', METRICS_PORT: '' }),
-  ];
+  const [api, other] = [await start({ ROLE: 'api' }, {}), await start({ ROLE: 'api' }, {})];
   expect(api.metrics).not.toBe(other.metrics);
   await other.stop();
   await scrapeAll(api.metrics);

@@ -47,8 +47,22 @@ describe('values', () => {
     expect(loadConfig({ RETRY_INITIAL_INTERVAL: text }).retryPolicy.initialIntervalMs).toBe(ms);
   });
 
-  it('an empty variable counts as unset', () => {
-    expect(loadConfig({ PORT: '', DATABASE_URL: '' })).toEqual(loadConfig({}));
+  it('an empty list exempts, asks and opens nothing, also where nothing is configured', () => {
+    const empty = { DELIVERY_ALLOW_CIDRS: '', DNS_SERVERS: '', SECRET_KEY_PREVIOUS: '' };
+    expect(loadConfig(empty)).toEqual({ ...loadConfig({}), deliveryAllowCidrs: [] });
+  });
+
+  it('any other variable that is set but empty is refused by its name; but the standard reads those of OpenTelemetry as unset', () => {
+    const lists = ['DELIVERY_ALLOW_CIDRS', 'DNS_SERVERS', 'SECRET_KEY_PREVIOUS'];
+    const names = Object.keys(variables.entries);
+    expect(names).toEqual(expect.arrayContaining([...lists, 'DATABASE_URL', 'PORT', 'OTEL_SERVICE_NAME']));
+    for (const name of names.filter((each) => !lists.includes(each))) {
+      if (name.startsWith('OTEL_')) expect(loadConfig({ [name]: '' })).toEqual(loadConfig({}));
+      else
+        expect(complaint({ [name]: '' })).toBe(
+          `${name} must not be empty: leave it out, which means its default.`,
+        );
+    }
   });
 
   it('address ranges are split at commas', () => {
