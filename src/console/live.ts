@@ -19,9 +19,16 @@ const TICK_MS = 2_000;
 const KEEPALIVE_INTERVAL_MS = 20_000;
 /** The lifetime of a stream, in milliseconds: then the browser reconnects by itself. */
 const LIFETIME_MS = 15 * 60_000;
-/** Streams at the same time: of one e-shop, and of all. Pages beyond that poll every few seconds. */
-const MAX_STREAMS_PER_ESHOP = 20;
+/**
+ * Streams at the same time: of one person, of all persons of one e-shop, and of all. They count for who looks, not for the e-shop
+ * looked at: else a warehouse could use up those of its readers. Pages beyond that poll every few seconds.
+ */
+const MAX_STREAMS_PER_PERSON = 20;
+const MAX_STREAMS_PER_ESHOP = 100;
 const MAX_STREAMS = 400;
+
+/** The answers after which a page is not shown any more: the session has ended, or what it may see. */
+const OVER: ReadonlySet<number> = new Set([401, 403, 404]);
 
 /** A placeholder for the address of this server, to parse paths. */
 const HERE = 'http://console';
@@ -48,7 +55,8 @@ function pageOf(path: string): string | null {
 /** The path of the page is in `?of=`. */
 export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
-  const streams = createCounts<number>();
+  const byPerson = createCounts<number>();
+  const byEshop = createCounts<number>();
   app.get(LIVE, (c) => {
     // A stream in response to HEAD is not read, and so would never end.
     if (c.req.method !== 'GET') throw new Problem(405, 'A live page must be requested with GET.');
@@ -56,13 +64,23 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
     // Catches recursion however the path is written: streams request their pages with this header.
     const isFollowed = c.req.header('hx-request') === 'true';
     if (path === null || isFollowed) throw new Problem(400, 'Only pages of the console can be streamed.');
-    const { eshopId } = c.var.viewer.session;
-    if (streams.of(eshopId) >= MAX_STREAMS_PER_ESHOP || streams.all() >= MAX_STREAMS)
+    const { session, eshops } = c.var.viewer;
+    // A person's own e-shop is the first.
+    const own = eshops[0]?.id ?? session.eshopId;
+    const isFull =
+      byPerson.of(session.userId) >= MAX_STREAMS_PER_PERSON ||
+      byEshop.of(own) >= MAX_STREAMS_PER_ESHOP ||
+      byEshop.all() >= MAX_STREAMS;
+    if (isFull)
       throw new Problem(
         503,
         'Too many live pages are open at the same time. Close some, or reload this page later.',
       );
-    streams.change(eshopId, 1);
+    const count = (by: 1 | -1) => {
+      byPerson.change(session.userId, by);
+      byEshop.change(own, by);
+    };
+    count(1);
     const left = new AbortController();
     c.header('x-accel-buffering', 'no');
     return streamSSE(
@@ -85,8 +103,8 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
         try {
           while (!signal.aborted && performance.now() < ends) {
             const response = await makePage(c, path);
+            if (OVER.has(response.status)) return await stream.writeSSE({ event: 'over', data: '' });
             const main = response.ok ? mainOf(await response.text()) : shown;
-            if (response.status === 401) return await stream.writeSSE({ event: 'over', data: '' });
             if (main !== shown) {
               await stream.writeSSE({ event: 'page', data: JSON.stringify(main) });
               [shown, spoken] = [main, performance.now()];
@@ -100,7 +118,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
           release();
           clearTimeout(latest);
           socket?.off('close', abort);
-          streams.change(eshopId, -1);
+          count(-1);
         }
       },
       async (error) => log.warn({ err: error }, 'a live page of the console ended'),

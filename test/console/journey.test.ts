@@ -1,6 +1,7 @@
 /** The main tasks of an e-shop's developer and of an operator, in a real browser with real deliveries. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { createEshopWithUsers } from '../../src/app/accounts.ts';
 import { createExaminer } from '../../src/attempt/examiner.ts';
 import { createTestSender } from '../../src/attempt/test-sender.ts';
 import { readSettings } from '../../src/config/config.ts';
@@ -174,6 +175,30 @@ test('an operator finds an incident in the overview, and recovers what was lost'
   await page.getByText('1 of 1 delivered').waitFor();
   expect(receiver.requests.filter(({ path }) => path === '/receivings').at(-1)?.text).toContain('R-1');
 });
+
+test.each([
+  ['streamed', 200],
+  ['polled', 503],
+])(
+  'a page of an e-shop that is taken away says so instead of keeping its contents, %s',
+  async (_, status) => {
+    const { sql } = stack;
+    const other = await createEshopWithUsers(sql, { name: 'Other shop', email: 'other@example.test' });
+    const [user] = await sql<{ id: number }[]>`
+    select id from users where eshop_id = ${worker.eshopId} and username = ${worker.username}`;
+    const { id } = user ?? { id: 0 };
+    await sql`insert into user_eshops (user_id, eshop_id) values (${id}, ${other.eshopId})`;
+    if (status === 503) await page.route('**/console/live?*', (route) => route.fulfill({ status }));
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signIn(page, server.url, worker);
+    await page.goto(`${server.url}/console/webhooks?eshop=${other.eshopId}`);
+    // The e-shop chosen last is remembered: the page has no number in its address.
+    await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
+    await page.getByText('No deliveries').waitFor();
+    await sql`delete from user_eshops where user_id = ${id}`;
+    await page.getByText('There is no such e-shop.').waitFor();
+  },
+);
 
 test('the warehouse holds a delivery, resumes it, and has it tried at once', async () => {
   // Far away: whatever follows is due to the actions.

@@ -10,6 +10,8 @@
 
   const box = document.querySelector('[hx-get][hx-select]');
   const path = box?.getAttribute('hx-get');
+  /** The e-shop that the page is about, if this person may see several. */
+  const eshop = document.querySelector('[data-eshop]')?.getAttribute('data-eshop');
   let paused = false;
   let source;
   let polling = false;
@@ -38,7 +40,6 @@
   // A hidden tab holds no connection.
   const follow = () => {
     if (!box || source || paused || polling || document.visibilityState !== 'visible') return;
-    const eshop = document.querySelector('[data-eshop]')?.getAttribute('data-eshop');
     const of = path.slice(prefix.length);
     const asked = new URLSearchParams(eshop ? { of, eshop } : { of });
     source = new EventSource(`${LIVE}?${asked}`);
@@ -46,8 +47,7 @@
       news = JSON.parse(data);
       show();
     });
-    // The session has ended: the page leads to the sign-in.
-    source.addEventListener('over', () => location.assign(path));
+    source.addEventListener('over', end);
     source.addEventListener('error', () => {
       if (source?.readyState !== EventSource.CLOSED) return;
       source = undefined;
@@ -58,6 +58,17 @@
     source?.close();
     source = undefined;
   };
+  // The session has ended, or this person may not see the page any more. Loaded again, the page leads to the sign-in, or says so: it
+  // names its e-shop, since without one it would be about another.
+  const end = () => {
+    leave();
+    const again = new URL(path, location);
+    if (eshop) again.searchParams.set('eshop', eshop);
+    location.assign(again);
+  };
+  document.addEventListener('htmx:responseError', ({ detail }) => {
+    if (detail.xhr.status === 403 || detail.xhr.status === 404) end();
+  });
   const live = () => {
     if (polling && !paused && looking()) document.body.dispatchEvent(new Event('live'));
     show();
