@@ -9,7 +9,7 @@ import { createCounts } from '../concurrency/counts.ts';
 import { Problem } from '../domain/problem.ts';
 import { eitherSignal } from '../lib/either-signal.ts';
 import type { ConsoleDeps, ConsoleEnv } from './deps.ts';
-import { CONSOLE } from './session.ts';
+import { CONSOLE, pageOf } from './session.ts';
 
 export const LIVE = '/live';
 
@@ -30,9 +30,6 @@ const MAX_STREAMS = 400;
 /** The answers after which a page is not shown any more: the session has ended, or what it may see. */
 const OVER: ReadonlySet<number> = new Set([401, 403, 404]);
 
-/** A placeholder for the address of this server, to parse paths. */
-const HERE = 'http://console';
-
 /** Renders a page as the person of this request would get it. */
 type MakePage = (c: Context<ConsoleEnv>, path: string) => Promise<Response>;
 
@@ -43,13 +40,10 @@ function mainOf(page: string): string {
   return from < 0 || to < 0 ? page : page.slice(from, to + '</main>'.length);
 }
 
-/** The normalized path of a page of the console; null for anything else: a stream of streams would never end. */
-function pageOf(path: string): string | null {
-  if (!path.startsWith('/') || !URL.canParse(path, HERE)) return null;
-  const { origin, pathname, search } = new URL(path, HERE);
-  const isPage = pathname === CONSOLE || pathname.startsWith(`${CONSOLE}/`);
-  const isStream = pathname.startsWith(`${CONSOLE}${LIVE}`);
-  return origin === HERE && isPage && !isStream ? `${pathname}${search}` : null;
+/** The normalized path of a page that can be followed; null for anything else: a stream of streams would never end. */
+function followedPage(path: string): string | null {
+  const page = pageOf(path);
+  return page === null || page.startsWith(`${CONSOLE}${LIVE}`) ? null : page;
 }
 
 /** The path of the page is in `?of=`. */
@@ -60,7 +54,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
   app.get(LIVE, (c) => {
     // A stream in response to HEAD is not read, and so would never end.
     if (c.req.method !== 'GET') throw new Problem(405, 'A live page must be requested with GET.');
-    const path = pageOf(c.req.query('of') ?? '');
+    const path = followedPage(c.req.query('of') ?? '');
     // Catches recursion however the path is written: streams request their pages with this header.
     const isFollowed = c.req.header('hx-request') === 'true';
     if (path === null || isFollowed) throw new Problem(400, 'Only pages of the console can be streamed.');

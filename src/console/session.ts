@@ -9,6 +9,17 @@ export const CONSOLE = '/console';
 /** The path of the pages about all e-shops of a person, below {@link CONSOLE}. */
 export const ALL = '/all';
 
+/** A placeholder for the address of this server, to parse paths. */
+const HERE = 'http://console';
+
+/** The path and query of a page of the console, normalized as browsers do it; null for anything else. */
+export function pageOf(path: string): string | null {
+  if (!path.startsWith('/') || !URL.canParse(path, HERE)) return null;
+  const { origin, pathname, search } = new URL(path, HERE);
+  const isPage = pathname === CONSOLE || pathname.startsWith(`${CONSOLE}/`);
+  return origin === HERE && isPage ? `${pathname}${search}` : null;
+}
+
 const SESSION = 'waybill_session';
 /** The cookie before sign-in: it ties the form to the browser that requested it. */
 const BEFORE = 'waybill_sign_in';

@@ -12,11 +12,11 @@ import type { Authenticator, ConsoleDeps, ConsoleEnv } from './deps.ts';
 import { ownForms } from './forms.ts';
 import { Csrf, Document, html } from './layout.tsx';
 import { Input } from './parts.tsx';
-import { CONSOLE, csrfToken, type SessionCookies, sessionCookies } from './session.ts';
+import { CONSOLE, csrfToken, pageOf, type SessionCookies, sessionCookies } from './session.ts';
 
-/** The page after the sign-in: always one of ours. Headers cannot hold control characters. */
-function pathOf(next: string | undefined): string {
-  return next !== undefined && /^\/console([/?][^\\\p{Cc}]*)?$/u.test(next) ? next : CONSOLE;
+/** The page after the sign-in: always one of ours, as a browser would ask for it. Control characters never were part of one. */
+function pathOf(next = ''): string {
+  return (/\p{Cc}/u.test(next) ? null : pageOf(next)) ?? CONSOLE;
 }
 
 /** The number of no e-shop: it finds nobody. */

@@ -71,13 +71,24 @@ describe('signing in', () => {
   test.each([
     'https://evil.example/',
     '//evil.example',
-    '/console/\\evil.example',
+    '/console/../..//evil.example',
+    '/console/%2e%2e/%2E%2E//evil.example',
+    '/console/..\\..\\/evil.example',
+    '/console/../v21/orders',
     '/consolevil',
     'javascript:alert(1)',
     '/console/\r\nset-cookie: a=b',
     '/console/\t',
   ])('leads nowhere else: %s', async (next) => {
     expect((await browser().signIn(person, { next })).headers.get('location')).toBe('/console');
+  });
+
+  test.each([
+    ['/console/orders/../webhooks?a=b', '/console/webhooks?a=b'],
+    ['/console/\\evil.example', '/console//evil.example'],
+    ['/console/orders/ž', '/console/orders/%C5%BE'],
+  ])('leads to %s as it is normalized', async (next, location) => {
+    expect((await browser().signIn(person, { next })).headers.get('location')).toBe(location);
   });
 
   test('a wrong e-shop, name or password is the same refusal', async () => {
