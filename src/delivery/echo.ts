@@ -7,12 +7,15 @@ const MIN_PART_LENGTH = 6;
 const MIN_VALUE_LENGTH = 3;
 /** Names of schemes precede the secret, and occur in many error messages (RFC 9110, 11.1). */
 const SCHEME = /^(?:bearer|digest|apikey)$/i;
-/** A character as escaped in URLs, JSON and HTML. */
+/** A character as escaped in URLs, JSON and HTML. In URLs one outside ASCII has an escape for each byte. */
 const ESCAPE =
-  /%([\da-f]{2})|\\u00([\da-f]{2})|&#x([\da-f]{1,4});|&#(\d{1,5});|\\(["\\/])|\\(t)|&(amp|lt|gt|quot|apos);/gi;
+  /((?:%[c-f][\da-f])(?:%[89ab][\da-f]){1,3})|%([\da-f]{2})|\\u([\da-f]{4})|&#x([\da-f]{1,4});|&#(\d{1,5});|\\(["\\/])|\\(t)|&(amp|lt|gt|quot|apos);/gi;
 /** The beginning of an escape at the end of a text. */
-const CUT_ESCAPE = /(?:%[\da-f]?|\\(?:u0{0,2}[\da-f]?)?|&[#\w]{0,5})$/i;
+const CUT_ESCAPE = /(?:%[\da-f]?|\\(?:u[\da-f]{0,3})?|&[#\w]{0,5})$/i;
 const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+/** Characters that nobody sees, and what control characters were replaced with. A tab may be part of a value. */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\ufffd]|[^\P{Cc}\t]/gu;
 
 /** A text in one of the ways it can be read. */
 interface Reading {
@@ -23,7 +26,7 @@ interface Reading {
 
 /**
  * Masks in a response the values of the static headers of its request, and the words in them: as they are, as escaped in URLs, JSON or
- * HTML, and values in Base64.
+ * HTML, and values in Base64; each in capitals or small letters, and with invisible characters in between.
  * @returns a function of a text, whose end may have been cut off
  */
 export function withoutEchoes(headers: Readonly<Record<string, string>>): (text: string) => string {
@@ -31,7 +34,7 @@ export function withoutEchoes(headers: Readonly<Record<string, string>>): (text:
   const parts = values
     .flatMap((value) => [...value.split(/\s+/).filter((word) => !SCHEME.test(word)), ...inBase64(value)])
     .filter(({ length }) => length >= MIN_PART_LENGTH);
-  const secrets = [...new Set([...values, ...parts])];
+  const secrets = [...new Set([...values, ...parts].map(inSmallLetters))];
   if (secrets.length === 0) return (text) => text;
   return (text) => {
     const echoed = new Uint8Array(text.length);
@@ -48,6 +51,9 @@ export function withoutEchoes(headers: Readonly<Record<string, string>>): (text:
   };
 }
 
+/** Letters of ASCII alone, of which values consist: the text keeps its length. */
+const inSmallLetters = (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+
 /** With and without padding, in both alphabets (RFC 4648, 4 and 5). */
 function inBase64(value: string): string[] {
   const bytes = Buffer.from(value);
@@ -55,16 +61,33 @@ function inBase64(value: string): string[] {
   return [padded, padded.replace(/=+$/, ''), bytes.toString('base64url')];
 }
 
-/** As it is, and with its escapes read, even nested ones; each also with plus signs as spaces, as in forms. */
+/**
+ * As it is, and with its escapes read, even nested ones; each also with plus signs as spaces, as in forms, and without what is
+ * invisible. All in small letters.
+ */
 function readingsOf(text: string): Reading[] {
   const starts = Array.from({ length: text.length + 1 }, (_, at) => at);
   const readings = [...new Set([text, text.replaceAll('+', ' ')])].flatMap((each) => {
     const asItIs = { text: each, starts };
     const once = unescaped(asItIs);
-    return [asItIs, once, unescaped(once)];
+    return [asItIs, once, unescaped(once)].flatMap((reading) => {
+      const inSmall = { ...reading, text: inSmallLetters(reading.text) };
+      return [inSmall, visible(inSmall)];
+    });
   });
   // Most texts have no escapes: then one reading is enough.
   return readings.filter((reading, index) => reading.text !== readings[index - 1]?.text);
+}
+
+function visible({ text, starts }: Reading): Reading {
+  const begins: number[] = [];
+  let at = 0;
+  const read = text.replace(INVISIBLE, (hidden, from: number) => {
+    begins.push(...starts.slice(at, from));
+    at = from + hidden.length;
+    return '';
+  });
+  return { text: read, starts: [...begins, ...starts.slice(at)] };
 }
 
 function unescaped({ text, starts }: Reading): Reading {
@@ -72,21 +95,23 @@ function unescaped({ text, starts }: Reading): Reading {
   const whole = text.replace(CUT_ESCAPE, '');
   let read = '';
   const begins: number[] = [];
-  const add = (characters: string, at: number, length: number) => {
-    for (let each = 0; each < length; each += 1) begins.push(starts[at + each] ?? 0);
+  /** @param step 0: all of them begin where an escape does */
+  const add = (characters: string, at: number, step: 0 | 1) => {
+    for (let each = 0; each < characters.length; each += 1) begins.push(starts[at + each * step] ?? 0);
     read += characters;
   };
   let at = 0;
   for (const found of whole.matchAll(ESCAPE)) {
-    add(whole.slice(at, found.index), at, found.index - at);
-    add(characterOf(found), found.index, 1);
+    add(whole.slice(at, found.index), at, 1);
+    add(characterOf(found), found.index, 0);
     at = found.index + found[0].length;
   }
-  add(whole.slice(at), at, whole.length - at);
+  add(whole.slice(at), at, 1);
   return { text: read, starts: [...begins, starts.at(-1) ?? 0] };
 }
 
-function characterOf([, url, json, hex, decimal, quoted, tab, named]: RegExpExecArray): string {
+function characterOf([, utf8, url, json, hex, decimal, quoted, tab, named]: RegExpExecArray): string {
+  if (utf8 !== undefined) return Buffer.from(utf8.replaceAll('%', ''), 'hex').toString();
   const code = url ?? json ?? hex;
   if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
   if (decimal !== undefined) return String.fromCharCode(Number(decimal));

@@ -30,6 +30,25 @@ test.each([
     expect(hide(written.slice(0, length)), written.slice(0, length)).toBe('•••');
 });
 
+test.each([
+  ['in small letters', KEY.toLowerCase()],
+  ['in capitals', KEY.toUpperCase()],
+  ['in Base64 in capitals', base64.toUpperCase()],
+  ['with a character of no width', KEY.replace('42', '4\u200b2')],
+  [
+    'with a soft hyphen, a joiner and a direction mark',
+    `k\u00ad${KEY.slice(1, 3)}\u2060\u202e${KEY.slice(3)}`,
+  ],
+  ['with a tag outside the first plane', KEY.replace('42', '4\u{e0041}2')],
+  ['with a control character, or what it was replaced with', KEY.replace('42', '4\u0007\ufffd2')],
+  ['wrapped', KEY.replace('42', '4\r\n2')],
+  ['with one in JSON', JSON.stringify(KEY).slice(1, -1).replace('42', '4\\u200B2')],
+  ['with one in a URL', encodeURIComponent(KEY.replace('42', '4\u{e0041}\u200b2'))],
+  ['with one in HTML', KEY.replace('&', '&amp;').replace('42', '4&#8203;2')],
+])('%s', (_, written) => {
+  expect(withoutEchoes({ a: KEY })(`before ${written} after`)).toBe('before ••• after');
+});
+
 test('its words are masked, from six characters on, and the beginning of one at the end', () => {
   const hide = withoutEchoes({ authorization: 'Basic dXNlcjpwYXNz', twice: 'a\\\\b-c' });
   expect(hide('/login?key=dXNlcjpwYXNz#Basic')).toBe('/login?key=•••#Basic');
