@@ -5,11 +5,13 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../src/config/config.ts';
 import { variables } from '../../src/config/variables.ts';
+import { createAddressGuard } from '../../src/delivery/address-guard.ts';
 import { createMetrics, watchProcess } from '../../src/metrics/metrics.ts';
 import { selectedIn } from '../support/expressions.ts';
 
@@ -280,3 +282,64 @@ function mebibytes(quantity: string): number {
   const [, digits = '', unit] = /^(\d+)(Mi|Gi)$/.exec(quantity) ?? [];
   return Number(digits) * (unit === 'Gi' ? 1_024 : 1);
 }
+
+describe('receivers', () => {
+  const blocks = v
+    .parse(
+      v.looseObject({
+        spec: v.looseObject({
+          egress: v.tuple([
+            v.looseObject({
+              to: v.array(v.object({ ipBlock: v.object({ cidr: v.string(), except: v.array(v.string()) }) })),
+            }),
+          ]),
+        }),
+      }),
+      ofKind('NetworkPolicy').find((object) => object.metadata.name === 'waybill-receivers'),
+    )
+    .spec.egress[0].to.map(({ ipBlock }) => ipBlock);
+
+  const contains = (cidr: string, address: ipaddr.IPv4 | ipaddr.IPv6) => {
+    const [base, bits] = ipaddr.parseCIDR(cidr);
+    return base.kind() === address.kind() && address.match(base, bits);
+  };
+  const isOpen = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
+    blocks.some(
+      ({ cidr, except }) => contains(cidr, address) && !except.some((each) => contains(each, address)),
+    );
+
+  /** The first and last address of a range, and those before and behind it. */
+  function edges([base, bits]: [ipaddr.IPv4 | ipaddr.IPv6, number]): (ipaddr.IPv4 | ipaddr.IPv6)[] {
+    const bytes = base.toByteArray();
+    const width = BigInt(bytes.length * 8);
+    const first = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+    const size = 1n << (width - BigInt(bits));
+    return [first - 1n, first, first + size - 1n, first + size]
+      .filter((each) => each >= 0n && each < 1n << width)
+      .map((each) =>
+        ipaddr.fromByteArray([...Buffer.from(each.toString(16).padStart(bytes.length * 2, '0'), 'hex')]),
+      );
+  }
+
+  /** The ranges that the guard's library knows. IPv4 written as IPv6 is dialled as IPv4. */
+  const known = [ipaddr.IPv4, ipaddr.IPv6].flatMap(({ prototype }) =>
+    Object.entries(v.parse(v.record(v.string(), v.array(v.any())), Reflect.get(prototype, 'SpecialRanges')))
+      .filter(([name]) => name !== 'ipv4Mapped')
+      .flatMap(([, ranges]) => (Array.isArray(ranges[0]) ? ranges : [ranges])),
+  );
+
+  it('may have exactly the addresses that the guard lets a delivery dial', () => {
+    const guard = createAddressGuard([]);
+    const listed = blocks
+      .flatMap(({ cidr, except }) => [cidr, ...except])
+      .map((each) => ipaddr.parseCIDR(each));
+    const named = ['168.63.129.16', '169.254.169.254', 'fd00:ec2::254', '64:ff9b::a00:1', '93.184.216.34'];
+    const probes = [...[...known, ...listed].flatMap(edges), ...named.map((each) => ipaddr.parse(each))];
+    expect(known.length).toBeGreaterThan(35);
+    for (const address of probes)
+      expect([String(address), isOpen(address)]).toEqual([
+        String(address),
+        guard.refusal(String(address), 443) === null,
+      ]);
+  });
+});
