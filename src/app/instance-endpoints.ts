@@ -30,10 +30,9 @@ export function instanceEndpoints(
     return urls.map((url) => endpointOf(url, HTTP_PORT).port);
   });
   const consoles = watchedFile(embedded.dataDir.join(OPERATOR_CONSOLES), parseConsoles);
-  const own = createOwnEndpoints(() => [...processes(), ...portsOf(consoles())]);
+  const own = createOwnEndpoints(() => [...processes(), ...portsOf(consoles()), ...embedded.temporalPorts()]);
   if (embedded.databaseUrl !== '') own.addUrl(embedded.databaseUrl, POSTGRES_PORT);
   if (embedded.temporalAddress !== '') own.addUrl(`http://${embedded.temporalAddress}`, HTTP_PORT);
-  for (const port of embedded.temporalPorts) own.add('127.0.0.1', port);
   const { DATABASE_DIRECT_URL, SMTP_URL, HOST, PORT, METRICS_PORT = 0 } = settings;
   const { OTEL_EXPORTER_OTLP_ENDPOINT: collector } = settings;
   if (DATABASE_DIRECT_URL !== undefined) own.addUrl(DATABASE_DIRECT_URL, POSTGRES_PORT);

@@ -27,7 +27,7 @@ export async function ownParts(env: Readonly<Record<string, string | undefined>>
     dataDir,
     databaseUrl: settings.DATABASE_URL ?? databaseUrl,
     temporalAddress: settings.TEMPORAL_ADDRESS ?? temporalAddress,
-    temporalPorts: temporalUiUrl === undefined ? [] : [Number(new URL(temporalUiUrl).port)],
+    temporalPorts: () => (temporalUiUrl === undefined ? [] : [Number(new URL(temporalUiUrl).port)]),
   });
   return { config, own, keys: (sql) => commandKeys(sql, settings, dataDir) };
 }

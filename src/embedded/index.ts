@@ -19,8 +19,8 @@ export interface EmbeddedStack {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
   readonly temporalUiUrl: string | null;
-  /** Ports of 127.0.0.1 that the embedded Temporal serves on. */
-  readonly temporalPorts: readonly number[];
+  /** Ports of 127.0.0.1 that the embedded Temporal listens on now: some are others after a restart. */
+  temporalPorts(): readonly number[];
   /** Writes the instance's addresses for the `waybill` command. */
   announce(apiUrl: string | null, metricsUrls: readonly string[]): Promise<void>;
 }
@@ -104,7 +104,7 @@ export async function startEmbedded(
     databaseUrl: url,
     temporalAddress,
     temporalUiUrl,
-    temporalPorts: temporal?.ports ?? [],
+    temporalPorts: () => temporal?.ports() ?? [],
     async announce(apiUrl, metricsUrls) {
       // A worker next to an API keeps the entries of the API.
       const known = await dataDir.readInstance();

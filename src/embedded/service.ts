@@ -29,8 +29,8 @@ interface ServiceOptions {
   readonly logFile?: string | undefined;
   /** Holds its process id while it runs. */
   readonly pidFile?: string | undefined;
-  /** Whether it serves; polled during a start while it lives. */
-  readonly ready: () => Promise<boolean>;
+  /** Whether it serves; polled during a start while it lives. @param pid its process */
+  readonly ready: (pid: number) => Promise<boolean>;
   /** How long it may take to serve, in milliseconds. */
   readonly readyTimeoutMs: number;
   /** How long it may take to end when asked to, in milliseconds. */
@@ -110,7 +110,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     if (options.pidFile !== undefined) await writeFile(options.pidFile, `${started}\n`);
     const end = Date.now() + options.readyTimeoutMs;
     // Another program may answer at its address: only a process that lives can be ready.
-    while (!((await options.ready().catch(() => false)) && (await isAlive(started)))) {
+    while (!((await options.ready(started).catch(() => false)) && (await isAlive(started)))) {
       if (stopping) break;
       if (options.signal?.aborted === true) {
         await endProcess(started, options.stopTimeoutMs);

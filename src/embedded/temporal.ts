@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { get } from 'node:http';
 import { searchAttributeTypes } from '../temporal/search-attributes.ts';
 import { DYNAMIC_CONFIG } from './dynamic-config.ts';
+import { listeningPorts } from './listening-ports.ts';
 import { freePort } from './ports.ts';
 import { ExitedError, type Service, startService } from './service.ts';
 import { takesPragmas } from './temporal-cli/program.ts';
@@ -15,8 +16,8 @@ export interface EmbeddedTemporal extends Service {
   readonly port: number;
   /** The port of the guard in front of the UI; null without a UI. */
   readonly uiPort: number | null;
-  /** All ports on which it serves clients: gRPC, HTTP, metrics, UI. Those between its own services are its choice. */
-  readonly ports: readonly number[];
+  /** All ports on which it listens: gRPC, HTTP, metrics, UI, and those between its own services, its choice at each start. */
+  ports(): readonly number[];
 }
 
 interface EmbeddedTemporalOptions {
@@ -127,7 +128,7 @@ async function startOnce(options: EmbeddedTemporalOptions): Promise<EmbeddedTemp
     return {
       ...server,
       uiPort: guard.port,
-      ports: [...server.ports, guard.port],
+      ports: () => [...server.ports(), guard.port],
       async stop() {
         await guard.close();
         await server.stop();
@@ -151,6 +152,7 @@ async function startServer(
   const metricsPort = await freePort();
   const address = `127.0.0.1:${port}`;
   const name = `${randomUUID()}.waybill`;
+  let inner: readonly number[] = [];
   const service = await startService({
     name: 'Temporal',
     command: options.binary,
@@ -179,9 +181,11 @@ async function startServer(
         `${name}=${type}`,
       ]),
     ],
-    ready: async () => {
+    ready: async (pid) => {
       const [ours] = await Promise.all([isOurs(httpPort, name), loadClient(), options.meanwhile?.()]);
-      return ours && (await serves(address));
+      if (!(ours && (await serves(address)))) return false;
+      inner = await listeningPorts(pid);
+      return true;
     },
     readyTimeoutMs: READY_TIMEOUT_MS,
     stopTimeoutMs: TEMPORAL_STOP_MS,
@@ -190,6 +194,6 @@ async function startServer(
     onTrouble,
     signal,
   });
-  const ports = [port, httpPort, metricsPort, ...(ui === null ? [] : [ui.port])];
-  return { ...service, address, port, uiPort: null, ports };
+  const chosen = [port, httpPort, metricsPort, ...(ui === null ? [] : [ui.port])];
+  return { ...service, address, port, uiPort: null, ports: () => [...new Set([...chosen, ...inner])] };
 }

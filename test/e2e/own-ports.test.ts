@@ -5,6 +5,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { listeningPorts } from '../../src/embedded/listening-ports.ts';
 import { type ApiClient, login } from '../support/client.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { type Program, startProgram } from '../support/program.ts';
@@ -55,7 +56,9 @@ it('of an instance that brings its own servers', async () => {
       ui,
       await noted('temporal-port'),
       await noted('postgres-port'),
+      ...(await listeningPorts(await noted('temporal/pid'))),
     ];
+    expect(own.length).toBeGreaterThanOrEqual(9);
     const { data: known } = await client.request(
       'POST',
       '/webhooks',

@@ -23,7 +23,7 @@ async function endpoints(env: Record<string, string>) {
     dataDir,
     databaseUrl: 'postgres://waybill:hidden@db.example/waybill',
     temporalAddress: 'temporal.example:7233',
-    temporalPorts: [8233],
+    temporalPorts: () => [8233],
   });
 }
 

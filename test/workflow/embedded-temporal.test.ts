@@ -1,6 +1,7 @@
 /** The dev server of `npm start` and of the tests. */
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -102,6 +103,33 @@ function statusFor(host: string, port: number): Promise<number | undefined> {
   });
 }
 
+test('it knows every port that it listens on, also those between its own services, and after a restart', async () => {
+  const server = await startTemporal({ binary: await findTemporal({ report: () => {} }), ui: false });
+  try {
+    // Three for clients; its history, matching and worker services have one each.
+    const before = server.ports();
+    expect(before).toHaveLength(6);
+    for (const port of before) await expect(connected(port)).resolves.toBe(true);
+    const pid = server.pid() ?? 0;
+    process.kill(pid, 'SIGKILL');
+    await until('another process', async () => ![null, pid].includes(server.pid()));
+    await until('its ports', async () => server.ports().join() !== before.join());
+    expect(server.ports()).toHaveLength(6);
+    for (const port of server.ports()) await expect(connected(port)).resolves.toBe(true);
+  } finally {
+    await server.stop();
+  }
+});
+
+/** Whether something listens there. */
+function connected(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true));
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
 test('its UI answers by the names of this machine alone, and it is told nothing that is confidential', async () => {
   process.env.SECRET_KEY = 'the-secret-key-of-this-test';
   const server = await startTemporal({ binary: await findTemporal({ report: () => {} }) });
@@ -112,7 +140,7 @@ test('its UI answers by the names of this machine alone, and it is told nothing 
     expect(await statusFor(`rebound.example:${port}`, port)).toBe(403);
     if (process.platform === 'linux') {
       // No other port of 127.0.0.1 bypasses the guard.
-      for (const other of server.ports.filter((each) => each !== port)) {
+      for (const other of server.ports().filter((each) => each !== port)) {
         expect(await statusFor('rebound.example', other).catch(() => 'no HTTP')).not.toBe(200);
       }
       const environment = await readFile(`/proc/${server.pid()}/environ`, 'utf8');
