@@ -20,7 +20,7 @@ import { createSessionPool, inspectServer } from './db/server.ts';
 import { tracedSender } from './delivery/traced-sender.ts';
 import { counted } from './domain/words.ts';
 import { startEmbedded } from './embedded/index.ts';
-import { freePort } from './embedded/ports.ts';
+import { hiddenAddress } from './embedded/ui-guard.ts';
 import { requireHost, requirePorts } from './http/http-server.ts';
 import { databaseProblem } from './lib/database-away.ts';
 import { createShutdown, INTERRUPTED, onInterruption, onNpmGone } from './lib/shutdown.ts';
@@ -113,7 +113,9 @@ async function main(): Promise<void> {
   const temporalState = () => worker?.temporalState() ?? 'unknown';
   const hasReachedTemporal = () => settings.ROLE !== 'worker' || (worker?.hasReachedTemporal() ?? false);
   const metrics = createMetrics();
-  const sdkMetricsAddress = settings.ROLE === 'api' ? null : `127.0.0.1:${await freePort()}`;
+  // It answers under any host name: no foreign page is to guess where.
+  const sdkMetrics = settings.ROLE === 'api' ? null : await hiddenAddress();
+  const sdkMetricsAddress = sdkMetrics === null ? null : `${sdkMetrics.host}:${sdkMetrics.port}`;
   const sdkUrl = sdkMetricsAddress === null ? null : `http://${sdkMetricsAddress}/metrics`;
   if (sdkUrl !== null) own.addUrl(sdkUrl, 80);
   const shared = { config, sql, healthSql, isDiskFull: disk.isFull, metrics, own, temporalState, log };

@@ -1,5 +1,5 @@
 /** The port on which every process, whatever its role, shows its metrics and its health. */
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import type { ApiEnv } from '../api/deps.ts';
 import { systemRoutes } from '../api/system.ts';
@@ -8,6 +8,7 @@ import { databaseAnswers } from '../db/health.ts';
 import { createPool, type Pool, poolUse } from '../db/pool.ts';
 import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import { type HttpServer, listen, PortInUse } from '../http/http-server.ts';
+import { isLocalHost, isLoopback } from '../lib/local-host.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
 import { version } from '../lib/version.ts';
 import { started } from '../log/log.ts';
@@ -80,6 +81,7 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
   ];
 
   const app = new Hono<ApiEnv>();
+  if (isLoopback(HOST)) app.use(onlyLocalHosts(HOST));
   app.get('/metrics', async (c) => {
     c.header('content-type', metrics.registry.contentType);
     return c.body(await metricsPage({ metrics, refresh, sdkUrl }));
@@ -93,6 +95,15 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
   });
   own.addUrl(url, 80);
   return url;
+}
+
+/** On this machine alone, foreign names that lead here may be those of foreign pages (DNS rebinding). */
+function onlyLocalHosts(own: string): MiddlewareHandler {
+  return async (c, next) => {
+    const host = c.req.header('host');
+    if (isLocalHost(host) || host?.replace(/:\d*$/, '') === own) return await next();
+    return c.text('Ask for the metrics at 127.0.0.1 or localhost.\n', 403);
+  };
 }
 
 async function listenSomewhere(

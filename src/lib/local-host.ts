@@ -5,3 +5,8 @@ const LOCAL = new Set(['127.0.0.1', 'localhost', '[::1]']);
 export function isLocalHost(host: string | undefined): boolean {
   return LOCAL.has((host ?? '').toLowerCase().replace(/:\d*$/, ''));
 }
+
+/** Whether what listens on this address can be reached from this machine alone. */
+export function isLoopback(address: string): boolean {
+  return address === 'localhost' || address === '::1' || /^127(\.\d{1,3}){3}$/.test(address);
+}
