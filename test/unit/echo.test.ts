@@ -23,7 +23,7 @@ test.each([
   ['in Base64 in a URL', encodeURIComponent(base64)],
   ['in Base64 for URLs', Buffer.from(KEY).toString('base64url')],
   ['in JSON within JSON', JSON.stringify(JSON.stringify(KEY).slice(1, -1)).slice(1, -1)],
-])('%s', (_, written) => {
+])('is masked %s', (_, written) => {
   const hide = withoutEchoes({ a: KEY });
   expect(hide(`before ${written} after`)).toBe('before ••• after');
   for (let length = 36; length < written.length; length += 1)
@@ -45,7 +45,7 @@ test.each([
   ['with one in JSON', JSON.stringify(KEY).slice(1, -1).replace('42', '4\\u200B2')],
   ['with one in a URL', encodeURIComponent(KEY.replace('42', '4\u{e0041}\u200b2'))],
   ['with one in HTML', KEY.replace('&', '&amp;').replace('42', '4&#8203;2')],
-])('%s', (_, written) => {
+])('is masked all the same %s', (_, written) => {
   expect(withoutEchoes({ a: KEY })(`before ${written} after`)).toBe('before ••• after');
 });
 
