@@ -81,7 +81,7 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
   ];
 
   const app = new Hono<ApiEnv>();
-  if (isLoopback(HOST)) app.use(onlyLocalHosts(HOST));
+  if (isLoopback(HOST)) app.use('/metrics', onlyLocalHosts(HOST));
   app.get('/metrics', async (c) => {
     c.header('content-type', metrics.registry.contentType);
     return c.body(await metricsPage({ metrics, refresh, sdkUrl }));

@@ -133,11 +133,11 @@ it('on this machine alone, metrics are shown under its names, and no foreign nam
       });
       asked.once('error', reject);
     });
-  for (const path of ['/metrics', '/healthz']) {
-    for (const host of [`127.0.0.1:${port}`, 'localhost']) expect(await statusFor(host, path)).toBe(200);
-    for (const host of [`rebound.example:${port}`, 'rebound.example'])
-      expect(await statusFor(host, path)).toBe(403);
-  }
+  for (const host of [`127.0.0.1:${port}`, 'localhost']) expect(await statusFor(host, '/metrics')).toBe(200);
+  for (const host of [`rebound.example:${port}`, 'rebound.example'])
+    expect(await statusFor(host, '/metrics')).toBe(403);
+  // A proxy's health check may pass on any name.
+  expect(await statusFor('rebound.example', '/healthz')).toBe(200);
   // Nor are those of Temporal's SDK at an address that can be guessed; they are in the page.
   expect((await scrapeAll(worker.metrics)).some(({ name }) => name.startsWith('temporal_'))).toBe(true);
   if (process.platform === 'linux') {
