@@ -6,6 +6,7 @@ import { type Config, loadConfig } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
 import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import { dataDirAt } from '../embedded/data-dir.ts';
+import { listeningPorts } from '../embedded/listening-ports.ts';
 import type { Keys } from '../secrets/keys.ts';
 import { instanceOf } from './open-database.ts';
 
@@ -23,11 +24,14 @@ export async function ownParts(env: Readonly<Record<string, string | undefined>>
   const { settings } = config;
   const dataDir = dataDirAt(settings.DATA_DIR);
   const { databaseUrl = '', temporalAddress = '', temporalUiUrl } = await instanceOf(settings);
+  const uiPorts = temporalUiUrl === undefined ? [] : [Number(new URL(temporalUiUrl).port)];
+  const pid = Number(await dataDir.read('temporal/pid'));
+  const temporalPorts = [...uiPorts, ...(pid > 0 ? await listeningPorts(pid) : [])];
   const own = instanceEndpoints(config, {
     dataDir,
     databaseUrl: settings.DATABASE_URL ?? databaseUrl,
     temporalAddress: settings.TEMPORAL_ADDRESS ?? temporalAddress,
-    temporalPorts: () => (temporalUiUrl === undefined ? [] : [Number(new URL(temporalUiUrl).port)]),
+    temporalPorts: () => temporalPorts,
   });
   return { config, own, keys: (sql) => commandKeys(sql, settings, dataDir) };
 }

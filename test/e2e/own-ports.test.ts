@@ -5,6 +5,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ownParts } from '../../src/cli/own-parts.ts';
 import { listeningPorts } from '../../src/embedded/listening-ports.ts';
 import { type ApiClient, login } from '../support/client.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
@@ -78,6 +79,9 @@ it('of an instance that brings its own servers', async () => {
         });
       }
     }
+    // The command, which examines receivers, knows them as well.
+    const command = await ownParts({ DATA_DIR: dataDir });
+    expect(own.filter((port) => !command.own.includes('127.0.0.1', port))).toEqual([]);
     const behindName = await client.request('POST', '/webhooks', webhook(`http://here.example:${ui}/`));
     expect(behindName.statusCode).toBe(200);
     await client.request('POST', '/webhooks', webhook(`http://here.example:${receiver.port}/named/`));
