@@ -23,6 +23,7 @@ import { IMPORT_PATH } from './import/path.ts';
 import { importRoutes } from './import/routes.ts';
 import { knownPaths } from './known-paths.ts';
 import { loginRoutes } from './login.ts';
+import { createChangeLoops } from './records/change-loops.ts';
 import { orderResource } from './records/orders.ts';
 import { productResource } from './records/products.ts';
 import { recordReads } from './records/reads.ts';
@@ -81,6 +82,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, received, taken);
 
   const orders = orderResource(deps.marketplaces);
+  const loops = createChangeLoops(deps);
   const v21 = new Hono<ApiEnv>();
   v21.route('/', webhookRoutes(deps));
   v21.route('/', webhookOperationRoutes(deps));
@@ -93,10 +95,10 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   v21.route('/', allDeliveriesRoutes(deps, 'v21'));
   v21.route('/', eventRoutes(deps, 'v21'));
   v21.route('/', eshopRoutes(deps));
-  v21.route('/', resourceRoutes(deps, orders));
-  v21.route('/', resourceRoutes(deps, productResource));
-  v21.route('/', resourceRoutes(deps, receivingResource));
-  v21.route('/', resourceRoutes(deps, returnResource));
+  v21.route('/', resourceRoutes(deps, orders, loops));
+  v21.route('/', resourceRoutes(deps, productResource, loops));
+  v21.route('/', resourceRoutes(deps, receivingResource, loops));
+  v21.route('/', resourceRoutes(deps, returnResource, loops));
   v21.route('/', stockMovementRoutes(deps));
   v21.route('/', importRoutes(deps));
   app.route('/v21', v21);

@@ -3,6 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type pino from 'pino';
 import type { Clock } from '../db/clock.ts';
 import type { Pool } from '../db/pool.ts';
+import type { ChangeLoop } from '../domain/change-loop.ts';
 import type { Examine } from '../domain/examination.ts';
 import type { RequestAction } from '../domain/operator-action.ts';
 import type { ShipperCatalogue } from '../domain/order/shipper-services.ts';
@@ -32,6 +33,8 @@ export interface ApiDeps {
   /** For the body of `/readyz` only: the API serves whether Temporal is up or not. */
   readonly temporalState: () => 'up' | 'down' | 'unknown';
   readonly onAnswer?: (answer: Answered) => void;
+  /** Called for each record that the API changes in a loop, once a minute. */
+  readonly onChangeLoop?: (loop: ChangeLoop) => void;
   /** Absent if traces are off. */
   readonly traces?: Traces;
   /** `perAddress`: failed logins from one address per quarter of an hour (default 300). */

@@ -48,6 +48,7 @@ export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise
     ...parts,
     onAnswer: ({ method, status, ms }) =>
       metrics.requests.observe({ method, status: statusClass(status) }, ms / 1_000),
+    onChangeLoop: ({ kind }) => metrics.changeLoops.inc({ kind }),
     ...(traces === null ? {} : { traces }),
   });
   const pages = createConsole({

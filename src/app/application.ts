@@ -25,6 +25,7 @@ interface ApplicationParts
     | 'temporalState'
     | 'requestAction'
     | 'onAnswer'
+    | 'onChangeLoop'
     | 'traces'
   > {
   readonly config: Config;

@@ -1,10 +1,11 @@
 /** `waybill status`: the state of the instance, and problems that need attention. */
 import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
+import type { FoundLoop } from '../db/change-loop.ts';
 import type { FlowOverview } from '../db/overview.ts';
 import { pauseAttribution } from '../domain/operator-pause.ts';
 import type { RecoveryStatus } from '../domain/recovery-progress.ts';
-import { counted } from '../domain/words.ts';
+import { counted, oneLine } from '../domain/words.ts';
 import { type CommandContext, noOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { PausedWorkflows } from '../temporal/paused.ts';
@@ -42,9 +43,14 @@ function recoveryRow(recovery: RecoveryStatus): Row {
   return ['Recovery', `${recoveryId}, webhook ${webhookId}: ${state}, ${recoveryCounts(recovery)}${end}`];
 }
 
+function loopText({ eshopId, kind, entityId, changes }: FoundLoop): string {
+  return `${kind} ${oneLine(entityId)} of e-shop ${eshopId}, changed ${changes} times within a minute`;
+}
+
 export function databaseRows(database: DatabaseStatus): Row[] {
   if (database.problem !== null) return [['Database', database.problem]];
-  const { version, bytes, outbox, open, overdue, mails, mailFolder, recoveries, partitions } = database;
+  const { version, bytes, outbox, open, overdue, mails, mailFolder, recoveries, partitions, changeLoop } =
+    database;
   const overdueSeconds = Math.floor(overdue.attemptSeconds);
   const {
     fresh,
@@ -100,6 +106,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
       overdueSeconds === 0 ? 'no attempt' : `an attempt, for ${formatTime(overdueSeconds * 1_000)}`,
     ],
     ['Held', held],
+    ...(changeLoop === null ? [] : [['Loop', loopText(changeLoop)] as const]),
     ...(recoveries.length === 0 ? [['Recoveries', 'none under way'] as const] : recoveries.map(recoveryRow)),
     [
       'Mails',

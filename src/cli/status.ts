@@ -1,6 +1,7 @@
 /** The state of an instance, and its problems that need attention. */
 
 import type { Settings } from '../config/variables.ts';
+import { readChangeLoop } from '../db/change-loop.ts';
 import { databaseTime } from '../db/clock.ts';
 import { hasRoom } from '../db/disk.ts';
 import { type ClockStep, lastClockStep } from '../db/future-times.ts';
@@ -173,6 +174,8 @@ export async function readStorage(sql: Pool) {
     diskFull: !(await hasRoom(sql)),
     /** Within the last hour; null if there was none. */
     clockStep: await recentClockStep(sql),
+    /** The record that is changed most often; null if none is in a loop. */
+    changeLoop: await readChangeLoop(sql),
   };
 }
 

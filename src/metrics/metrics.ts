@@ -216,6 +216,11 @@ export function createMetrics() {
       'waybill_log_lines_lost_total',
       'Lines of the log that were dropped: the disk is full, or their reader too slow.',
     ),
+    changeLoops: counter(
+      'waybill_change_loops_total',
+      'Records that the API changed 100 times within a minute, each counted at most once a minute: a receiver probably answers its own changes.',
+      'kind',
+    ),
     requests: histogram(
       'waybill_request_duration_seconds',
       'Requests to the API, from their head to the head of the response.',
@@ -231,6 +236,8 @@ export function createMetrics() {
   for (const status of statusClasses) metrics.attempts.inc({ status }, 0);
   for (const reason of reasons) metrics.deactivations.inc({ reason }, 0);
   for (const direction of ['back', 'ahead']) metrics.clockSteps.inc({ direction }, 0);
+  for (const { entity: kind, on } of Object.values(eventTypes))
+    if (on === 'updated') metrics.changeLoops.inc({ kind }, 0);
   for (const outcome of mailOutcomes) metrics.mails.inc({ outcome }, 0);
   return metrics;
 }

@@ -41,6 +41,7 @@ const database: Working = {
   mailFolder: null,
   diskFull: false,
   clockStep: null,
+  changeLoop: null,
 };
 const temporal: TemporalStatus = {
   problem: null,

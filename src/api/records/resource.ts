@@ -19,6 +19,7 @@ import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { jsonBody } from '../json-body.ts';
 import { params } from '../validate.ts';
+import type { ChangeLoops } from './change-loops.ts';
 import { withKnownSkus } from './known-skus.ts';
 import { type Action, inCapitals, type Operation } from './operation.ts';
 import { idParams, type ListedResource, recordReads } from './reads.ts';
@@ -40,7 +41,12 @@ export interface Resource<Rec extends object> extends ListedResource, Edits<Rec,
   readonly operations: readonly Operation<Rec>[];
 }
 
-export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Resource<Rec>): Hono<ApiEnv> {
+/** @param loops those of all kinds of record */
+export function resourceRoutes<Rec extends object>(
+  deps: ApiDeps,
+  resource: Resource<Rec>,
+  loops: ChangeLoops,
+): Hono<ApiEnv> {
   const { mapping, tag, inputSchema, late = '', onCreation = '' } = resource;
   const rules = resource.rules === undefined ? '' : `\n${resource.rules}`;
   const { entry } = mapping;
@@ -84,7 +90,9 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
         return by(record, now);
       }),
     );
-    return { after, message: after === before ? messages.unchanged : message };
+    if (after === before) return { after, message: messages.unchanged };
+    const times = loops.changed(eshopId, kind, id);
+    return { after, message: times === null ? message : `${message} ${loopWarning(times)}` };
   };
 
   app.post(
@@ -210,4 +218,9 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
     );
   }
   return app;
+}
+
+/** For the one who is in the loop: nobody else sees this response. */
+function loopWarning(times: number): string {
+  return `It was changed ${times} times within a minute: a receiver that answers its own changes has to compare before it writes.`;
 }

@@ -1,0 +1,61 @@
+/** Notices, in this process's memory, records that the API changes in a loop. */
+import type pino from 'pino';
+import { type ChangeLoop, LOOP_CHANGES_PER_MINUTE } from '../../domain/change-loop.ts';
+import type { EntityKind } from '../../domain/event-types.ts';
+import { onceAMinute } from '../../lib/once-a-minute.ts';
+
+const MINUTE_MS = 60_000;
+/** The most records remembered. Fewer: a loop is forgotten between two of its changes. More: memory, some 100 bytes each. */
+const MAX_RECORDS = 10_000;
+
+export interface ChangeLoops {
+  /**
+   * Notes a change that was committed.
+   * @returns how often the record was changed within a minute, if that is a loop; else null
+   */
+  changed(eshopId: number, kind: EntityKind, entityId: string): number | null;
+}
+
+interface ChangeLoopsOptions {
+  readonly log: pino.Logger;
+  /** Called for each record in a loop, once a minute. */
+  readonly onChangeLoop?: ((loop: ChangeLoop) => void) | undefined;
+  /** On a clock that does not jump, in milliseconds. */
+  readonly now?: () => number;
+}
+
+export function createChangeLoops({
+  log,
+  onChangeLoop,
+  now = () => performance.now(),
+}: ChangeLoopsOptions): ChangeLoops {
+  /** The least recently changed first. */
+  const records = new Map<string, { readonly since: number; changes: number }>();
+  const leftOut = onceAMinute(now);
+
+  function noticed(loop: ChangeLoop): void {
+    onChangeLoop?.(loop);
+    const others = leftOut('loop');
+    if (others === null) return;
+    // Identifiers of records are not logged: `waybill status` shows them.
+    const more = others === 0 ? {} : { others };
+    log.warn({ ...loop, ...more }, `one ${loop.kind} changed ${loop.changes} times in a minute by the API`);
+  }
+
+  return {
+    changed(eshopId, kind, entityId) {
+      const key = `${eshopId}/${kind}/${entityId}`;
+      const at = now();
+      const known = records.get(key);
+      const record = known === undefined || at - known.since >= MINUTE_MS ? { since: at, changes: 0 } : known;
+      record.changes += 1;
+      records.delete(key);
+      records.set(key, record);
+      const [oldest] = records.keys();
+      if (records.size > MAX_RECORDS && oldest !== undefined) records.delete(oldest);
+      const { changes } = record;
+      if (changes === LOOP_CHANGES_PER_MINUTE) noticed({ eshopId, kind, changes });
+      return changes < LOOP_CHANGES_PER_MINUTE ? null : changes;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+/** A record that is changed in a loop: told to the one who changes it, counted, logged and shown. */
+import pino from 'pino';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createChangeLoops } from '../../src/api/records/change-loops.ts';
+import { askDatabase } from '../../src/cli/status.ts';
+import { databaseRows } from '../../src/cli/status-command.ts';
+import type { ChangeLoop } from '../../src/domain/change-loop.ts';
+import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { minimalOrder, stockedProducts } from '../support/orders.ts';
+
+const loops: ChangeLoop[] = [];
+let lines: string[] = [];
+const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await createTestApi({ log, onChangeLoop: (loop) => void loops.push(loop) });
+});
+afterAll(() => api.drop());
+
+async function withOrder(eshop: TestEshop): Promise<TestEshop['shop']['request']> {
+  await stockedProducts(eshop);
+  expect((await eshop.shop.request('POST', '/v21/orders', minimalOrder('10001'))).status).toBe(200);
+  return eshop.shop.request;
+}
+
+async function messages(request: TestEshop['shop']['request'], notes: readonly string[]): Promise<string[]> {
+  const heard: string[] = [];
+  for (const note of notes) {
+    const { status, body } = await request('PATCH', '/v21/orders/10001', { note });
+    expect(status).toBe(200);
+    heard.push(body.message);
+  }
+  return heard;
+}
+
+const notes = (count: number) => Array.from({ length: count }, (_, index) => `note ${index}`);
+const row = async () => databaseRows(await askDatabase(api.sql)).find(([name]) => name === 'Loop');
+
+it('says so from the hundredth change on, to this e-shop alone', async () => {
+  const request = await withOrder(api.eshop);
+  const other = await withOrder(await api.newEshop());
+  const warned =
+    'Order updated. It was changed 100 times within a minute: a receiver that answers its own changes has to compare before it writes.';
+
+  expect(new Set(await messages(request, notes(99)))).toEqual(new Set(['Order updated.']));
+  // A write that changes nothing is part of no loop.
+  expect(await messages(request, ['note 98'])).toEqual(['Order unchanged.']);
+  expect(await messages(other, notes(3))).toEqual(Array(3).fill('Order updated.'));
+  expect([loops, lines, await row()]).toEqual([[], [], undefined]);
+
+  expect(await messages(request, ['once more'])).toEqual([warned]);
+  expect(await messages(request, ['and once more'])).toEqual([warned.replace('100', '101')]);
+
+  const loop = { eshopId: api.eshop.eshopId, kind: 'order', changes: 100 };
+  expect(loops).toEqual([loop]);
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { ...loop, msg: 'one order changed 100 times in a minute by the API' },
+  ]);
+  expect(lines.join()).not.toContain('10001');
+  expect(await row()).toEqual([
+    'Loop',
+    `order 10001 of e-shop ${loop.eshopId}, changed 101 times within a minute`,
+  ]);
+});
+
+it('is counted each minute, but logged once a minute, and long resting records are forgotten', () => {
+  let at = 0;
+  lines = [];
+  const told: ChangeLoop[] = [];
+  const watch = createChangeLoops({ log, onChangeLoop: (loop) => void told.push(loop), now: () => at });
+  const change = (eshopId: number, id: string, times: number) =>
+    Array.from({ length: times }, () => watch.changed(eshopId, 'order', id)).at(-1);
+
+  expect([change(1, 'A', 150), change(2, 'B', 100)]).toEqual([150, 100]);
+  expect([told.length, lines.length]).toEqual([2, 1]);
+
+  at = 60_000;
+  expect([change(1, 'A', 1), change(2, 'rests', 99)]).toEqual([null, null]);
+  for (let each = 0; each < 9_999; each += 1) {
+    change(3, `each ${each}`, 1);
+    if (each % 100 === 0) change(1, 'A', 1);
+  }
+  expect(change(2, 'rests', 1)).toBe(null);
+  expect(told.slice(2)).toEqual([{ eshopId: 1, kind: 'order', changes: 100 }]);
+  expect(lines.map((line) => JSON.parse(line).others)).toEqual([undefined, 1]);
+});
