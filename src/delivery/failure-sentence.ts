@@ -52,7 +52,7 @@ export function errorSentence(error: unknown, host: string, connectTimeoutMs: nu
     return `${host} switched protocols (HTTP 101) instead of responding`;
   const code = codeOf(cause);
   const sentence = SENTENCES[code];
-  if (sentence !== undefined) return sentence(host, connectTimeoutMs, code);
+  if (sentence !== undefined) return `${sentence(host, connectTimeoutMs, code)}${triedText(error)}`;
   if (cause instanceof Error && cause.name === 'HTTPParserError') return malformedSentence(cause, host);
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) {
     return `TLS connection to ${host} failed (${code})`;
@@ -61,6 +61,18 @@ export function errorSentence(error: unknown, host: string, connectTimeoutMs: nu
   if (code.startsWith('UND_ERR_') || code.startsWith('ERR_'))
     return `${host} did not respond with valid HTTP`;
   return `connection to ${host} failed (${code})`;
+}
+
+/** Says how many addresses of a name were tried, if there was more than one. */
+function triedText(error: unknown): string {
+  const tried = error instanceof AggregateError ? error.errors.length : triedInTime(error);
+  return tried > 1 ? ` (${tried} addresses tried)` : '';
+}
+
+/** undici's message lists the addresses; they are counted, not repeated. */
+function triedInTime(error: unknown): number {
+  if (!(error instanceof errors.ConnectTimeoutError)) return 1;
+  return /attempted addresses: ([^)]*), timeout/.exec(error.message)?.[1]?.split(', ').length ?? 1;
 }
 
 /** What the parser (llhttp) found wrong with a response, by the words in brackets with which its message ends. */

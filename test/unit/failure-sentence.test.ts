@@ -118,7 +118,7 @@ describe('an error', () => {
 
   test('per address tried: the first speaks for all', () => {
     expect(said(new AggregateError([coded('ECONNREFUSED'), coded('ENETUNREACH')]))).toBe(
-      `${HOST} refused the connection`,
+      `${HOST} refused the connection (2 addresses tried)`,
     );
     expect(said(new AggregateError([]))).toBe(`connection to ${HOST} failed (unknown error)`);
   });

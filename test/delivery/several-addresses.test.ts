@@ -1,0 +1,96 @@
+/** A name with several addresses, some of which are dead: each gets its share of the time for connecting. */
+import { createServer } from 'node:https';
+import { connect, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import { expect, onTestFinished, test } from 'vitest';
+import { until } from '../support/until.ts';
+import { attempt, pem, startNames, startReceiver, startSender } from './support.ts';
+
+/** Listens and never accepts, since its thread is blocked: once the queue is full, connections to it get no answer at all. */
+const SILENT = `
+  const { parentPort, workerData: { hosts, port } } = require('node:worker_threads');
+  const { createServer } = require('node:net');
+  let listening = 0;
+  for (const host of hosts)
+    createServer().listen({ host, port, backlog: 1 }, () => {
+      listening += 1;
+      if (listening < hosts.length) return;
+      parentPort.postMessage('listening');
+      setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
+    });`;
+
+/** Makes a port of these addresses silent. */
+async function silence(hosts: readonly string[], port: number): Promise<void> {
+  const sockets: Socket[] = [];
+  const worker = new Worker(SILENT, { eval: true, workerData: { hosts, port } });
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await worker.terminate();
+  });
+  await new Promise((resolve) => worker.once('message', resolve));
+  for (const host of hosts) {
+    // Connections fill the queue until one hangs.
+    await until(`${host} is silent`, async () => {
+      const socket = connect({ host, port });
+      sockets.push(socket);
+      socket.on('error', () => {});
+      const connected = new Promise<boolean>((resolve) => socket.once('connect', () => resolve(false)));
+      const hangs = new Promise<boolean>((resolve) => setTimeout(() => resolve(true), HANGS_MS));
+      return await Promise.race([connected, hangs]);
+    });
+  }
+}
+
+/** Longer than a connection on this machine takes. */
+const HANGS_MS = 300;
+const DEAD = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6'];
+const ALIVE = '127.0.0.7';
+
+async function shopAt(addresses: readonly string[], connectTimeoutMs: number) {
+  const receiver = await startReceiver({}, { host: ALIVE });
+  await silence(DEAD, receiver.port);
+  const dns = await startNames({ 'shop.example': addresses });
+  const sender = startSender({ connectTimeoutMs, dnsServers: [dns.address] });
+  return await sender.send(attempt(`http://shop.example:${receiver.port}`));
+}
+
+test('the sixth is reached behind five that are silent', async () => {
+  expect(await shopAt([...DEAD, ALIVE], 8_000)).toMatchObject({ outcome: 'success', status: 200 });
+});
+
+test('the sentence says how many were tried', async () => {
+  const { error } = await shopAt(DEAD, 2_000);
+  expect(error).toMatch(/^no connection to shop\.example:\d+ within 2 s \(5 addresses tried\)$/);
+});
+
+test('the sentence says how many refused', async () => {
+  const { port, close } = await startReceiver({}, { host: '127.0.0.9' });
+  await close();
+  const dns = await startNames({ 'shop.example': DEAD });
+  const { error } = await startSender({ dnsServers: [dns.address] }).send(
+    attempt(`http://shop.example:${port}`),
+  );
+  expect(error).toBe(`shop.example:${port} refused the connection (5 addresses tried)`);
+});
+
+test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+  'sessions of %s are resumed up to their greatest age',
+  async (version) => {
+    const tls = { key: await pem('server.key'), cert: await pem('valid.pem') };
+    const resumed: boolean[] = [];
+    const server = createServer({ ...tls, minVersion: version, maxVersion: version }, (request, response) => {
+      request.resume().on('end', () => response.writeHead(200, { connection: 'close' }).end());
+    });
+    server.on('secureConnection', (socket) => resumed.push(socket.isSessionReused()));
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = address !== null && typeof address === 'object' ? address.port : 0;
+    const sender = startSender({ ca: await pem('ca.pem'), maxConnectionAgeMs: 2_000 });
+    await until('a second full handshake', async () => {
+      expect((await sender.send(attempt(`https://localhost:${port}`))).outcome).toBe('success');
+      return resumed.lastIndexOf(false) > 0;
+    });
+    expect(resumed.slice(0, 2)).toEqual([false, true]);
+  },
+);
