@@ -2,6 +2,7 @@
 import type { Pool } from '../src/db/pool.ts';
 import { controlRecovery, type RecoveryRow, readRecovery } from '../src/db/recoveries/recoveries.ts';
 import { type RecoveryStep, stepRecovery } from '../src/db/recoveries/step.ts';
+import { operatorsRecoveryReason } from '../src/domain/recovery.ts';
 import { recoveryProgress } from '../src/domain/recovery-progress.ts';
 import { type Traces, traced } from '../src/traces/traces.ts';
 import type { RecoveryActivities, RecoveryProgress } from '../workflows/recovery-types.ts';
@@ -50,7 +51,8 @@ function shown(row: RecoveryRow | null): RecoveryProgress {
   if (row !== null) {
     const progress = recoveryProgress(row);
     const { estimatedEndAt } = progress;
-    return { ...progress, estimatedEndAt: estimatedEndAt?.toISOString() ?? null };
+    const reason = operatorsRecoveryReason(row);
+    return { ...progress, reason, estimatedEndAt: estimatedEndAt?.toISOString() ?? null };
   }
   return {
     state: 'canceled',

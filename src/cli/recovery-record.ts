@@ -1,12 +1,14 @@
 /** A recovery as shown by the command, to people and programs. */
 import type { RecoveryRow } from '../db/recoveries/recoveries.ts';
+import { operatorsRecoveryReason } from '../domain/recovery.ts';
 import { type RecoveryStatus, recoveryProgress } from '../domain/recovery-progress.ts';
 import { counted } from '../domain/words.ts';
 import { minute, pairs, table } from './layout.ts';
 
 export function recoveryStatus(row: RecoveryRow): RecoveryStatus {
   const { created, open, rate, exhausted, ...shown } = recoveryProgress(row);
-  return { recoveryId: row.id, eshopId: row.eshopId, webhookId: row.webhookId, ...shown };
+  const reason = operatorsRecoveryReason(row);
+  return { recoveryId: row.id, eshopId: row.eshopId, webhookId: row.webhookId, ...shown, reason };
 }
 
 export function recoveryRecord(row: RecoveryRow) {

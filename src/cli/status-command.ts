@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import type { FoundLoop } from '../db/change-loop.ts';
 import type { FlowOverview } from '../db/overview.ts';
+import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts';
 import { pauseAttribution } from '../domain/operator-pause.ts';
 import type { RecoveryStatus } from '../domain/recovery-progress.ts';
 import { counted, oneLine } from '../domain/words.ts';
@@ -38,9 +39,13 @@ const parts = (counts: readonly (readonly [number, string])[], none: string) => 
 };
 
 function recoveryRow(recovery: RecoveryStatus): Row {
-  const { recoveryId, webhookId, state, estimatedEndAt } = recovery;
+  const { recoveryId, webhookId, state, reason, estimatedEndAt } = recovery;
   const end = estimatedEndAt === null ? '' : `, until about ${minute(estimatedEndAt)}`;
-  return ['Recovery', `${recoveryId}, webhook ${webhookId}: ${state}, ${recoveryCounts(recovery)}${end}`];
+  const why = reason === null ? '' : `. ${reason}`;
+  return [
+    'Recovery',
+    `${recoveryId}, webhook ${webhookId}: ${state}, ${recoveryCounts(recovery)}${end}${why}`,
+  ];
 }
 
 function loopText({ eshopId, kind, entityId, changes }: FoundLoop): string {
@@ -49,8 +54,20 @@ function loopText({ eshopId, kind, entityId, changes }: FoundLoop): string {
 
 export function databaseRows(database: DatabaseStatus): Row[] {
   if (database.problem !== null) return [['Database', database.problem]];
-  const { version, bytes, outbox, open, overdue, mails, mailFolder, recoveries, partitions, changeLoop } =
-    database;
+  const {
+    version,
+    bytes,
+    outbox,
+    open,
+    overdue,
+    mails,
+    mailFolder,
+    recoveries,
+    partitions,
+    heldUpBy,
+    deadRowsKeptBy,
+    changeLoop,
+  } = database;
   const overdueSeconds = Math.floor(overdue.attemptSeconds);
   const {
     fresh,
@@ -107,6 +124,8 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     ],
     ['Held', held],
     ...(changeLoop === null ? [] : [['Loop', loopText(changeLoop)] as const]),
+    ...(heldUpBy === null ? [] : [['Cursors', `wait for ${openTransaction(heldUpBy)}`] as const]),
+    ...deadRowsKeptBy.map((keeper) => ['Dead rows', `kept for ${keeperOfDeadRows(keeper)}`] as const),
     ...(recoveries.length === 0 ? [['Recoveries', 'none under way'] as const] : recoveries.map(recoveryRow)),
     [
       'Mails',

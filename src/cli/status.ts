@@ -3,14 +3,17 @@
 import type { Settings } from '../config/variables.ts';
 import { readChangeLoop } from '../db/change-loop.ts';
 import { databaseTime } from '../db/clock.ts';
+import { readDeadRowsKeepers } from '../db/dead-rows.ts';
 import { hasRoom } from '../db/disk.ts';
 import { type ClockStep, lastClockStep } from '../db/future-times.ts';
+import { readHoldUp } from '../db/low-water-mark.ts';
 import { mailFolder } from '../db/mail-folder.ts';
 import { readOverdue } from '../db/overdue.ts';
 import { readDatabase, readMails, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { countAstray, readPartitions } from '../db/retention/partitions.ts';
+import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts';
 import { counted } from '../domain/words.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { PausedWorkflows } from '../temporal/paused.ts';
@@ -64,6 +67,8 @@ export interface Status {
 export const OUTBOX_LATE_SECONDS = 60;
 /** How long an attempt of a delivery that Temporal has may be due, in seconds: workers take it within moments, unless all are busy. */
 export const ATTEMPT_LATE_SECONDS = 300;
+/** How long an open transaction may hold cursors and recoveries up, in seconds: Waybill's own take a moment, an import's a few. */
+export const HELD_UP_LATE_SECONDS = 60;
 /** A mail not sent for this long has been refused repeatedly, in seconds. Retries are a few minutes apart. */
 export const MAIL_LATE_SECONDS = 3_600;
 /** Every hour, four weeks are made ahead: with less than this left, that no longer happens. */
@@ -90,7 +95,7 @@ function needsOfTemporal(temporal: TemporalStatus): string[] {
 
 function needsOfDatabase(database: DatabaseStatus): string[] {
   if (database.problem !== null) return [database.problem];
-  const { outbox, overdue, mails, partitions, clockStep, diskFull } = database;
+  const { outbox, overdue, mails, heldUpBy, deadRowsKeptBy, partitions, clockStep, diskFull } = database;
   const needs: string[] = [];
   if (diskFull) needs.push("The database's disk is full: writes fail until there is room.");
   if (isLate(outbox.oldestSeconds, OUTBOX_LATE_SECONDS) && !outbox.inFlight) {
@@ -107,6 +112,17 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
   if (isLate(outbox.oldestChangeSeconds, OUTBOX_LATE_SECONDS)) {
     needs.push(
       `${counted(outbox.changes, 'change')} of webhooks or pre-orders ${outbox.changes === 1 ? 'has' : 'have'} not been passed on, the oldest for ${formatTime(outbox.oldestChangeSeconds * 1_000)}. See the workers' log for the reason.`,
+    );
+  }
+  if (heldUpBy !== null && heldUpBy.seconds > HELD_UP_LATE_SECONDS) {
+    needs.push(
+      `Cursors and recoveries stand still behind ${openTransaction(heldUpBy)}: let its program end it, or run select pg_terminate_backend(${heldUpBy.pid}).`,
+    );
+  }
+  for (const keeper of deadRowsKeptBy) {
+    const remedy = keeper.kind === 'slot' ? 'drop it unless its reader comes back' : 'let its program end it';
+    needs.push(
+      `Tables and indexes grow, since dead rows or old log are kept for ${keeperOfDeadRows(keeper)}: ${remedy}.`,
     );
   }
   if (isLate(mails.oldestSeconds, MAIL_LATE_SECONDS)) {
@@ -148,6 +164,8 @@ export async function readWork(sql: Pool) {
     open: await readOpen(sql),
     overdue: await readOverdue(sql),
     mails: await readMails(sql),
+    /** The open transaction that cursors and recoveries wait for; null if there is none. */
+    heldUpBy: await readHoldUp(sql),
     recoveries: (await listRecoveriesUnderWay(sql)).map(recoveryStatus),
   };
 }
@@ -172,6 +190,8 @@ export async function readStorage(sql: Pool) {
     mailFolder: await mailFolder(sql),
     /** Writes fail. */
     diskFull: !(await hasRoom(sql)),
+    /** Dead rows cannot be removed: by whom. */
+    deadRowsKeptBy: await readDeadRowsKeepers(sql),
     /** Within the last hour; null if there was none. */
     clockStep: await recentClockStep(sql),
     /** The record that is changed most often; null if none is in a loop. */

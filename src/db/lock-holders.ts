@@ -1,15 +1,36 @@
 /** Reports who holds the lock that a session waits for. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPool, type Pool } from './pool.ts';
+import { databaseProcess } from '../domain/database-session.ts';
+import { createPool, type Pool, type Sql } from './pool.ts';
 
 /** The time between two checks, in milliseconds. */
 const INTERVAL_MS = 500;
 
 interface Holder {
   readonly pid: number;
-  readonly applicationName: string;
+  readonly application: string;
   readonly relation: string | null;
-  readonly seconds: number;
+  /** Null if this user may not see it. */
+  readonly seconds: number | null;
+}
+
+/** Who holds the locks that a session waits for now. @param sql not this session */
+export async function lockHolders(sql: Sql, pid: number): Promise<Holder[]> {
+  return await sql<Holder[]>`
+    select distinct on (holder.pid) holder.pid, holder.application_name as application,
+      waiting.relation::regclass::text as relation,
+      round(extract(epoch from now() - coalesce(holder.xact_start, holder.backend_start)))::int as seconds
+    from pg_locks as waiting
+    cross join lateral unnest(pg_blocking_pids(waiting.pid)) as blocking (pid)
+    join pg_stat_activity as holder on holder.pid = blocking.pid
+    where waiting.pid = ${pid} and not waiting.granted`;
+}
+
+/** "database process 4711 (psql), which has held a lock on deliveries for 12 s" */
+export function lockHolder({ relation, seconds, ...session }: Holder): string {
+  const lock = `a lock${relation === null ? '' : ` on ${relation}`}`;
+  const held = seconds === null ? `holds ${lock}` : `has held ${lock} for ${seconds} s`;
+  return `${databaseProcess(session)}, which ${held}`;
 }
 
 /**
@@ -29,20 +50,10 @@ export async function reportLockHolders(
   const reported = new Set<number>();
 
   async function look(): Promise<void> {
-    const holders = await observer<Holder[]>`
-      select distinct on (holder.pid) holder.pid, holder.application_name, waiting.relation::regclass::text as relation,
-        round(extract(epoch from now() - coalesce(holder.xact_start, holder.backend_start)))::int as seconds
-      from pg_locks as waiting
-      cross join lateral unnest(pg_blocking_pids(waiting.pid)) as blocking (pid)
-      join pg_stat_activity as holder on holder.pid = blocking.pid
-      where waiting.pid = ${session?.pid ?? 0} and not waiting.granted`;
-    for (const { pid, applicationName, relation, seconds } of holders) {
-      if (reported.has(pid)) continue;
-      reported.add(pid);
-      const program = applicationName === '' ? '' : ` (${applicationName})`;
-      onBlocked(
-        `database process ${pid}${program}, which has held a lock${relation === null ? '' : ` on ${relation}`} for ${seconds} s`,
-      );
+    for (const holder of await lockHolders(observer, session?.pid ?? 0)) {
+      if (reported.has(holder.pid)) continue;
+      reported.add(holder.pid);
+      onBlocked(lockHolder(holder));
     }
   }
 

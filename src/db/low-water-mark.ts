@@ -2,22 +2,52 @@
  * The low-water mark of committed ids. Rows become visible at COMMIT, not in the order of their ids: a reader that
  * continued after the last one would miss some (docs/decisions/0060-cursors-wait-for-transactions.md).
  */
+import type { DatabaseSession } from '../domain/database-session.ts';
 import { idAt } from '../domain/id-time.ts';
 import { oneRow, type Sql } from './pool.ts';
 
 /** How long a transaction may take to appear among the running ones, in seconds: it takes microseconds. */
 const MARGIN_SECONDS = 1;
+/**
+ * From when on an open transaction is named as what cursors and recoveries wait for, in seconds. Fewer: Waybill's own are named. More:
+ * whoever looks because something stands still is not told why.
+ */
+export const AWAITED_SECONDS = 5;
+
+/**
+ * The open transactions that the mark waits for, as SQL. Those of other programs count only once they have written something, so
+ * that a backup delays nothing.
+ */
+const awaitedTransactions = (sql: Sql) => sql`
+  pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+      and (backend_xid is not null or application_name = current_setting('application_name'))`;
 
 /**
  * The id below which no more events and deliveries will appear, since every transaction begun before its time has ended.
  * Read it before the rows.
  */
 export async function lowWaterMark(sql: Sql): Promise<string> {
-  // Transactions of other programs count only once they have written something, so that a backup delays nothing.
   const row = await oneRow(sql<{ at: Date }[]>`
     select least(clock_timestamp(), min(xact_start)) - make_interval(secs => ${MARGIN_SECONDS}) as at
-    from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
-      and (backend_xid is not null or application_name = current_setting('application_name'))`);
+    from ${awaitedTransactions(sql)}`);
   return idAt(row.at);
+}
+
+/** The oldest transaction that the mark waits for, as SQL: none unless it has been open for {@link AWAITED_SECONDS}. */
+export const oldestAwaited = (sql: Sql) => sql`
+  select pid, nullif(application_name, '') as application, xact_start as since,
+    xact_start - make_interval(secs => ${MARGIN_SECONDS}) as mark
+  from ${awaitedTransactions(sql)} and xact_start < clock_timestamp() - make_interval(secs => ${AWAITED_SECONDS})
+  order by xact_start limit 1`;
+
+/** The transaction that cursors and recoveries wait for, and for how many seconds it has been open. */
+export type HoldUp = DatabaseSession & { readonly seconds: number };
+
+/** Null unless one has been open for {@link AWAITED_SECONDS}. */
+export async function readHoldUp(sql: Sql): Promise<HoldUp | null> {
+  const [row] = await sql<HoldUp[]>`
+    select pid, application, since, extract(epoch from clock_timestamp() - since)::float8 as seconds
+    from (${oldestAwaited(sql)}) o`;
+  return row ?? null;
 }

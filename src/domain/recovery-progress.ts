@@ -22,7 +22,7 @@ export interface StoredRecovery extends RecoveryStanding, RecoveryCounts {
 
 export interface Progress {
   readonly state: RecoveryState;
-  /** Why it is paused or was canceled, as a sentence. */
+  /** Why it is paused or was canceled, or what its end waits for, as a sentence for its e-shop. */
   readonly reason: string | null;
   /** Deliveries created so far, by result: done (delivered), failed (also expired or canceled), superseded; the others are open. */
   readonly created: number;

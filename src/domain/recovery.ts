@@ -1,4 +1,5 @@
 /** Recoveries: redelivery of what a webhook lost (docs/interface.md, L10). */
+import { openTransaction } from './database-session.ts';
 
 /** The outcomes of an event at a webhook for which it can be recovered. `missed`: there never was a delivery. */
 export const recoverable = ['failed', 'expired', 'canceled', 'missed'] as const;
@@ -46,6 +47,10 @@ export interface RecoveryStanding {
   readonly words: string | null;
   /** The webhook accepts no deliveries at present. */
   readonly webhookInactive: boolean;
+  /** The database session whose open transaction its end waits for; null if it waits for none. */
+  readonly awaitedPid: number | null;
+  readonly awaitedApplication: string | null;
+  readonly awaitedSince: Date | null;
 }
 
 /** True while a recovery may still create deliveries, or waits for its deliveries to end. */
@@ -64,15 +69,25 @@ const ACTORS: Readonly<Record<RecoveryActor, string>> = {
   deletion: 'with its webhook, which was deleted',
 };
 
-/** Why it is paused or was canceled, as a sentence; null otherwise. */
+/** Why it is paused or was canceled, or what its end waits for, as a sentence for its e-shop; null otherwise. */
 export function recoveryReason(standing: RecoveryStanding): string | null {
-  const { state, by, words, webhookInactive } = standing;
+  const { state, by, words, webhookInactive, awaitedPid } = standing;
+  if (awaitedPid !== null) {
+    return 'Nothing is left to send; it ends once everything that is still being written is complete.';
+  }
   if (state === 'running' && webhookInactive) {
     return 'The webhook is inactive: the recovery continues when it is activated.';
   }
   if ((state !== 'paused' && state !== 'canceled') || by === null) return null;
   const verb = state === 'paused' ? 'Paused' : 'Canceled';
   return `${verb} ${ACTORS[by]}${words === null || words === '' ? '.' : `: ${words}`}`;
+}
+
+/** The same for operators: with the name of the session that it waits for. */
+export function operatorsRecoveryReason(standing: RecoveryStanding): string | null {
+  const { awaitedPid: pid, awaitedApplication: application, awaitedSince: since } = standing;
+  if (pid === null) return recoveryReason(standing);
+  return `Nothing is left to send; its end waits for ${openTransaction({ pid, application, since })}.`;
 }
 
 /** The measured pace of a recovery, or of its receiver. */

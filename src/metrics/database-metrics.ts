@@ -2,6 +2,8 @@
  * Metrics from the database, read on request and seldom enough to cost nothing. A database that is away does not delay the
  * response.
  */
+
+import { readHoldUp } from '../db/low-water-mark.ts';
 import { mailFolder } from '../db/mail-folder.ts';
 import { readOverdue } from '../db/overdue.ts';
 import { countIncidents, readMails, readOpen, readOutbox } from '../db/overview.ts';
@@ -46,6 +48,9 @@ export function readDatabaseMetrics(
       const { pending, retrying, held } = found.open;
       for (const [state, count] of Object.entries({ pending, retrying, held }))
         metrics.open.set({ state }, count);
+      // One series, with the present name.
+      metrics.cursorsHeldUp.reset();
+      metrics.cursorsHeldUp.set({ application: found.holdUp?.application ?? '' }, found.holdUp?.seconds ?? 0);
       readAt = performance.now();
     } catch {
       // Late, which the age shows, or away.
@@ -64,6 +69,7 @@ export function readDatabaseMetrics(
     metrics.outbox.reset();
     metrics.outboxDue.reset();
     metrics.open.reset();
+    metrics.cursorsHeldUp.reset();
     for (const gauge of [metrics.databaseReadAge, ...gauges.map(([each]) => each)]) gauge.remove();
   }
 
@@ -88,6 +94,7 @@ const readAll = async (sql: Pool) => ({
   outbox: await readOutbox(sql),
   open: await readOpen(sql),
   overdue: await readOverdue(sql),
+  holdUp: await readHoldUp(sql),
   mails: await readMails(sql),
   incidents: await countIncidents(sql),
   partitions: await readPartitions(sql),

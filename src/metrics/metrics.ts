@@ -184,6 +184,11 @@ export function createMetrics() {
       'waybill_incidents',
       'Active webhooks that are failing: no attempt has been accepted since one failed.',
     ),
+    cursorsHeldUp: gauge(
+      'waybill_cursors_held_up_seconds',
+      'How long the transaction that cursors and recoveries wait for has been open, with the name of its program; 0 if they wait for none.',
+      'application',
+    ),
     mailsUnsent: gauge('waybill_mails_owed', 'Mails about deactivations that have not been sent.'),
     mailsOldest: gauge(
       'waybill_mails_oldest_seconds',

@@ -36,6 +36,8 @@ const database: Working = {
   open: { pending: 0, retrying: 0, held: 0, holdingWebhooks: 0 },
   overdue: { attemptSeconds: 0, queue: { fresh: 0, retry: 0, bulk: 0, recovered: 0, undelivered: 0 } },
   mails: { owed: 0, oldestSeconds: null, refusedLately: 0 },
+  heldUpBy: null,
+  deadRowsKeptBy: [],
   recoveries: [],
   partitions: { since: null, until: new Date('2026-12-28'), daysAhead: 35, astray: 0 },
   mailFolder: null,

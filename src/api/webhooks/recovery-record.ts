@@ -120,7 +120,7 @@ export const recoveryRecord = v.pipe(
     ),
     reason: v.pipe(
       v.nullable(v.string()),
-      v.description('Why it is paused or was canceled, as a sentence; else null.'),
+      v.description('Why it is paused or was canceled, or what its end waits for, as a sentence; else null.'),
       v.examples(['The webhook is inactive: the recovery continues when it is activated.']),
     ),
     done: v.pipe(wholeNumber(), v.description('Delivered.'), v.examples([1212])),

@@ -11,6 +11,7 @@ import {
   type RecoveryState,
 } from '../../domain/recovery.ts';
 import type { StoredRecovery } from '../../domain/recovery-progress.ts';
+import { oldestAwaited } from '../low-water-mark.ts';
 import { waits } from '../outbox/ordering.ts';
 import { counted, oneRow, type Pool, type Sql } from '../pool.ts';
 import { transaction, wakeRelayAfter } from '../transaction.ts';
@@ -29,10 +30,12 @@ export interface RecoveryRow extends Search, StoredRecovery {
 /** The columns of a {@link RecoveryRow}; the deliveries not delivered are few, and are counted. */
 function selectRecoveries(sql: Sql) {
   return sql`
+    with oldest as materialized (${oldestAwaited(sql)})
     select r.id, r.eshop_id, r.webhook_id, w.webhook_type, r.since, r.until, r.include, r.state, r.by, r.words,
            not w.active as webhook_inactive, w.deleted_at is not null as webhook_deleted,
            r.found, r.first_at, r.last_at, r.exhausted, r.created, d.pending, d.in_order, d.retrying, d.failed, d.superseded,
-           d.last_retry_at, r.rate, r.created_at, r.finished_at, clock_timestamp() as now
+           d.last_retry_at, r.rate, r.created_at, r.finished_at, clock_timestamp() as now,
+           awaited.pid as awaited_pid, awaited.application as awaited_application, awaited.since as awaited_since
     from recoveries r join webhooks w on w.id = r.webhook_id
     cross join lateral (
       select count(*) filter (where d.state = 'pending')::int as pending,
@@ -41,7 +44,10 @@ function selectRecoveries(sql: Sql) {
              count(*) filter (where d.state in ('failed', 'expired', 'canceled'))::int as failed,
              count(*) filter (where d.state = 'superseded')::int as superseded,
              max(d.next_attempt_at) filter (where d.state = 'retrying') as last_retry_at
-      from deliveries d where d.recovery_id = r.id and d.state <> 'delivered') d`;
+      from deliveries d where d.recovery_id = r.id and d.state <> 'delivered') d
+    -- Only its end waits: events beyond the low-water mark are redelivered, and looked for again.
+    left join oldest awaited on r.state = 'running' and not r.exhausted and r.stepped_at is not null and w.active
+      and d.pending + d.retrying = 0 and awaited.mark < r.until`;
 }
 
 export async function findRecovery(

@@ -1,0 +1,54 @@
+/** What keeps dead rows from being removed: tables grow, and all statements become slower. */
+import type { DatabaseSession, DeadRowsKeeper } from '../domain/database-session.ts';
+import type { Sql } from './pool.ts';
+
+/**
+ * How old a snapshot may be, in seconds. Fewer: each backup of a small database is named. More: the tables of a busy instance have
+ * grown by then.
+ */
+export const OLD_SNAPSHOT_SECONDS = 3_600;
+/**
+ * The same in transactions, where the time is not known: another user's session, or a standby. Fewer: a busy instance names it after
+ * minutes. More: a calm one never does.
+ */
+export const OLD_SNAPSHOT_TRANSACTIONS = 1_000_000;
+/** How much write-ahead log an unused replication slot may keep, in bytes. Less: a standby that restarts is named. More: the disk fills. */
+export const KEPT_WAL_BYTES = 2 ** 30;
+
+interface Bounds {
+  readonly seconds?: number;
+  readonly transactions?: number;
+  readonly walBytes?: number;
+}
+
+/** The oldest of each kind first. Other users' sessions are seen as far as this user may. @param bounds for tests */
+export async function readDeadRowsKeepers(
+  sql: Sql,
+  {
+    seconds = OLD_SNAPSHOT_SECONDS,
+    transactions = OLD_SNAPSHOT_TRANSACTIONS,
+    walBytes = KEPT_WAL_BYTES,
+  }: Bounds = {},
+): Promise<DeadRowsKeeper[]> {
+  // Without the right to see it, begin and kind are null. A vacuum's snapshot keeps nothing, however long it takes.
+  const sessions = await sql<(DatabaseSession & { transactions: number })[]>`
+    select pid, nullif(application_name, '') as application, xact_start as since, age(backend_xmin) as transactions
+    from pg_stat_activity
+    where backend_xmin is not null and pid <> pg_backend_pid()
+      and (datname = current_database() or backend_type = 'walsender') and backend_type is distinct from 'autovacuum worker'
+      and pid not in (select pid from pg_stat_progress_vacuum)
+      and case when xact_start is null then age(backend_xmin) > ${transactions}
+        else xact_start < now() - make_interval(secs => ${seconds}) end
+    order by age(backend_xmin) desc`;
+  const slots = await sql<{ name: string; transactions: number | null; walBytes: number }[]>`
+    select * from (
+      select slot_name as name, greatest(age(xmin), age(catalog_xmin)) as transactions,
+        coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn), 0)::float8 as wal_bytes
+      from pg_replication_slots where not active) s
+    where transactions > ${transactions} or wal_bytes > ${walBytes}
+    order by wal_bytes desc`;
+  return [
+    ...sessions.map((session) => ({ kind: 'session' as const, ...session })),
+    ...slots.map((slot) => ({ kind: 'slot' as const, ...slot })),
+  ];
+}
