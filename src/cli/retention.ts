@@ -1,6 +1,7 @@
 /** `waybill retention`: one run of retention, which the schedule does every hour. */
 import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
+import type { Pool } from '../db/pool.ts';
 import type { Retained } from '../domain/retention-result.ts';
 import { type CommandContext, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -19,7 +20,9 @@ export function retentionCommand(command: Command, { env, print }: CommandContex
         `retention: ${summary(done) ?? 'nothing to do.'}${dryRun ? ' Nothing was changed (dry run).' : ''}`,
       );
     };
-    const run = withDatabase(settings, (sql) => retain(sql, { retentionMs: settings.RETENTION, dryRun }));
+    const work = (sql: Pool) => retain(sql, { retentionMs: settings.RETENTION, dryRun });
+    // The second one sees whom the first waits for.
+    const run = withDatabase(settings, work, 2);
     tell(
       await run.catch((error: unknown) => {
         if (!(error instanceof RetentionFailed)) throw error;

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
+import { lockHolder, lockHolders } from '../lock-holders.ts';
 import { SCHEMA_LOCK } from '../migrate.ts';
 import type { Pool } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
@@ -21,24 +22,50 @@ export class TablesBusy extends Error {
   override readonly name = 'TablesBusy';
 }
 
-/** @throws TablesBusy if it was not possible for half a minute */
-export async function schemaStep<T>(sql: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
+/**
+ * @param sql with a second connection it sees whom the first waits for
+ * @param mostTries for tests
+ * @throws TablesBusy if it was not possible for half a minute, with the name of the last session that was in the way
+ */
+export async function schemaStep<T>(
+  sql: Pool,
+  work: (tx: Transaction) => Promise<T>,
+  mostTries = TRIES,
+): Promise<T> {
+  let seen = '';
   for (let tries = 1; ; tries += 1) {
+    const over = new AbortController();
     try {
       return await transaction(sql, async (tx) => {
         await tx`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true)`;
         const [turn] = await tx<
-          { mine: boolean }[]
-        >`select pg_try_advisory_xact_lock(${SCHEMA_LOCK}) as mine`;
+          { mine: boolean; pid: number }[]
+        >`select pg_try_advisory_xact_lock(${SCHEMA_LOCK}) as mine, pg_backend_pid() as pid`;
         if (turn?.mine !== true) throw new TablesBusy('another process is changing tables');
+        void lookForHolders(sql, turn.pid, over.signal).then((holders) => {
+          seen = holders ?? seen;
+        });
         return await work(tx);
       });
     } catch (error) {
       const locked =
         error instanceof postgres.PostgresError && [LOCK_NOT_AVAILABLE, DEADLOCK].includes(error.code);
       if (!locked && !(error instanceof TablesBusy)) throw error;
-      if (tries === TRIES) throw locked ? new TablesBusy('a table was in use throughout') : error;
+      if (tries === mostTries) throw locked ? new TablesBusy(`a table was in use throughout${seen}`) : error;
       await sleep((0.5 + Math.random()) * LOCK_RETRY_INTERVAL_MS);
+    } finally {
+      over.abort();
     }
+  }
+}
+
+/** @returns " by database process 4711 (psql), …"; null if the try was over before, or nobody was seen */
+async function lookForHolders(sql: Pool, pid: number, over: AbortSignal): Promise<string | null> {
+  try {
+    await sleep(LOCK_TIMEOUT_MS / 2, undefined, { signal: over });
+    const holders = await lockHolders(sql, pid);
+    return holders.length === 0 ? null : `, by ${holders.map(lockHolder).join('; ')}`;
+  } catch {
+    return null;
   }
 }
