@@ -7,7 +7,13 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import type { Logger } from 'pino';
 import * as v from 'valibot';
 import { giveBackMail, takeMail } from '../src/db/incidents/mail-budget.ts';
-import { type OwesMail, putOffMail, recordMailed, recordMailRefused } from '../src/db/incidents/owed-mail.ts';
+import {
+  type OwesMail,
+  putOffMail,
+  recordMailError,
+  recordMailed,
+  recordMailRefused,
+} from '../src/db/incidents/owed-mail.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { Mail, Mailer } from '../src/mail/mail.ts';
 import { MailError } from '../src/mail/mail-error.ts';
@@ -75,7 +81,13 @@ export async function mailOnce(deps: MailOnceDeps, owed: OwedMail): Promise<bool
   try {
     others = taken.success ? taken.output : await send(deps, owed);
   } catch (error) {
-    if (!(error instanceof MailError) || !error.refused) throw error;
+    if (!(error instanceof MailError)) throw error;
+    if (!error.refused) {
+      // Only for those who look, and not that this process is being stopped.
+      if (!Context.current().cancellationSignal.aborted)
+        await recordMailError(sql, owed.owes, error.message).catch(() => {});
+      throw error;
+    }
     if (!(await recordMailRefused(sql, owed.owes, error.message, REFUSED_PATIENCE_MS))) throw error;
     log.error(
       { ...owed.name, alarm: 'mailRefused', reason: error.message },

@@ -47,7 +47,7 @@ it('says that nothing waits, and what a database that nobody serves needs', asyn
       changes: 0,
     },
     open: { pending: 0, retrying: 0, held: 0, holdingWebhooks: 0 },
-    mails: { owed: 0, oldestSeconds: null, refusedLately: 0 },
+    mails: { owed: 0, oldestSeconds: null, lastError: null, refusedLately: 0 },
     recoveries: [],
   });
   expect(temporal).toEqual({
@@ -142,6 +142,11 @@ it('names mails that are owed or refused', async () => {
   expect(owed.database.mails).toMatchObject({ owed: 1, refusedLately: 0 });
   expect(owed.needs).toContainEqual(
     expect.stringMatching(/^1 mail about deactivated webhooks not sent, the oldest waiting for 3 h/),
+  );
+  const why = 'the mail server has a TLS certificate that has expired (ESOCKET)';
+  await sql`update deactivations set mail_error = ${why} where generation = 7`;
+  expect((await status()).needs).toContainEqual(
+    expect.stringMatching(/ 3 h; the mail server has a TLS certificate that has expired \(ESOCKET\): check /),
   );
   await sql`update deactivations set mail_failed_at = now(), mail_error = '550' where generation = 7`;
   expect((await status()).database.mails).toMatchObject({ owed: 0, refusedLately: 1 });

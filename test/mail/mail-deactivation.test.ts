@@ -4,6 +4,7 @@ import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createMailDeactivation } from '../../activities/mail-deactivation.ts';
 import { createEshop } from '../../src/db/eshops.ts';
+import { readMails } from '../../src/db/overview.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { exhaustDelivery, fireDelivery } from '../support/deliveries.ts';
@@ -117,7 +118,10 @@ test('a server that asks for patience (greylisting) is tried for longer than a d
   server.behaviour.refuseRecipient = 451;
 
   await expect(mailIt()).rejects.toMatchObject({ responseCode: 451 });
-  expect(await recorded()).toEqual(nothing);
+  expect(await recorded()).toEqual({
+    ...nothing,
+    mailError: 'the mail server refused the recipient or the sender (EENVELOPE, 451)',
+  });
 
   delete server.behaviour.refuseRecipient;
   await mailIt();
@@ -129,7 +133,9 @@ test('a mail server that is away is tried for longer than a day', async () => {
   await deactivated(72);
   await server.close();
 
-  await expect(mailIt()).rejects.toThrow('the mail server cannot be reached (ESOCKET)');
-  expect(await recorded()).toEqual(nothing);
+  const why = 'the mail server cannot be reached (ESOCKET)';
+  await expect(mailIt()).rejects.toThrow(why);
+  expect(await recorded()).toEqual({ ...nothing, mailError: why });
+  expect(await readMails(database.sql)).toMatchObject({ owed: expect.any(Number), lastError: why });
   server = await startMailServer();
 });

@@ -35,7 +35,7 @@ const database: Working = {
   },
   open: { pending: 0, retrying: 0, held: 0, holdingWebhooks: 0 },
   overdue: { attemptSeconds: 0, queue: { fresh: 0, retry: 0, bulk: 0, recovered: 0, undelivered: 0 } },
-  mails: { owed: 0, oldestSeconds: null, refusedLately: 0 },
+  mails: { owed: 0, oldestSeconds: null, lastError: null, refusedLately: 0 },
   heldUpBy: null,
   deadRowsKeptBy: [],
   recoveries: [],
@@ -69,7 +69,7 @@ describe('nobody is needed', () => {
   it('up to the bounds', () => {
     expect(outbox({ fresh: 3, oldestSeconds: OUTBOX_LATE_SECONDS })).toEqual([]);
     expect(outbox({ changes: 3, oldestChangeSeconds: OUTBOX_LATE_SECONDS })).toEqual([]);
-    const mails = { owed: 1, oldestSeconds: MAIL_LATE_SECONDS, refusedLately: 0 };
+    const mails = { owed: 1, oldestSeconds: MAIL_LATE_SECONDS, lastError: null, refusedLately: 0 };
     expect(needs({ mails })).toEqual([]);
     expect(needs({ partitions: { ...database.partitions, daysAhead: MIN_DAYS_AHEAD } })).toEqual([]);
   });
@@ -101,7 +101,7 @@ describe('somebody is needed', () => {
   });
 
   it('when a mail is not sent, or was refused', () => {
-    expect(needs({ mails: { owed: 2, oldestSeconds: 7_200, refusedLately: 1 } })).toEqual([
+    expect(needs({ mails: { owed: 2, oldestSeconds: 7_200, lastError: null, refusedLately: 1 } })).toEqual([
       '2 mails about deactivated webhooks not sent, the oldest waiting for 2 h: check SMTP_URL and the mail server.',
       '1 mail given up in the last day because the mail server refused it: the e-shop does not know that its webhook is inactive.',
     ]);
@@ -178,7 +178,12 @@ describe('the table', () => {
         oldestChangeSeconds: 0.25,
       },
       open: { pending: 20, retrying: 7, held: 5, holdingWebhooks: 1 },
-      mails: { owed: 1, oldestSeconds: 90, refusedLately: 0 },
+      mails: {
+        owed: 1,
+        oldestSeconds: 90,
+        lastError: 'the mail server refused our user name and password (EAUTH, 535)',
+        refusedLately: 0,
+      },
       recoveries: [
         {
           recoveryId: '01a205b3-d000-7000-8000-000000000000',
@@ -206,7 +211,7 @@ describe('the table', () => {
         'Overdue     no attempt',
         'Held        5, to 1 webhook',
         'Recovery    01a205b3-d000-7000-8000-000000000000, webhook 7: running, 900 done, 2 failed, 5 superseded, 98 left, until about 2026-11-22 15:30Z',
-        'Mails       1 to send, the oldest for 1 min 30 s',
+        'Mails       1 to send, the oldest for 1 min 30 s; the mail server refused our user name and password (EAUTH, 535)',
         'Partitions  from 2026-10-19 to 2026-12-28',
         'Temporal    It is away.',
       ].join('\n'),

@@ -25,6 +25,12 @@ export async function recordMailed(sql: Sql, owes: OwesMail): Promise<void> {
   await sql`update ${table} set mailed_at = coalesce(mailed_at, now()) where ${is}`;
 }
 
+/** Records why it was not sent: it is tried again. @param error without addresses */
+export async function recordMailError(sql: Sql, owes: OwesMail, error: string): Promise<void> {
+  const { table, is } = rowOf(sql, owes);
+  await sql`update ${table} set mail_error = ${error} where ${is} and mailed_at is null`;
+}
+
 /**
  * Records a permanent refusal by the mail server, and gives up once refused for `patienceMs`.
  * @param error without addresses
