@@ -3,13 +3,20 @@ import { randomUUID } from 'node:crypto';
 import { createProgress } from '../../demo/progress.ts';
 import type { Settings } from '../config/variables.ts';
 import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
+import { countOpenInTemporal } from '../db/webhooks/open-in-temporal.ts';
 import type { ActionName } from '../domain/operator-action.ts';
 import { counted } from '../domain/words.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { pause } from '../lib/settled.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
-import { type BulkActions, type BulkStatus, bulkQuery, createBulkActions } from '../temporal/bulk-actions.ts';
+import {
+  type BulkActions,
+  type BulkFilter,
+  type BulkStatus,
+  bulkQuery,
+  createBulkActions,
+} from '../temporal/bulk-actions.ts';
 import type { BulkOptions } from './bulk-options.ts';
 import { withDatabase } from './open-database.ts';
 import { withTemporal } from './open-temporal.ts';
@@ -69,16 +76,35 @@ async function webhooksCalling(
   return found.map(({ id }) => id);
 }
 
-async function queryOf(settings: Settings, taskQueue: string, filter: BulkOptions): Promise<string> {
+async function bulkFilter(settings: Settings, filter: BulkOptions): Promise<BulkFilter> {
   const { eshop, webhook, receiver, type, order, ...rest } = filter;
   const calling = receiver === undefined ? undefined : await webhooksCalling(settings, receiver, filter);
-  return bulkQuery(taskQueue, {
+  return {
     eshopId: eshop,
     webhookIds: calling ?? (webhook === undefined ? undefined : [webhook]),
     webhookType: type,
     entityId: order,
     ...rest,
+  };
+}
+
+/**
+ * How many the database knows: asked after the list, so that what ends in between is missing here. Null for a state or a time, which only
+ * the list has as it is asked for, and without a database, which the action does not need.
+ */
+async function countInDatabase(settings: Settings, filter: BulkFilter): Promise<number | null> {
+  const { state, since, until } = filter;
+  if (state !== undefined || since !== undefined || until !== undefined) return null;
+  return await withDatabase(settings, (sql) => countOpenInTemporal(sql, filter)).catch((error: unknown) => {
+    if (error instanceof UserError) return null;
+    throw error;
   });
+}
+
+/** Empty unless the list lacks some. */
+function fewerListed(listed: number, open: number | null): string {
+  if (open === null || open <= listed) return '';
+  return `\nTemporal's list has only ${listed} of ${deliveries(open)} that the database has open: the others are not acted on. Their entries are late or lost, or their workflows are paused in Temporal. Name them by their ids instead.`;
 }
 
 async function watch(bulk: BulkActions, jobId: string, { print, json }: Output): Promise<void> {
@@ -110,11 +136,14 @@ export async function actOnAll(
   const { print, json } = output;
   await withTemporal(settings, async (client, { taskQueue }) => {
     const bulk = createBulkActions(client, IDENTITY);
-    const query = await queryOf(settings, taskQueue, filter);
+    const selected = await bulkFilter(settings, filter);
+    const query = bulkQuery(taskQueue, selected);
     const count = await bulk.count(query);
+    const open = await countInDatabase(settings, selected);
+    const fewer = fewerListed(count, open);
     if (dryRun || count === 0) {
-      const message = `${deliveries(count)} found. Nothing was changed${dryRun ? ' (dry run)' : ''}.`;
-      return print(json ? JSON.stringify({ jobId: null, query, count }) : message);
+      const message = `${deliveries(count)} found. Nothing was changed${dryRun ? ' (dry run)' : ''}.${fewer}`;
+      return print(json ? JSON.stringify({ jobId: null, query, count, open }) : message);
     }
     const jobId = `${PREFIX}${action}-${randomUUID()}`;
     await bulk.start({ jobId, query, action, input }).catch((error: unknown) => {
@@ -122,7 +151,9 @@ export async function actOnAll(
       const words = cause instanceof Error ? cause.message : String(cause);
       throw new UserError(`Temporal refused to start the job: ${words}.`);
     });
-    print(json ? JSON.stringify({ jobId, query, count }) : `Job ${jobId}: ${deliveries(count)}.`);
+    print(
+      json ? JSON.stringify({ jobId, query, count, open }) : `Job ${jobId}: ${deliveries(count)}.${fewer}`,
+    );
     await watch(bulk, jobId, output);
   });
 }

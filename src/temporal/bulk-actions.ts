@@ -17,7 +17,7 @@ import { CALL_DEADLINE_MS } from './deadlines.ts';
 import { NOT_FOUND } from './refusal.ts';
 
 /** Selects open deliveries by at least one condition. */
-interface BulkFilter {
+export interface BulkFilter {
   readonly eshopId?: number | undefined;
   /** One of these. */
   readonly webhookIds?: readonly number[] | undefined;

@@ -202,6 +202,35 @@ describe('by options', () => {
     });
   });
 
+  it("says how many Temporal's list lacks that the database has", async () => {
+    const { webhookId, ids } = await waiting(2);
+    const [lost = '', kept = ''] = ids;
+    const handles = stack.client.workflow.list({
+      query: `${webhookIdKey.name} = ${webhookId} AND ExecutionStatus = "Running"`,
+    });
+    const dryRun = (...more: string[]) =>
+      deliveries('give-up', '--webhook', String(webhookId), '--dry-run', ...more);
+    const found = (count: string) => `${count} found. Nothing was changed (dry run).`;
+    await stack.until('both are in the list', async () => (await dryRun()).printed === found('2 deliveries'));
+    // As if its entry were lost: the reconciler of this stack finds it only later.
+    for await (const { workflowId } of handles) {
+      if (workflowId.endsWith(lost)) await stack.client.workflow.getHandle(workflowId).terminate();
+    }
+    await stack.sql`update deliveries set dispatched_at = now() - interval '1 minute' where id = any(${ids})`;
+    await stack.until('one is in the list', async () =>
+      (await dryRun()).printed.startsWith(found('1 delivery')),
+    );
+    expect((await dryRun()).printed).toBe(
+      `${found('1 delivery')}\nTemporal's list has only 1 of 2 deliveries that the database has open: the others are not acted on. Their entries are late or lost, or their workflows are paused in Temporal. Name them by their ids instead.`,
+    );
+    expect(JSON.parse((await dryRun('--json')).printed)).toMatchObject({ count: 1, open: 2 });
+    // The list alone knows who is retried.
+    expect((await dryRun('--state', 'retrying')).printed).toBe(found('1 delivery'));
+    const done = await deliveries('give-up', '--webhook', String(webhookId));
+    expect(done.printed).toMatch(/^Job \S+: 1 delivery\.\nTemporal's list has only 1 of 2 deliveries/);
+    await stack.untilState(kept, 'canceled');
+  });
+
   it('nobody is asked where nothing is found', async () => {
     const { printed, code } = await deliveries('give-up', '--webhook', '999999');
     expect([printed, code]).toEqual(['0 deliveries found. Nothing was changed.', 0]);
