@@ -1,8 +1,14 @@
-import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  defaultGrpcRetryOptions,
+  isGrpcServiceError,
+  makeGrpcRetryInterceptor,
+} from '@temporalio/client';
 import type { Settings } from '../config/variables.ts';
 import { UserError } from '../lib/user-error.ts';
 import { READ_DEADLINE_MS } from '../temporal/deadlines.ts';
-import { causeOf, isOfTemporal, NOT_FOUND } from '../temporal/refusal.ts';
+import { causeOf, isBeyondLimits, isOfTemporal, NOT_FOUND, RESOURCE_EXHAUSTED } from '../temporal/refusal.ts';
 import { connectionOptions, type TemporalTarget, temporalTarget } from '../temporal/target.ts';
 import { instanceOf } from './open-database.ts';
 
@@ -15,12 +21,27 @@ export class TemporalAway extends UserError {
 }
 
 /**
+ * Repeats calls as usual, but not those beyond Temporal's limits: after the repetitions, only a deadline would be reported, and the
+ * cause be lost.
+ */
+function repeatingWithinLimits() {
+  const usual = defaultGrpcRetryOptions();
+  return makeGrpcRetryInterceptor({
+    ...usual,
+    retryableDecider: (attempt, status) =>
+      status.code !== RESOURCE_EXHAUSTED && usual.retryableDecider(attempt, status),
+  });
+}
+
+/**
  * Runs `work` with the Temporal at `TEMPORAL_ADDRESS`, else with that of the instance in `DATA_DIR`.
+ * @param options.namesLimits a call beyond its limits fails at once, instead of being repeated until its deadline
  * @throws TemporalAway if it cannot be reached; UserError if there is none, it does not have the namespace, or a call fails
  */
 export async function withTemporal<T>(
   settings: Settings,
   work: (client: Client, target: TemporalTarget) => Promise<T>,
+  { namesLimits = false } = {},
 ): Promise<T> {
   const address = settings.TEMPORAL_ADDRESS ?? (await instanceOf(settings)).temporalAddress;
   if (address === undefined)
@@ -31,6 +52,7 @@ export async function withTemporal<T>(
     connection = await Connection.connect({
       ...connectionOptions(target),
       connectTimeout: CONNECT_TIMEOUT_MS,
+      ...(namesLimits ? { interceptors: [repeatingWithinLimits()] } : {}),
     });
   } catch {
     throw new TemporalAway(`Temporal at ${address} cannot be reached.`);
@@ -40,6 +62,11 @@ export async function withTemporal<T>(
     await requireNamespace(client, target);
     return await work(client, target);
   } catch (error) {
+    if (isBeyondLimits(error)) {
+      throw new UserError(
+        `Temporal at ${address} refuses calls beyond its limits (${causeOf(error)}): raise them, or find out who makes so many.`,
+      );
+    }
     if (isOfTemporal(error))
       throw new UserError(`A call to Temporal at ${address} failed: ${causeOf(error)}`);
     throw error;

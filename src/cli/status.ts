@@ -1,5 +1,5 @@
 /** The state of an instance, and its problems that need attention. */
-
+import type { Client } from '@temporalio/client';
 import type { Settings } from '../config/variables.ts';
 import { readChangeLoop } from '../db/change-loop.ts';
 import { databaseTime } from '../db/clock.ts';
@@ -17,6 +17,7 @@ import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts
 import { counted } from '../domain/words.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { PausedWorkflows } from '../temporal/paused.ts';
+import type { TemporalTarget } from '../temporal/target.ts';
 import { instanceOf, withDatabase } from './open-database.ts';
 import { formatTime } from './policy-table.ts';
 import { recoveryStatus } from './recovery-record.ts';
@@ -210,15 +211,18 @@ export async function askTemporal(settings: Settings): Promise<TemporalStatus> {
   const { TemporalAway, withTemporal } = await import('./open-temporal.ts');
   const { workersSeen } = await import('../temporal/workers-seen.ts');
   const { pausedWorkflows } = await import('../temporal/paused.ts');
+  const { isBeyondLimits } = await import('../temporal/refusal.ts');
   try {
-    return await withTemporal(settings, async (client, { address, namespace, taskQueue }) => {
+    const ask = async (client: Client, { address, namespace, taskQueue }: TemporalTarget) => {
       const workers = await workersSeen(client, taskQueue).catch((error: unknown) => {
+        if (isBeyondLimits(error)) throw error;
         const words = error instanceof Error ? error.message : String(error);
         throw new TemporalAway(`Temporal at ${address} does not answer: ${words}.`);
       });
       const paused = await pausedWorkflows(client, taskQueue);
       return { problem: null, address, namespace, taskQueue, workers, paused };
-    });
+    };
+    return await withTemporal(settings, ask, { namesLimits: true });
   } catch (error) {
     if (error instanceof TemporalAway) return { problem: error.message, away: true };
     throw error;

@@ -12,6 +12,15 @@ export function isRefusal(error: unknown): boolean {
   return isGrpcServiceError(cause) && cause.code === INVALID_ARGUMENT;
 }
 
+/** gRPC status RESOURCE_EXHAUSTED: a limit of Temporal, such as the calls per second of a namespace. */
+export const RESOURCE_EXHAUSTED = 8;
+
+/** True if Temporal refused a call because of its limits. */
+export function isBeyondLimits(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  return isGrpcServiceError(cause) && cause.code === RESOURCE_EXHAUSTED;
+}
+
 /** True if Temporal's client threw it, and not the database or our own code. */
 export function isOfTemporal(error: unknown): boolean {
   return error instanceof ServiceError || isGrpcServiceError(error);
