@@ -2,7 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { configurationTable } from '../../src/cli/configured-commands.ts';
-import { MAIL_LATE_SECONDS, MIN_DAYS_AHEAD, OUTBOX_LATE_SECONDS } from '../../src/cli/status.ts';
+import {
+  HELD_UP_LATE_SECONDS,
+  MAIL_LATE_SECONDS,
+  MIN_DAYS_AHEAD,
+  OUTBOX_LATE_SECONDS,
+} from '../../src/cli/status.ts';
 import { EXAMPLE, listUrl, questionsAbout } from '../../src/temporal/operator-questions.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -26,6 +31,7 @@ it('the questions of operators have the links and queries of `waybill links`', (
 it('what `waybill status` calls late is what the document says', () => {
   const waited = `waited there for more than ${OUTBOX_LATE_SECONDS} seconds`;
   const unsent = `for more than ${MAIL_LATE_SECONDS} seconds; or it was given up`;
+  const heldUp = `has been open for more than ${HELD_UP_LATE_SECONDS} seconds`;
   const ahead = `made for less than ${MIN_DAYS_AHEAD} days`;
-  for (const bound of [waited, unsent, ahead]) expect(chapter('daily-work')).toContain(bound);
+  for (const bound of [waited, heldUp, unsent, ahead]) expect(chapter('daily-work')).toContain(bound);
 });
