@@ -14,6 +14,7 @@ import type { BasicStack, Stack } from './stack/stack.ts';
 export const groupNames = [
   'kill',
   'link',
+  'accepting and closing',
   'postgres',
   'pooler',
   'standby',

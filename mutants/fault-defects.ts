@@ -32,6 +32,15 @@ export const faultDefects: readonly FaultDefect[] = [
     noticed: 'A worker whose connections have fallen silent works no more until it is started again.',
   },
   {
+    name: 'faults-accepting-and-closing',
+    group: 'accepting and closing',
+    fault: 'worker to Postgres accepted and closed',
+    file: 'src/db/pool.ts',
+    text: 'Math.min(MAX_BACKOFF_S, 0.05 * failures)',
+    replacement: '3_600 * Math.min(MAX_BACKOFF_S, failures)',
+    noticed: 'A database that was away for a moment is not tried again for half an hour.',
+  },
+  {
     name: 'faults-postgres',
     group: 'postgres',
     fault: 'read-only',

@@ -1,6 +1,6 @@
-/** The links between Waybill and its servers: cut, accepted and closed, silent, or cut in the middle of a response. */
+/** The links between Waybill and its servers: cut, silent, cut in the middle of a response, or accepted and closed. */
 import type { TcpProxy } from '../../test/support/tcp-proxy.ts';
-import type { Fault } from '../fault.ts';
+import type { Fault, GroupName } from '../fault.ts';
 import type { Stack } from '../stack/stack.ts';
 
 type LinkName = keyof Stack['links'];
@@ -29,9 +29,10 @@ function faultsOf(link: LinkName): Fault[] {
     what: string,
     lasts: readonly [number, number],
     inject: (proxy: TcpProxy, bytes: number) => void,
+    group: GroupName = 'link',
   ) =>
     ({
-      group: 'link' as const,
+      group,
       name: `${LINKS[link]} ${what}`,
       policies: ['scaled', 'hours'] as const,
       injectionPoints: ['orders', 'slow', 19, 20] as const,
@@ -53,7 +54,7 @@ function faultsOf(link: LinkName): Fault[] {
     }) satisfies Fault;
   return [
     fault('cut', [0, 4_000], (proxy) => proxy.refuse()),
-    fault('accepted and closed', [0, 6_000], (proxy) => proxy.hangUp()),
+    fault('accepted and closed', [0, 6_000], (proxy) => proxy.hangUp(), 'accepting and closing'),
     fault('silent', [1_000, 6_000], (proxy) => proxy.silence()),
     fault('cut within an answer', [500, 1_000], (proxy, bytes) => proxy.cutInAnswer(bytes)),
     fault('silent within an answer', [500, 1_000], (proxy, bytes) => proxy.silenceInAnswer(bytes)),
