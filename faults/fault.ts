@@ -16,6 +16,7 @@ export const groupNames = [
   'link',
   'accepting and closing',
   'postgres',
+  'foreign sessions',
   'pooler',
   'standby',
   'foreign settings',
@@ -57,6 +58,8 @@ export interface Fault<S extends BasicStack = Stack> {
   readonly injectionPoints?: readonly InjectionPoint[];
   /** Waybill is stopped gracefully: nothing may be repeated. */
   readonly inOrder?: boolean;
+  /** Waybill must not notice it: as if there were no fault, nothing may be late or repeated. */
+  readonly harmless?: boolean;
   /** How long it lasts, in milliseconds, at least and at most. Default: no time at all. */
   readonly lasts?: readonly [number, number];
   /** Waybill reaches Postgres through a pooler in this mode. */

@@ -98,7 +98,8 @@ export async function playRound<S extends BasicStack>(
     await fault.inject?.(scene);
     await sleep(round.lastsMs);
     await fault.heal?.(scene);
-    ledger.outages.push({ from, to: Date.now(), inOrder: fault.inOrder ?? false });
+    if (fault.harmless !== true)
+      ledger.outages.push({ from, to: Date.now(), inOrder: fault.inOrder ?? false });
     await sent;
     await settled(scene, round, machine);
     await fault.settle?.(scene);

@@ -50,6 +50,15 @@ export const faultDefects: readonly FaultDefect[] = [
     noticed: 'A moment in which nothing can be recorded costs a wait of the policy.',
   },
   {
+    name: 'faults-foreign-sessions',
+    group: 'foreign sessions',
+    fault: 'events committed late in a recovery',
+    file: 'src/db/low-water-mark.ts',
+    text: 'select least(clock_timestamp(), min(xact_start))',
+    replacement: 'select greatest(clock_timestamp(), min(xact_start))',
+    noticed: 'A recovery passes by the events of a transaction that is still open.',
+  },
+  {
     name: 'faults-pooler',
     group: 'pooler',
     fault: 'transaction pooling: worker killed',

@@ -3,6 +3,7 @@ import type { EmbeddedFault, Fault } from '../fault.ts';
 import { clockFaults } from './clock.ts';
 import { databaseClockFaults } from './database-clock.ts';
 import { embeddedFaults } from './embedded.ts';
+import { foreignSessionFaults } from './foreign-sessions.ts';
 import { killFaults } from './kill.ts';
 import { linkFaults } from './link.ts';
 import { mailFaults } from './mail.ts';
@@ -28,6 +29,7 @@ export const faults: readonly (Fault | EmbeddedFault)[] = [
   ...momentFaults,
   ...linkFaults,
   ...postgresFaults,
+  ...foreignSessionFaults,
   ...poolerFaults,
   ...standbyFaults,
   ...settingFaults,

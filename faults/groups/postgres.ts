@@ -32,7 +32,7 @@ const readOnly = fault('read-only', {
 });
 
 /** A session that is none of Waybill's pools, past the proxies. */
-const openSession = ({ postgres: server }: Scene['stack']) =>
+export const openSession = ({ postgres: server }: Scene['stack']) =>
   postgres(server.url, { max: 1, onnotice: () => {} });
 
 /** In a session of its own: those of Waybill's pools end when the database takes no writes. */
@@ -81,35 +81,6 @@ const outOfConnections = fault('out of connections', {
   heal: release,
 });
 
-function locked(table: string): Fault {
-  return fault(`${table} locked`, {
-    lasts: [3_000, 12_000],
-    async inject(scene) {
-      const mine = openSession(scene.stack);
-      let letGo = () => {};
-      const letGone = new Promise<void>((resolve) => {
-        letGo = resolve;
-      });
-      let isHeld = () => {};
-      const held = new Promise<void>((resolve) => {
-        isHeld = resolve;
-      });
-      const holding = mine.begin(async (tx) => {
-        await tx`lock table ${tx(table)} in access exclusive mode`;
-        isHeld();
-        await letGone;
-      });
-      await held;
-      releases.set(scene, async () => {
-        letGo();
-        await holding;
-        await mine.end({ timeout: 1 });
-      });
-    },
-    heal: release,
-  });
-}
-
 /** Connections that the server ends, again and again for a moment. */
 export const endingConnections: Pick<Fault, 'lasts' | 'inject'> = {
   lasts: [500, 2_000],
@@ -125,7 +96,5 @@ export const postgresFaults: readonly Fault[] = [
   readOnly,
   restarted,
   outOfConnections,
-  locked('deliveries'),
-  locked('webhooks'),
   fault('connections ended by the server', endingConnections),
 ];

@@ -3,7 +3,7 @@
  */
 
 import { beginRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
-import { transaction } from '../../src/db/transaction.ts';
+import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { recordEvent } from '../../test/support/record-event.ts';
 import { until } from '../../test/support/until.ts';
 import type { Fault, Scene } from '../fault.ts';
@@ -24,15 +24,20 @@ const script: Script = { type: TYPE, outcome: 'delivered', delayMs: 100, status:
 /** The recoveries of the rounds being played. */
 const begun = new WeakMap<Scene, string>();
 
-/** Creates events from before the webhook existed, and a recovery of them. */
-async function prepare(scene: Scene): Promise<void> {
-  const { stack, shop, receivers, ledger } = scene;
+/** Creates events of no order that were lost, and are owed. */
+export async function recordLost(tx: Transaction, { shop, ledger }: Scene, name: string, count: number) {
   const { eshopId } = shop;
-  const ids = Array.from({ length: LOST }, (_, index) => `lost-${index}`);
-  await transaction(stack.sql, async (tx) => {
-    for (const entityId of ids)
-      await recordEvent(tx, { eshopId, type: TYPE, entityId, record: { sku: entityId, name: 'A mug' } });
-  });
+  const ids = Array.from({ length: count }, (_, index) => `${name}-${index}`);
+  for (const entityId of ids) {
+    await recordEvent(tx, { eshopId, type: TYPE, entityId, record: { sku: entityId, name: 'A mug' } });
+    ledger.accepted.push({ type: TYPE, entityId, at: null });
+  }
+}
+
+/** Begins a recovery of events from before the webhook existed. @param count how many there are to see */
+export async function beginRecovering(scene: Scene, count: number): Promise<void> {
+  const { stack, shop, receivers } = scene;
+  const { eshopId } = shop;
   const { webhookId } = await receivers.open(RECOVERED, script);
   const asked = await beginRecovery(stack.sql, {
     eshopId,
@@ -42,27 +47,29 @@ async function prepare(scene: Scene): Promise<void> {
     until: null,
     include: ['missed'],
   });
-  if (asked.kind !== 'begun' || asked.found.count !== LOST)
+  if (asked.kind !== 'begun' || asked.found.count !== count)
     throw new Error('The lost events were not found.');
   begun.set(scene, asked.recoveryId);
-  for (const entityId of ids) ledger.accepted.push({ type: TYPE, entityId, at: null });
 }
 
 /** Checks that the recovery is completed, and its counts. */
-async function settle(scene: Scene): Promise<void> {
+export async function isRecovered(scene: Scene, count: number): Promise<void> {
   const read = () => readRecovery(scene.stack.sql, begun.get(scene) ?? '');
   await until('its end', async () => (await read())?.state === 'completed', COMPLETED_MS).catch(() => {});
   const row = await read();
   if (row?.state !== 'completed') scene.ledger.complaints.push(`The recovery is ${row?.state ?? 'gone'}.`);
-  if (row?.created !== LOST || row.failed !== 0)
+  if (row?.created !== count || row.failed !== 0)
     scene.ledger.complaints.push(`It created ${row?.created} deliveries, of which ${row?.failed} failed.`);
 }
 
 const common = {
   group: 'recovery',
   injectionPoints: ['recovered 1', 'recovered 15', 'recovered 60', 'recovered 130'],
-  prepare,
-  settle,
+  async prepare(scene: Scene) {
+    await transaction(scene.stack.sql, (tx) => recordLost(tx, scene, 'lost', LOST));
+    await beginRecovering(scene, LOST);
+  },
+  settle: (scene: Scene) => isRecovered(scene, LOST),
 } as const;
 
 function killed(name: string, parts: (stack: Stack) => readonly Part[]): Fault {

@@ -1,0 +1,86 @@
+/** Sessions of other programs in the same database: locks held for a while, an old snapshot, a transaction that commits late. */
+import { createPool, type Pool } from '../../src/db/pool.ts';
+import { type Transaction, transaction } from '../../src/db/transaction.ts';
+import { type Fault, type Scene, usual } from '../fault.ts';
+import { openSession } from './postgres.ts';
+import { beginRecovering, isRecovered, recordLost } from './recovery.ts';
+
+/** The number of events to recover that are committed before the recovery begins, and after. */
+const EARLY = 30;
+const LATE = 20;
+
+/** Functions that commit the transactions of other sessions, by scene. */
+const commits = new WeakMap<Scene, () => Promise<void>>();
+
+async function commit(scene: Scene): Promise<void> {
+  const done = commits.get(scene);
+  commits.delete(scene);
+  await done?.();
+}
+
+/** Begins a transaction in this session, which stays open once `work` is done, until `commit`. */
+async function hold(scene: Scene, session: Pool, work: (tx: Transaction) => Promise<unknown>): Promise<void> {
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  await new Promise<void>((worked, failed) => {
+    const committed = transaction(session, async (tx) => {
+      await work(tx);
+      worked();
+      await ended;
+    });
+    committed.catch(failed);
+    commits.set(scene, async () => {
+      end();
+      await committed;
+      await session.end({ timeout: 1 });
+    });
+  });
+}
+
+function held(name: string, statement: string, of: Partial<Fault> = {}): Fault {
+  return {
+    ...usual,
+    group: 'foreign sessions',
+    name,
+    lasts: [3_000, 12_000],
+    inject: (scene) => hold(scene, openSession(scene.stack), (tx) => tx.unsafe(statement)),
+    heal: commit,
+    finish: commit,
+    ...of,
+  };
+}
+
+/** The ids of its events are older than their commit: who reads by id must not pass them by. */
+const openWriter: Fault = {
+  group: 'foreign sessions',
+  name: 'events committed late in a recovery',
+  policies: ['scaled', 'hours'],
+  injectionPoints: ['recovered 1', 'recovered 15'],
+  harmless: true,
+  lasts: [2_000, 8_000],
+  async prepare(scene) {
+    // As a process of Waybill that is held up between a change and its commit.
+    const stalled = createPool(scene.stack.postgres.url, 1, { statementMs: null, silenceMs: null });
+    await hold(scene, stalled, (tx) => recordLost(tx, scene, 'late', LATE));
+    await transaction(scene.stack.sql, (tx) => recordLost(tx, scene, 'early', EARLY));
+    await beginRecovering(scene, EARLY);
+  },
+  heal: commit,
+  settle: (scene) => isRecovered(scene, EARLY + LATE),
+  finish: commit,
+};
+
+export const foreignSessionFaults: readonly Fault[] = [
+  held('deliveries locked', 'lock table deliveries in access exclusive mode'),
+  held('webhooks locked', 'lock table webhooks in access exclusive mode'),
+  held('deliveries locked against writes', 'lock table deliveries in share mode'),
+  held('events locked against writes', 'lock table events in share mode'),
+  held('rows of deliveries locked', 'select from deliveries for update'),
+  held('rows of webhooks locked', 'select from webhooks for update'),
+  held('old snapshot', 'set transaction isolation level repeatable read; select count(*) from deliveries', {
+    harmless: true,
+  }),
+  openWriter,
+];
