@@ -26,6 +26,7 @@ export const groupNames = [
   'operator',
   'recovery',
   'receiver',
+  'moving receivers',
   'order',
   'mail',
   'clock',

@@ -13,6 +13,8 @@ export interface Arrival {
   readonly deliveryId: string;
   /** The number of the attempt, from its header. */
   readonly number: number;
+  /** The address that it came to; absent where its receiver has one. */
+  readonly host?: string;
   /** Milliseconds since 1970. */
   readonly at: number;
   /** When it was answered, or should have been; infinite until then. */
@@ -43,7 +45,8 @@ export interface Script {
   readonly transitMs?: number;
   /** How long it takes to respond, in milliseconds. */
   readonly delayMs?: number;
-  readonly status: (number: number) => number;
+  /** @param host the address that the request came to */
+  readonly status: (number: number, host: string) => number;
   /** Keeps no connection open, so that its name is looked up for every attempt. */
   readonly closes?: boolean;
 }
@@ -88,6 +91,8 @@ const HELD_MS = 1_500;
 export interface Where {
   /** A name to use in the webhook's URL instead of its address. */
   readonly name?: string;
+  /** The addresses at which it listens. Default: {@link RECEIVER_HOST}. */
+  readonly hosts?: readonly string[];
   /** Default: a free one. */
   readonly port?: number;
   readonly unseen?: boolean;
@@ -115,11 +120,18 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
   const watchers = new Set<(kind: string, arrival: Arrival) => void>();
   let heldNumber: number | null = null;
 
-  async function answer(kind: string, script: Script, request: ReceivedRequest, arrivals: Arrival[]) {
+  async function answer(
+    kind: string,
+    script: Script,
+    request: ReceivedRequest,
+    arrivals: Arrival[],
+    host: string,
+  ) {
     if (script.transitMs !== undefined) await sleep(script.transitMs);
     const arrival: Arrival = {
       deliveryId: String(request.headers['x-service-delivery']),
       number: Number(request.headers['x-service-attempt']),
+      host,
       at: Date.now(),
       endedAt: Number.POSITIVE_INFINITY,
       status: null,
@@ -136,7 +148,7 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
     for (const watcher of watchers) watcher(kind, arrival);
     await sleep(held ? HELD_MS : (script.delayMs ?? 0));
     arrival.endedAt = Date.now();
-    arrival.status = script.status(number);
+    arrival.status = script.status(number, host);
     const headers = script.closes === true ? { connection: 'close' } : undefined;
     return { status: arrival.status, ...(headers && { headers }) } satisfies ReceiverAnswer;
   }
@@ -167,14 +179,19 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
       });
     },
     add: (receiver) => void all.push(receiver),
-    async open(kind, script, { name = RECEIVER_HOST, port, unseen = false } = {}) {
+    async open(kind, script, { name = RECEIVER_HOST, hosts = [RECEIVER_HOST], port, unseen = false } = {}) {
       const arrivals: Arrival[] = [];
-      const listen = (port: number) =>
-        createReceiver((request) => answer(kind, script, request, arrivals), { host: RECEIVER_HOST, port });
-      const server = port === undefined ? await onFreePort(listen) : await listen(port);
-      closes.push(() => server.close());
+      const listen = async (port: number) => {
+        for (const host of hosts) {
+          const handler = (request: ReceivedRequest) => answer(kind, script, request, arrivals, host);
+          const server = await createReceiver(handler, { host, port });
+          closes.push(() => server.close());
+        }
+        return port;
+      };
+      const taken = port === undefined ? await onFreePort(listen) : await listen(port);
       const { type, outcome } = script;
-      const url = `http://${name}:${server.port}/${encodeURIComponent(kind)}`;
+      const url = `http://${name}:${taken}/${encodeURIComponent(kind)}`;
       const receiver = { kind, type, outcome, url, webhookId: await subscribe(url, type), arrivals, unseen };
       all.push(receiver);
       return receiver;

@@ -145,6 +145,15 @@ export const faultDefects: readonly FaultDefect[] = [
     noticed: 'While our resolver is away every attempt counts against its receiver.',
   },
   {
+    name: 'faults-moving-receivers',
+    group: 'moving receivers',
+    fault: 'moved, and the old address serves too',
+    file: 'src/delivery/connections.ts',
+    text: '          clientTtl: maxAgeMs,',
+    replacement: '          clientTtl: 0 * maxAgeMs,',
+    noticed: 'A receiver in steady use is called for ever at the address that its name has left.',
+  },
+  {
     name: 'faults-order',
     group: 'order',
     fault: 'in order: worker killed',

@@ -5,7 +5,7 @@ import type { Fault } from '../fault.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** The longest time until the worker notices its clock's setting, in milliseconds. */
-const TAKES_EFFECT_MS = 200;
+export const TAKES_EFFECT_MS = 200;
 
 function apart(name: string, shiftMs: number): Fault {
   return {

@@ -8,6 +8,7 @@ import { killFaults } from './kill.ts';
 import { linkFaults } from './link.ts';
 import { mailFaults } from './mail.ts';
 import { momentFaults } from './moments.ts';
+import { movingFaults } from './moving.ts';
 import { nameFaults } from './names.ts';
 import { operatorFaults } from './operator.ts';
 import { orderFaults } from './ordering.ts';
@@ -40,6 +41,7 @@ export const faults: readonly (Fault | EmbeddedFault)[] = [
   ...recoveryFaults,
   ...receiverFaults,
   ...nameFaults,
+  ...movingFaults,
   ...orderFaults,
   ...mailFaults,
   ...clockFaults,

@@ -23,6 +23,8 @@ import { startTemporalPart, type TemporalPart } from './temporal.ts';
 
 /** The address of receivers: exempt from the guard against private addresses, unlike the rest of loopback. */
 export const RECEIVER_HOST = '127.0.2.1';
+/** Another, for receivers that move. */
+export const NEXT_HOST = '127.0.2.2';
 
 /** The module that gives the worker its own clock. */
 const CLOCK_SHIFT = new URL('../clock/shift.mjs', import.meta.url).href;
@@ -125,7 +127,7 @@ export async function startStack(shutdown: Shutdown, say: (text: string) => void
   const env = {
     SECRET_KEY: randomBytes(32).toString('base64'),
     DATA_DIR: join(directory, 'data'),
-    DELIVERY_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
+    DELIVERY_ALLOW_CIDRS: `${RECEIVER_HOST}/32,${NEXT_HOST}/32`,
     DNS_SERVERS: names.address,
     SMTP_URL: mail.url,
     LOG_LEVEL: 'info',

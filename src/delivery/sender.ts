@@ -58,7 +58,7 @@ const LOOKUP_SHARE = 0.8;
  * In steady use a connection never ends by itself. Less: more handshakes. More: a receiver that has moved, or whose certificate has
  * expired, is noticed later.
  */
-const MAX_CONNECTION_AGE_MS = 60_000;
+export const MAX_CONNECTION_AGE_MS = 60_000;
 
 /** @throws TypeError if `allowCidrs` has an entry that is not a range */
 export function createSender(options: SenderOptions): Sender {
