@@ -17,6 +17,7 @@ export const groupNames = [
   'accepting and closing',
   'postgres',
   'foreign sessions',
+  'disk full',
   'pooler',
   'standby',
   'foreign settings',
@@ -87,4 +88,6 @@ export const usual: Required<Pick<Fault, 'policies' | 'injectionPoints'>> = {
 /** A fault injected into Waybill with embedded servers. */
 export interface EmbeddedFault extends Fault<EmbeddedStack> {
   readonly embedded: true;
+  /** Its data are on a disk of their own, small enough to be filled, which needs the right to mount one. */
+  readonly smallDisk?: boolean;
 }

@@ -18,6 +18,7 @@ import { isClean, killedAtLine, resultTable, roundLines, writeTable } from './re
 import type { Played } from './round.ts';
 import { createRunner } from './runner.ts';
 import { type Setting, settings, turnOf } from './settings.ts';
+import { canMount } from './stack/disk.ts';
 import { hasSettableClock } from './stack/postgres.ts';
 
 interface Options {
@@ -114,11 +115,16 @@ async function playAll(left: Round[], played: Played[]): Promise<void> {
 
 const noPooler = findPooler() === undefined;
 const noClock = !hasSettableClock();
+const noDisk = !(await canMount());
 const rounds = chosenRounds(options).filter(
-  ({ fault }) => !(noPooler && fault.pooler !== undefined) && !(noClock && fault.databaseClock),
+  ({ fault }) =>
+    !(noPooler && fault.pooler !== undefined) &&
+    !(noClock && fault.databaseClock) &&
+    !(noDisk && 'embedded' in fault && fault.smallDisk),
 );
 if (noPooler) say('PgBouncer is not installed: rounds of the group pooler are left out.');
 if (noClock) say('libfaketime is not installed: rounds of the group database clock are left out.');
+if (noDisk) say('This user may mount no disk: rounds of the group disk full are left out.');
 // A worker restarts for each policy or setting: so rounds are grouped by these, those of `scaled`, the longest, first.
 const kindOf = ({ workflows, policy, fault }: Round) => `${workflows} ${fault.pooler ?? 'direct'} ${policy}`;
 rounds.sort((a, b) => kindOf(b).localeCompare(kindOf(a)));

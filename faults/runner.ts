@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createShutdown, type Shutdown } from '../src/lib/shutdown.ts';
 import type { Verdict } from './check/check.ts';
 import { violation } from './check/violation.ts';
+import type { EmbeddedFault } from './fault.ts';
 import type { Round } from './plan.ts';
 import { type Played, playRound, type RoundOptions, TooSlowError } from './round.ts';
 import { type EmbeddedStack, startEmbeddedStack } from './stack/embedded.ts';
@@ -25,14 +26,16 @@ const PLAYS = 5;
  */
 export function createRunner(shutdown: Shutdown, options: RoundOptions, say: (text: string) => void): Runner {
   const whole = onDemand<Stack>(shutdown, (own) => startStack(own, say));
-  const embedded = onDemand<EmbeddedStack>(shutdown, (own) => startEmbeddedStack(own));
-  const stackOf = ({ fault }: Round) => ('embedded' in fault ? embedded : whole);
+  const embedded = onDemand<EmbeddedStack>(shutdown, (own) => startEmbeddedStack(own, false));
+  const onSmallDisk = onDemand<EmbeddedStack>(shutdown, (own) => startEmbeddedStack(own, true));
+  const embeddedFor = (fault: EmbeddedFault) => (fault.smallDisk === true ? onSmallDisk : embedded);
+  const stackOf = ({ fault }: Round) => ('embedded' in fault ? embeddedFor(fault) : whole);
 
   async function play(round: Round, plays = 1): Promise<Played> {
     const { fault } = round;
     try {
       return 'embedded' in fault
-        ? await playRound(await embedded.get(), round, fault, options)
+        ? await playRound(await embeddedFor(fault).get(), round, fault, options)
         : await playRound(await whole.get(), round, fault, options);
     } catch (error) {
       if (!(error instanceof TooSlowError) || plays === PLAYS) throw error;

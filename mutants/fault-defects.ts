@@ -59,6 +59,15 @@ export const faultDefects: readonly FaultDefect[] = [
     noticed: 'A recovery passes by the events of a transaction that is still open.',
   },
   {
+    name: 'faults-disk-full',
+    group: 'disk full',
+    fault: 'no room for the log of Postgres',
+    file: 'src/embedded/index.ts',
+    text: "      if (found === 'restarted') say(",
+    replacement: "      if (found === undefined) return;\n      if (found === 'restarted') say(",
+    noticed: 'A Postgres that cannot start while the disk is full is not started again when there is room.',
+  },
+  {
     name: 'faults-pooler',
     group: 'pooler',
     fault: 'transaction pooling: worker killed',

@@ -2,6 +2,7 @@
 import type { EmbeddedFault, Fault } from '../fault.ts';
 import { clockFaults } from './clock.ts';
 import { databaseClockFaults } from './database-clock.ts';
+import { diskFaults } from './disk.ts';
 import { embeddedFaults } from './embedded.ts';
 import { foreignSessionFaults } from './foreign-sessions.ts';
 import { killFaults } from './kill.ts';
@@ -31,6 +32,7 @@ export const faults: readonly (Fault | EmbeddedFault)[] = [
   ...linkFaults,
   ...postgresFaults,
   ...foreignSessionFaults,
+  ...diskFaults,
   ...poolerFaults,
   ...standbyFaults,
   ...settingFaults,

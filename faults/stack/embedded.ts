@@ -12,23 +12,33 @@ import { processesOf } from '../../test/support/npm-start.ts';
 import { freePort } from '../../test/support/ports.ts';
 import { createReceiver } from '../../test/support/receiver.ts';
 import { policyVariables } from '../policies.ts';
+import { mountSmallDisk, type SmallDisk } from './disk.ts';
 import type { TakenMail } from './mail-server.ts';
 import { signalTree } from './processes.ts';
 import { createProgramPart, type ProgramPart } from './program.ts';
 import { type BasicStack, RECEIVER_HOST, temporaryFolder } from './stack.ts';
 
+/** More log files than Postgres keeps ready. */
+const MAX_LOG_FILES = 20;
+
 /** A running instance. */
 export interface EmbeddedStack extends BasicStack {
   readonly program: ProgramPart;
+  /** Null if its data are on the disk of this machine. */
+  readonly disk: SmallDisk | null;
+  /** Makes Postgres want new files for its log. On a full disk it crashes, as after much work. */
+  turnLog(): Promise<void>;
   /** Sends SIGKILL to the program and both its servers. */
   killEverything(): Promise<void>;
 }
 
 /**
  * Starts it with its first `prepare`.
+ * @param smallDisk whether its data are on a disk of their own that can be filled
  */
-export async function startEmbeddedStack(shutdown: Shutdown): Promise<EmbeddedStack> {
+export async function startEmbeddedStack(shutdown: Shutdown, smallDisk: boolean): Promise<EmbeddedStack> {
   const directory = await temporaryFolder(shutdown);
+  const disk = smallDisk ? await mountSmallDisk(join(directory, 'data'), shutdown) : null;
   const port = await freePort();
   const program = createProgramPart('Waybill', {
     DATA_DIR: join(directory, 'data'),
@@ -50,6 +60,7 @@ export async function startEmbeddedStack(shutdown: Shutdown): Promise<EmbeddedSt
   return {
     apiUrl: `http://127.0.0.1:${port}`,
     program,
+    disk,
     programs: [program],
     forbidden,
     get sql() {
@@ -73,6 +84,19 @@ export async function startEmbeddedStack(shutdown: Shutdown): Promise<EmbeddedSt
       const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.eml'));
       const mails = await Promise.all(names.map((name) => readMail(join(folder, name))));
       return mails.filter(({ to }) => to === address);
+    },
+    async turnLog() {
+      const password = (await dataDir.read('postgres-superuser-password')) ?? '';
+      const { databaseUrl = '' } = await dataDir.readInstance();
+      const url = Object.assign(new URL(databaseUrl), { username: 'postgres', password });
+      const admin = createPool(url.href, 1);
+      const turned = () =>
+        admin`select pg_logical_emit_message(true, '', ''), pg_switch_wal()`.then(
+          () => true,
+          () => false,
+        );
+      for (let files = 0; files < MAX_LOG_FILES && (await turned()); files += 1);
+      await admin.end({ timeout: 1 });
     },
     async killEverything() {
       const servers = await processesOf(directory);
