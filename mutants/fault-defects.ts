@@ -176,8 +176,9 @@ export const faultDefects: readonly FaultDefect[] = [
     group: 'mail',
     fault: 'server puts off twice (451)',
     file: 'activities/mail-once.ts',
-    text: '!error.refused) throw error;\n',
-    replacement: '!error.refused) return await recordMailed(sql, owed.owes).then(() => true);\n',
+    text: 'error.message).catch(() => {});\n      throw error;\n',
+    replacement:
+      'error.message).catch(() => {});\n      return await recordMailed(sql, owed.owes).then(() => true);\n',
     noticed: 'A mail server that asks for patience never gets the mail.',
   },
   {

@@ -76,6 +76,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/app',
     'src/attempt',
     'src/db',
+    'src/delivery',
     'src/domain',
     'src/embedded',
     'src/lib',
