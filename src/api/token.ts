@@ -3,6 +3,7 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { roles } from '../domain/role.ts';
 import { perKey } from '../lib/per-key.ts';
+import { setNewest } from '../lib/set-newest.ts';
 import type { Session } from './deps.ts';
 
 /** The lifetime of a token, in seconds. */
@@ -76,9 +77,7 @@ async function verifiedClaims(keys: readonly Uint8Array[], token: string): Promi
   for (const key of keys) {
     const claims = await claimsOf(key, token);
     if (claims === null) continue;
-    known.set(token, claims);
-    const [oldest] = known.keys();
-    if (known.size > MAX_CACHED_TOKENS && oldest !== undefined) known.delete(oldest);
+    setNewest(known, token, claims, MAX_CACHED_TOKENS);
     return claims;
   }
   return null;

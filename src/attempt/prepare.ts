@@ -3,6 +3,7 @@ import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { AttemptRequest } from '../delivery/sender.ts';
 import { payloadOptions } from '../domain/payload.ts';
 import { render } from '../domain/render.ts';
+import { setNewest } from '../lib/set-newest.ts';
 import type { Keys } from '../secrets/keys.ts';
 import { openHeaders } from '../secrets/static-headers.ts';
 
@@ -73,9 +74,7 @@ export function createPrepare(keys: SecretKeys): Prepare {
   const bodyOf = (delivery: DeliveryForAttempt) => {
     const key = `${delivery.eventId} ${JSON.stringify(payloadOptions(delivery))}`;
     const known = bodies.get(key) ?? payload(delivery);
-    bodies.set(key, known);
-    const [oldest] = bodies.keys();
-    if (bodies.size > KEPT_BODIES && oldest !== undefined) bodies.delete(oldest);
+    setNewest(bodies, key, known, KEPT_BODIES);
     return known;
   };
   return (delivery, number) => {

@@ -7,6 +7,7 @@ import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { buildConnector } from 'undici';
+import { setNewest } from '../lib/set-newest.ts';
 import type { AddressGuard } from './address-guard.ts';
 
 /** No address of the destination may be dialled. */
@@ -94,17 +95,17 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
         if (error !== null) return callback(error, null);
         const address = socket.remoteAddress ?? '';
         const refused = guard.refusal(address, port);
-        if (refused === null) {
-          if (socket instanceof TLSSocket) {
-            sessions.keepOf(socket, host, port, known);
-            // In TLS 1.3 the refusal of a client certificate comes after the handshake. The end of the stream, which
-            // follows, would replace it as the cause.
-            socket.once('error', () => socket.destroy());
-          }
-          return callback(null, socket);
+        if (refused !== null) {
+          socket.destroy();
+          return callback(new RefusedDestination(address, refused), null);
         }
-        socket.destroy();
-        callback(new RefusedDestination(address, refused), null);
+        if (socket instanceof TLSSocket) {
+          sessions.keepOf(socket, host, port, known);
+          // In TLS 1.3 the refusal of a client certificate comes after the handshake. The end of the stream, which
+          // follows, would replace it as the cause.
+          socket.once('error', () => socket.destroy());
+        }
+        callback(null, socket);
       });
     };
     addressesOf(host, port).then(connect, (error: Error) => callback(error, null));
@@ -133,10 +134,7 @@ function createSessions(maxAgeMs: number) {
     keepOf(socket: TLSSocket, host: string, port: number, offered: KeptSession | undefined): void {
       const since = socket.isSessionReused() && offered !== undefined ? offered.since : performance.now();
       socket.on('session', (session) => {
-        kept.delete(keyOf(host, port));
-        kept.set(keyOf(host, port), { session, since });
-        const [oldest] = kept.keys();
-        if (kept.size > MAX_SESSIONS && oldest !== undefined) kept.delete(oldest);
+        setNewest(kept, keyOf(host, port), { session, since }, MAX_SESSIONS);
       });
     },
   };

@@ -3,6 +3,7 @@ import type pino from 'pino';
 import { type ChangeLoop, LOOP_CHANGES_PER_MINUTE } from '../../domain/change-loop.ts';
 import type { EntityKind } from '../../domain/event-types.ts';
 import { onceAMinute } from '../../lib/once-a-minute.ts';
+import { setNewest } from '../../lib/set-newest.ts';
 
 const MINUTE_MS = 60_000;
 /** The most records remembered. Fewer: a loop is forgotten between two of its changes. More: memory, some 100 bytes each. */
@@ -49,10 +50,7 @@ export function createChangeLoops({
       const known = records.get(key);
       const record = known === undefined || at - known.since >= MINUTE_MS ? { since: at, changes: 0 } : known;
       record.changes += 1;
-      records.delete(key);
-      records.set(key, record);
-      const [oldest] = records.keys();
-      if (records.size > MAX_RECORDS && oldest !== undefined) records.delete(oldest);
+      setNewest(records, key, record, MAX_RECORDS);
       const { changes } = record;
       if (changes === LOOP_CHANGES_PER_MINUTE) noticed({ eshopId, kind, changes });
       return changes < LOOP_CHANGES_PER_MINUTE ? null : changes;
