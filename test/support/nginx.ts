@@ -1,11 +1,11 @@
 /** nginx in front of the API, as Debian ships it, if it is installed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import { installedProgram } from './installed-program.ts';
 import { freePort } from './ports.ts';
 import { until } from './until.ts';
 
@@ -15,20 +15,8 @@ export interface Nginx {
   close(): Promise<void>;
 }
 
-/** Its path; undefined if it is not installed. Debian installs it outside an ordinary user's PATH. */
-export function findNginx(): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'];
-  return folders
-    .map((folder) => join(folder, 'nginx'))
-    .find((file) => {
-      try {
-        accessSync(file, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
-}
+/** Its path; undefined if it is not installed. */
+export const findNginx = () => installedProgram('nginx');
 
 /**
  * Keeps its connections to the server for 60 s, its default, and repeats no request.

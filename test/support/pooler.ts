@@ -1,13 +1,13 @@
 /** PgBouncer between Waybill and its Postgres, if it is installed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Part } from '../../faults/stack/part.ts';
 import { serverUser } from '../../src/embedded/postgres-cluster.ts';
+import { installedProgram } from './installed-program.ts';
 import { freePort } from './ports.ts';
 
 /** How long a client keeps a connection to the server. */
@@ -24,20 +24,8 @@ export interface PoolerPart extends Part {
 const READY_MS = 10_000;
 const POLL_MS = 20;
 
-/** The path of PgBouncer; undefined if it is not installed. Debian installs it outside an ordinary user's PATH. */
-export function findPooler(): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
-  return folders
-    .map((folder) => join(folder, 'pgbouncer'))
-    .find((file) => {
-      try {
-        accessSync(file, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
-}
+/** Its path; undefined if it is not installed. */
+export const findPooler = () => installedProgram('pgbouncer');
 
 /**
  * @param database the server's own address, with its user and password
