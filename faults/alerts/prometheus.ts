@@ -38,12 +38,14 @@ const rulesSchema = v.object({
   }),
 });
 
+const querySchema = v.object({ data: v.object({ result: v.array(v.unknown()) }) });
+
 /**
- * Starts it and waits until it serves.
+ * Starts it and waits until it has read the metrics of every target: before, each counts as gone.
  * @param directory for its configuration, data and log
  * @param targets `host:port` of each process
  * @param factor the divisor of every `for:`; scraping is more frequent by the same factor, at most once in two seconds
- * @throws Error with its log if it does not come up, or is not installed
+ * @throws Error with its log if it does not come up or cannot read a target, or is not installed
  */
 export async function startPrometheus(
   directory: string,
@@ -77,10 +79,12 @@ export async function startPrometheus(
   failed.catch(() => {});
   const ready = async () => {
     for (const end = Date.now() + READY_MS; Date.now() < end; await sleep(200)) {
-      const answer = await fetch(`http://${address}/-/ready`).catch(() => undefined);
-      if (answer?.ok) return;
+      const answer = await fetch(`http://${address}/api/v1/query?query=up==1`).catch(() => undefined);
+      if (!answer?.ok) continue;
+      const { result } = v.parse(querySchema, await answer.json()).data;
+      if (result.length === targets.length) return;
     }
-    throw new Error(`Prometheus does not answer; see ${logFile}.`);
+    throw new Error(`Prometheus does not read all metrics; see ${logFile}.`);
   };
   await Promise.race([failed, ready()]);
   return {
