@@ -13,20 +13,21 @@ import type { Fault, Scene } from '../fault.ts';
 /** After a refusal the SDK waits for up to 10 s before it polls again, and others take over within seconds; in milliseconds. */
 const POLLS_AGAIN_WITHIN_MS = 15_000;
 
-/** The proxy of the round under way. */
-let proxy: GrpcProxy | undefined;
+/** The proxy of each round: runners play side by side. */
+const proxies = new WeakMap<Scene, GrpcProxy>();
 
 async function lead(scene: Scene): Promise<void> {
   const { temporal, links } = scene.stack;
-  proxy = await startGrpcProxy(temporal.address);
+  const proxy = await startGrpcProxy(temporal.address);
+  proxies.set(scene, proxy);
   links.workerToTemporal.aim(Number(proxy.address.split(':')[1]));
   links.workerToTemporal.cut();
 }
 
-async function leadBack({ stack: { temporal, links } }: Scene): Promise<void> {
+async function leadBack(scene: Scene): Promise<void> {
+  const { temporal, links } = scene.stack;
   links.workerToTemporal.aim(temporal.port);
-  await proxy?.close();
-  proxy = undefined;
+  await proxies.get(scene)?.close();
 }
 
 function refused(name: string, refusal: Refusal, lasts: readonly [number, number]): Fault {
@@ -38,10 +39,10 @@ function refused(name: string, refusal: Refusal, lasts: readonly [number, number
     name,
     lasts,
     prepare: lead,
-    inject: async () => proxy?.refuse(POLLS, refusal),
-    async heal({ ledger }) {
-      proxy?.pass();
-      ledger.outages.push({ from: Date.now(), to: Date.now() + POLLS_AGAIN_WITHIN_MS });
+    inject: async (scene) => proxies.get(scene)?.refuse(POLLS, refusal),
+    async heal(scene) {
+      proxies.get(scene)?.pass();
+      scene.ledger.outages.push({ from: Date.now(), to: Date.now() + POLLS_AGAIN_WITHIN_MS });
     },
     finish: leadBack,
   };
