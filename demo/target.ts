@@ -1,10 +1,9 @@
 /** The instance that the day is played against, and the credentials. */
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { parseCredentials } from '../src/app/accounts.ts';
 import type { Settings } from '../src/config/variables.ts';
-import { openDataDir } from '../src/embedded/data-dir.ts';
+import { dataDirAt } from '../src/embedded/data-dir.ts';
 import { option } from '../src/lib/command-line.ts';
 import { UserError } from '../src/lib/user-error.ts';
 import type { DemoCredentials } from './client.ts';
@@ -37,15 +36,10 @@ export const urlOption = option(
   v.optional(webAddress('url')),
 );
 
-/** The instance's folder, if it exists: reading it must not create it. */
-async function dataDirOf({ DATA_DIR }: Settings) {
-  return existsSync(DATA_DIR) ? await openDataDir(DATA_DIR) : undefined;
-}
-
 /** `--url`, else the instance running in `DATA_DIR`, else the one at `HOST` and `PORT`. */
 export async function instanceUrl(options: TargetOptions, settings: Settings): Promise<string> {
   const host = settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST;
-  const known = (await (await dataDirOf(settings))?.readInstance())?.apiUrl;
+  const known = (await dataDirAt(settings.DATA_DIR).readInstance()).apiUrl;
   return options.url ?? known ?? `http://${host}:${settings.PORT}`;
 }
 
@@ -58,7 +52,7 @@ export async function loginOf(options: TargetOptions, settings: Settings): Promi
   const { credentials: file } = options;
   const text =
     file === undefined
-      ? await (await dataDirOf(settings))?.read('demonstration.json')
+      ? await dataDirAt(settings.DATA_DIR).read('demonstration.json')
       : await readFile(file, 'utf8').catch(() => {
           throw new UserError(`--credentials: ${file} cannot be read.`);
         });

@@ -7,7 +7,7 @@ import { loadConfig, readSettings } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import type { LostSecrets } from '../db/webhooks/secrets.ts';
 import { counted } from '../domain/words.ts';
-import { openDataDir } from '../embedded/data-dir.ts';
+import { dataDirAt } from '../embedded/data-dir.ts';
 import { type CommandContext, flag, noOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { withDatabase, withStoppedDatabase } from './open-database.ts';
@@ -57,8 +57,8 @@ export function keysCommand(command: Command, { env, print }: CommandContext): v
   runs(rotate, noOptions, async ({ json }) => {
     // With a configured database there is no fallback to a key in DATA_DIR.
     const settings = env.DATABASE_URL ? loadConfig(env).settings : readSettings(env);
-    const rotation = await withDatabase(settings, async (sql) =>
-      rotateMasterKey(sql, settings, await openDataDir(settings.DATA_DIR)),
+    const rotation = await withDatabase(settings, (sql) =>
+      rotateMasterKey(sql, settings, dataDirAt(settings.DATA_DIR)),
     );
     if (rotation.state === 'incomplete' || rotation.state === 'nothingToDo')
       throw new UserError(summary(rotation, settings));
@@ -77,8 +77,8 @@ export function keysCommand(command: Command, { env, print }: CommandContext): v
     }
     const dryRun = onlyLooks(sure);
     const settings = env.DATABASE_URL ? loadConfig(env).settings : readSettings(env);
-    const eshops = await withStoppedDatabase(settings, async (sql) =>
-      replaceLostKey(sql, settings, await openDataDir(settings.DATA_DIR), dryRun),
+    const eshops = await withStoppedDatabase(settings, (sql) =>
+      replaceLostKey(sql, settings, dataDirAt(settings.DATA_DIR), dryRun),
     );
     if (eshops === null) {
       throw new UserError(

@@ -6,6 +6,8 @@ import { notifierOf } from '../db/outbox/notify.ts';
 import { createPool, type Pool, type PoolOptions } from '../db/pool.ts';
 import { inspectServer } from '../db/server.ts';
 import { dataDirAt, type Instance, lockDataDir, requireFormat } from '../embedded/data-dir.ts';
+import { requireOwnFolder } from '../embedded/own-files.ts';
+import { serverUser } from '../embedded/postgres-cluster.ts';
 import { databaseProblem } from '../lib/database-away.ts';
 import { UserError } from '../lib/user-error.ts';
 
@@ -23,9 +25,15 @@ function explained(error: unknown, settings: Settings): unknown {
   );
 }
 
-/** The addresses of the instance in `DATA_DIR`; empty if there is no such folder. */
-export function instanceOf(settings: Settings): Promise<Instance> {
-  return dataDirAt(settings.DATA_DIR).readInstance();
+/**
+ * The addresses of the instance in `DATA_DIR`; empty if there is no such folder.
+ * @throws UserError if another user may have planted them, and they would be used
+ */
+export async function instanceOf(settings: Settings): Promise<Instance> {
+  const { DATA_DIR, DATABASE_URL, TEMPORAL_ADDRESS } = settings;
+  const reading = dataDirAt(DATA_DIR).readInstance();
+  const isConfigured = DATABASE_URL !== undefined && TEMPORAL_ADDRESS !== undefined;
+  return isConfigured ? await reading.catch(() => ({})) : await reading;
 }
 
 /** Time limits for commands whose statements read all data of an e-shop. */
@@ -70,6 +78,7 @@ export async function withStoppedDatabase<T>(
   if ((await dataDir.read('postgres-ready')) === undefined) {
     throw new UserError(`There is no database in DATA_DIR=${settings.DATA_DIR}: set DATABASE_URL.`);
   }
+  await requireOwnFolder(dataDir.path, (await serverUser().catch(() => undefined))?.uid);
   await requireFormat(dataDir);
   const unlock = await lockDataDir(dataDir);
   try {

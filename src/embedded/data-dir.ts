@@ -1,10 +1,22 @@
 /** `DATA_DIR`: the files of one instance on one machine, and the process that uses them. */
 import { randomBytes } from 'node:crypto';
-import { access, chmod, constants, link, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import {
+  access,
+  chmod,
+  constants,
+  link,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { makeFolder } from '../lib/make-folder.ts';
 import { UserError } from '../lib/user-error.ts';
+import { requireOwner } from './own-files.ts';
 import { commandLine, isAlive } from './processes.ts';
 
 /** The format of the folder's databases, written to `DATA_DIR/format` since 1.0. */
@@ -34,8 +46,9 @@ export function parseInstance(text: string): Instance {
 export interface DataDir {
   readonly path: string;
   join(...parts: string[]): string;
-  /** Reads a file of the folder, or creates it with mode 0600. */
+  /** Reads a file of the folder, or creates it with mode 0600. @throws UserError as `read` does */
   readOrCreate(name: string, make: () => string): Promise<string>;
+  /** @throws UserError if the file is another user's, who may have planted it */
   read(name: string): Promise<string | undefined>;
   /** Replaces a file in one step. @param mode default: 0600 */
   write(name: string, content: string, mode?: number): Promise<void>;
@@ -49,7 +62,7 @@ export interface DataDir {
  * @throws UserError if it cannot be used
  */
 export async function openDataDir(directory: string): Promise<DataDir> {
-  const dataDir = dataDirAt(directory);
+  const dataDir = dataDirAt(directory, false);
   try {
     await makeFolder(dataDir.path, 0o700);
     await access(dataDir.path, constants.W_OK);
@@ -62,8 +75,11 @@ export async function openDataDir(directory: string): Promise<DataDir> {
   return dataDir;
 }
 
-/** The folder as it is, which may not exist: reading creates nothing. */
-export function dataDirAt(directory: string): DataDir {
+/**
+ * The folder as it is, which may not exist: reading creates nothing.
+ * @param trustsAll whether files of any user are read; default: root's commands may be about another user's instance
+ */
+export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 0): DataDir {
   const path = resolve(directory);
   const dataDir: DataDir = {
     path,
@@ -76,7 +92,15 @@ export function dataDirAt(directory: string): DataDir {
       return made;
     },
     async read(name) {
-      return await readFile(join(path, name), 'utf8').catch(() => undefined);
+      const file = await open(join(path, name)).catch(() => undefined);
+      if (file === undefined) return undefined;
+      try {
+        // Of the file that is read, not of what has its name by now.
+        if (!trustsAll) requireOwner(join(path, name), await file.stat());
+        return await file.readFile('utf8').catch(() => undefined);
+      } finally {
+        await file.close();
+      }
     },
     async write(name, content, mode = 0o600) {
       const temporary = join(path, `.${name}.${randomBytes(4).toString('hex')}`);

@@ -7,9 +7,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
-import { type DataDir, lockDataDir, openDataDir, requireFormat } from './data-dir.ts';
+import { type DataDir, type Instance, lockDataDir, openDataDir, requireFormat } from './data-dir.ts';
 import { startTemporalIn } from './data-dir-temporal.ts';
+import { requireOwnFolder } from './own-files.ts';
 import { type EmbeddedServer, startPostgres } from './postgres.ts';
+import { serverUser } from './postgres-cluster.ts';
 import type { EmbeddedTemporal } from './temporal.ts';
 import { findTemporal } from './temporal-binary.ts';
 
@@ -66,6 +68,7 @@ export async function startEmbedded(
   const dataDir = await openDataDir(settings.DATA_DIR);
   const needsTemporal = settings.TEMPORAL_ADDRESS === undefined && settings.ROLE !== 'api';
   if (settings.DATABASE_URL === undefined || needsTemporal) {
+    await requireOwnFolder(dataDir.path, (await serverUser().catch(() => undefined))?.uid);
     await requireFormat(dataDir);
     await shutdown.add(await lockDataDir(dataDir), true);
   }
@@ -107,7 +110,8 @@ export async function startEmbedded(
     temporalPorts: () => temporal?.ports() ?? [],
     async announce(apiUrl, metricsUrls) {
       // A worker next to an API keeps the entries of the API.
-      const known = await dataDir.readInstance();
+      // With configured servers the folder may be anybody's: nothing but this is read in it, and replaced.
+      const known = await dataDir.readInstance().catch((): Instance => ({}));
       const noted = apiUrl ?? known.apiUrl;
       await dataDir.writeInstance({
         databaseUrl: url,

@@ -34,7 +34,7 @@ export function portsOf(consoles: readonly OperatorConsole[]): number[] {
 export async function noteConsole(dataDir: DataDir, port: number): Promise<() => Promise<void>> {
   const mine = { pid: process.pid, port };
   const others = async () =>
-    parseConsoles((await dataDir.read(OPERATOR_CONSOLES)) ?? '').filter(
+    parseConsoles((await dataDir.read(OPERATOR_CONSOLES).catch(() => undefined)) ?? '').filter(
       (each) => isListed(each.pid) && !(each.pid === mine.pid && each.port === mine.port),
     );
   const note = async (consoles: readonly OperatorConsole[]) =>

@@ -3,6 +3,7 @@
  * which stops Postgres after the drain.
  */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -97,7 +98,7 @@ export async function startPostgres(
   const { pg_ctl: pgCtl } = programs;
   const user = await grantServerAccess(programs, dataDir);
   if (
-    (await dataDir.read('postgres/PG_VERSION')) === undefined ||
+    !existsSync(dataDir.join('postgres', 'PG_VERSION')) ||
     (await dataDir.read('postgres-ready')) === undefined
   ) {
     say('Creating the embedded Postgres cluster …');

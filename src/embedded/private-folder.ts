@@ -26,7 +26,7 @@ const OURS = new Set([
 ]);
 
 /** True for our files, also while they are being written. */
-const isOurs = (name: string) => OURS.has(name) || OURS.has(name.replace(/^\.(.+)\.[0-9a-f]+$/, '$1'));
+export const isOurs = (name: string) => OURS.has(name) || OURS.has(name.replace(/^\.(.+)\.[0-9a-f]+$/, '$1'));
 
 /**
  * Lets only its owner into the folder. A folder that also contains other files keeps its mode: it may

@@ -1,0 +1,81 @@
+/** Whose files are trusted in `DATA_DIR`: they hold keys and passwords, and decide which programs the servers run. */
+import { chmod, lstat, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UserError } from '../lib/user-error.ts';
+import { isOurs } from './private-folder.ts';
+
+/** Write permission of the group and of everybody. */
+const OTHERS_WRITE = 0o022;
+/** Folders of ours whose files a server reads: settings in them can name programs to run. */
+const OF_SERVERS: readonly string[] = ['postgres', 'temporal'];
+/** Where a server's user, if it is not ours, has its own files. */
+const OF_GUEST: readonly string[] = ['postgres', 'logs'];
+/** Only written, and once with the mode of any folder. */
+const NEVER_READ: readonly string[] = ['mail'];
+
+/** The owner and mode of a file or folder, as `stat` tells them. */
+interface Owned {
+  readonly uid: number;
+  readonly mode: number;
+}
+
+/** Whether we trust what belongs to this user: ourselves, root. */
+const isTrusted = (uid: number, me: number) => uid === me || uid === 0;
+
+function refusal(path: string, { uid, mode }: Owned, me: number): UserError {
+  const found = `mode ${(mode & 0o7777).toString(8).padStart(4, '0')}`;
+  const [why, mend] = isTrusted(uid, me)
+    ? [`can be written by other users (${found}): they`, `chmod -R go-w '${path}'`]
+    : [
+        `belongs to user ${uid} (${found}), not to user ${me}, as which Waybill runs: its owner`,
+        `chown -R ${me} '${path}'`,
+      ];
+  return new UserError(
+    `DATA_DIR: ${path} ${why} could read secrets and run programs. Set DATA_DIR to a folder of your own, which is made if it is missing; or, if you trust what is there: ${mend}`,
+  );
+}
+
+/**
+ * Refuses what another user left in `DATA_DIR`.
+ * @throws UserError naming the file or folder, its owner and mode, and the ways out
+ */
+export function requireOwner(path: string, found: Owned, me = process.getuid?.()): void {
+  if (me !== undefined && !isTrusted(found.uid, me)) throw refusal(path, found, me);
+}
+
+/**
+ * Before servers start in `DATA_DIR`: the folder and all that is read in it belong to us or to root, and nobody else may write
+ * them. A folder of ours with nothing but the instance in it is closed to the writing of others.
+ * @param path exists
+ * @param guest the user of a server's own folders, if it is not us
+ * @throws UserError naming what is another's, its owner and mode, and the ways out
+ */
+export async function requireOwnFolder(
+  path: string,
+  guest: number | undefined,
+  me = process.getuid?.(),
+): Promise<void> {
+  if (me === undefined) return;
+  // A link may be another's, whatever it leads to.
+  requireOwner(path, await lstat(path), me);
+  const folder = await stat(path);
+  requireOwner(path, folder, me);
+  const names = await readdir(path);
+  if ((folder.mode & OTHERS_WRITE) !== 0) {
+    if (folder.uid !== me || !names.every(isOurs)) throw refusal(path, folder, me);
+    await chmod(path, folder.mode & 0o7777 & ~OTHERS_WRITE);
+  }
+  for (const name of names.filter(isOurs)) {
+    const file = join(path, name);
+    const inside = OF_SERVERS.includes(name) ? await readdir(file).catch(() => []) : [];
+    for (const each of [file, ...inside.map((entry) => join(file, entry))]) {
+      // A file that is gone meanwhile was temporary.
+      const found = [await lstat(each).catch(() => null), await stat(each).catch(() => null)];
+      for (const owned of found.filter((one) => one !== null))
+        if (!(OF_GUEST.includes(name) && owned.uid === guest)) requireOwner(each, owned, me);
+      const { mode = 0, uid = me } = found[1] ?? {};
+      if (each === file && (mode & OTHERS_WRITE) !== 0 && !NEVER_READ.includes(name))
+        throw refusal(each, { uid, mode }, me);
+    }
+  }
+}

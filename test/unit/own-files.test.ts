@@ -1,0 +1,137 @@
+/** Another user of the machine plants files in `DATA_DIR`. */
+import {
+  chmod,
+  chown,
+  lchown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/config.ts';
+import { dataDirAt, openDataDir } from '../../src/embedded/data-dir.ts';
+import { startEmbedded } from '../../src/embedded/index.ts';
+import { requireOwnFolder } from '../../src/embedded/own-files.ts';
+import { createShutdown } from '../../src/lib/shutdown.ts';
+import { UserError } from '../../src/lib/user-error.ts';
+
+const ME = process.getuid?.() ?? 0;
+const STRANGER = 54_321;
+/** Only root can give files away. */
+const IS_ROOT = ME === 0;
+
+let directory: string;
+let path: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'waybill-planted-'));
+  path = join(directory, '.waybill');
+  await mkdir(join(path, 'postgres'), { recursive: true, mode: 0o700 });
+  for (const file of ['secret-key', 'postgres-password', 'postgres/postgresql.auto.conf'])
+    await writeFile(join(path, file), '', { mode: 0o600 });
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+const mode = async (file: string) => (await stat(file)).mode & 0o777;
+const refused = async (checked: Promise<void>) => {
+  await expect(checked).rejects.toBeInstanceOf(UserError);
+  return await checked.catch(String);
+};
+
+describe('a start in a folder', () => {
+  it('of our own is made, whatever its other files are', async () => {
+    await writeFile(join(path, 'letter.txt'), '');
+    await chmod(path, 0o755);
+    await requireOwnFolder(path, undefined);
+    expect(await mode(path)).toBe(0o755);
+  });
+
+  it('of another user is refused, with path, owner, mode and the ways out', async () => {
+    // To somebody else who is not root, our folder is another user's.
+    const me = ME === 0 ? STRANGER : ME + 1;
+    if (ME === 0) await chown(path, STRANGER + 1, STRANGER + 1);
+    const owner = ME === 0 ? STRANGER + 1 : ME;
+    expect(await refused(requireOwnFolder(path, undefined, me))).toContain(
+      `DATA_DIR: ${path} belongs to user ${owner} (mode 0700), not to user ${me}, as which Waybill runs: `,
+    );
+    expect(await refused(requireOwnFolder(path, undefined, me))).toContain(`chown -R ${me} '${path}'`);
+  });
+
+  it.runIf(IS_ROOT).each(['secret-key', 'postgres-password', 'postgres', 'postgres/postgresql.auto.conf'])(
+    'with another user’s %s is refused',
+    async (name) => {
+      await chown(join(path, name), STRANGER, STRANGER);
+      expect(await refused(requireOwnFolder(path, undefined))).toContain(
+        `${join(path, name)} belongs to user ${STRANGER} `,
+      );
+      // The user that the servers run as has its own folders, not the keys.
+      const guest = requireOwnFolder(path, STRANGER);
+      if (name.startsWith('postgres/') || name === 'postgres') await guest;
+      else await refused(guest);
+    },
+  );
+
+  it.runIf(IS_ROOT)('behind another user’s link is refused', async () => {
+    const link = join(directory, 'link');
+    await symlink(path, link);
+    await requireOwnFolder(link, undefined);
+    await rm(link);
+    await symlink(path, link);
+    await lchown(link, STRANGER, STRANGER);
+    expect(await refused(requireOwnFolder(link, undefined))).toContain(
+      `${link} belongs to user ${STRANGER} `,
+    );
+  });
+
+  it('that others can write is closed if it is the instance’s alone, and else refused', async () => {
+    await chmod(path, 0o777);
+    await requireOwnFolder(path, undefined);
+    expect(await mode(path)).toBe(0o755);
+    await chmod(path, 0o777);
+    await writeFile(join(path, 'letter.txt'), '');
+    const sentence = await refused(requireOwnFolder(path, undefined));
+    expect(sentence).toContain(`${path} can be written by other users (mode 0777)`);
+    expect(sentence).toContain(`chmod -R go-w '${path}'`);
+    expect(await mode(path)).toBe(0o777);
+  });
+
+  it('with a key that others can write is refused', async () => {
+    await chmod(join(path, 'secret-key'), 0o622);
+    expect(await refused(requireOwnFolder(path, undefined))).toContain(
+      `${join(path, 'secret-key')} can be written by other users (mode 0622)`,
+    );
+  });
+
+  it.runIf(IS_ROOT)('that was planted ends before anything runs or changes in it', async () => {
+    await writeFile(join(path, 'letter.txt'), '');
+    await chmod(path, 0o777);
+    await chown(path, STRANGER, STRANGER);
+    const before = await readdir(path, { recursive: true });
+    const starting = startEmbedded(
+      loadConfig({ DATA_DIR: path }),
+      () => {},
+      createShutdown(() => {}),
+    );
+    await expect(starting).rejects.toThrow(`${path} belongs to user ${STRANGER} (mode 0777)`);
+    expect(await readdir(path, { recursive: true })).toEqual(before);
+  });
+});
+
+it.runIf(IS_ROOT)('a file that another user puts in place meanwhile is not read', async () => {
+  const dataDir = await openDataDir(path);
+  expect(await dataDir.read('secret-key')).toBe('');
+  await chown(join(path, 'secret-key'), STRANGER, STRANGER);
+  await expect(dataDir.readOrCreate('secret-key', () => 'new')).rejects.toThrow(
+    `${join(path, 'secret-key')} belongs to user ${STRANGER} `,
+  );
+});
+
+it.runIf(IS_ROOT)('root’s commands read the instance of another user', async () => {
+  await chown(join(path, 'secret-key'), STRANGER, STRANGER);
+  expect(await dataDirAt(path).read('secret-key')).toBe('');
+});
