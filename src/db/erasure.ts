@@ -1,8 +1,7 @@
 /** Finds and erases one customer's personal data (docs/interface.md, O14). */
 import { type EntityKind, eventTypeNames, eventTypes } from '../domain/event-types.ts';
-import { withoutCustomer } from '../domain/order/personal-data.ts';
 import type { OrderStatus } from '../domain/order/status.ts';
-import { returnWithoutCustomer } from '../domain/return/personal-data.ts';
+import { type PersonalKind, type PersonalRecords, withoutPersonalData } from '../domain/personal-data.ts';
 import type { Pool, Sql } from './pool.ts';
 import type { EntityMapping } from './records/entity-mapping.ts';
 import { orders } from './records/orders.ts';
@@ -60,12 +59,15 @@ export async function findCustomer(
 }
 
 /** The identifiers of records of one kind. */
-interface OfKind {
-  readonly kind: 'order' | 'return';
+interface OfKind<Kind extends PersonalKind = PersonalKind> {
+  readonly kind: Kind;
   readonly ids: readonly string[];
 }
 
-const kindsOf = ({ orders: found, returns: returned }: CustomerRecords): [OfKind, OfKind] => [
+const kindsOf = ({
+  orders: found,
+  returns: returned,
+}: CustomerRecords): [OfKind<'order'>, OfKind<'return'>] => [
   { kind: 'order', ids: found.map(({ id }) => id) },
   { kind: 'return', ids: returned },
 ];
@@ -106,27 +108,30 @@ export async function eraseCustomer(
       // Under these locks no event is written or redelivered.
       for (const of of [ofOrders, ofReturns]) await tx`select ${eventsOf(tx, eshopId, of)} for update`;
       if ((await openDeliveriesOf(tx, eshopId, customer)).length > 0) return null;
-      stage(work, orders, ofOrders.ids, withoutCustomer);
-      stage(work, returns, ofReturns.ids, returnWithoutCustomer);
-      const one = await eraseEvents(tx, eshopId, ofOrders, withoutCustomer);
-      const other = await eraseEvents(tx, eshopId, ofReturns, returnWithoutCustomer);
+      stage(work, orders, ofOrders);
+      stage(work, returns, ofReturns);
+      const one = await eraseEvents(tx, eshopId, ofOrders);
+      const other = await eraseEvents(tx, eshopId, ofReturns);
       return { events: one.events + other.events, responses: one.responses + other.responses };
     }),
   );
 }
 
-function stage<Rec extends object>(
+function stage<Kind extends PersonalKind>(
   work: UnitOfWork,
-  mapping: EntityMapping<Rec>,
-  ids: readonly string[],
-  erased: (record: Rec) => Rec,
+  mapping: EntityMapping<PersonalRecords[Kind]>,
+  { kind, ids }: OfKind<Kind>,
 ): void {
   const records = mapping.records(work);
   for (const id of ids) {
     const locked = records.locked(id);
     if (locked === null) continue;
     const at = later(work.now, locked.version.at);
-    records.set(id, { ...erased(locked.record), updatedAt: at.toISOString() }, { ...locked.version, at });
+    records.set(
+      id,
+      { ...withoutPersonalData(kind, locked.record), updatedAt: at.toISOString() },
+      { ...locked.version, at },
+    );
   }
 }
 
@@ -134,17 +139,12 @@ const eventsOf = (tx: Sql, eshopId: number, { kind, ids }: OfKind) => tx`
   from events where eshop_id = ${eshopId} and type = any(${typesOf(kind)}) and entity_id = any(${[...ids]}) and test is not true
   order by id`;
 
-async function eraseEvents<Rec extends object>(
-  tx: Transaction,
-  eshopId: number,
-  of: OfKind,
-  erased: (record: Rec) => Rec,
-): Promise<Erased> {
+async function eraseEvents(tx: Transaction, eshopId: number, of: OfKind): Promise<Erased> {
   const events = await tx<{ id: string; snapshot: string }[]>`
     select id, snapshot ${eventsOf(tx, eshopId, of)}`;
   for (const { id, snapshot } of events) {
-    const record: Rec = JSON.parse(snapshot);
-    await tx`update events set snapshot = ${JSON.stringify(erased(record))} where id = ${id}`;
+    const erased = withoutPersonalData(of.kind, JSON.parse(snapshot));
+    await tx`update events set snapshot = ${JSON.stringify(erased)} where id = ${id}`;
   }
   const { count } = await tx`
     update attempts a set response_excerpt = null

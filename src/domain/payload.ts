@@ -1,5 +1,6 @@
 /** The payload of an event for a webhook (docs/interface.md, D1–D3). */
-import { type EventType, packingListEventTypes } from './event-types.ts';
+import { type EventType, eventTypes, packingListEventTypes } from './event-types.ts';
+import { hasPersonalData } from './personal-data.ts';
 import { type RenderOptions, render } from './render.ts';
 import { requestTarget } from './request-target.ts';
 import type { WebhookForm } from './webhook.ts';
@@ -10,7 +11,13 @@ export function payloadOptions({
   eventType,
 }: Pick<WebhookForm, 'payloadVersion' | 'parameters'> & { readonly eventType: EventType }): RenderOptions {
   const withPackingLists = parameters?.withPackingLists === true && packingListEventTypes.includes(eventType);
-  return { version: payloadVersion, withPackingLists };
+  const kind = eventTypes[eventType].entity;
+  const emptied = parameters?.withoutPersonalData === true && hasPersonalData(kind);
+  return {
+    version: payloadVersion,
+    withPackingLists,
+    ...(emptied ? { withoutPersonalDataOf: kind } : {}),
+  };
 }
 
 /** An event with the form of the webhook that gets it. */

@@ -4,6 +4,7 @@
  * and packing lists are left out unless requested.
  */
 import type { PayloadVersion } from './decimal.ts';
+import { type PersonalKind, withoutPersonalData } from './personal-data.ts';
 
 /** Fields that hold a decimal wherever they occur. One list for all entities. */
 export const decimalFields: ReadonlySet<string> = new Set([
@@ -26,6 +27,8 @@ export interface RenderOptions {
   readonly version: PayloadVersion;
   /** Keeps `orderProducts[].packingLists`; other entities have none. */
   readonly withPackingLists: boolean;
+  /** Empties the personal fields of a record of this kind; left out: all are there. */
+  readonly withoutPersonalDataOf?: PersonalKind;
 }
 
 /**
@@ -33,8 +36,9 @@ export interface RenderOptions {
  * @throws SyntaxError if a text is not JSON
  */
 export function renderValue(snapshot: string | object, options: RenderOptions): unknown {
-  const record: unknown = typeof snapshot === 'string' ? JSON.parse(snapshot) : snapshot;
-  return convert(record, options, false);
+  const record = typeof snapshot === 'string' ? JSON.parse(snapshot) : snapshot;
+  const kind = options.withoutPersonalDataOf;
+  return convert(kind === undefined ? record : withoutPersonalData(kind, record), options, false);
 }
 
 /**

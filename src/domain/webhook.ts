@@ -4,6 +4,7 @@ import { payloadVersions } from './decimal.ts';
 import { eventTypeNames, eventTypes, movementOf, packingListEventTypes } from './event-types.ts';
 import { atMost, described, isLonger, oneOf, recordNumber, time } from './fields.ts';
 import { incidentSchema } from './incident.ts';
+import { hasPersonalData, personalFields } from './personal-data.ts';
 import { maskedHeadersField, newHeadersField, replacedHeadersField } from './static-headers.ts';
 import { answeredSecret, ownSecretField } from './webhook-secret.ts';
 
@@ -70,12 +71,22 @@ const method = described(
   'POST: the body contains the record, as its read endpoint returns it. GET: only the identifier of the record is appended to the URL.',
 );
 
+const names = (fields: readonly string[]) => fields.map((field) => `\`${field}\``).join(', ');
+
 const parameters = v.pipe(
   v.strictObject({
     withPackingLists: v.optional(
       described(
         v.boolean('must be true or false'),
         `Adds \`orderProducts[].packingLists\` to the order. Allowed only for ${packingListEventTypes.join(' and ')}.`,
+      ),
+    ),
+    withoutPersonalData: v.optional(
+      described(
+        v.boolean('must be true or false'),
+        'Leaves the customer out of the payload: what an erasure of personal data empties is null, and a list of it is empty. ' +
+          `Of orders: ${names(personalFields.order)}. Of returns: ${names(personalFields.return)}. ` +
+          'Only for POST webhooks with a type of orders or returns.',
       ),
     ),
   }),
@@ -137,6 +148,20 @@ const packingLists = {
   at: ['parameters', 'withPackingLists'],
 } as const;
 
+/** Where nothing personal is sent, nothing is left out: a wish for it is a mistake. */
+const personalData = {
+  fields: [['webhookType'], ['method'], ['parameters']],
+  allowed: (input: {
+    readonly webhookType: v.InferOutput<typeof webhookType>;
+    readonly method: v.InferOutput<typeof method>;
+    readonly parameters: v.InferOutput<typeof parameters> | null;
+  }) =>
+    input.parameters?.withoutPersonalData !== true ||
+    (input.method === 'POST' && hasPersonalData(eventTypes[input.webhookType].entity)),
+  message: 'allowed only for POST webhooks with a type of orders or returns',
+  at: ['parameters', 'withoutPersonalData'],
+} as const;
+
 const noLatest = {
   fields: [['webhookType'], ['ordering']],
   allowed: (input: {
@@ -151,6 +176,7 @@ export const webhookInputSchema = v.pipe(
   v.strictObject({ ...inputEntries, headers: replacedHeadersField }),
   v.metadata({ ref: 'WebhookInput' }),
   v.forward(v.partialCheck(packingLists.fields, packingLists.allowed, packingLists.message), packingLists.at),
+  v.forward(v.partialCheck(personalData.fields, personalData.allowed, personalData.message), personalData.at),
   v.forward(v.partialCheck(noLatest.fields, noLatest.allowed, noLatest.message), noLatest.at),
 );
 /** A checked body with its defaults filled in, except `ordering`: a replacement without it keeps the former value. */
@@ -161,6 +187,7 @@ export const webhookCreationSchema = v.pipe(
   v.strictObject({ ...inputEntries, headers: newHeadersField, secret: ownSecretField }),
   v.metadata({ ref: 'WebhookCreation' }),
   v.forward(v.partialCheck(packingLists.fields, packingLists.allowed, packingLists.message), packingLists.at),
+  v.forward(v.partialCheck(personalData.fields, personalData.allowed, personalData.message), personalData.at),
   v.forward(v.partialCheck(noLatest.fields, noLatest.allowed, noLatest.message), noLatest.at),
 );
 

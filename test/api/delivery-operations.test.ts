@@ -9,6 +9,8 @@ import { transaction } from '../../src/db/transaction.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { sampleOf } from '../../src/domain/catalogue.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
+import { nulledOrderFields } from '../../src/domain/order/personal-data.ts';
+import { sampleOrder } from '../../src/domain/order/record.ts';
 import { render } from '../../src/domain/render.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import {
@@ -91,6 +93,22 @@ describe('the payload', () => {
     const { id } = await newDelivery({ webhookType: 'UPDATE_ORDER', parameters });
     const body = render(sampleOf('UPDATE_ORDER'), { version: 'v2', withPackingLists: true });
     expect((await payload(id)).text).toContain(`"data":${body}`);
+  });
+
+  test('lacks the personal data that the webhook does without; the event has them', async () => {
+    const parameters = { withoutPersonalData: true };
+    const { id, webhookId } = await newDelivery({ parameters });
+    const sent = (await payload(id)).data;
+    for (const field of nulledOrderFields) expect(sent[field]).toBeNull();
+    expect(sent).toMatchObject({ orderFiles: [], eshopOrderId: sampleOrder.eshopOrderId });
+    const [event] = (await request('GET', '/v21/events')).data;
+    expect((await request('GET', `/v21/events/${event.id}`)).data.record).toMatchObject({
+      recipientName: sampleOrder.recipientName,
+    });
+    // What was sent stays what it was, whatever the webhook asks for later.
+    await deliver(id);
+    await request('PUT', `/v21/webhooks/${webhookId}`, minimalWebhook);
+    expect((await payload(id)).data.recipientName).toBeNull();
   });
 
   test('of a GET webhook is the URL with the identifier', async () => {

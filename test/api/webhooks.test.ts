@@ -179,6 +179,15 @@ test.each([
     { parameters: { withPackingLists: true } },
     'parameters.withPackingLists: allowed only for UPDATE_ORDER and UPDATE_ORDER_STATUS',
   ],
+  ...[
+    { webhookType: 'CREATE_PRODUCT' },
+    { webhookType: 'CREATE_STOCK_MOVEMENT_RETURN' },
+    { method: 'GET' },
+  ].map((fields): [object, string] => [
+    { ...fields, parameters: { withoutPersonalData: true } },
+    'parameters.withoutPersonalData: allowed only for POST webhooks with a type of orders or returns',
+  ]),
+  [{ parameters: { withoutPersonalData: 'yes' } }, 'parameters.withoutPersonalData: must be true or false'],
   [{ description: 5 }, 'description: '],
   [{ URL: 'https://shop.example' }, 'URL: unknown field'],
 ])('creation and replacement with %j are refused', async (fields, message) => {
@@ -235,6 +244,17 @@ test('packing lists are allowed for the two order updates', async () => {
     const parameters = { withPackingLists: true };
     expect(await create({ webhookType, parameters })).toMatchObject({ parameters });
   }
+});
+
+test('personal data may be left out of orders and returns that are sent', async () => {
+  for (const webhookType of ['CREATE_ORDER', 'UPDATE_RETURN_STATUS']) {
+    const parameters = { withoutPersonalData: true };
+    expect(await create({ webhookType, parameters })).toMatchObject({ parameters });
+  }
+  const parameters = { withoutPersonalData: false };
+  expect(await create({ webhookType: 'CREATE_PRODUCT', method: 'GET', parameters })).toMatchObject({
+    parameters,
+  });
 });
 
 test('the list is a plain array of everything, or a page', async () => {

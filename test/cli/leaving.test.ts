@@ -12,7 +12,7 @@ import { readRecord } from '../../src/db/records/read.ts';
 import { returns } from '../../src/db/records/returns.ts';
 import { create } from '../../src/db/records/write.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { personalOrderFields } from '../../src/domain/order/personal-data.ts';
+import { nulledOrderFields } from '../../src/domain/order/personal-data.ts';
 import { orderRecordSchema, sampleOrder } from '../../src/domain/order/record.ts';
 import type { OrderRecord } from '../../src/domain/order/schema.ts';
 import { sampleProduct } from '../../src/domain/product/schema.ts';
@@ -115,7 +115,7 @@ it('erases a customer: records, snapshots and responses, once what waits has end
   expect(hers).toMatchObject({ state: 'canceled', canceledBy: 'operator', responses: 0 });
   expect(await stack.untilClosed(hers.id)).toBeDefined();
   const after = await order('hers');
-  const nulls = Object.fromEntries(personalOrderFields.map((field) => [field, null]));
+  const nulls = Object.fromEntries(nulledOrderFields.map((field) => [field, null]));
   for (const record of [after, hers.record]) {
     expect(record).toMatchObject({
       ...nulls,

@@ -71,6 +71,18 @@ test('a webhook that is saved untouched is the same', async () => {
   expect(await save(id, sent((await ask(`/console/webhooks/${id}/edit`)).text))).toEqual(full);
 });
 
+test('each parameter of a webhook is kept, and none is added', async () => {
+  for (const fields of [
+    { method: 'POST', parameters: { withoutPersonalData: true } },
+    { method: 'POST', parameters: { withPackingLists: true, withoutPersonalData: true } },
+    { parameters: null },
+  ] as const) {
+    const id = await created(fields);
+    const form = sent((await ask(`/console/webhooks/${id}/edit`)).text);
+    expect(await save(id, form)).toEqual({ ...full, ...fields });
+  }
+});
+
 test.each([true, false])(
   'a form that is older than a switch of its webhook (active: %s) does not undo it',
   async (active) => {

@@ -34,6 +34,7 @@ export function fieldsOf({
     description: description ?? undefined,
     headers: headerLines(headers ?? {}),
     withPackingLists: parameters?.withPackingLists === true ? 'true' : undefined,
+    withoutPersonalData: parameters?.withoutPersonalData === true ? 'true' : undefined,
   } satisfies Record<Exclude<keyof WebhookInput, 'active' | 'parameters'> | Parameter, string | undefined>;
 }
 
@@ -67,8 +68,14 @@ export function inputOf(fields: Fields, active: boolean): object {
     description = '',
     headers = '',
     withPackingLists,
+    withoutPersonalData,
   } = fields;
-  const parameters = { withPackingLists: withPackingLists === 'true' } satisfies Record<Parameter, unknown>;
+  const checked = Object.entries({ withPackingLists, withoutPersonalData } satisfies Record<
+    Parameter,
+    unknown
+  >)
+    .filter(([, value]) => value === 'true')
+    .map(([name]) => [name, true]);
   return {
     url: url.trim(),
     webhookType,
@@ -79,7 +86,7 @@ export function inputOf(fields: Fields, active: boolean): object {
     // Browsers send every line break as two characters.
     description: description === '' ? null : description.replaceAll('\r\n', '\n'),
     headers: headersOf(headers),
-    parameters: Object.values(parameters).some(Boolean) ? parameters : null,
+    parameters: checked.length === 0 ? null : Object.fromEntries(checked),
   } satisfies Record<keyof WebhookInput, unknown>;
 }
 
@@ -201,6 +208,12 @@ export function WebhookForm(props: {
             label="Include packing lists"
             hint="Only for UPDATE_ORDER and UPDATE_ORDER_STATUS: adds which units are in which package."
             checked={fields.withPackingLists === 'true'}
+          />
+          <Check
+            name="withoutPersonalData"
+            label="Leave out personal data"
+            hint="Only for POST, and types of orders and returns: names, addresses, contacts, notes and files are empty."
+            checked={fields.withoutPersonalData === 'true'}
           />
         </fieldset>
         <div class="acts">

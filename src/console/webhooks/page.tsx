@@ -191,6 +191,7 @@ export function WebhookPage(props: WebhookPageProps) {
               ['Payload', method === 'GET' ? 'none: the identifier is in the URL' : payloadVersion],
               ['Ordering', ordering],
               ['Packing lists', parameters?.withPackingLists === true ? 'yes' : null],
+              ['Personal data', parameters?.withoutPersonalData === true ? 'left out' : null],
               ['Static headers', headers === null ? null : Object.keys(headers).join(', ')],
               ['Description', description],
               ['Registered', <Time at={webhook.registeredAt} />],

@@ -2,16 +2,25 @@
 import { billingFields, recipientFields } from './billing.ts';
 import type { OrderRecord } from './schema.ts';
 
-const others: readonly (keyof OrderRecord)[] = ['pickupPoint', 'note'];
-
 /** Null once erased. */
-export const personalOrderFields: readonly string[] = [...recipientFields, ...billingFields, ...others];
+export const nulledOrderFields: readonly string[] = [
+  ...recipientFields,
+  ...billingFields,
+  ...(['pickupPoint', 'note'] satisfies (keyof OrderRecord)[]),
+];
 
-/** An order without them, and without its files, such as invoices, and the notes of its status changes. */
+/** All of them, as paths. */
+export const personalOrderFields: readonly string[] = [
+  ...nulledOrderFields,
+  'orderFiles',
+  'statusHistory[].note',
+];
+
+/** An order without them: files, such as invoices, go too, and the notes of its status changes. */
 export function withoutCustomer(order: OrderRecord): OrderRecord {
   return {
     ...order,
-    ...Object.fromEntries(personalOrderFields.map((field) => [field, null])),
+    ...Object.fromEntries(nulledOrderFields.map((field) => [field, null])),
     orderFiles: [],
     statusHistory: order.statusHistory.map((change) => ({ ...change, note: null })),
   };

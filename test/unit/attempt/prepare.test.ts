@@ -2,6 +2,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createPrepare, prepare } from '../../../src/attempt/prepare.ts';
 import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
+import { sampleOrder } from '../../../src/domain/order/record.ts';
 import { at, waiting } from './delivery.ts';
 
 /** A secret shows the sealed text and its owner. */
@@ -44,6 +45,15 @@ describe('packing lists', () => {
   ])('%s', (_, delivery, expected) => {
     expect(String(request(delivery).body).includes('packingLists')).toBe(expected);
   });
+});
+
+test('a rendering is kept per form: without personal data it is another one', () => {
+  const snapshot = JSON.stringify(sampleOrder);
+  const make = createPrepare(keys);
+  const sent = (parameters: DeliveryForAttempt['parameters']) =>
+    JSON.parse(String(make({ ...waiting, snapshot, parameters }, 1).body)).recipientName;
+  const names = [null, { withoutPersonalData: true }, { withoutPersonalData: false }].map(sent);
+  expect(names).toEqual([sampleOrder.recipientName, null, sampleOrder.recipientName]);
 });
 
 describe('secrets', () => {
