@@ -111,7 +111,8 @@ export async function createBacklog(
     const sequence = Math.floor(written / records) + 1;
     written += 1;
     const snapshot = JSON.stringify(benchRecord(entityId));
-    const event = { type: target.type, entityId, sequence, happenedAt: null, snapshot };
+    const made = { origin: 'service', changed: null } as const;
+    const event = { type: target.type, entityId, sequence, happenedAt: null, snapshot, ...made };
     return { eshopId: target.eshopId, event };
   }
 

@@ -45,7 +45,7 @@ function grouped<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<
 }
 
 function shown(
-  { id, type, entityId, sequence, test }: EventRow,
+  { id, type, entityId, sequence, origin, changed, test }: EventRow,
   deliveries: readonly DeliveryOfEvent[],
   webhooks: ReadonlyMap<number, readonly WebhookVersion[]>,
 ): Shown {
@@ -61,6 +61,8 @@ function shown(
     webhookType: type,
     entityId,
     sequence,
+    origin,
+    changed,
     createdAt: at.toISOString(),
     test,
     webhooks: [

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { eventCauses, webhookCauses } from '../domain/absence.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { described, recordNumber, time, uuid, wholeNumber } from '../domain/fields.ts';
-import { sequence, state } from './deliveries/record.ts';
+import { changed, origin, sequence, state } from './deliveries/record.ts';
 
 /** The names of causes; their texts are for the documentation. */
 function cause<const Causes extends Readonly<Record<string, string>>>(causes: Causes) {
@@ -35,6 +35,8 @@ const eventEntries = {
   webhookType: described(v.picklist(eventTypeNames), 'The type of the event.'),
   entityId: v.string(),
   sequence,
+  origin,
+  changed: described(v.nullable(changed), 'Null for an event that is no update.'),
   createdAt: described(time(), 'The time of the event.'),
   test: described(
     v.boolean(),

@@ -24,14 +24,14 @@ export async function demonstrationEshop(sql: Pool, dataDir: DataDir): Promise<E
   await transaction(sql, async (tx) => {
     const now = new Date();
     for (const product of PRODUCTS) {
-      await createRecord(tx, products, made.eshopId, productEdits.make(product, { now }));
+      await createRecord(tx, products, made.eshopId, 'service', productEdits.make(product, { now }));
       const opening = {
         type: 'stock_correction',
         sku: product.sku,
         count: OPENING_STOCK,
         note: 'opening stock',
       };
-      await createMovement(tx, made.eshopId, newMovement(opening));
+      await createMovement(tx, made.eshopId, 'service', newMovement(opening));
     }
   });
   await dataDir.write('demonstration.json', `${JSON.stringify(made, null, 2)}\n`);

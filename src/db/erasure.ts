@@ -101,7 +101,7 @@ export async function eraseCustomer(
   customer: CustomerRecords,
 ): Promise<Erased | null> {
   return await transaction(sql, (tx) =>
-    inUnitOfWork(tx, eshopId, async (work) => {
+    inUnitOfWork(tx, eshopId, 'service', async (work) => {
       const [ofOrders, ofReturns] = kindsOf(customer);
       await orders.records(work).lock(ofOrders.ids);
       await returns.records(work).lock(ofReturns.ids);

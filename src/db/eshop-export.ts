@@ -32,7 +32,7 @@ const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.F
     from webhooks where eshop_id = ${id} order by id`,
   ...Object.fromEntries(Object.entries(mappings).map(([kind, mapping]) => [kind, recordsOf(mapping)])),
   event: (sql, id) => sql`
-    select id, type, entity_id, sequence, happened_at, snapshot::json as snapshot, test, created_at
+    select id, type, entity_id, sequence, happened_at, snapshot::json as snapshot, origin, changed, test, created_at
     from events where eshop_id = ${id} order by id`,
   delivery: (sql, id) => sql`
     select id, event_id, webhook_id, event_type, entity_id, sequence, state, superseded_by, canceled_by, created_at, finished_at,

@@ -1,6 +1,7 @@
 /** The events of an e-shop, and the outcome of each at every webhook. */
 import type { WebhookVersion } from '../domain/absence.ts';
 import { type EventType, eventTypeNames } from '../domain/event-types.ts';
+import type { Origin } from '../domain/origin.ts';
 import {
   behind,
   cut,
@@ -23,6 +24,9 @@ export interface EventRow {
   readonly entityId: string;
   /** Its position among the events of its record, from 1. */
   readonly sequence: number;
+  readonly origin: Origin;
+  /** The fields that the write changed, joined by commas; null if it is no update. */
+  readonly changed: string | null;
   /** Triggered by an operator: there is no such record. */
   readonly test: boolean;
 }
@@ -49,13 +53,18 @@ function found(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice) {
       select e.id from events e where e.eshop_id = ${eshopId} and e.type = t.type ${limits}) x`;
 }
 
+/** The columns of {@link EventRow} except the id, of events `e`, as SQL. */
+function shownColumns(sql: Sql) {
+  return sql`e.type, e.entity_id, e.sequence::float8 as sequence, e.origin, e.changed, e.test is true as test`;
+}
+
 /** A slice of the events of an e-shop. */
 export function listEvents(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice) {
   const order = directionOf(sql, slice);
   return sql<EventRow[]>`
     with found as materialized (
       select id from (${found(sql, eshopId, filter, slice)}) f order by id ${order} ${cut(sql, slice)})
-    select e.id, e.type, e.entity_id, e.sequence::float8 as sequence, e.test is true as test from events e where e.id in (select id from found) order by e.id ${order}`;
+    select e.id, ${shownColumns(sql)} from events e where e.id in (select id from found) order by e.id ${order}`;
 }
 
 /** How many match, up to {@link MAX_COUNTED_ROWS}. */
@@ -72,7 +81,7 @@ export async function findEvent(
   id: string,
 ): Promise<(EventRow & { readonly snapshot: string }) | null> {
   const [row] = await sql<(EventRow & { snapshot: string })[]>`
-    select id, type, entity_id, sequence::float8 as sequence, snapshot, test is true as test from events where id = ${id} and eshop_id = ${eshopId}`;
+    select e.id, ${shownColumns(sql)}, e.snapshot from events e where e.id = ${id} and e.eshop_id = ${eshopId}`;
   return row ?? null;
 }
 

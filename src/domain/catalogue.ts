@@ -7,7 +7,7 @@
  */
 import type * as v from 'valibot';
 import type { PayloadVersion } from './decimal.ts';
-import { type EntityKind, type EventType, eventTypes, movementOf } from './event-types.ts';
+import { type EntityKind, type EventType, eventTypes, movementOf, type Occasion } from './event-types.ts';
 import { createdOrder, orderRecordSchema, sampleOrder } from './order/record.ts';
 import { orderResponseOnly } from './order/schema.ts';
 import { productRecordSchema, productResponseOnly, sampleProduct } from './product/schema.ts';
@@ -49,6 +49,8 @@ export interface CatalogueEntry {
   readonly sample: object;
   /** The fields that differ in a record that was just created. */
   readonly created?: object;
+  /** The fields that an update of the sample changed, by what happened, in the form of `changedFields`. */
+  readonly sampleChanges?: Partial<Record<Occasion, string>>;
 }
 
 export const orderEntry = {
@@ -60,6 +62,7 @@ export const orderEntry = {
   recordSchema: orderRecordSchema,
   sample: sampleOrder,
   created: createdOrder,
+  sampleChanges: { updated: 'trackingNumbers,orderProducts', statusChanged: 'status,statusHistory' },
 } as const satisfies CatalogueEntry;
 
 export const productEntry = {
@@ -70,6 +73,7 @@ export const productEntry = {
   responseOnly: productResponseOnly,
   recordSchema: productRecordSchema,
   sample: sampleProduct,
+  sampleChanges: { updated: 'price' },
 } as const satisfies CatalogueEntry;
 
 export const receivingEntry = {
@@ -81,6 +85,7 @@ export const receivingEntry = {
   recordSchema: receivingRecordSchema,
   sample: sampleReceiving,
   created: createdReceiving,
+  sampleChanges: { updated: 'products', statusChanged: 'status' },
 } as const satisfies CatalogueEntry;
 
 export const returnEntry = {
@@ -93,6 +98,7 @@ export const returnEntry = {
   recordSchema: returnRecordSchema,
   sample: sampleReturn,
   created: createdReturn,
+  sampleChanges: { updated: 'returnedOrderProducts', statusChanged: 'status' },
 } as const satisfies CatalogueEntry;
 
 export const stockMovementEntry = {
@@ -128,4 +134,9 @@ export function sampleOf(type: EventType): object {
   if (movement !== null) return sampleMovementOf(movement);
   const { sample, created = {} } = entryOf(type);
   return eventTypes[type].on === 'created' ? { ...sample, ...created } : sample;
+}
+
+/** What an event with {@link sampleOf} says to have changed; null if it is no update. */
+export function sampleChangesOf(type: EventType): string | null {
+  return entryOf(type).sampleChanges?.[eventTypes[type].on] ?? null;
 }

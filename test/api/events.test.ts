@@ -61,6 +61,8 @@ test('where an order went, in one call', async () => {
     webhookType: 'CREATE_ORDER',
     entityId: '10001',
     sequence: 1,
+    origin: 'shop',
+    changed: null,
     createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
     test: false,
     webhooks: [
@@ -81,7 +83,13 @@ test('a test event is marked, in its record and in what its deliveries carried',
   const made = await recordTestEvent(api.sql, { eshopId, type: 'CREATE_ORDER', entityId, record });
   expect(made?.deliveries).toMatchObject([{ webhookId: id }]);
   const { data } = await shop('GET', `/v21/events/${made?.eventId}`);
-  expect(data).toMatchObject({ test: true, entityId, record: { eshopOrderId: entityId } });
+  expect(data).toMatchObject({
+    test: true,
+    origin: 'service',
+    changed: null,
+    entityId,
+    record: { eshopOrderId: entityId },
+  });
   const payload = await shop('GET', `/v21/deliveries/${made?.deliveries[0]?.id}/payload`);
   expect(payload.body).toMatchObject({ request: { method: 'POST', test: true } });
 });

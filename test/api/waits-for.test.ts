@@ -24,6 +24,8 @@ test('the next attempt of the one in front is told while it is planned: not once
     sequence,
     happenedAt: null,
     snapshot: '{}',
+    origin: 'service' as const,
+    changed: null,
   }));
   await transaction(api.sql, (tx) => recordEvents(tx, api.eshop.eshopId, events));
   const rows = await api.sql<{ id: string; eventId: string }[]>`

@@ -47,7 +47,12 @@ const eshop = (...args: string[]) =>
   });
 
 const createOrder = (eshopOrderId: string, other: Partial<OrderRecord>) =>
-  create(stack.sql, orders, stack.eshopId, { ...sampleOrder, eshopOrderId, status: 'canceled', ...other });
+  create(stack.sql, orders, stack.eshopId, 'shop', {
+    ...sampleOrder,
+    eshopOrderId,
+    status: 'canceled',
+    ...other,
+  });
 const order = (id: string) => readRecord(stack.sql, orders, stack.eshopId, id);
 
 /** Everything stored about an order besides its row. */
@@ -67,7 +72,7 @@ it('erases a customer: records, snapshots and responses, once what waits has end
   await createEshopWithUsers(sql, { name: 'Other', email: 'other@shop.example' });
   receiver.respond(({ text }) => ({ status: 503, headers: { 'retry-after': '600' }, body: text }));
   await stack.createWebhook(receiver.url);
-  await create(sql, products, eshopId, sampleProduct);
+  await create(sql, products, eshopId, 'shop', sampleProduct);
   await createOrder('hers', { note: 'rings twice' });
   await createOrder('under way', { recipientEmail: 'Zoe@customer.example' });
   await createOrder('his', {
@@ -76,7 +81,7 @@ it('erases a customer: records, snapshots and responses, once what waits has end
     recipientName: 'Jan',
     billingName: 'Jan',
   });
-  await create(sql, returns, eshopId, { ...sampleReturn, eshopOrderId: 'hers' });
+  await create(sql, returns, eshopId, 'shop', { ...sampleReturn, eshopOrderId: 'hers' });
   // The order's address has changed; the event still has the former one.
   await sql`update orders set recipient_email = 'z@new.example', billing_email = null where eshop_order_id = 'hers'`;
   await sql`update orders set status = 'onTheWay' where eshop_order_id = 'under way'`;

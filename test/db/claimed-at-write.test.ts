@@ -50,6 +50,8 @@ const happens = (sequence: number) => ({
   sequence,
   happenedAt: null,
   snapshot: '{}',
+  origin: 'service' as const,
+  changed: null,
 });
 const claimable = async (deliveryClass: DeliveryClass = CLASS.fresh) =>
   (await claimDeliveries(database.sql, { class: deliveryClass, limit: 10 })).deliveries.map(({ id }) => id);

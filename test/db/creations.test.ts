@@ -22,7 +22,7 @@ function order(eshopOrderId: string, sku = 'TEA'): OrderRecord {
   return { ...sampleOrder, eshopOrderId, status: 'preReceived', orderProducts: [{ ...line, sku }] };
 }
 const outcomes = async (records: readonly OrderRecord[]) => {
-  const made = records.map((record) => create(api.sql, orders, api.eshop.eshopId, record));
+  const made = records.map((record) => create(api.sql, orders, api.eshop.eshopId, 'shop', record));
   return (await Promise.allSettled(made)).map(({ status }) => status);
 };
 const transactions = async (ids: readonly string[]) => {
@@ -56,7 +56,7 @@ test('of two with the same identifier one is made, with its own line', async () 
 
 test('the same of a kind without lines', async () => {
   const product = { ...sampleProduct, sku: 'TWICE' };
-  const made = [0, 1].map(() => create(api.sql, products, api.eshop.eshopId, product));
+  const made = [0, 1].map(() => create(api.sql, products, api.eshop.eshopId, 'shop', product));
   const statuses = (await Promise.allSettled(made)).map(({ status }) => status);
   expect(statuses.toSorted()).toEqual(['fulfilled', 'rejected']);
 });

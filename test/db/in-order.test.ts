@@ -37,6 +37,8 @@ async function happen(count: number, deliveryClass: DeliveryClass = CLASS.fresh)
     sequence: index + 1,
     happenedAt: null,
     snapshot: '{}',
+    origin: 'service' as const,
+    changed: null,
   }));
   await transaction(database.sql, (tx) => recordEvents(tx, eshopId, events, deliveryClass));
   const rows = await database.sql<{ id: string }[]>`select id from deliveries order by sequence`;

@@ -27,7 +27,7 @@ async function shopWithDelivery() {
   const { sql } = database;
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
   await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-  await create(sql, orders, eshopId, her);
+  await create(sql, orders, eshopId, 'shop', her);
   const [delivery] = await sql<{ id: string }[]>`select id from deliveries where eshop_id = ${eshopId}`;
   if (delivery === undefined) throw new Error('The order has no delivery.');
   return { eshopId, deliveryId: delivery.id };

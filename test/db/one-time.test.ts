@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => api.drop());
 
 const change = <Rec extends object>(mapping: EntityMapping<Rec>, id: string, by: Change<Rec>) =>
-  transaction(api.sql, (tx) => changeRecord(tx, mapping, api.eshop.eshopId, id, by));
+  transaction(api.sql, (tx) => changeRecord(tx, mapping, api.eshop.eshopId, 'shop', id, by));
 
 /** Lets some milliseconds pass in the middle of a change. */
 function takingLong<Rec>(after: Rec): Rec {
@@ -85,7 +85,7 @@ test("a stock movement, whose time is the database's whatever the clock of the p
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2001-01-01T00:00:00Z') });
   try {
     const [record] = await transaction(api.sql, (tx) =>
-      inUnitOfWork(tx, api.eshop.eshopId, (work) => stageMovements(work, [movement])),
+      inUnitOfWork(tx, api.eshop.eshopId, 'warehouse', (work) => stageMovements(work, [movement])),
     );
     const [row] = await api.sql`select now() as now from stock_movements where id = ${record?.id ?? 0}`;
     expect(Math.abs(Date.parse(record?.createdAt ?? '') - Number(row?.now))).toBeLessThan(60_000);

@@ -75,6 +75,8 @@ async function explanations(times: readonly Date[]): Promise<unknown> {
       type,
       entityId: '1',
       sequence: 1,
+      origin: 'service' as const,
+      changed: null,
       test: false,
     })),
   );

@@ -39,13 +39,13 @@ test('a write reads its own records by their keys, and not all records of the e-
   const write = async (number: number) => {
     const sku = `SKU-${number}`;
     const eshopOrderId = `order-${number}`;
-    await create(one, products, eshopId, { ...sampleProduct, sku });
+    await create(one, products, eshopId, 'shop', { ...sampleProduct, sku });
     const order: OrderRecord = { ...sampleOrder, eshopOrderId, status: 'preReceived' };
-    await create(one, orders, eshopId, { ...order, orderProducts: [{ ...line, sku }] });
+    await create(one, orders, eshopId, 'shop', { ...order, orderProducts: [{ ...line, sku }] });
     const note = (before: OrderRecord) => ({ ...before, note: `Changed: ${number}.` });
-    await transaction(one, (tx) => changeRecord(tx, orders, eshopId, eshopOrderId, note));
+    await transaction(one, (tx) => changeRecord(tx, orders, eshopId, 'shop', eshopOrderId, note));
     const movement = newMovement({ type: 'stock_correction', sku, count: '1' });
-    await transaction(one, (tx) => createMovement(tx, eshopId, movement));
+    await transaction(one, (tx) => createMovement(tx, eshopId, 'warehouse', movement));
   };
   for (let number = 0; number < RECORDS; number += 1) await write(number);
 

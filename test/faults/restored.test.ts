@@ -73,7 +73,7 @@ describe.each(ways)('from $name', (way) => {
     const credentials = await createEshopWithUsers(sql, { name: 'Shop', email: 'shop@example.test' });
     const { eshopId } = credentials;
     await transaction(sql, (tx) =>
-      createRecord(tx, products, eshopId, { ...sampleProduct, sku: 'MUG-BLUE' }),
+      createRecord(tx, products, eshopId, 'shop', { ...sampleProduct, sku: 'MUG-BLUE' }),
     );
     const temporal = await emptyTemporal(onEnd);
     const common = {

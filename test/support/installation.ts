@@ -30,7 +30,7 @@ export async function createInstallation(temporalAddress = inject('temporalAddre
   const dataDir = await mkdtemp(join(tmpdir(), 'waybill-data-'));
   const credentials = await createEshopWithUsers(database.sql, { name: 'Shop', email: 'shop@example.test' });
   await transaction(database.sql, (tx) =>
-    createRecord(tx, products, credentials.eshopId, { ...sampleProduct, sku: 'MUG-BLUE' }),
+    createRecord(tx, products, credentials.eshopId, 'shop', { ...sampleProduct, sku: 'MUG-BLUE' }),
   );
   return {
     sql: database.sql,

@@ -1,10 +1,21 @@
 /** Writes an event alone, without the change that it reports. */
-import { type NewEvent, recordEvents } from '../../src/db/outbox/events.ts';
+import { type EventText, type NewEvent, recordEvents } from '../../src/db/outbox/events.ts';
 import type { Transaction } from '../../src/db/transaction.ts';
 
-/** Writes one event and its deliveries. */
-export function recordEvent(tx: Transaction, { eshopId, type, entityId, record }: NewEvent): Promise<void> {
+/** Writes one event and its deliveries; left out, it is the service's, and no update. */
+export function recordEvent(
+  tx: Transaction,
+  {
+    eshopId,
+    type,
+    entityId,
+    record,
+    origin = 'service',
+    changed = null,
+  }: NewEvent & Partial<Pick<EventText, 'origin' | 'changed'>>,
+): Promise<void> {
+  const snapshot = JSON.stringify(record);
   return recordEvents(tx, eshopId, [
-    { type, entityId, sequence: 1, happenedAt: null, snapshot: JSON.stringify(record) },
+    { type, entityId, sequence: 1, happenedAt: null, snapshot, origin, changed },
   ]);
 }

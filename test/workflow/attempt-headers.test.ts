@@ -36,7 +36,15 @@ test.each([
     const snapshot = '{"eshopOrderId":"10001","orderProducts":[]}';
     await transaction(sql, (tx) =>
       recordEvents(tx, eshopId, [
-        { type: 'CREATE_ORDER', entityId: '10001', sequence: 41, happenedAt, snapshot },
+        {
+          type: 'CREATE_ORDER',
+          entityId: '10001',
+          sequence: 41,
+          happenedAt,
+          snapshot,
+          origin: 'shop',
+          changed: null,
+        },
       ]),
     );
     stack.notify();

@@ -63,7 +63,9 @@ async function happen(entityId: string, ...types: EventType[]): Promise<string[]
     sequence += 1;
     const snapshot = JSON.stringify({ eshopOrderId: entityId, sequence });
     await transaction(stack.sql, (tx) =>
-      recordEvents(tx, stack.eshopId, [{ type, entityId, sequence, happenedAt: null, snapshot }]),
+      recordEvents(tx, stack.eshopId, [
+        { type, entityId, sequence, happenedAt: null, snapshot, origin: 'service', changed: null },
+      ]),
     );
     const rows = await stack.sql<{ id: string }[]>`
       select id from deliveries where entity_id = ${entityId} and sequence = ${sequence} and recovery_id is null`;

@@ -5,6 +5,7 @@ import { attemptOutcomes, deliveryStates } from '../../domain/delivery-state.ts'
 import { eventTypeNames } from '../../domain/event-types.ts';
 import { described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';
 import { actionNames, heldBy } from '../../domain/operator-action.ts';
+import { origins } from '../../domain/origin.ts';
 import { isoTimestamp } from '../../domain/timestamp.ts';
 
 export const tag = 'Deliveries';
@@ -27,6 +28,21 @@ export const sequence = v.pipe(
       'The first event of a record has 1. Gaps are normal: an event whose type no webhook has takes a number, too. A redelivery keeps that of its event; a stock movement is a record of its own; a test event has 1. ' +
       'Also sent as `X-Service-Sequence`, with every attempt.',
   ),
+);
+
+/** Who made the write of an event, and what it changed, as in events, deliveries and headers. */
+export const origin = described(
+  v.picklist(origins),
+  'Who made the change. `shop`: a user of the e-shop. `warehouse`: a user of the warehouse, or its import. `service`: the service itself, as at the release of a pre-order that has become due, or at a test. ' +
+    'Also sent as `X-Service-Origin`, with every attempt.',
+);
+export const changed = v.pipe(
+  v.string(),
+  v.description(
+    'For UPDATE_* and UPDATE_*_STATUS: the top-level fields that the change concerned, in the order of the record, joined by commas; `*` if that is longer than 1 KiB. `updatedAt`, which every change sets, is never named. ' +
+      'Also sent as `X-Service-Changed`, with every attempt.',
+  ),
+  v.examples(['status,statusHistory']),
 );
 
 const asked = {

@@ -98,7 +98,7 @@ export function createBatches(
 
   async function together(lines: readonly BatchLine[], deliveryClass: DeliveryClass): Promise<Outcome[]> {
     const results = await transaction(sql, async (tx) => {
-      const work = new UnitOfWork(tx, eshopId, deliveryClass);
+      const work = new UnitOfWork(tx, eshopId, 'warehouse', deliveryClass);
       await importKeysOf(work).take(lines.flatMap(({ keyed }) => (keyed === undefined ? [] : [keyed])));
       await readFor(
         work,

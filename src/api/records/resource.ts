@@ -14,7 +14,7 @@ import type { OrderContext } from '../../domain/order/rules.ts';
 import { renderValue } from '../../domain/render.ts';
 import { article, capital } from '../../domain/words.ts';
 import { charged } from '../budget/charged.ts';
-import type { ApiDeps, ApiEnv } from '../deps.ts';
+import type { ApiDeps, ApiEnv, Session } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { jsonBody } from '../json-body.ts';
@@ -82,10 +82,10 @@ export function resourceRoutes<Rec extends object>(
   const shown = (c: Context<ApiEnv>, record: Rec, withPackingLists = false) =>
     charged(c.get('allowance'), () => renderValue(record, { version: 'v21', withPackingLists }));
   /** Changes a record; `message` is that of the response, unless nothing was changed. */
-  const change = async (eshopId: number, id: string, message: string, by: Change<Rec>) => {
+  const change = async ({ eshopId, role }: Session, id: string, message: string, by: Change<Rec>) => {
     let before: Rec | undefined;
     const after = await transaction(deps.sql, (tx) =>
-      changeRecord(tx, mapping, eshopId, id, (record, now) => {
+      changeRecord(tx, mapping, eshopId, role, id, (record, now) => {
         before = record;
         return by(record, now);
       }),
@@ -108,13 +108,14 @@ export function resourceRoutes<Rec extends object>(
     }),
     jsonBody(inputSchema, { responseOnly, name: `${capital(kind)}Input` }),
     async (c) => {
-      const { eshopId } = c.get('session');
+      const { eshopId, role } = c.get('session');
       const body = c.req.valid('json');
       const created = await writing(eshopId, c.get('clock'), body, async (context) =>
         create(
           deps.sql,
           mapping,
           eshopId,
+          role,
           charged(c.get('allowance'), () => resource.make(body, context)),
         ),
       );
@@ -158,11 +159,11 @@ export function resourceRoutes<Rec extends object>(
       params(idParams(entry)),
       jsonBody(inputSchema, { responseOnly, inPath: idField, partial, name }),
       async (c) => {
-        const { eshopId } = c.get('session');
+        const session = c.get('session');
         const body = c.req.valid('json');
         const { id } = c.req.valid('param');
-        const { after, message } = await writing(eshopId, c.get('clock'), body, (context) =>
-          change(eshopId, id, messages.updated, (record, now) =>
+        const { after, message } = await writing(session.eshopId, c.get('clock'), body, (context) =>
+          change(session, id, messages.updated, (record, now) =>
             charged(c.get('allowance'), () => apply(record, body, { ...context, now })),
           ),
         );
@@ -185,8 +186,8 @@ export function resourceRoutes<Rec extends object>(
       }),
       params(idParams(entry)),
       async (c) => {
-        const { eshopId } = c.get('session');
-        const { after, message: said } = await change(eshopId, c.req.valid('param').id, message, act);
+        const { id } = c.req.valid('param');
+        const { after, message: said } = await change(c.get('session'), id, message, act);
         return ok(c, said, shown(c, after));
       },
     );
@@ -210,7 +211,7 @@ export function resourceRoutes<Rec extends object>(
       async (c) => {
         const prepared = charged(c.get('allowance'), () => operation.prepare(c.req.valid('json')));
         const { id } = c.req.valid('param');
-        const { after, message: said } = await change(c.get('session').eshopId, id, message, (record, now) =>
+        const { after, message: said } = await change(c.get('session'), id, message, (record, now) =>
           charged(c.get('allowance'), () => prepared.change(record, now)),
         );
         return ok(c, said, shown(c, after, withPackingLists));

@@ -56,8 +56,8 @@ Some movements are recorded automatically, one per line: when an order becomes \
     jsonBody(stockMovementInputSchema, { responseOnly: stockMovementResponseOnly }),
     async (c) => {
       const movement = newMovement(c.req.valid('json'));
-      const { eshopId } = c.get('session');
-      const record = await transaction(deps.sql, (tx) => createMovement(tx, eshopId, movement));
+      const { eshopId, role } = c.get('session');
+      const record = await transaction(deps.sql, (tx) => createMovement(tx, eshopId, role, movement));
       return ok(
         c,
         'Stock movement recorded.',

@@ -13,6 +13,10 @@ create table events (
   happened_at timestamptz not null default now(),
   -- The record after the write in its v2 form, kept as text: key order and digits stay as they were.
   snapshot text not null,
+  -- Who made the write: a user's role, or the service itself.
+  origin text not null default 'service' check (origin in ('shop', 'warehouse', 'service')),
+  -- The fields that it changed, joined by commas; null for events that are no update.
+  changed text,
   -- True for an event that an operator triggered: its record does not exist. Null for all others.
   test boolean,
   created_at timestamptz not null default now()

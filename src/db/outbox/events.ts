@@ -3,6 +3,7 @@
  * statement.
  */
 import { type EventType, eventTypes } from '../../domain/event-types.ts';
+import type { Origin } from '../../domain/origin.ts';
 import { currentTrace } from '../../traces/context.ts';
 import { newId, ticks } from '../ids.ts';
 import type { Sql } from '../pool.ts';
@@ -23,6 +24,9 @@ export interface NewEvent {
 
 /** An event of a known e-shop, with its record as text. */
 export interface EventText extends Pick<NewEvent, 'type' | 'entityId'> {
+  readonly origin: Origin;
+  /** The fields that the write changed, as `changedFields` names them; null for events that are no update. */
+  readonly changed: string | null;
   /** Puts the events of a record in order, from 1. */
   readonly sequence: number;
   /** When its record was written, ISO 8601, never before the record's previous event; null: when its transaction began. */
@@ -52,18 +56,19 @@ function deliveryId(sql: Sql, event: ReturnType<Sql>, place: ReturnType<Sql>) {
 /** The rows of {@link firedEvents} with new ids that rise in their order, as SQL. */
 export function fired(sql: Sql, events: string) {
   return sql`
-    select ${newId(sql, sql`now.ticks + f.place`)} as id, f.type, f.kind, f.entity_id, f.sequence, f.happened_at, f.snapshot, f.traceparent
+    select ${newId(sql, sql`now.ticks + f.place`)} as id, f.type, f.kind, f.entity_id, f.sequence, f.happened_at, f.snapshot, f.origin, f.changed, f.traceparent
     from rows from (json_to_recordset(${events}::text::json)
-        as (type text, kind text, entity_id text, sequence bigint, happened_at timestamptz, snapshot json, traceparent text))
-      with ordinality as f (type, kind, entity_id, sequence, happened_at, snapshot, traceparent, place),
+        as (type text, kind text, entity_id text, sequence bigint, happened_at timestamptz, snapshot json, origin text, changed text, traceparent text))
+      with ordinality as f (type, kind, entity_id, sequence, happened_at, snapshot, origin, changed, traceparent, place),
       (select ${ticks(sql)} as ticks) as now`;
 }
 
 /** Inserts the events in `fired`, as SQL. */
 export function insertEvents(sql: Sql, eshopId: number) {
   return sql`
-    insert into events (id, eshop_id, type, entity_id, sequence, happened_at, snapshot)
-    select f.id, ${eshopId}::int, f.type, f.entity_id, f.sequence, coalesce(f.happened_at, now()), f.snapshot::text from fired f`;
+    insert into events (id, eshop_id, type, entity_id, sequence, happened_at, snapshot, origin, changed)
+    select f.id, ${eshopId}::int, f.type, f.entity_id, f.sequence, coalesce(f.happened_at, now()), f.snapshot::text, f.origin, f.changed
+    from fired f`;
 }
 
 /**
@@ -118,11 +123,14 @@ export function writtenDeliveries(sql: Sql) {
 
 /** Events as the parameter of a statement; `json` keeps a snapshot's text as it is. */
 export function firedEvents(events: readonly EventText[]): string {
-  const fired = events.map(({ type, entityId, sequence, happenedAt, snapshot, traceparent }) => {
-    const traced = traceparent === undefined ? '' : `,"traceparent":"${traceparent}"`;
-    const placed = `"sequence":${sequence},"happened_at":${JSON.stringify(happenedAt)}`;
-    return `{"type":"${type}","kind":"${eventTypes[type].entity}","entity_id":${JSON.stringify(entityId)},${placed},"snapshot":${snapshot}${traced}}`;
-  });
+  const fired = events.map(
+    ({ type, entityId, sequence, happenedAt, snapshot, origin, changed, traceparent }) => {
+      const traced = traceparent === undefined ? '' : `,"traceparent":"${traceparent}"`;
+      const placed = `"sequence":${sequence},"happened_at":${JSON.stringify(happenedAt)}`;
+      const made = `"origin":"${origin}","changed":${JSON.stringify(changed)}`;
+      return `{"type":"${type}","kind":"${eventTypes[type].entity}","entity_id":${JSON.stringify(entityId)},${placed},${made},"snapshot":${snapshot}${traced}}`;
+    },
+  );
   return `[${fired.join(',')}]`;
 }
 

@@ -1,4 +1,5 @@
 /** A test event: it is handled like any other, and is marked as a test. */
+import { sampleChangesOf } from '../../domain/catalogue.ts';
 import type { Pool } from '../pool.ts';
 import { transaction, wakeRelayAfter } from '../transaction.ts';
 import { fired, firedEvents, happeningHere, insertDeliveries, type NewEvent } from './events.ts';
@@ -18,7 +19,9 @@ export async function recordTestEvent(
   sql: Pool,
   { eshopId, type, entityId, record }: NewEvent,
 ): Promise<TestEvent | null> {
-  const event = { type, entityId, sequence: 1, happenedAt: null, snapshot: JSON.stringify(record) };
+  const snapshot = JSON.stringify(record);
+  const made = { origin: 'service', changed: sampleChangesOf(type) } as const;
+  const event = { type, entityId, sequence: 1, happenedAt: null, snapshot, ...made };
   return await transaction(sql, async (tx) => {
     const rows = await tx<{ eventId: string; id: string; webhookId: number }[]>`
       with fired as materialized (
@@ -27,8 +30,8 @@ export async function recordTestEvent(
           select from webhooks w
           where w.eshop_id = ${eshopId} and w.webhook_type = ${type} and w.active and w.deleted_at is null)),
       recorded as (
-        insert into events (id, eshop_id, type, entity_id, sequence, snapshot, test)
-        select f.id, ${eshopId}::int, f.type, f.entity_id, f.sequence, f.snapshot::text, true from fired f)
+        insert into events (id, eshop_id, type, entity_id, sequence, snapshot, origin, changed, test)
+        select f.id, ${eshopId}::int, f.type, f.entity_id, f.sequence, f.snapshot::text, f.origin, f.changed, true from fired f)
       ${insertDeliveries(tx, eshopId)} returning event_id, id, webhook_id`;
     const [first] = rows;
     if (first === undefined) return null;

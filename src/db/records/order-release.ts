@@ -56,7 +56,7 @@ export async function releasePreOrder(sql: Pool, eshopId: number, eshopOrderId: 
   if (waiting.length === 0) return false;
   let released = false;
   await transaction(sql, (tx) =>
-    changeRecord(tx, ordersByTimer, eshopId, eshopOrderId, (order, now) => {
+    changeRecord(tx, ordersByTimer, eshopId, 'service', eshopOrderId, (order, now) => {
       // Checked again under the lock: it may just have been released, canceled or postponed.
       const due = order.releaseAt !== null && Date.parse(order.releaseAt) <= now.getTime();
       released = order.status === 'preOrder' && due;

@@ -83,6 +83,8 @@ export class StagedStock implements Participant {
       sequence: 1,
       happenedAt: record.createdAt,
       snapshot: JSON.stringify(record),
+      origin: this.#work.origin,
+      changed: null,
     }));
     return record;
   }

@@ -1,5 +1,6 @@
 /** Stock movements in the database: written by `stock.ts`, and never changed. */
 import { stockMovementEntry } from '../../domain/catalogue.ts';
+import type { Origin } from '../../domain/origin.ts';
 import type { NewMovement, StockMovementRecord } from '../../domain/stock/movement.ts';
 import type { Transaction } from '../transaction.ts';
 import { type EntityMapping, entityMapping } from './entity-mapping.ts';
@@ -20,9 +21,10 @@ export const stockMovements: EntityMapping<StockMovementRecord> = entityMapping(
 export function createMovement(
   tx: Transaction,
   eshopId: number,
+  origin: Origin,
   movement: NewMovement,
 ): Promise<StockMovementRecord> {
-  return inUnitOfWork(tx, eshopId, (work) => stageMovement(work, movement));
+  return inUnitOfWork(tx, eshopId, origin, (work) => stageMovement(work, movement));
 }
 
 /** The same within a unit of work; the movement gets its id when that is written. */

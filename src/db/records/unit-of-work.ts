@@ -2,6 +2,7 @@
  * The changes of one transaction to the records of an e-shop: read under locks, changed in memory, and written at the
  * end in a few statements. Several changes cost little more than one, and each sees the result of the one before.
  */
+import type { Origin } from '../../domain/origin.ts';
 import { perKey } from '../../lib/per-key.ts';
 import { type EventText, recordEvents } from '../outbox/events.ts';
 import { CLASS, type DeliveryClass } from '../outbox/outbox.ts';
@@ -24,6 +25,8 @@ type StagedEvent = () => EventText;
 export class UnitOfWork {
   readonly tx: Transaction;
   readonly eshopId: number;
+  /** Who makes the changes: that of its events. */
+  readonly origin: Origin;
   readonly #class: DeliveryClass;
   readonly #events = new StagedList<StagedEvent>();
   readonly #unchanged = new StagedList<UnchangedWrite>();
@@ -32,9 +35,10 @@ export class UnitOfWork {
   #now: Date | undefined;
 
   /** @param deliveryClass in which the deliveries of its events wait */
-  constructor(tx: Transaction, eshopId: number, deliveryClass: DeliveryClass = CLASS.fresh) {
+  constructor(tx: Transaction, eshopId: number, origin: Origin, deliveryClass: DeliveryClass = CLASS.fresh) {
     this.tx = tx;
     this.eshopId = eshopId;
+    this.origin = origin;
     this.#class = deliveryClass;
   }
 
@@ -115,9 +119,10 @@ export function participantOf<P extends Participant>(make: (work: UnitOfWork) =>
 export async function inUnitOfWork<T>(
   tx: Transaction,
   eshopId: number,
+  origin: Origin,
   change: (work: UnitOfWork) => Promise<T>,
 ): Promise<T> {
-  const work = new UnitOfWork(tx, eshopId);
+  const work = new UnitOfWork(tx, eshopId, origin);
   const result = await work.savepoint(() => change(work));
   await work.write();
   return result;

@@ -1,7 +1,9 @@
 /** The life of a record, the same for every kind: created in one transaction, changed under a lock of its row. */
 import { idOf } from '../../domain/catalogue.ts';
+import { changedFields } from '../../domain/changed-fields.ts';
 import { type EventType, eventTypes } from '../../domain/event-types.ts';
 import { eventsOf } from '../../domain/fired-events.ts';
+import type { Origin } from '../../domain/origin.ts';
 import { conflict, type Problem, recordNotFound } from '../../domain/problem.ts';
 import { assertRecordSize } from '../../domain/record-size.ts';
 import { unchangedRecord } from '../../domain/unchanged.ts';
@@ -28,11 +30,13 @@ export async function create<Rec extends object>(
   sql: Pool,
   mapping: EntityMapping<Rec>,
   eshopId: number,
+  origin: Origin,
   record: Rec,
 ): Promise<Rec> {
   if (mapping.sideEffects?.due({ before: null, after: record }) === true)
-    return transaction(sql, (tx) => createRecord(tx, mapping, eshopId, record));
-  if (!(await insertTogether(sql, inserted(mapping, eshopId, record)))) throw alreadyExists(mapping, record);
+    return transaction(sql, (tx) => createRecord(tx, mapping, eshopId, origin, record));
+  if (!(await insertTogether(sql, inserted(mapping, eshopId, origin, record))))
+    throw alreadyExists(mapping, record);
   return record;
 }
 
@@ -41,22 +45,33 @@ export async function createRecord<Rec extends object>(
   tx: Transaction,
   mapping: EntityMapping<Rec>,
   eshopId: number,
+  origin: Origin,
   record: Rec,
 ): Promise<Rec> {
-  const row = inserted(mapping, eshopId, record);
+  const row = inserted(mapping, eshopId, origin, record);
   const { made, written } = await insertRecords(tx, [row], tx.claims());
   if (made.size === 0) throw alreadyExists(mapping, record);
   owesDeliveries(tx, eshopId, row.events, written);
   const change = { before: null, after: record };
   if (mapping.sideEffects?.due(change) === true)
-    await inUnitOfWork(tx, eshopId, async (work) => mapping.sideEffects?.stage(work, change));
+    await inUnitOfWork(tx, eshopId, origin, async (work) => mapping.sideEffects?.stage(work, change));
   return record;
 }
 
-function inserted(mapping: EntityMapping<object>, eshopId: number, record: object): NewRecord {
+function inserted(
+  mapping: EntityMapping<object>,
+  eshopId: number,
+  origin: Origin,
+  record: object,
+): NewRecord {
   const types = eventsOf(mapping.entry, null, record);
   const at = 'updatedAt' in record && typeof record.updatedAt === 'string' ? record.updatedAt : null;
-  return newRecord(mapping, eshopId, record, eventTexts(mapping, record, types, { sequence: 0, at }));
+  return newRecord(
+    mapping,
+    eshopId,
+    record,
+    eventTexts(mapping, record, types, { sequence: 0, at, origin, changed: null }),
+  );
 }
 
 function alreadyExists({ entry }: EntityMapping<object>, record: object): Problem {
@@ -71,10 +86,11 @@ export function changeRecord<Rec extends object>(
   tx: Transaction,
   mapping: EntityMapping<Rec>,
   eshopId: number,
+  origin: Origin,
   id: string,
   change: Change<Rec>,
 ): Promise<Rec> {
-  return inUnitOfWork(tx, eshopId, (work) => stageChange(work, mapping, id, change));
+  return inUnitOfWork(tx, eshopId, origin, (work) => stageChange(work, mapping, id, change));
 }
 
 /** The same within a unit of work. */
@@ -102,7 +118,12 @@ export async function stageChange<Rec extends object>(
   // Effects first, so that the record's own event comes last.
   const written = { before, after };
   if (sideEffects?.due(written) === true) await sideEffects.stage(work, written);
-  const happened = { sequence: version.sequence, at: now.toISOString() };
+  const happened = {
+    sequence: version.sequence,
+    at: now.toISOString(),
+    origin: work.origin,
+    changed: changedFields(before, after),
+  };
   for (const event of eventTexts(mapping, after, types, happened))
     work.addEvent(() => event, event.snapshot.length);
   return after;
@@ -118,14 +139,19 @@ export function later(now: Date, last: Date): Date {
 
 /**
  * The texts of the events that a write fires.
- * @param written `sequence`: the record's before the write; `at`: its time, null if the database sets it
+ * @param written `sequence`: the record's before the write; `at`: its time, null if the database sets it;
+ *   `changed`: null for a creation
  * @throws Problem 400 if the record has become too large
  */
 function eventTexts(
   { entry }: EntityMapping<object>,
   after: object,
   types: readonly EventType[],
-  { sequence, at }: { readonly sequence: number; readonly at: string | null },
+  {
+    sequence,
+    at,
+    ...made
+  }: Pick<EventText, 'sequence' | 'origin' | 'changed'> & { readonly at: string | null },
 ): EventText[] {
   if (types.length === 0) return [];
   const snapshot = JSON.stringify(after);
@@ -139,5 +165,6 @@ function eventTexts(
     sequence: sequence + index + 1,
     happenedAt: at,
     snapshot,
+    ...made,
   }));
 }

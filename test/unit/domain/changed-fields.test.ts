@@ -1,0 +1,37 @@
+/** The names of changed fields, as events carry them. */
+import { expect, test } from 'vitest';
+import { catalogue, entryOf, sampleChangesOf, sampleOf } from '../../../src/domain/catalogue.ts';
+import { changedFields } from '../../../src/domain/changed-fields.ts';
+import { eventTypeNames, eventTypes } from '../../../src/domain/event-types.ts';
+
+test('in the order of the record, without the time of the change; a list or an object as a whole', () => {
+  const before = { id: '1', status: 'a', note: null, lines: [{ n: '1' }], stock: { n: '1' }, updatedAt: '1' };
+  const after = { ...before, stock: { n: '2' }, lines: [{ n: '1' }], status: 'b', updatedAt: '2' };
+  expect(changedFields(before, after)).toBe('status,stock');
+  expect(changedFields(before, { ...after, lines: [] })).toBe('status,lines,stock');
+  expect(changedFields(before, { ...before, updatedAt: '2' })).toBe('');
+});
+
+test('a list of more than 1 KiB is a star', () => {
+  const after = (chars: number) => ({ ['x'.repeat(chars)]: 1 });
+  expect(changedFields({}, after(1024))).toHaveLength(1024);
+  expect(changedFields({}, after(1025))).toBe('*');
+});
+
+test('no kind of record has so many fields', () => {
+  for (const { sample } of Object.values(catalogue))
+    expect(changedFields({}, sample)).toBe(
+      Object.keys(sample)
+        .filter((name) => name !== 'updatedAt')
+        .join(','),
+    );
+});
+
+test.each(eventTypeNames)('the sample of %s says what fields of it changed, if it is an update', (type) => {
+  const changes = sampleChangesOf(type);
+  if (eventTypes[type].on === 'created') return expect(changes).toBeNull();
+  const names = changes?.split(',') ?? [];
+  expect(Object.keys(sampleOf(type)).filter((name) => names.includes(name))).toEqual(names);
+  expect(names.includes('status')).toBe(eventTypes[type].on === 'statusChanged');
+  expect(names).not.toContain(entryOf(type).idField);
+});
