@@ -36,6 +36,9 @@ const LENGTH = { min: 24, max: 256 } as const;
 const KEY_BYTES = { min: 24, max: 64 } as const;
 /** `wb_` and 32 bytes in base64url. */
 const API_KEY = /^wb_[\w-]{43}$/;
+/** A variable that nothing replaced (of a shell, a template, Windows), or words that stand for a secret. */
+const PLACEHOLDER =
+  /[$#%]\{[^{}]*\}|\$\([^()]*\)|\{\{.*\}\}|^(?:whsec_)?<.*>$|^%.*%$|^\[.*\]$|^\$[A-Za-z_]\w*$/;
 
 const isList = (secrets: Exclude<Secrets, (...asked: never[]) => unknown>): secrets is SecretList =>
   typeof secrets === 'string' || Array.isArray(secrets);
@@ -51,6 +54,8 @@ export function problemOfSecret(secret: unknown, name: string): string | null {
     return `${name} has a line break or tab in the middle: was it wrapped when it was copied?`;
   if (/^["'`]/.test(secret))
     return `${name} begins with a quotation mark, which would be part of the key: remove the quotes.`;
+  if (PLACEHOLDER.test(secret))
+    return `${name} is a placeholder: put the secret in its place, or have the variable replaced.`;
   if (API_KEY.test(secret))
     return `${name} is an API key: it must be the "secret" from the response that created the webhook.`;
   if (secret.startsWith(SECRET_PREFIX)) {

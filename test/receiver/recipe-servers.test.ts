@@ -139,15 +139,22 @@ describe.for<Language>(['Python', 'PHP', 'Go'])('a receiver in %s', (language) =
     }
   });
 
-  it('ends at its start, with one sentence, when its secret is not set, empty or cut off', async ({
-    skip,
-  }) => {
+  it('ends at its start, with one sentence, when its secret is not set or not whole', async ({ skip }) => {
     if (reason !== null) return skip(reason);
-    for (const secret of [undefined, '', 'whsec_abc']) {
+    for (const secret of [
+      undefined,
+      '',
+      'whsec_abc',
+      ' '.repeat(24),
+      `"${testSecret}"`,
+      `\${WAREHOUSE_WEBHOOK_SECRET}`,
+    ]) {
       const server = start(language, secret);
       try {
         expect(await server.ended).toBe(1);
-        expect(server.output()).toMatch(/WEBHOOK_SECRET: a secret is not set, empty or cut off\.\n$/);
+        expect(server.output()).toMatch(
+          /WEBHOOK_SECRET: a secret is not set, cut off, in quotes or spaces, or a placeholder\.\n$/,
+        );
         expect(server.output().trim().split('\n')).toHaveLength(1);
       } finally {
         await server.stop();

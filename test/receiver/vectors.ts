@@ -242,8 +242,8 @@ export function refusedVectors(bodyOf: BodyOf): Vector[] {
  * Requests signed with what is no secret, by receivers who were set up with it: a mistake of the receiver's own, to be reported as
  * such (and to end its start), never as a request that cannot be verified.
  */
-export function setupVectors(bodyOf: BodyOf): Vector[] {
-  const body = bodyOf('CREATE_ORDER', 'v2');
+export function setupVectors(): Vector[] {
+  const body = '{"eshopOrderId":"2026-10001"}';
   const badly = (name: string, bad: string, known: readonly string[] = [bad]) => ({
     ...vector({ name, body, signedWith: [bad], known }),
     valid: false,
@@ -255,5 +255,26 @@ export function setupVectors(bodyOf: BodyOf): Vector[] {
     badly('a secret of one’s own with 23 characters', own.slice(0, 23)),
     badly('whsec_ and nothing', 'whsec_'),
     badly('a generated secret that was cut off', current.slice(0, 37)),
+    badly('a generated secret without its last character', current.slice(0, -1)),
+    badly('whsec_ and 24 bytes less one', `whsec_${Buffer.alloc(23, 'k').toString('base64')}`),
+    badly('whsec_ and spaces', `whsec_${' '.repeat(44)}`),
+    badly('24 spaces', ' '.repeat(24)),
+    badly('a generated secret in quotes', `"${current}"`),
+    badly('a secret of one’s own in quotes', `'${own}'`),
+    badly('a generated secret and a newline', `${current}\n`),
+    badly('a secret of one’s own and a newline', `${own}\n`),
+    badly('a secret of one’s own behind a space', ` ${own}`),
+    badly('a secret of one’s own with a tab in it', own.replace(':', '\t')),
+    badly('a generated secret and a character that nobody sees', `${current}\u200b`),
+    badly('a secret of one’s own and a character that nobody sees', `\ufeff${own}`),
+    badly('a secret of one’s own behind 256 characters', own.repeat(7)),
+    badly('an API key', `wb_${'k'.repeat(43)}`),
+    badly('a variable of a shell that nothing replaced', `\${WAREHOUSE_WEBHOOK_SECRET}`),
+    badly('the same without braces', '$WAREHOUSE_WEBHOOK_SECRET'),
+    badly('a command that nothing ran', '$(cat /run/secrets/webhook)'),
+    badly('a variable of Windows', '%WAREHOUSE_WEBHOOK_SECRET%'),
+    badly('a template that nothing filled', 'secret-{{ .Values.webhook.secret }}'),
+    badly('words in the place of a secret', '<the secret of your webhook>'),
+    badly('whsec_ and words in its place', 'whsec_<the secret of your webhook, in base64>'),
   ];
 }

@@ -28,6 +28,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -36,11 +37,15 @@ import (
 // Tolerance is how far the time of a signature may be off.
 const Tolerance = 5 * time.Minute
 
-// Characters of the shortest secret: generated ("whsec_...") or your own.
-const shortestGenerated, shortestOwn = 38, 24
+// A whole secret: generated ("whsec_...", its length is 4n + 2) or your own; which is no quoted text, API key or placeholder.
+var (
+	generated = regexp.MustCompile(`^whsec_[A-Za-z0-9+/]{32,86}={0,2}$`)
+	own       = regexp.MustCompile(`^[!-~][ -~]{22,254}[!-~]$`)
+	notOwn    = regexp.MustCompile(`^["'\x60]|^wb_[A-Za-z0-9_-]{43}$|[$#%]\{[^{}]*\}|\$\([^()]*\)|\{\{.*\}\}|^<.*>$|^%.*%$|^\[.*\]$|^\$[A-Za-z_][A-Za-z0-9_]*$`)
+)
 
 // ErrBadSecret is a mistake in your own setup, not in the request: answer 500, never 401.
-var ErrBadSecret = errors.New("a secret is not set, empty or cut off")
+var ErrBadSecret = errors.New("a secret is not set, cut off, in quotes or spaces, or a placeholder")
 
 // signed is what v2 covers beside the time, method, path, query and body; X-Service-Test is absent where it is no test.
 var signed = []string{"Delivery", "Event-Id", "Event", "Sequence", "Webhook", "Test"}
@@ -48,11 +53,11 @@ var signed = []string{"Delivery", "Event-Id", "Event", "Sequence", "Webhook", "T
 // CheckSecrets returns ErrBadSecret unless each is a whole secret. Call it at the start, too: anybody can sign with an empty one.
 func CheckSecrets(secrets []string) error {
 	for _, secret := range secrets {
-		shortest := shortestOwn
+		whole := own.MatchString(secret) && !notOwn.MatchString(secret)
 		if strings.HasPrefix(secret, "whsec_") {
-			shortest = shortestGenerated
+			whole = generated.MatchString(secret) && len(secret)%4 == 2
 		}
-		if len(secret) < shortest {
+		if !whole {
 			return ErrBadSecret
 		}
 	}

@@ -6,6 +6,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -35,9 +36,12 @@ public final class Waybill {
   /** What is signed beside the time, method, path, query and body; X-Service-Test is absent where it is no test. */
   private static final List<String> SIGNED = List.of("Delivery", "Event-Id", "Event", "Sequence", "Webhook", "Test");
 
-  /** Characters of the shortest secret: generated ("whsec_...") or your own. */
-  private static final int SHORTEST_GENERATED = 38;
-  private static final int SHORTEST_OWN = 24;
+  /** A whole secret: generated ("whsec_...", its length is 4n + 2) or your own; which is no quoted text, API key or placeholder. */
+  private static final Pattern GENERATED = Pattern.compile("whsec_[A-Za-z0-9+/]{32,86}={0,2}");
+  private static final Pattern OWN = Pattern.compile("[!-~][ -~]{22,254}[!-~]");
+  private static final Pattern NOT_OWN =
+      Pattern.compile(
+          "^[\"'`]|^wb_[A-Za-z0-9_-]{43}$|[$#%]\\{[^{}]*\\}|\\$\\([^()]*\\)|\\{\\{.*\\}\\}|^<.*>$|^%.*%$|^\\[.*\\]$|^\\$[A-Za-z_][A-Za-z0-9_]*$");
 
   /** A mistake in your own setup, not in the request: answer 500, never 401. */
   public static final class BadSecret extends IllegalArgumentException {
@@ -55,11 +59,16 @@ public final class Waybill {
    */
   public static void checkSecrets(List<String> secrets) {
     for (String secret : secrets) {
-      int shortest = secret != null && secret.startsWith("whsec_") ? SHORTEST_GENERATED : SHORTEST_OWN;
-      if (secret == null || secret.length() < shortest) {
-        throw new BadSecret("a secret is not set, empty or cut off");
+      if (secret == null || !isWhole(secret)) {
+        throw new BadSecret("a secret is not set, cut off, in quotes or spaces, or a placeholder");
       }
     }
+  }
+
+  private static boolean isWhole(String secret) {
+    return secret.startsWith("whsec_")
+        ? GENERATED.matcher(secret).matches() && secret.length() % 4 == 2
+        : OWN.matcher(secret).matches() && !NOT_OWN.matcher(secret).find();
   }
 
   /**

@@ -31,9 +31,10 @@ final class Waybill
     /** What is signed beside the time, method, path, query and body; X-Service-Test is absent where it is no test. */
     private const SIGNED = ['delivery', 'event-id', 'event', 'sequence', 'webhook', 'test'];
 
-    /** Characters of the shortest secret: generated ("whsec_...") or your own. */
-    private const SHORTEST_GENERATED = 38;
-    private const SHORTEST_OWN = 24;
+    /** A whole secret: generated ("whsec_...", its length is 4n + 2) or your own; which is no quoted text, API key or placeholder. */
+    private const GENERATED = '#\Awhsec_[A-Za-z0-9+/]{32,86}={0,2}\z#';
+    private const OWN = '#\A[!-~][ -~]{22,254}[!-~]\z#';
+    private const NOT_OWN = '~^["\'`]|^wb_[A-Za-z0-9_-]{43}$|[$#%]\{[^{}]*\}|\$\([^()]*\)|\{\{.*\}\}|^<.*>$|^%.*%$|^\[.*\]$|^\$[A-Za-z_][A-Za-z0-9_]*$~';
 
     /**
      * Checks that each is a whole secret. Call it at the start, too: anybody can sign with an empty one.
@@ -44,12 +45,17 @@ final class Waybill
     public static function checkSecrets(array $secrets): void
     {
         foreach ($secrets as $secret) {
-            $text = is_string($secret) ? $secret : '';
-            $shortest = str_starts_with($text, 'whsec_') ? self::SHORTEST_GENERATED : self::SHORTEST_OWN;
-            if (strlen($text) < $shortest) {
-                throw new BadSecret('a secret is not set, empty or cut off');
+            if (!is_string($secret) || !self::isWhole($secret)) {
+                throw new BadSecret('a secret is not set, cut off, in quotes or spaces, or a placeholder');
             }
         }
+    }
+
+    private static function isWhole(string $secret): bool
+    {
+        return str_starts_with($secret, 'whsec_')
+            ? preg_match(self::GENERATED, $secret) === 1 && strlen($secret) % 4 === 2
+            : preg_match(self::OWN, $secret) === 1 && preg_match(self::NOT_OWN, $secret) === 0;
     }
 
     /**

@@ -19,6 +19,7 @@ Take the body as it came (`request.get_data()`, Django's `request.body`), never 
 
 import hashlib
 import hmac
+import re
 import time
 
 
@@ -26,8 +27,12 @@ import time
 SIGNED = ("delivery", "event-id", "event", "sequence", "webhook", "test")
 
 
-# Characters of the shortest secret: generated ("whsec_...") or your own.
-SHORTEST_GENERATED, SHORTEST_OWN = 38, 24
+# A whole secret: generated ("whsec_...", its length is 4n + 2) or your own; which is no quoted text, API key or placeholder.
+GENERATED = re.compile(r"whsec_[A-Za-z0-9+/]{32,86}={0,2}")
+OWN = re.compile(r"[!-~][ -~]{22,254}[!-~]")
+NOT_OWN = re.compile(
+    r"""^["'`]|^wb_[A-Za-z0-9_-]{43}$|[$#%]\{[^{}]*\}|\$\([^()]*\)|\{\{.*\}\}|^<.*>$|^%.*%$|^\[.*\]$|^\$[A-Za-z_][A-Za-z0-9_]*$"""
+)
 
 
 class NotVerified(Exception):
@@ -43,10 +48,14 @@ def check_secrets(secrets):
     if not isinstance(secrets, (list, tuple)):
         raise BadSecret("the secrets are not a list: write [secret]")
     for secret in secrets:
-        if not isinstance(secret, str) or len(secret) < (
-            SHORTEST_GENERATED if secret.startswith("whsec_") else SHORTEST_OWN
-        ):
-            raise BadSecret("a secret is not set, empty or cut off")
+        if not isinstance(secret, str) or not _is_whole(secret):
+            raise BadSecret("a secret is not set, cut off, in quotes or spaces, or a placeholder")
+
+
+def _is_whole(secret):
+    if secret.startswith("whsec_"):
+        return GENERATED.fullmatch(secret) is not None and len(secret) % 4 == 2
+    return OWN.fullmatch(secret) is not None and NOT_OWN.search(secret) is None
 
 
 def verify(secrets, method, target, headers, body, now=None, tolerance=300):

@@ -26,9 +26,10 @@ module Waybill
   # What is signed beside the time, method, path, query and body; X-Service-Test is absent where it is no test.
   SIGNED = %w[delivery event-id event sequence webhook test].freeze
 
-  # Characters of the shortest secret: generated ("whsec_...") or your own.
-  SHORTEST_GENERATED = 38
-  SHORTEST_OWN = 24
+  # A whole secret: generated ("whsec_...", its length is 4n + 2) or your own; which is no quoted text, API key or placeholder.
+  GENERATED = %r{\Awhsec_[A-Za-z0-9+/]{32,86}={0,2}\z}.freeze
+  OWN = /\A[!-~][ -~]{22,254}[!-~]\z/.freeze
+  NOT_OWN = /^["'`]|^wb_[A-Za-z0-9_-]{43}$|[$\#%]\{[^{}]*\}|\$\([^()]*\)|\{\{.*\}\}|^<.*>$|^%.*%$|^\[.*\]$|^\$[A-Za-z_][A-Za-z0-9_]*$/.freeze
 
   # A mistake in your own setup, not in the request: answer 500, never 401.
   class BadSecret < ArgumentError; end
@@ -37,10 +38,14 @@ module Waybill
   def self.check_secrets(secrets)
     raise BadSecret, 'the secrets are not a list: write [secret]' unless secrets.is_a?(Array)
 
-    whole = secrets.all? do |secret|
-      secret.is_a?(String) && secret.length >= (secret.start_with?('whsec_') ? SHORTEST_GENERATED : SHORTEST_OWN)
-    end
-    raise BadSecret, 'a secret is not set, empty or cut off' unless whole
+    whole = secrets.all? { |secret| secret.is_a?(String) && whole?(secret.b) }
+    raise BadSecret, 'a secret is not set, cut off, in quotes or spaces, or a placeholder' unless whole
+  end
+
+  def self.whole?(secret)
+    return secret.match?(GENERATED) && secret.bytesize % 4 == 2 if secret.start_with?('whsec_')
+
+    secret.match?(OWN) && !secret.match?(NOT_OWN)
   end
 
   # Why the request is not a delivery; nil when the signature is good and not too old.
@@ -78,5 +83,5 @@ module Waybill
   def self.same?(one, other)
     one.bytesize == other.bytesize && one.bytes.zip(other.bytes).reduce(0) { |sum, (a, b)| sum | (a ^ b) }.zero?
   end
-  private_class_method :any_equal?, :same?
+  private_class_method :any_equal?, :same?, :whole?
 end
