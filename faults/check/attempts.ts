@@ -3,7 +3,7 @@
  * more than Waybill's outage and a grace.
  */
 import { ownedMs } from '../../src/attempt/ownership.ts';
-import { maxAttempts, type RetryPolicy, waitAfterAttempt } from '../../src/domain/retry-policy.ts';
+import { jitteredWait, maxAttempts, type RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Arrival } from '../receivers.ts';
@@ -77,7 +77,7 @@ function plan(
   }
   // Its owner may have died: no other makes it while it could still be at its receiver.
   if (number === previous.number) return previous.at + ownedMs(policy);
-  return endOf(previous, policy) + waitAfterAttempt(policy, previous.number);
+  return endOf(previous, policy) + jitteredWait(policy, row.id, previous.number);
 }
 
 /** When a request was over: answered, or given up by a sender that lives, on a receiver that a busy machine held up. */

@@ -128,6 +128,7 @@ export function recordOf(
       : lastChance
         ? { at: null, internal: true }
         : nextAttempt(policy, {
+            deliveryId: delivery.id,
             number,
             now: finishedAt.getTime(),
             windowEndsAt: windowEnd(policy, begun.windowStartedAt).getTime(),
@@ -150,6 +151,7 @@ export function recordOf(
     lateMs,
     windowLost: next.at === null && next.internal,
     lastCall: isLastCall(policy, {
+      deliveryId: delivery.id,
       attemptsMade: number,
       nextAttemptAt: next.at,
       windowStartedAt: begun.windowStartedAt.getTime(),

@@ -31,7 +31,7 @@ function sumOf(ms: number): string {
  */
 export function policyTable(policy: RetryPolicy): string {
   const lines = [
-    '| attempt | after a wait of | since the first attempt |',
+    '| attempt | after a wait of about | since the first attempt |',
     '|--:|--:|--:|',
     '| 1 | at once | 0 s |',
   ];

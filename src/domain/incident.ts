@@ -25,6 +25,7 @@ type Incident = v.InferOutput<typeof incidentSchema>;
 
 /** A delivery that is being retried. Times in milliseconds since 1970. */
 export interface Retried {
+  readonly deliveryId: string;
   readonly attemptsMade: number;
   /** Null if none is planned: the last attempt is under way, or was made. */
   readonly nextAttemptAt: number | null;
@@ -37,10 +38,10 @@ export interface Retried {
  * @returns milliseconds since 1970
  */
 export function spentAt(policy: RetryPolicy, delivery: Retried): number {
-  const { attemptsMade, nextAttemptAt, windowStartedAt, lastAttemptAt } = delivery;
+  const { deliveryId, attemptsMade, nextAttemptAt, windowStartedAt, lastAttemptAt } = delivery;
   if (nextAttemptAt === null) return lastAttemptAt;
   const left = windowStartedAt + policy.windowMs - nextAttemptAt;
-  return nextAttemptAt + waitsThatFit(policy, attemptsMade + 1, left);
+  return nextAttemptAt + waitsThatFit(policy, deliveryId, attemptsMade + 1, left);
 }
 
 /** An incident as stored with its webhook: all null if there is none. */
@@ -80,8 +81,8 @@ export interface WarningTimes {
 }
 
 const HOUR_MS = 3_600_000;
-/** How long all retries take, in milliseconds. */
-const lasts = (policy: RetryPolicy) => waitsThatFit(policy, 1, policy.windowMs);
+/** How long all retries take as planned, in milliseconds. */
+const lasts = (policy: RetryPolicy) => waitsThatFit(policy, null, 1, policy.windowMs);
 /** Too short for anyone to act, in milliseconds. */
 const MIN_WARNED_SPAN_MS = 60_000;
 

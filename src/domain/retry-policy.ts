@@ -27,7 +27,7 @@ export function maxAttempts(policy: RetryPolicy): number {
   return 1 + policy.maxRetries;
 }
 
-/** The wait after the attempt of this number, in milliseconds, never longer than the window. */
+/** The planned wait after the attempt of this number, in milliseconds, never longer than the window. */
 export function waitAfterAttempt(policy: RetryPolicy, attempt: number): number {
   return Math.min(
     Math.round(policy.initialIntervalMs * policy.coefficient ** (attempt - 1)),
@@ -35,7 +35,33 @@ export function waitAfterAttempt(policy: RetryPolicy, attempt: number): number {
   );
 }
 
-/** All waits in order, in milliseconds: one per retry. */
+/** The shortest wait, as a part of the planned one: what failed together comes back spread over a tenth of the wait. */
+export const SHORTEST_PART = 0.9;
+
+/**
+ * The wait after the attempt of this number of this delivery, in milliseconds: 90–100 % of the planned one, by a hash of both, so that
+ * whoever computes it gets the same. Waits still grow where the coefficient is at least 1.2.
+ */
+export function jitteredWait(policy: RetryPolicy, deliveryId: string, attempt: number): number {
+  const part = SHORTEST_PART + (1 - SHORTEST_PART) * unitHash(`${deliveryId}/${attempt}`);
+  return Math.round(waitAfterAttempt(policy, attempt) * part);
+}
+
+/**
+ * A number from 0 to 1, evenly distributed: FNV-1a with the finalizer of MurmurHash3, since FNV alone leaves the upper bits of similar
+ * texts similar. Workflow code has no `node:crypto`.
+ */
+function unitHash(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 0xffffffff;
+}
+
+/** All planned waits in order, in milliseconds: one per retry. */
 export function waits(policy: RetryPolicy): number[] {
   return Array.from({ length: policy.maxRetries }, (_, index) => waitAfterAttempt(policy, index + 1));
 }
@@ -45,8 +71,12 @@ export function windowEnd({ windowMs }: RetryPolicy, windowStartedAt: Date): Dat
   return new Date(windowStartedAt.getTime() + windowMs);
 }
 
+/** A longer `Retry-After` counts as this, in milliseconds: a receiver that is back sooner should not wait for days. */
+export const MAX_RETRY_AFTER_MS = 6 * 3_600_000;
+
 /** The input for the next wait besides the policy. Times in milliseconds since 1970. */
 interface FailedAttemptTimes {
+  readonly deliveryId: string;
   readonly number: number;
   readonly now: number;
   readonly windowEndsAt: number;
@@ -64,28 +94,40 @@ export type NextAttempt =
   | { readonly at: null; readonly internal: boolean };
 
 /**
- * When the attempt after a failed one is due. A `Retry-After` lengthens the wait, but never past the window. Time
- * lost to outages is taken from the waits, not from the number of attempts: the waits shrink in proportion to the rest
- * of the window, but never below the policy's first wait.
+ * When the attempt after a failed one is due. A `Retry-After` lengthens the wait, by six hours at most and never past
+ * the window. Time lost to outages is taken from the waits, not from the number of attempts: the waits shrink in proportion to the
+ * rest of the window, but never below the policy's first wait.
  */
 export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes): NextAttempt {
-  const { number, now, windowEndsAt, retryAfterMs, lateMs } = failed;
+  const { deliveryId, number, now, windowEndsAt, retryAfterMs, lateMs } = failed;
   if (number >= maxAttempts(policy)) return { at: null, internal: false };
-  const asked =
-    retryAfterMs === null ? 0 : Math.min(retryAfterMs, windowEndsAt - now - policy.attemptTimeoutMs);
-  const planned = waitAfterAttempt(policy, number);
-  const due = waitsThatFit(policy, number, windowEndsAt - now + lateMs);
+  const asked = Math.min(
+    retryAfterMs ?? 0,
+    MAX_RETRY_AFTER_MS,
+    Math.max(0, windowEndsAt - now - policy.attemptTimeoutMs),
+  );
+  const planned = jitteredWait(policy, deliveryId, number);
+  const due = waitsThatFit(policy, deliveryId, number, windowEndsAt - now + lateMs);
   if (due === 0) return { at: null, internal: false };
 
   const wait = Math.max(asked, lateMs === 0 ? planned : shortened(policy, planned, due, windowEndsAt - now));
   return now + wait > windowEndsAt ? { at: null, internal: true } : { at: now + wait };
 }
 
-/** The sum of the waits from this attempt on that fit into a time, in milliseconds; 0 if not even the first does. */
-export function waitsThatFit(policy: RetryPolicy, attempt: number, timeMs: number): number {
+/**
+ * The sum of a delivery's waits from this attempt on that fit into a time, in milliseconds; 0 if not even the first does.
+ * @param deliveryId null: of the waits as planned
+ */
+export function waitsThatFit(
+  policy: RetryPolicy,
+  deliveryId: string | null,
+  attempt: number,
+  timeMs: number,
+): number {
   let sum = 0;
   for (let next = attempt; next < maxAttempts(policy); next += 1) {
-    const wait = waitAfterAttempt(policy, next);
+    const wait =
+      deliveryId === null ? waitAfterAttempt(policy, next) : jitteredWait(policy, deliveryId, next);
     if (sum + wait > timeMs) break;
     sum += wait;
   }

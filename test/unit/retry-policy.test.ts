@@ -2,6 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   defaultRetryPolicy,
+  jitteredWait,
+  MAX_RETRY_AFTER_MS,
   maxAttempts,
   type NextAttempt,
   nextAttempt,
@@ -19,6 +21,48 @@ test('the default policy: 20 retries whose waits grow by half and fit 48 hours',
   expect(hours).toBeLessThan(48);
 });
 
+const deliveryId = '019aa1b2-0000-7000-8000-000000000001';
+const someIds = Array.from(
+  { length: 1_000 },
+  (_, index) => `019aa1b2-0000-7000-8000-${`${index}`.padStart(12, '0')}`,
+);
+
+describe('each wait', () => {
+  test('is 90 to 100 % of the planned one, the same for whoever computes it', () => {
+    for (const [index, planned] of waits(defaultRetryPolicy).entries()) {
+      const wait = jitteredWait(defaultRetryPolicy, deliveryId, index + 1);
+      expect(wait).toBe(jitteredWait({ ...defaultRetryPolicy }, deliveryId, index + 1));
+      expect(wait).toBeGreaterThanOrEqual(0.9 * planned);
+      expect(wait).toBeLessThanOrEqual(planned);
+    }
+    expect(jitteredWait(defaultRetryPolicy, deliveryId, 1)).toBe(24_512);
+  });
+
+  test.each([1, 2, 20])(
+    'of deliveries that failed together, after attempt %i, is spread evenly',
+    (number) => {
+      const planned = waitAfterAttempt(defaultRetryPolicy, number);
+      const tenths = someIds.map((id) =>
+        Math.min(9, Math.floor((jitteredWait(defaultRetryPolicy, id, number) / planned - 0.9) * 100)),
+      );
+      for (let tenth = 0; tenth < 10; tenth += 1) {
+        const share = tenths.filter((each) => each === tenth).length;
+        expect(share, `tenth ${tenth}`).toBeGreaterThan(60);
+        expect(share, `tenth ${tenth}`).toBeLessThan(140);
+      }
+    },
+  );
+
+  test('grows where the coefficient is at least 1.2', () => {
+    const policy = { ...defaultRetryPolicy, coefficient: 1.2 };
+    for (const id of someIds.slice(0, 100)) {
+      const all = waits(policy).map((_, index) => jitteredWait(policy, id, index + 1));
+      expect(all).toEqual(all.toSorted((one, other) => one - other));
+      expect(new Set(all).size).toBe(all.length);
+    }
+  });
+});
+
 describe('the next attempt', () => {
   const policy = {
     ...defaultRetryPolicy,
@@ -27,26 +71,34 @@ describe('the next attempt', () => {
     windowMs: 100_000,
     attemptTimeoutMs: 5_000,
   };
-  const failed = { number: 3, now: 10_000, windowEndsAt: 100_000, retryAfterMs: null, lateMs: 0 };
+  const failed = { deliveryId, number: 3, now: 10_000, windowEndsAt: 100_000, retryAfterMs: null, lateMs: 0 };
   const at = (next: NextAttempt) => next.at;
+  const wait = jitteredWait(policy, deliveryId, 3);
 
   test('comes after the wait of the policy', () => {
-    expect(at(nextAttempt(policy, failed))).toBe(10_000 + 4_000);
+    expect(at(nextAttempt(policy, failed))).toBe(10_000 + wait);
   });
   test('is put off by Retry-After', () => {
     expect(at(nextAttempt(policy, { ...failed, retryAfterMs: 30_000 }))).toBe(40_000);
   });
   test('is never brought forward by Retry-After', () => {
-    expect(at(nextAttempt(policy, { ...failed, retryAfterMs: 1 }))).toBe(14_000);
+    expect(at(nextAttempt(policy, { ...failed, retryAfterMs: 1 }))).toBe(10_000 + wait);
   });
   test('stays inside the window, with room for the attempt, whatever Retry-After asks for', () => {
     expect(at(nextAttempt(policy, { ...failed, retryAfterMs: 10_000_000 }))).toBe(95_000);
   });
+  test('is put off by six hours at most', () => {
+    const failure = { ...failed, number: 1, now: 0, windowEndsAt: defaultRetryPolicy.windowMs };
+    const wantedAfter = (retryAfterMs: number) =>
+      at(nextAttempt(defaultRetryPolicy, { ...failure, retryAfterMs }));
+    expect(wantedAfter(MAX_RETRY_AFTER_MS - 1)).toBe(6 * 3_600_000 - 1);
+    expect(wantedAfter(30 * 86_400_000)).toBe(6 * 3_600_000);
+  });
   test('does not come when its wait would not fit the window', () => {
-    expect(at(nextAttempt(policy, { ...failed, windowEndsAt: 13_999 }))).toBeNull();
+    expect(at(nextAttempt(policy, { ...failed, windowEndsAt: 9_999 + wait }))).toBeNull();
   });
   test('comes at the end of the window when its wait ends there', () => {
-    expect(at(nextAttempt(policy, { ...failed, windowEndsAt: 14_000 }))).toBe(14_000);
+    expect(at(nextAttempt(policy, { ...failed, windowEndsAt: 10_000 + wait }))).toBe(10_000 + wait);
   });
   test('does not come after the last attempt of the policy', () => {
     expect(at(nextAttempt(policy, { ...failed, number: 20 }))).not.toBe(undefined);
@@ -69,6 +121,7 @@ describe('the next attempt', () => {
           let number = 1;
           for (;;) {
             const { at: next } = nextAttempt(any, {
+              deliveryId,
               number,
               now,
               windowEndsAt: any.windowMs,
@@ -76,7 +129,7 @@ describe('the next attempt', () => {
               lateMs: 0,
             });
             if (next === null) break;
-            expect(next).toBeGreaterThanOrEqual(now + waitAfterAttempt(any, number));
+            expect(next).toBeGreaterThanOrEqual(now + jitteredWait(any, deliveryId, number));
             expect(next).toBeLessThanOrEqual(any.windowMs);
             now = next;
             number += 1;
@@ -95,23 +148,25 @@ describe('time that an outage took', () => {
   test('without an outage nothing is shortened', () => {
     expect(
       nextAttempt(defaultRetryPolicy, {
+        deliveryId,
         number: 20,
         now: 30.8 * hour,
         windowEndsAt: window,
         retryAfterMs: null,
         lateMs: 0,
       }),
-    ).toEqual({ at: 30.8 * hour + waitAfterAttempt(defaultRetryPolicy, 20) });
+    ).toEqual({ at: 30.8 * hour + jitteredWait(defaultRetryPolicy, deliveryId, 20) });
   });
 
-  test('two hours lost before the 20th attempt: the 21st comes before the end of the window', () => {
-    const now = 32.8 * hour;
+  test('four hours lost before the 20th attempt: the 21st comes before the end of the window', () => {
+    const now = 34.8 * hour;
     const next = nextAttempt(defaultRetryPolicy, {
+      deliveryId,
       number: 20,
       now,
       windowEndsAt: window,
       retryAfterMs: null,
-      lateMs: 2 * hour,
+      lateMs: 4 * hour,
     });
     expect(next.at).toBeGreaterThan(window - 60_000);
     expect(next.at).toBeLessThanOrEqual(window);
@@ -119,7 +174,14 @@ describe('time that an outage took', () => {
 
   test('the last attempt keeps room for its time-out, though no more than a twentieth of a short window', () => {
     const short = { ...defaultRetryPolicy, initialIntervalMs: 1_000, coefficient: 2, windowMs: 100_000 };
-    const lost = { number: 6, now: 70_000, windowEndsAt: 100_000, retryAfterMs: null, lateMs: 10_000 };
+    const lost = {
+      deliveryId,
+      number: 6,
+      now: 70_000,
+      windowEndsAt: 100_000,
+      retryAfterMs: null,
+      lateMs: 10_000,
+    };
     const next = (attemptTimeoutMs: number) => nextAttempt({ ...short, attemptTimeoutMs }, lost);
     expect(next(2_000)).toEqual({ at: 98_000 });
     expect(next(50_000)).toEqual({ at: 95_000 });
@@ -127,6 +189,7 @@ describe('time that an outage took', () => {
 
   test('no room left for the shortest wait: the retries are over, and the receiver is not to blame', () => {
     const lost = {
+      deliveryId,
       number: 5,
       now: window - 1_000,
       windowEndsAt: window,
@@ -139,6 +202,7 @@ describe('time that an outage took', () => {
 
   test('a Retry-After is honored all the same', () => {
     const next = {
+      deliveryId,
       number: 5,
       now: 40 * hour,
       windowEndsAt: window,
@@ -158,6 +222,7 @@ describe('time that an outage took', () => {
           let lateMs = 0;
           for (let number = 1; number < maxAttempts(defaultRetryPolicy); number += 1) {
             const next = nextAttempt(defaultRetryPolicy, {
+              deliveryId,
               number,
               now,
               windowEndsAt: window,
@@ -167,7 +232,7 @@ describe('time that an outage took', () => {
             expect(next.at, `after attempt ${number}`).not.toBeNull();
             const due = next.at ?? 0;
             expect(due).toBeLessThanOrEqual(window);
-            expect(due - now).toBeGreaterThanOrEqual(defaultRetryPolicy.initialIntervalMs);
+            expect(due - now).toBeGreaterThanOrEqual(0.9 * defaultRetryPolicy.initialIntervalMs);
             expect(due - now).toBeLessThanOrEqual(waitAfterAttempt(defaultRetryPolicy, number));
             const late = number === away ? Math.round(Math.max(0, window - hour - due) * part) : 0;
             lateMs += late;

@@ -10,7 +10,7 @@ import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import { isLastCall } from '../../src/domain/incident.ts';
 import type { ActionName, RequestAction } from '../../src/domain/operator-action.ts';
-import { maxAttempts } from '../../src/domain/retry-policy.ts';
+import { jitteredWait, maxAttempts } from '../../src/domain/retry-policy.ts';
 import type { Ordering } from '../../src/domain/webhook.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
@@ -405,11 +405,12 @@ test('a broken receiver: where only the latest counts it gets the attempts of on
       row.lastAttemptAt?.getTime() ?? 0,
     ];
     const times = { nextAttemptAt, lastAttemptAt, windowStartedAt: row.windowStartedAt?.getTime() ?? 0 };
-    const waitMs = nextAttemptAt === null ? null : nextAttemptAt - lastAttemptAt;
+    const planned = jitteredWait(policy, String(id), attempt);
     return {
       state,
-      waitMs,
-      lastCall: state === 'retrying' && isLastCall(policy, { attemptsMade, ...times }),
+      asPlanned: nextAttemptAt === null ? null : nextAttemptAt - lastAttemptAt === planned,
+      lastCall:
+        state === 'retrying' && isLastCall(policy, { deliveryId: String(id), attemptsMade, ...times }),
     };
   }
   for (let attempt = 1; ; attempt += 1) {

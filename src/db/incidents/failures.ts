@@ -74,7 +74,7 @@ export function joinIncident(sql: Sql) {
     ${joinFailures(sql)}
     left join lateral (
       select json_agg(json_build_object(
-               'attemptsMade', o.attempts_made, 'nextAttemptAt', ${ms(sql`coalesce(o.next_attempt_at, ${ownTurn})`)},
+               'deliveryId', o.id, 'attemptsMade', o.attempts_made, 'nextAttemptAt', ${ms(sql`coalesce(o.next_attempt_at, ${ownTurn})`)},
                'windowStartedAt', ${ms(sql`o.window_started_at`)}, 'lastAttemptAt', ${ms(sql`o.last_attempt_at`)})) as retries
       from (
         select d.* from deliveries d

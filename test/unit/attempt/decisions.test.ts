@@ -12,6 +12,7 @@ import {
 } from '../../../src/attempt/decisions.ts';
 import type { AttemptCommand, SkipReason } from '../../../src/attempt/outcome.ts';
 import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
+import { jitteredWait } from '../../../src/domain/retry-policy.ts';
 import { at, begun, MINUTE, NOW, policy, refusedByReceiver, untried, waiting } from './delivery.ts';
 
 const command: AttemptCommand = {
@@ -174,7 +175,7 @@ describe('what is recorded', () => {
       status: 503,
       error: 'HTTP 503 from shop.example after 212 ms',
       responseExcerpt: 'busy',
-      nextAttemptAt: at(212 + 11_000),
+      nextAttemptAt: at(212 + jitteredWait(policy, waiting.id, 2)),
       lateMs: 0,
       windowLost: false,
       lastCall: false,
@@ -226,7 +227,7 @@ describe('what is recorded', () => {
     const gone = { ...attempt, stillCurrent: false, result: { ...result, outcome: 'gone' } } as const;
     expect(recordOf(waiting, command, gone)).toMatchObject({
       outcome: 'failure',
-      nextAttemptAt: at(212 + 11_000),
+      nextAttemptAt: at(212 + jitteredWait(policy, waiting.id, 2)),
     });
   });
 
@@ -278,7 +279,7 @@ describe('what is recorded', () => {
       status: 503,
       sentence: 'HTTP 503 from shop.example after 212 ms',
       at: at(212),
-      nextAttemptAt: at(212 + 11_000),
+      nextAttemptAt: at(212 + jitteredWait(policy, waiting.id, 2)),
     });
     expect(answerTo(recordOf(waiting, command, success))).toEqual({
       kind: 'delivered',
