@@ -37,9 +37,12 @@ export function eshopRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       tag,
       data: eshopRecordSchema,
       message: 'E-shop updated.',
-      errors: { 400: 'failed validation.' },
+      errors: { 400: 'failed validation, or a field with another value that only the operator changes.' },
     }),
-    body(eshopPatchSchema, { responseOnly: eshopResponseOnly }),
+    body(eshopPatchSchema, {
+      responseOnly: eshopResponseOnly,
+      present: (c) => readEshop(sql, c.get('session').eshopId),
+    }),
     async (c) => {
       const { notifications } = c.req.valid('json');
       const record = await changeNotifications(sql, c.get('session').eshopId, notifications ?? {});

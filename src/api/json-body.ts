@@ -14,6 +14,8 @@ import { hasWideObject, MAX_FIELDS } from './wide-objects.ts';
 export interface BodyOptions {
   /** Response-only fields: ignored in a request, so that a record can be sent back as read. */
   readonly responseOnly?: readonly string[];
+  /** The present record, where a response-only field may only be sent as it is: another value is refused. */
+  readonly present?: (c: Context<ApiEnv>) => Promise<object>;
   /** The name of the identifier in the path: left out in the body, or the same. */
   readonly inPath?: string;
   /** True if every field may be left out and then stays as it is. */
@@ -79,7 +81,7 @@ export function describeBody(schema: v.GenericSchema, options: BodyOptions = {})
 
 function amended(
   { required = [], properties = {}, ...schema }: Described['schema'],
-  { responseOnly = [], inPath, partial = false }: BodyOptions,
+  { responseOnly = [], present, inPath, partial = false }: BodyOptions,
 ): Described['schema'] {
   const needed = partial ? [] : required.filter((name) => name !== inPath);
   const written = Object.entries(properties).map(([name, property]) => {
@@ -92,9 +94,13 @@ function amended(
     // A generated client would send the defaults of fields left out.
     return [name, partial ? others : property];
   });
+  const description =
+    present === undefined
+      ? 'Response only: ignored in a request.'
+      : 'Only the operator changes it: in a request, left out or as it is.';
   const ignored = responseOnly
     .filter((name) => properties[name] === undefined)
-    .map((name) => [name, { readOnly: true, description: 'Response only: ignored in a request.' }]);
+    .map((name) => [name, { readOnly: true, description }]);
   return {
     ...schema,
     ...(needed.length === 0 ? {} : { required: needed }),

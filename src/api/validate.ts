@@ -3,8 +3,9 @@
  */
 import type { MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
-import { invalid } from '../domain/problem.ts';
+import { type FieldProblem, invalid } from '../domain/problem.ts';
 import { findRefused, isInherited } from '../domain/refused-values.ts';
+import { unchanged } from '../domain/unchanged.ts';
 import { fieldsOf, validate, without } from '../domain/validation.ts';
 import { charged } from './budget/charged.ts';
 import type { ApiEnv } from './deps.ts';
@@ -25,14 +26,26 @@ export function body<Schema extends v.GenericSchema<unknown, object>>(
   const handler: Validated<'json', Schema> = async (c, next) => {
     const isAbsent = options.mayBeAbsent === true && (c.get('body')?.byteLength ?? 0) === 0;
     const json = isAbsent ? {} : readJson(c);
-    const sent = without(fieldsOf(json), options.responseOnly ?? []);
+    const responseOnly = options.responseOnly ?? [];
+    const sent = without(fieldsOf(json), responseOnly);
+    const present = await options.present?.(c);
+    const rules = present === undefined ? [] : [() => changedAmong(responseOnly, fieldsOf(json), present)];
     c.req.addValidatedData(
       'json',
-      charged(c.get('allowance'), () => validate(schema, sent)),
+      charged(c.get('allowance'), () => validate(schema, sent, { rules, before: null, context: null })),
     );
     await next();
   };
   return documents(handler, 'json', describeBody(schema, options));
+}
+
+/** The problems of fields that only the operator changes. */
+function changedAmong(names: readonly string[], sent: object, present: object): FieldProblem[] {
+  return names
+    .filter(
+      (name) => Object.hasOwn(sent, name) && !unchanged(Reflect.get(present, name), Reflect.get(sent, name)),
+    )
+    .map((path) => ({ path, message: 'only the operator changes it' }));
 }
 
 /** @throws Problem 400 */

@@ -31,5 +31,5 @@ export const eshopPatchSchema = v.pipe(
 /** A checked change. */
 export type EshopPatch = v.InferOutput<typeof eshopPatchSchema>;
 
-/** Fields of the record alone: ignored in a request, so that a record can be sent back as read. */
+/** Fields that only the operator changes: in a request as they are, so that a record can be sent back as read. */
 export const eshopResponseOnly = ['id', 'name', 'email'] as const;

@@ -28,6 +28,24 @@ test('what is left out stays, and a record that was read can be sent back', asyn
   }
 });
 
+test('a field that only the operator changes is refused with another value, and everything wrong is named at once', async () => {
+  const { shop } = await api.newEshop();
+  const { data } = await shop.request('GET', '/v21/eshop');
+  for (const name of ['id', 'name', 'email'] as const) {
+    const notifications = { warning: false };
+    expect(await shop.request('PATCH', '/v21/eshop', { [name]: data[name] })).toMatchObject({
+      status: 200,
+      data,
+    });
+    const answer = await shop.request('PATCH', '/v21/eshop', { [name]: 'other@shop.example', notifications });
+    expect(answer).toMatchObject({ status: 400, body: { message: `${name}: only the operator changes it` } });
+  }
+  expect((await shop.request('GET', '/v21/eshop')).data).toEqual(data);
+  const both = await shop.request('PATCH', '/v21/eshop', { email: null, notifications: { warning: 1 } });
+  expect(both.body.message).toContain('email: only the operator changes it');
+  expect(both.body.message).toContain('notifications.warning: must be true or false');
+});
+
 test('what is none is refused, and so is turning off the mail after a deactivation', async () => {
   for (const [body, message] of [
     [{ notifications: { warning: 'no' } }, 'notifications.warning: must be true or false'],
