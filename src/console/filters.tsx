@@ -3,6 +3,7 @@
 import type { Child } from 'hono/jsx';
 import { deliveryStates } from '../domain/delivery-state.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
+import { statusClasses } from '../domain/status-filter.ts';
 import type { Viewer } from './deps.ts';
 import { Input, Select } from './parts.tsx';
 import { CONSOLE } from './session.ts';
@@ -54,6 +55,40 @@ export function EventTypeFilter({ value }: { value: string | undefined }) {
 export function StateFilter({ value }: { value: string | undefined }) {
   const options = deliveryStates.map((state) => [state, state] as const);
   return <ChoiceFilter name="state" label="State" value={value} options={options} />;
+}
+
+export function StatusFilter({
+  value,
+  attempts,
+}: {
+  value: string | undefined;
+  attempts: string | undefined;
+}) {
+  return (
+    <>
+      <Input
+        name="lastStatus"
+        label="HTTP status"
+        value={value}
+        placeholder="403, 5xx, none"
+        list="statuses"
+      />
+      <datalist id="statuses">
+        {statusClasses.map((each) => (
+          <option value={each} />
+        ))}
+      </datalist>
+      <Select
+        name="attempts"
+        label="HTTP status of"
+        value={attempts}
+        options={[
+          ['', 'the last attempt'],
+          ['any', 'any attempt'],
+        ]}
+      />
+    </>
+  );
 }
 
 export function EntityFilter({ value }: { value: string | undefined }) {

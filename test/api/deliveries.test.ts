@@ -69,6 +69,58 @@ test('newest first, paged', async () => {
   expect(page.body.pagination).toEqual({ page: 3, items: 2, totalCount: 5, totalPages: 3 });
 });
 
+test('by the status of the last attempt, or of any', async () => {
+  const never = await newDelivery();
+  const made: string[] = [];
+  for (let count = 0; count < 5; count += 1) made.push(await newDelivery());
+  const [refused = '', unreachable = '', accepted201 = '', recovered = '', notFound = ''] = made;
+  const nextAttemptAt = new Date('2026-11-20T11:00:00Z');
+  await makeAttempt(api.sql, refused, 1, { status: 403, nextAttemptAt });
+  await makeAttempt(api.sql, unreachable, 1, { status: 403, nextAttemptAt });
+  await makeAttempt(api.sql, unreachable, 2, { status: null, error: 'no answer', nextAttemptAt });
+  await makeAttempt(api.sql, accepted201, 1, { ...accepted, status: 201 });
+  await makeAttempt(api.sql, recovered, 1, { status: 503, nextAttemptAt });
+  await makeAttempt(api.sql, recovered, 2, accepted);
+  await makeAttempt(api.sql, notFound, 1, { status: 404 });
+  // Under way: it has no status yet, and none is not its result.
+  await beginAttempt(api.sql, { deliveryId: never, number: 1, generation: 1 });
+
+  for (const [filter, expected] of [
+    ['lastStatus=403', [refused]],
+    ['lastStatus=403&attempts=last', [refused]],
+    ['lastStatus=403&attempts=any', [refused, unreachable]],
+    ['lastStatus=4xx', [refused, notFound]],
+    ['lastStatus=4xx&attempts=any', [refused, unreachable, notFound]],
+    ['lastStatus=5xx', []],
+    ['lastStatus=5xx&attempts=any', [recovered]],
+    ['lastStatus=none', [unreachable]],
+    ['lastStatus=none&attempts=any', [unreachable]],
+    ['lastStatus=2xx', [accepted201, recovered]],
+    ['lastStatus=2xx&attempts=any', [accepted201, recovered]],
+    ['lastStatus=201', [accepted201]],
+    ['lastStatus=3xx', []],
+    ['lastStatus=4xx&state=retrying&entityId=10001', [refused, notFound]],
+  ] as const) {
+    const newestFirst = [...expected].sort().reverse();
+    expect(await ids(`?${filter}`), filter).toEqual(newestFirst);
+    const all = await request('GET', `/v21/deliveries?${filter}`);
+    expect(
+      all.data.map(({ id }: { id: string }) => id),
+      filter,
+    ).toEqual(newestFirst);
+    expect(all.body.pagination, filter).toMatchObject({ totalCount: expected.length });
+  }
+  for (const path of [`/v21/webhooks/${webhookId}/deliveries`, '/v21/deliveries'])
+    for (const wrong of [
+      'lastStatus=1xx',
+      'lastStatus=40',
+      'lastStatus=',
+      'lastStatus=403&attempts=all',
+      'attempts=any',
+    ])
+      expect((await request('GET', `${path}?${wrong}`)).status, wrong).toBe(400);
+});
+
 test('a delivery never tried', async () => {
   const id = await newDelivery();
   const record = {

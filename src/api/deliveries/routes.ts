@@ -8,7 +8,8 @@ import { findWebhook } from '../../db/webhooks/webhooks.ts';
 import type { PayloadVersion } from '../../domain/decimal.ts';
 import { eventTypeNames } from '../../domain/event-types.ts';
 import { described, identifier, oneOf } from '../../domain/fields.ts';
-import { existing } from '../../domain/problem.ts';
+import { existing, invalid } from '../../domain/problem.ts';
+import { attemptsFilter, statusFilter, statusRange } from '../../domain/status-filter.ts';
 import { dateOf, timestamp } from '../../domain/timestamp.ts';
 import { Cursor, cursorQuery, pagesEnd, readList, readPage, readTwice } from '../cursor.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
@@ -42,6 +43,21 @@ export const eventFilter = {
   until: v.optional(timestamp('Only events before this time: any ISO 8601 date-time with an offset.')),
 };
 
+const statusQuery = { lastStatus: v.optional(statusFilter), attempts: v.optional(attemptsFilter) };
+
+/** @throws Problem 400 if `attempts` stands alone */
+function statusOf({
+  lastStatus,
+  attempts,
+}: {
+  lastStatus?: string | undefined;
+  attempts?: 'last' | 'any' | undefined;
+}) {
+  if (lastStatus !== undefined) return { range: statusRange(lastStatus), attempts: attempts ?? 'last' };
+  if (attempts === undefined) return undefined;
+  throw invalid([{ path: 'attempts', message: 'only together with lastStatus' }]);
+}
+
 export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
 
@@ -66,15 +82,17 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       ),
       since: v.optional(timestamp()),
       until: v.optional(timestamp()),
+      ...statusQuery,
     }),
     async (c) => {
       const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
-      const { state, entityId, since, until, ...wanted } = c.req.valid('query');
+      const { state, entityId, since, until, lastStatus, attempts, ...wanted } = c.req.valid('query');
+      const status = statusOf({ lastStatus, attempts });
       existing('webhook', id, await findWebhook(sql, eshopId, id));
       const page = pageOf(wanted);
       const made = { since: dateOf(since), until: dateOf(until) };
-      const filter = { webhookId: id, state, entityId, made };
+      const filter = { webhookId: id, state, entityId, made, status };
       const { rows, pagination } = await readPage(page, 'until', {
         list: (part) => listAllDeliveries(sql, eshopId, filter, part),
         count: () => counted(countAllDeliveries(sql, eshopId, filter)),
@@ -121,11 +139,23 @@ export function allDeliveriesRoutes({ sql }: ApiDeps, version: PayloadVersion): 
       beside: { cursor: v.optional(Cursor) },
       message: 'Deliveries found.',
     }),
-    query({ ...cursorQuery, webhookId: v.optional(webhookId), state: v.optional(state), ...eventFilter }),
+    query({
+      ...cursorQuery,
+      webhookId: v.optional(webhookId),
+      state: v.optional(state),
+      ...eventFilter,
+      ...statusQuery,
+    }),
     async (c) => {
       const { eshopId } = c.get('session');
       const asked = c.req.valid('query');
-      const filter = { ...asked, since: dateOf(asked.since), until: dateOf(asked.until) };
+      const { lastStatus, attempts, ...wanted } = asked;
+      const filter = {
+        ...wanted,
+        since: dateOf(wanted.since),
+        until: dateOf(wanted.until),
+        status: statusOf({ lastStatus, attempts }),
+      };
       const { rows, ...beside } = await readList(sql, asked, {
         list: (part) => listAllDeliveries(sql, eshopId, filter, part),
         count: () => counted(countAllDeliveries(sql, eshopId, filter)),

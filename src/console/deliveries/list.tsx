@@ -9,6 +9,7 @@ import {
   EventTypeFilter,
   Filters,
   StateFilter,
+  StatusFilter,
   TimeFilters,
 } from '../filters.tsx';
 import { Page } from '../layout.tsx';
@@ -53,6 +54,7 @@ export function DeliveriesPage(props: {
         />
         <EventTypeFilter value={asked.webhookType} />
         <EntityFilter value={asked.entityId} />
+        <StatusFilter value={asked.lastStatus} attempts={asked.attempts} />
         <TimeFilters since={asked.since} until={asked.until} />
       </Filters>
       {found === null ? null : (

@@ -19,7 +19,17 @@ import { DeliveriesPage } from './list.tsx';
 import { DeliveryPage, GiveUpPage } from './page.tsx';
 import { DeliveryList } from './rows.tsx';
 
-const FILTERS = ['state', 'webhookId', 'webhookType', 'entityId', 'since', 'until', 'page'] as const;
+const FILTERS = [
+  'state',
+  'webhookId',
+  'webhookType',
+  'entityId',
+  'lastStatus',
+  'attempts',
+  'since',
+  'until',
+  'page',
+] as const;
 const WebhookList = v.object({ data: v.array(webhookRecordSchema) });
 const One = v.object({ data: DeliveryWithAttempts });
 const NOTICES: ReadonlyMap<string, string> = new Map([
@@ -65,7 +75,9 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     const { api, viewer } = c.var;
     const { data: webhooks } = await api.get(WebhookList, '/v21/webhooks');
     try {
-      const query = { ...asked, since: fromField(asked.since), until: fromField(asked.until) };
+      // The form always sends both; alone the second is refused.
+      const attempts = asked.lastStatus ? asked.attempts : undefined;
+      const query = { ...asked, attempts, since: fromField(asked.since), until: fromField(asked.until) };
       const found = await api.get(DeliveryList, '/v21/deliveries', query);
       return c.html(html(<DeliveriesPage {...{ viewer, asked, webhooks, found }} />));
     } catch (error) {

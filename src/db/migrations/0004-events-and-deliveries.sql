@@ -103,6 +103,9 @@ create index deliveries_by_webhook on deliveries (webhook_id, id desc);
 create index deliveries_open_by_webhook on deliveries (webhook_id, id) where state in ('pending', 'retrying');
 create index deliveries_unsuccessful on deliveries (webhook_id, state, id)
   where state in ('failed', 'expired', 'canceled');
+-- Those with a failed attempt. A delivery accepted at its first has no entry.
+create index deliveries_with_failures on deliveries (webhook_id, id)
+  where attempts_made > 1 or attempts_made = 1 and (last_status is null or last_status not between 200 and 299);
 create index deliveries_held_by_operators on deliveries (webhook_id, id)
   where operator_stop = 'hold' and state in ('pending', 'retrying');
 

@@ -5,6 +5,7 @@
 import type postgres from 'postgres';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { idAt } from '../../domain/id-time.ts';
+import { isAccepted, type StatusRange } from '../../domain/status-filter.ts';
 import {
   behind,
   cut,
@@ -29,6 +30,8 @@ export interface AllDeliveriesFilter extends Times {
   /** Only of these webhooks, in addition to the other conditions. */
   readonly among?: readonly number[] | undefined;
   readonly webhookType?: string | undefined;
+  /** The status of the last attempt, or of any. */
+  readonly status?: { readonly range: StatusRange; readonly attempts: 'last' | 'any' } | undefined;
 }
 
 /** The webhooks that may have matching deliveries, as SQL. */
@@ -62,6 +65,20 @@ function inState(sql: Sql, state: Exclude<DeliveryState, 'held'>) {
     superseded: () => sql`d.state = 'superseded'`,
   };
   return conditions[state]();
+}
+
+/** The condition that the last attempt of a delivery `d`, or any, has such a status, as SQL. */
+function withStatus(sql: Sql, { range, attempts }: NonNullable<AllDeliveriesFilter['status']>) {
+  const matches = (status: postgres.Fragment) =>
+    range === null ? sql`${status} is null` : sql`${status} between ${range.from} and ${range.to}`;
+  // The attempt that is accepted is the last one.
+  if (isAccepted(range)) return sql`and d.state = 'delivered' and ${matches(sql`d.last_status`)}`;
+  // As the partial index has it.
+  const failed = sql`(
+    d.attempts_made > 1 or d.attempts_made = 1 and (d.last_status is null or d.last_status not between 200 and 299))`;
+  if (attempts === 'last') return sql`and ${failed} and ${matches(sql`d.last_status`)}`;
+  return sql`and ${failed} and exists (
+    select from attempts a where a.delivery_id = d.id and a.finished_at is not null and ${matches(sql`a.status`)})`;
 }
 
 /** The query for the matching deliveries, in the order of the slice and up to its end, as SQL. */
@@ -118,6 +135,7 @@ function foundAmong(
     ${filter.since === undefined ? sql`` : sql`and d.id >= ${idAt(filter.since)}::uuid`}
     ${madeWithin(sql, filter.made)}
     ${condition}
+    ${filter.status === undefined ? sql`` : withStatus(sql, filter.status)}
     ${webhookType === undefined ? sql`` : sql`and d.event_type = ${webhookType}`}`;
   const ofWebhooks = (which: postgres.Fragment, onlyIf: postgres.Fragment) => sql`
     select x.id from ${webhooks} w cross join lateral (

@@ -87,6 +87,10 @@ export function listQueries(sql: Pool, seeded: Seeded): ListQuery[] {
       ['webhookId (changed)', { webhookId: changedWebhookId }],
     ],
     deliveryStates.map((state) => [`state ${state}`, { state }] as const),
+    [
+      ['lastStatus', { status: { range: { from: 403, to: 403 }, attempts: 'last' } }],
+      ['lastStatus and attempts', { status: { range: null, attempts: 'any' } }],
+    ],
   ];
   const both = combined<AllDeliveriesFilter>([...own, ...shared]);
   return [

@@ -178,17 +178,20 @@ async function seedEvents(sql: Pool, { from, to, events, begin, share }: Chunk):
     again as (
       insert into redeliveries (delivery_id, event_id, eshop_id, webhook_id, entity_id)
       select delivery_id, id, eshop_id, webhook_id, entity_id from sent where again)
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, operator_stop, operator_actions, created_at, dispatched_at)
-    select delivery_id, id, eshop_id, webhook_id, type, entity_id,
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, operator_stop, operator_actions, created_at, dispatched_at,
+      attempts_made, last_status)
+    select delivery_id, id, eshop_id, webhook_id, type, entity_id, state, stop, case when stop is not null then ${sql.json([HELD])} end,
+      made_at, made_at, case state when 'delivered' then 1 when 'pending' then 0 when 'retrying' then 3 else 21 end,
+      case state when 'delivered' then 200 when 'pending' then null else 403 end
+    from (select *,
       case when again then 'delivered' when lost or luck % 100 = 7 then 'failed'
         when at > ends - interval '2 days' and luck % 20 = 3 then 'retrying'
         when at > ends - interval '2 days' and luck % 20 = 4 then 'pending'
         when luck % 500 = 11 then 'failed' when luck % 500 = 12 then 'expired' when luck % 500 = 13 then 'canceled'
-        else 'delivered' end,
-      stop, case when stop is not null then ${sql.json([HELD])} end, made_at, made_at
+        else 'delivered' end as state
     from (
       select *, case when not again and not lost and at > ends - interval '2 days' and luck % 100 = 3 then 'hold' end as stop
-      from sent) stopped
+      from sent) stopped) stated
     order by delivery_id`;
 }
 
