@@ -1,5 +1,5 @@
 /** The port on which every process, whatever its role, shows its metrics and its health. */
-import { Hono, type MiddlewareHandler } from 'hono';
+import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { ApiEnv } from '../api/deps.ts';
 import { systemRoutes } from '../api/system.ts';
@@ -81,13 +81,21 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
   ];
 
   const app = new Hono<ApiEnv>();
-  if (isLoopback(HOST)) app.use('/metrics', onlyLocalHosts(HOST));
+  // Until the socket has an address, as if it were for this machine alone.
+  let isPublic = false;
+  app.use('/metrics', async (c, next) => {
+    const host = c.req.header('host');
+    if (isPublic || isLocalHost(host) || host?.replace(/:\d*$/, '') === HOST) return await next();
+    // A foreign name that leads here may be that of a foreign page (DNS rebinding).
+    return c.text('Ask for the metrics at 127.0.0.1 or localhost.\n', 403);
+  });
   app.get('/metrics', async (c) => {
     c.header('content-type', metrics.registry.contentType);
     return c.body(await metricsPage({ metrics, refresh, sdkUrl }));
   });
   app.route('/', systemRoutes({ sql, healthSql, isDiskFull, temporalState, hasReachedTemporal, version }));
-  const { url, close } = await listenSomewhere(app, HOST, METRICS_PORT);
+  const { url, address, close } = await listenSomewhere(app, HOST, METRICS_PORT);
+  isPublic = !isLoopback(address);
   const stopped = started(log, 'metrics', { url });
   await shutdown.add(async () => {
     await close();
@@ -95,15 +103,6 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
   });
   own.addUrl(url, 80);
   return url;
-}
-
-/** On this machine alone, foreign names that lead here may be those of foreign pages (DNS rebinding). */
-function onlyLocalHosts(own: string): MiddlewareHandler {
-  return async (c, next) => {
-    const host = c.req.header('host');
-    if (isLocalHost(host) || host?.replace(/:\d*$/, '') === own) return await next();
-    return c.text('Ask for the metrics at 127.0.0.1 or localhost.\n', 403);
-  };
 }
 
 async function listenSomewhere(

@@ -18,6 +18,8 @@ import { createPipelines } from './pipelines.ts';
 export interface HttpServer {
   /** `http://host:port` */
   readonly url: string;
+  /** The address that it listens on, whatever `host` was. */
+  readonly address: string;
   /** Accepts no more requests; those under way are answered. */
   close(): Promise<void>;
 }
@@ -232,11 +234,12 @@ export async function listen(
     server.once('error', (error) => reject(portProblem(error, { variable, host, port })));
     server.listen(port, host, resolve);
   });
-  const address = server.address();
-  const actual = address !== null && typeof address === 'object' ? address.port : port;
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('A server of TCP has no address.');
   const shown = host.includes(':') ? `[${host}]` : host;
   return {
-    url: `http://${shown}:${actual}`,
+    url: `http://${shown}:${bound.port}`,
+    address: bound.address,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       idle.drain();

@@ -1,3 +1,5 @@
+import ipaddr from 'ipaddr.js';
+
 /** Names of this machine. Any other name that leads here may be an attack (DNS rebinding). */
 const LOCAL = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
@@ -6,7 +8,10 @@ export function isLocalHost(host: string | undefined): boolean {
   return LOCAL.has((host ?? '').toLowerCase().replace(/:\d*$/, ''));
 }
 
-/** Whether what listens on this address can be reached from this machine alone. */
+/**
+ * Whether what listens on this address can be reached from this machine alone.
+ * @param address as the socket tells it, IPv4 or IPv6: a host that is configured has many spellings and names
+ */
 export function isLoopback(address: string): boolean {
-  return address === 'localhost' || address === '::1' || /^127(\.\d{1,3}){3}$/.test(address);
+  return ipaddr.process(address).range() === 'loopback';
 }

@@ -122,34 +122,38 @@ it('an API and a worker show what they do, and no label says whose it is', async
   expect(await Promise.all([api.stop(), worker.stop()])).toEqual([0, 0]);
 });
 
-it('on this machine alone, metrics are shown under its names, and no foreign name leads to them', async () => {
-  const worker = await start({ ROLE: 'worker' });
-  const { port } = new URL(worker.metrics);
-  const statusFor = async (host: string, path: string) =>
-    await new Promise<number | undefined>((resolve, reject) => {
-      const asked = get({ host: '127.0.0.1', port, path, headers: { host } }, (answer) => {
-        answer.resume();
-        resolve(answer.statusCode);
+it.each(['127.0.0.1', '127.1'])(
+  'on this machine alone, however HOST spells that (%s), metrics are shown under its names, and no foreign name leads to them',
+  async (spelling) => {
+    const worker = await start({ ROLE: 'worker', HOST: spelling });
+    const { port } = new URL(worker.metrics);
+    const statusFor = async (host: string, path: string) =>
+      await new Promise<number | undefined>((resolve, reject) => {
+        const asked = get({ host: '127.0.0.1', port, path, headers: { host } }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        });
+        asked.once('error', reject);
       });
-      asked.once('error', reject);
-    });
-  for (const host of [`127.0.0.1:${port}`, 'localhost']) expect(await statusFor(host, '/metrics')).toBe(200);
-  for (const host of [`rebound.example:${port}`, 'rebound.example'])
-    expect(await statusFor(host, '/metrics')).toBe(403);
-  // A proxy's health check may pass on any name.
-  expect(await statusFor('rebound.example', '/healthz')).toBe(200);
-  // Nor are those of Temporal's SDK at an address that can be guessed; they are in the page.
-  expect((await scrapeAll(worker.metrics)).some(({ name }) => name.startsWith('temporal_'))).toBe(true);
-  if (process.platform === 'linux') {
-    const found = await Promise.all(
-      (await listeningPorts(worker.pid))
-        .filter((each) => String(each) !== port)
-        .map((each) => fetch(`http://127.0.0.1:${each}/metrics`).catch(() => null)),
-    );
-    expect(found).toEqual([null]);
-  }
-  await worker.stop();
-});
+    for (const host of [`127.0.0.1:${port}`, 'localhost'])
+      expect(await statusFor(host, '/metrics')).toBe(200);
+    for (const host of [`rebound.example:${port}`, 'rebound.example'])
+      expect(await statusFor(host, '/metrics')).toBe(403);
+    // A proxy's health check may pass on any name.
+    expect(await statusFor('rebound.example', '/healthz')).toBe(200);
+    // Nor are those of Temporal's SDK at an address that can be guessed; they are in the page.
+    expect((await scrapeAll(worker.metrics)).some(({ name }) => name.startsWith('temporal_'))).toBe(true);
+    if (process.platform === 'linux') {
+      const found = await Promise.all(
+        (await listeningPorts(worker.pid))
+          .filter((each) => String(each) !== port)
+          .map((each) => fetch(`http://127.0.0.1:${each}/metrics`).catch(() => null)),
+      );
+      expect(found).toEqual([null]);
+    }
+    await worker.stop();
+  },
+);
 
 it('two on one machine have metrics of their own, which are shown while the database is away, and say so', async () => {
   // The usual port is used only if it is free.

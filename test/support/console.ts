@@ -63,9 +63,13 @@ export function consoleOf(deps: ApiDeps, more: Surroundings = {}) {
 /** The same on a port. */
 export async function serveConsole(deps: ApiDeps, more: Surroundings = {}) {
   const ends = new AbortController();
-  const { url, close } = await listen(consoleOf(deps, { ...more, stopping: ends.signal }), '127.0.0.1', 0);
+  const { close, ...where } = await listen(
+    consoleOf(deps, { ...more, stopping: ends.signal }),
+    '127.0.0.1',
+    0,
+  );
   return {
-    url,
+    ...where,
     async close() {
       ends.abort();
       await close();
