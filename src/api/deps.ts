@@ -4,6 +4,7 @@ import type pino from 'pino';
 import type { Clock } from '../db/clock.ts';
 import type { Pool } from '../db/pool.ts';
 import type { ChangeLoop } from '../domain/change-loop.ts';
+import type { DeliveriesFrom } from '../domain/eshop.ts';
 import type { Examine } from '../domain/examination.ts';
 import type { RequestAction } from '../domain/operator-action.ts';
 import type { ShipperCatalogue } from '../domain/order/shipper-services.ts';
@@ -41,8 +42,10 @@ export interface ApiDeps {
   readonly loginLimits: { readonly perAddress: number };
   /** True when a proxy in front of the API sets `X-Forwarded-For`; otherwise the header is ignored. */
   readonly trustProxy: boolean;
-  /** Why the URL of a webhook can never be called, as "must not lead to …"; null if it may be. */
-  readonly destinationProblem: (url: string) => string | null;
+  /** Why a URL can never be called, as "must not lead to …"; null if it may be. @param before the URL that it replaces */
+  readonly destinationProblem: (url: string, before?: string) => string | null;
+  /** Where deliveries come from. */
+  readonly deliveriesFrom: DeliveriesFrom;
   readonly policy: RetryPolicy;
   /** Makes one request to a webhook, with a sample. */
   readonly sendTest: SendTest;

@@ -1,7 +1,7 @@
 /** The e-shop itself, and its choice of notifications (docs/interface.md, N1 and N2). */
 import { Hono } from 'hono';
 import { changeNotifications, readEshop } from '../db/eshops.ts';
-import { eshopPatchSchema, eshopRecordSchema, eshopResponseOnly } from '../domain/eshop.ts';
+import { type EshopRecord, eshopPatchSchema, eshopRecordSchema, eshopResponseOnly } from '../domain/eshop.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describeOperation } from './describe.ts';
 import { ok } from './envelope.ts';
@@ -9,20 +9,22 @@ import { body } from './validate.ts';
 
 const tag = 'E-shop';
 
-export function eshopRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
+export function eshopRoutes({ sql, deliveriesFrom }: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
+  const shown = (record: EshopRecord) => ({ ...record, deliveriesFrom });
 
   app.get(
     '/eshop',
     describeOperation({
       id: 'getEshop',
       summary: 'Read the e-shop',
-      description: 'The e-shop that the API key belongs to, and which notifications it gets.',
+      description:
+        'The e-shop that the API key belongs to, which notifications it gets, and where deliveries come from.',
       tag,
       data: eshopRecordSchema,
       message: 'E-shop found.',
     }),
-    async (c) => ok(c, 'E-shop found.', await readEshop(sql, c.get('session').eshopId)),
+    async (c) => ok(c, 'E-shop found.', shown(await readEshop(sql, c.get('session').eshopId))),
   );
 
   app.patch(
@@ -41,12 +43,12 @@ export function eshopRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     }),
     body(eshopPatchSchema, {
       responseOnly: eshopResponseOnly,
-      present: (c) => readEshop(sql, c.get('session').eshopId),
+      present: async (c) => shown(await readEshop(sql, c.get('session').eshopId)),
     }),
     async (c) => {
       const { notifications } = c.req.valid('json');
       const record = await changeNotifications(sql, c.get('session').eshopId, notifications ?? {});
-      return ok(c, 'E-shop updated.', record);
+      return ok(c, 'E-shop updated.', shown(record));
     },
   );
   return app;

@@ -12,7 +12,7 @@ import type { SignAgain } from '../console/deps.ts';
 import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import type { Sender } from '../delivery/sender.ts';
 import { version } from '../lib/version.ts';
-import { configuredGuard } from './outgoing.ts';
+import { configuredGuard, deliveriesFrom } from './outgoing.ts';
 
 interface ApplicationParts
   extends Pick<
@@ -59,6 +59,7 @@ export async function createApplication({
     sendTest: createTestSender({ sender, keys }),
     examine: createExaminer({ sender, keys, timeoutMs: config.retryPolicy.attemptTimeoutMs }),
     destinationProblem: configuredGuard(config, own),
+    deliveriesFrom: deliveriesFrom(config),
     budget: {
       requests: settings.ESHOP_REQUESTS,
       connections: settings.ESHOP_CONNECTIONS,

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import { createAddressGuard } from '../delivery/address-guard.ts';
 import { destinationProblem } from '../delivery/destination.ts';
 import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
+import { userAgentOf } from '../delivery/request.ts';
 import { createSender, type Sender } from '../delivery/sender.ts';
 import { version } from '../lib/version.ts';
 
@@ -16,11 +17,28 @@ export function configuredSender(
   return createSender({ timeoutMs, allowCidrs: deliveryAllowCidrs, own, dnsServers, version });
 }
 
-/** @returns a function that says why a URL is no destination; null if it may be one */
+/** Why a URL is no destination, such as "must not lead to …"; null if it may be one. @param before the URL that it replaces */
+export type DestinationProblem = (url: string, before?: string) => string | null;
+
 export function configuredGuard(
-  { deliveryAllowCidrs }: Config,
+  { settings, deliveryAllowCidrs }: Pick<Config, 'settings' | 'deliveryAllowCidrs'>,
   own: OwnEndpoints,
-): (url: string) => string | null {
+): DestinationProblem {
   const guard = createAddressGuard(deliveryAllowCidrs, own);
-  return (url) => destinationProblem(guard, url);
+  return (url, before) => {
+    const plain = settings.WEBHOOK_HTTPS_ONLY && url !== before && new URL(url).protocol !== 'https:';
+    return plain ? 'must be https: this service accepts no other' : destinationProblem(guard, url);
+  };
+}
+
+/** What e-shops may know of where deliveries come from. */
+export function deliveriesFrom({ settings }: Pick<Config, 'settings'>) {
+  return { addresses: settings.EGRESS_ADDRESSES, userAgent: userAgentOf(version) };
+}
+
+/** @returns a warning for the start; null if there is nothing to warn about */
+export function plainUrls({ settings }: Pick<Config, 'settings'>): string | null {
+  if (settings.ROLE === 'worker' || settings.WEBHOOK_HTTPS_ONLY) return null;
+  if (settings.PUBLIC_URL?.startsWith('https:') !== true) return null;
+  return 'Webhooks: PUBLIC_URL is https, but the URL of a webhook may be http, where everybody on the way reads the records: set WEBHOOK_HTTPS_ONLY=true.';
 }

@@ -67,8 +67,12 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
     const url = addressOf(server.port, forwardTo);
     const refused = configuredGuard(config, own)(url);
     if (refused !== null) {
+      const remedy =
+        config.settings.WEBHOOK_HTTPS_ONLY && url.startsWith('http:')
+          ? 'without WEBHOOK_HTTPS_ONLY'
+          : 'with DELIVERY_ALLOW_CIDRS=127.0.0.0/8';
       throw new UserError(
-        `Deliveries to this machine are refused (a URL ${refused}): start Waybill, and this command, with DELIVERY_ALLOW_CIDRS=127.0.0.0/8.`,
+        `Deliveries to this machine are refused (a URL ${refused}): start Waybill, and this command, ${remedy}.`,
       );
     }
     const opened = await keys(sql);

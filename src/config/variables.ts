@@ -131,6 +131,16 @@ export const variables = v.object({
     'name servers used to look up receivers, as `address` or `address:port`, separated by commas; empty: the system’s',
     '',
   ),
+  EGRESS_ADDRESSES: withDefault(
+    cidrs,
+    'address ranges that deliveries come from, such as `203.0.113.0/28`, separated by commas: told to e-shops, for their firewalls; empty: nothing is told',
+    '',
+  ),
+  WEBHOOK_HTTPS_ONLY: withDefault(
+    flag,
+    'new and changed URLs of webhooks must be `https:`; those that are there already stay',
+    'false',
+  ),
   LOGIN_LIMIT_PER_ADDRESS: withDefault(
     integer(1, 1_000_000),
     'failed logins from one address in a quarter of an hour, counted for each e-shop, and once for all unknown keys; ten times as many for all e-shop numbers typed into the console',

@@ -51,6 +51,11 @@ export interface WireRequest extends RequestTarget {
   readonly body: string | Uint8Array | null;
 }
 
+/** The `User-Agent` of every request. @param version Waybill's own */
+export function userAgentOf(version: string): string {
+  return `Waybill/${version}`;
+}
+
 /**
  * @param version Waybill's own, for `User-Agent`
  * @throws TypeError if the URL is not absolute
@@ -61,7 +66,7 @@ export function buildRequest(request: AttemptRequest, version: string): WireRequ
   const body = bodyOf(request);
   const timestamp = Math.floor(request.at.getTime() / 1000);
   const own = Object.keys(staticHeaders);
-  const headers: Record<string, string> = { 'user-agent': `Waybill/${version}` };
+  const headers: Record<string, string> = { 'user-agent': userAgentOf(version) };
   // The log keeps only the beginning of a response, so compression is of no use. An e-shop's own header is sent all the same.
   if (!own.some((name) => name.toLowerCase() === 'accept-encoding')) headers['accept-encoding'] = 'identity';
   headers['x-service-event'] = request.eventType;

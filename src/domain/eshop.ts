@@ -7,6 +7,18 @@ const warning = described(
   'An e-mail when a webhook is failing, before it is deactivated. Default true.',
 );
 
+const deliveriesFrom = v.pipe(
+  v.object({
+    addresses: described(
+      v.array(v.pipe(v.string(), v.examples(['203.0.113.0/28']))),
+      'The address ranges (CIDR) that deliveries, tests and examinations come from; empty if the operator has named none.',
+    ),
+    userAgent: described(v.string(), 'Their `User-Agent`. It changes with the version of the service.'),
+  }),
+  v.metadata({ ref: 'DeliveriesFrom' }),
+);
+export type DeliveriesFrom = v.InferOutput<typeof deliveriesFrom>;
+
 export const eshopRecordSchema = v.pipe(
   v.object({
     id: recordNumber(),
@@ -16,10 +28,12 @@ export const eshopRecordSchema = v.pipe(
       v.object({ warning }),
       'Which notifications are sent. The e-mail after a deactivation is always sent.',
     ),
+    deliveriesFrom: described(deliveriesFrom, 'For a firewall in front of your receiver.'),
   }),
   v.metadata({ ref: 'Eshop' }),
 );
-export type EshopRecord = v.InferOutput<typeof eshopRecordSchema>;
+/** What is stored of it. */
+export type EshopRecord = Omit<v.InferOutput<typeof eshopRecordSchema>, 'deliveriesFrom'>;
 
 /** The body of a change: fields left out stay. */
 export const eshopPatchSchema = v.pipe(
@@ -32,4 +46,4 @@ export const eshopPatchSchema = v.pipe(
 export type EshopPatch = v.InferOutput<typeof eshopPatchSchema>;
 
 /** Fields that only the operator changes: in a request as they are, so that a record can be sent back as read. */
-export const eshopResponseOnly = ['id', 'name', 'email'] as const;
+export const eshopResponseOnly = ['id', 'name', 'email', 'deliveriesFrom'] as const;

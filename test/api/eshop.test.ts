@@ -10,7 +10,8 @@ afterAll(() => api?.drop());
 
 test('warnings are on unless they are turned off, and each e-shop has its own choice', async () => {
   const other = await api.newEshop();
-  const record = { id: api.eshop.eshopId, name: 'Test shop', email: 'shop@example.test' };
+  const { deliveriesFrom } = api.deps;
+  const record = { id: api.eshop.eshopId, name: 'Test shop', email: 'shop@example.test', deliveriesFrom };
   const read = async () => (await api.shop('GET', '/v21/eshop')).data;
   expect(await read()).toEqual({ ...record, notifications: { warning: true } });
   const off = await api.shop('PATCH', '/v21/eshop', { notifications: { warning: false } });

@@ -22,7 +22,8 @@ let api: TestApi;
 let ask: ReturnType<typeof visitorOf>['ask'];
 
 beforeAll(async () => {
-  api = await createTestApi();
+  const deliveriesFrom = { addresses: ['203.0.113.0/28'], userAgent: 'Waybill/test' };
+  api = await createTestApi({ deliveriesFrom });
   ({ ask } = visitorOf(consoleOf(api.deps)));
   await signIn(ask, await newPerson(api.sql, api.eshop.eshopId, 'shop'));
 });
@@ -81,6 +82,12 @@ test('each parameter of a webhook is kept, and none is added', async () => {
     const form = sent((await ask(`/console/webhooks/${id}/edit`)).text);
     expect(await save(id, form)).toEqual({ ...full, ...fields });
   }
+});
+
+test('its page says where deliveries come from', async () => {
+  const id = await created();
+  const page = await ask(`/console/webhooks/${id}`);
+  expect(page.text).toContain('203.0.113.0/28, Waybill/test');
 });
 
 test.each([true, false])(

@@ -130,6 +130,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
     trustProxy: false,
     policy: defaultRetryPolicy,
     destinationProblem: () => null,
+    deliveriesFrom: { addresses: [], userAgent: 'Waybill/0.0.0-test' },
     sendTest: createTestSender({ sender, keys }),
     examine: createExaminer({ sender, keys, timeoutMs: 30_000 }),
     requestAction: null,

@@ -48,12 +48,17 @@ describe('values', () => {
   });
 
   it('an empty list exempts, asks and opens nothing, also where nothing is configured', () => {
-    const empty = { DELIVERY_ALLOW_CIDRS: '', DNS_SERVERS: '', SECRET_KEY_PREVIOUS: '' };
+    const empty = {
+      DELIVERY_ALLOW_CIDRS: '',
+      DNS_SERVERS: '',
+      EGRESS_ADDRESSES: '',
+      SECRET_KEY_PREVIOUS: '',
+    };
     expect(loadConfig(empty)).toEqual({ ...loadConfig({}), deliveryAllowCidrs: [] });
   });
 
   it('any other variable that is set but empty is refused by its name; but the standard reads those of OpenTelemetry as unset', () => {
-    const lists = ['DELIVERY_ALLOW_CIDRS', 'DNS_SERVERS', 'SECRET_KEY_PREVIOUS'];
+    const lists = ['DELIVERY_ALLOW_CIDRS', 'DNS_SERVERS', 'EGRESS_ADDRESSES', 'SECRET_KEY_PREVIOUS'];
     const names = Object.keys(variables.entries);
     expect(names).toEqual(expect.arrayContaining([...lists, 'DATABASE_URL', 'PORT', 'OTEL_SERVICE_NAME']));
     for (const name of names.filter((each) => !lists.includes(each))) {
@@ -127,6 +132,8 @@ describe('a wrong value is one sentence that begins with its variable', () => {
     ['DELIVERY_ALLOW_CIDRS', '10.0.0.0/33'],
     ['DELIVERY_ALLOW_CIDRS', 'localhost'],
     ['DNS_SERVERS', 'dns.example'],
+    ['EGRESS_ADDRESSES', '203.0.113.7'],
+    ['WEBHOOK_HTTPS_ONLY', 'yes'],
     ['DNS_SERVERS', '192.0.2.53:70000'],
     ['DNS_SERVERS', '192.0.2.53,[2001:db8::53'],
     ['LOGIN_LIMIT_PER_ADDRESS', '0'],

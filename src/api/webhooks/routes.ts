@@ -39,10 +39,10 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     return contractOf(await readContract(sql, eshopId));
   }
 
-  /** Checks beyond the schema: the e-shop's contract, and where webhooks may lead. */
-  async function checkInput(eshopId: number, input: GivenSettings): Promise<Contract> {
+  /** Checks beyond the schema: the e-shop's contract, and where webhooks may lead. @param before the URL that is replaced */
+  async function checkInput(eshopId: number, input: GivenSettings, before?: string): Promise<Contract> {
     const found = await contract(eshopId);
-    const destination = deps.destinationProblem(input.url);
+    const destination = deps.destinationProblem(input.url, before);
     const problems = [
       ...(destination === null ? [] : [{ path: 'url', message: destination }]),
       ...contractProblems(found, input),
@@ -147,8 +147,8 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
       const { headers: sent, ...input } = c.req.valid('json');
-      existing('webhook', id, await findWebhook(sql, eshopId, id));
-      await checkInput(eshopId, input);
+      const { url: before } = existing('webhook', id, await findWebhook(sql, eshopId, id));
+      await checkInput(eshopId, input, before);
       const owner = { eshopId, webhookId: id };
       const row = await replaceWebhook(sql, eshopId, id, input, ({ url, headers: sealed }) => {
         const open = sealed === null ? null : () => openHeaders(keys, sealed, owner);

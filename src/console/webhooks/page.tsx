@@ -4,6 +4,7 @@ import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
 import type { DeactivationMail } from '../../db/console/deactivation-mail.ts';
+import type { DeliveriesFrom } from '../../domain/eshop.ts';
 import { isUnderWay } from '../../domain/recovery.ts';
 import type { TestDeliveryResult } from '../../domain/test-delivery.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
@@ -27,6 +28,7 @@ export interface WebhookPageProps {
   readonly recoveries: readonly v.InferOutput<typeof recoveryRecord>[];
   /** Until when the former secret signs too; null if there is none. */
   readonly overlapUntil: string | null;
+  readonly deliveriesFrom: DeliveriesFrom;
   /** Shown once. */
   readonly secret?: string | undefined;
   readonly testResult?: TestDeliveryResult | undefined;
@@ -131,6 +133,7 @@ function Recoveries({ recoveries, viewer }: Pick<WebhookPageProps, 'recoveries' 
 export function WebhookPage(props: WebhookPageProps) {
   const { viewer, webhook, accepted, mail, deliveries, recoveries, secret, testResult, notice, refused } =
     props;
+  const { addresses, userAgent } = props.deliveriesFrom;
   const { id, url, webhookType, active, method, payloadVersion, ordering, parameters, description, headers } =
     webhook;
   const path = `/webhooks/${id}`;
@@ -193,6 +196,7 @@ export function WebhookPage(props: WebhookPageProps) {
               ['Packing lists', parameters?.withPackingLists === true ? 'yes' : null],
               ['Personal data', parameters?.withoutPersonalData === true ? 'left out' : null],
               ['Static headers', headers === null ? null : Object.keys(headers).join(', ')],
+              ['Comes from', [...addresses, userAgent].join(', ')],
               ['Description', description],
               ['Registered', <Time at={webhook.registeredAt} />],
               ['Last success', accepted === undefined ? 'none yet' : <Ago at={accepted} now={viewer.now} />],

@@ -7,6 +7,7 @@ import { recoverAnswer, recoveryRecord } from '../../api/webhooks/recovery-recor
 import { mailOfLastDeactivation } from '../../db/console/deactivation-mail.ts';
 import { lastAccepted } from '../../db/console/health.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
+import { eshopRecordSchema } from '../../domain/eshop.ts';
 import { examinationSchema } from '../../domain/examination.ts';
 import { recoverable, usuallyRecovered } from '../../domain/recovery.ts';
 import { testResultSchema } from '../../domain/test-delivery.ts';
@@ -32,6 +33,7 @@ const Recoveries = v.object({ data: v.array(recoveryRecord) });
 const Tested = v.object({ data: testResultSchema });
 const Examined = v.object({ data: examinationSchema });
 const Recovered = v.object({ data: recoverAnswer });
+const Eshop = v.object({ data: eshopRecordSchema });
 const Any = v.object({ message: v.string() });
 
 /** Notices after a redirect, by the word in the URL. */
@@ -76,10 +78,11 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
     const { api, viewer } = c.var;
     const at = `/v21/webhooks/${piece(id)}`;
     const { data: webhook } = await api.get(One, at);
-    const [accepted, deliveries, recoveries, overlapUntil, mail] = await Promise.all([
+    const [accepted, deliveries, recoveries, eshop, overlapUntil, mail] = await Promise.all([
       lastAccepted(sql, viewer.session.eshopId),
       api.get(Latest, `${at}/deliveries`, { items: '8' }),
       api.get(Recoveries, `${at}/recoveries`, { items: '5' }),
+      api.get(Eshop, '/v21/eshop'),
       overlapOf(c, webhook.id),
       webhook.active ? null : mailOfLastDeactivation(sql, viewer.session.eshopId, webhook.id),
     ]);
@@ -91,6 +94,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
         accepted={accepted.get(webhook.id)}
         deliveries={deliveries.data}
         recoveries={recoveries.data}
+        deliveriesFrom={eshop.data.deliveriesFrom}
       />,
     );
   }

@@ -1,0 +1,50 @@
+/** Where deliveries may lead, and what e-shops and operators are told of it, by the configuration. */
+import { describe, expect, test } from 'vitest';
+import { configuredGuard, deliveriesFrom, plainUrls } from '../../src/app/outgoing.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
+import { version } from '../../src/lib/version.ts';
+
+describe('with WEBHOOK_HTTPS_ONLY', () => {
+  const problem = configuredGuard(loadConfig({ WEBHOOK_HTTPS_ONLY: 'true' }), createOwnEndpoints());
+  const plain = 'http://shop.example/hook';
+  const refused = 'must be https: this service accepts no other';
+
+  test('a new and a changed URL must be https; one that stays may be what it is', () => {
+    expect(problem(plain)).toBe(refused);
+    expect(problem(`${plain}s`, plain)).toBe(refused);
+    expect(problem(plain, 'https://shop.example/hook')).toBe(refused);
+    expect(problem(plain, plain)).toBeNull();
+    expect(problem('HTTPS://shop.example/hook')).toBeNull();
+  });
+
+  test('what may never be called is refused all the same', () => {
+    expect(problem('https://10.0.0.5/')).toBe('must not lead to 10.0.0.5, which is in a private range');
+    expect(problem('http://10.0.0.5/', 'http://10.0.0.5/')).toMatch(/^must not lead to/);
+  });
+});
+
+test('without it both are accepted', () => {
+  expect(configuredGuard(loadConfig({}), createOwnEndpoints())('http://shop.example/')).toBeNull();
+});
+
+test('a start behind https warns that webhooks may be http, unless they may not, or it serves no API', () => {
+  const PUBLIC_URL = 'https://waybill.example';
+  const warning = (env: Record<string, string>) => plainUrls(loadConfig(env));
+  expect(warning({ PUBLIC_URL })).toContain('set WEBHOOK_HTTPS_ONLY=true');
+  expect(warning({ PUBLIC_URL, WEBHOOK_HTTPS_ONLY: 'true' })).toBeNull();
+  expect(warning({ PUBLIC_URL: 'http://waybill.example' })).toBeNull();
+  expect(warning({})).toBeNull();
+  const worker = { ROLE: 'worker', DATABASE_URL: 'postgres://a@b/c', TEMPORAL_ADDRESS: 'temporal:7233' };
+  const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
+  expect(warning({ PUBLIC_URL, ...worker, SECRET_KEY })).toBeNull();
+});
+
+test('e-shops are told the configured addresses', () => {
+  const EGRESS_ADDRESSES = '203.0.113.0/28, 2001:db8::/64';
+  expect(deliveriesFrom(loadConfig({ EGRESS_ADDRESSES }))).toEqual({
+    addresses: ['203.0.113.0/28', '2001:db8::/64'],
+    userAgent: `Waybill/${version}`,
+  });
+  expect(deliveriesFrom(loadConfig({})).addresses).toEqual([]);
+});
