@@ -69,11 +69,18 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
  * several times an attempt. A change of the webhook cancels the wait.
  */
 function deferred(outcome: AttemptDeferral): ApplicationFailure {
-  const why =
-    outcome.reason === 'inactive'
-      ? `Held: the webhook is inactive. The window ends ${outcome.windowEndsAt.toISOString()}.`
-      : 'Deferred: the limit on concurrent attempts for this e-shop or receiver has been reached.';
-  return expected(why, { type: failureTypes.deferred, nextRetryDelay: outcome.ms });
+  return expected(whyDeferred(outcome), { type: failureTypes.deferred, nextRetryDelay: outcome.ms });
+}
+
+function whyDeferred(outcome: AttemptDeferral): string {
+  switch (outcome.reason) {
+    case 'inactive':
+      return `Held: the webhook is inactive. The window ends ${outcome.windowEndsAt.toISOString()}.`;
+    case 'paused':
+      return `Held: the webhook is paused. It goes on ${outcome.until.toISOString()}.`;
+    case 'concurrencyLimit':
+      return 'Deferred: the limit on concurrent attempts for this e-shop or receiver has been reached.';
+  }
 }
 
 /** An expected failure, not a fault of the code: no stack trace, and no line in the worker's log. */

@@ -28,7 +28,7 @@ import {
   type FailedAttempt,
   webhookChangedSignal,
 } from './delivery-types.ts';
-import { nextStep, operatorOf } from './next-step.ts';
+import { heldByWebhook, nextStep, operatorOf } from './next-step.ts';
 import { handleOperatorActions } from './operator-updates.ts';
 import { createOperatorView } from './operator-view.ts';
 import { type AttemptEnd, createOutage, wasOurs } from './own-failures.ts';
@@ -192,11 +192,13 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
         case 'beginHolding':
           break;
         case 'hold':
-          view.held(next.until, operatorOf(situation));
+          view.held(next.until, operatorOf(situation), heldByWebhook(situation));
           await wait(
             msUntil(next.until),
             seen,
-            operatorOf(situation) === null ? 'held: the webhook is inactive' : 'held by an operator',
+            operatorOf(situation) === null
+              ? `held: the webhook is ${heldByWebhook(situation)}`
+              : 'held by an operator',
           );
           if (changes > seen) view.resumed();
           break;

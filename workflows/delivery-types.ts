@@ -96,7 +96,7 @@ export interface AttemptInput {
 export const failureTypes = {
   /** The receiver did not accept; another attempt follows. */
   attemptFailed: 'AttemptFailed',
-  /** No request was made, and Temporal retries later: the webhook is inactive, or the last chance got no permit. */
+  /** No request was made, and Temporal retries later: the webhook is inactive or paused, or the last chance got no permit. */
   deferred: 'Deferred',
   /** The receiver did not accept, and no attempt is left. */
   retriesSpent: 'RetriesSpent',

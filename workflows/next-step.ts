@@ -36,6 +36,7 @@ export function nextStep(situation: DeliverySituation): NextStep {
     if (windowEndsAt === null) return { step: 'beginHolding' };
     return now < windowEndsAt ? { step: 'hold', until: windowEndsAt } : { step: 'expire', alarm: false };
   }
+  if (situation.pausedUntil !== undefined) return { step: 'hold', until: situation.pausedUntil };
   // An attempt was due and not made, although nothing held it: the outage was Waybill's.
   if (windowEndsAt !== null && now >= windowEndsAt) return { step: 'attempt', lastChance: true };
   // Failures at the old URL, or before the activation, say nothing about the present: try at once.
@@ -48,4 +49,9 @@ export function nextStep(situation: DeliverySituation): NextStep {
 /** The operator hold of a delivery. */
 export function operatorOf(situation: DeliverySituation): OperatorHold | null {
   return situation.open ? situation.operator : null;
+}
+
+/** Why its webhook holds a delivery that is held. */
+export function heldByWebhook(situation: DeliverySituation): 'inactive' | 'paused' {
+  return situation.open && situation.pausedUntil !== undefined ? 'paused' : 'inactive';
 }

@@ -91,13 +91,14 @@ export function createOperatorView(input: DeliverEventInput) {
       }
       show();
     },
-    /** @param operator the operator hold; null: its webhook is inactive */
-    held(until: number, operator: OperatorHold | null): void {
+    /** @param operator the operator hold; null: its webhook is inactive or paused */
+    held(until: number, operator: OperatorHold | null, webhook: 'inactive' | 'paused'): void {
       const why =
         operator === null
-          ? 'Held: the webhook is inactive.'
+          ? `Held: the webhook is ${webhook}.`
           : `Held by ${who(operator)} No attempt is made until it is resumed.`;
-      headline = `${why} The window ends ${new Date(until).toISOString()}.`;
+      const what = operator === null && webhook === 'paused' ? 'It goes on' : 'The window ends';
+      headline = `${why} ${what} ${new Date(until).toISOString()}.`;
       upsertSearchAttributes([{ key: deliveryStateKey, value: 'held' }]);
       show();
     },

@@ -92,7 +92,8 @@ export async function begin(
     attempt: {
       delivery,
       number,
-      begun,
+      // A window that began before is moved by the pauses since.
+      begun: { ...begun, windowStartedAt: delivery.windowStartedAt ?? begun.windowStartedAt },
       owner,
       beginAt,
       begunAt: performance.now(),

@@ -13,6 +13,7 @@ import {
   waitAfterAttempt,
   windowEnd,
 } from '../domain/retry-policy.ts';
+import { isPaused, resumesAt } from '../domain/webhook-pause.ts';
 import { latenessMs } from './lateness.ts';
 import type {
   AttemptCommand,
@@ -39,6 +40,7 @@ export function skipReasonOf(
   if (attemptsMade >= maxAttempts(policy)) return 'spent';
   if (attemptsMade > 0 && nextAttemptAt === null && !wasGoneElsewhere(delivery)) return 'spent';
   if (!delivery.active) return 'inactive';
+  if (isPaused(delivery)) return 'paused';
   if (isBehind(delivery, expectedNumber)) return 'notDue';
   if (lastChance || windowStartedAt === null) return null;
   return now > windowEnd(policy, windowStartedAt) ? 'windowOver' : null;
@@ -77,6 +79,19 @@ export function heldWhileInactive(
   return ms > 0 ? { kind: 'deferred', reason: 'inactive', ms, windowEndsAt } : null;
 }
 
+/**
+ * How long a delivery is deferred while its webhook is paused.
+ * @returns null if the queue made the attempt, and keeps it
+ */
+export function heldWhilePaused(
+  { id, pausedUntil, now }: Pick<DeliveryForAttempt, 'id' | 'pausedUntil' | 'now'>,
+  { queue }: Pick<AttemptCommand, 'queue'>,
+): AttemptDeferral | null {
+  if (queue !== null || pausedUntil === null) return null;
+  const until = resumesAt(id, pausedUntil);
+  return { kind: 'deferred', reason: 'paused', ms: until.getTime() - now.getTime(), until };
+}
+
 /** The outcome of an attempt that is not made. */
 export function skipped(delivery: DeliveryForAttempt, reason: SkipReason): AttemptVerdict {
   // Recorded, and then interrupted before the caller was answered.
@@ -86,19 +101,24 @@ export function skipped(delivery: DeliveryForAttempt, reason: SkipReason): Attem
 
 /**
  * How late an attempt began because of an outage of Waybill, in milliseconds. The first is due when its window starts. A change of the
- * webhook makes one due: a delivery held until then is not late. Nor is one that waited while its process was claiming: it was
+ * webhook, or the end of its pause, makes one due: a delivery held until then is not late. Nor is one that waited while its process was claiming: it was
  * deferred, behind a limit or behind others.
  * @param claimingMs for how long that process has been claiming without a break, in milliseconds
  */
 export function lostTimeMs(
-  delivery: Pick<DeliveryForAttempt, 'attemptsMade' | 'windowStartedAt' | 'nextAttemptAt' | 'generationAt'>,
+  delivery: Pick<
+    DeliveryForAttempt,
+    'id' | 'attemptsMade' | 'windowStartedAt' | 'nextAttemptAt' | 'generationAt' | 'pausedUntil'
+  >,
   startedAt: Date,
   claimingMs = 0,
 ): number {
   const planned = delivery.attemptsMade === 0 ? delivery.windowStartedAt : delivery.nextAttemptAt;
   if (planned === null) return 0;
+  const resumed = delivery.pausedUntil === null ? null : resumesAt(delivery.id, delivery.pausedUntil);
+  const waitedFor = [planned, delivery.generationAt, resumed];
   // In whole milliseconds, as it is stored.
-  const late = Math.round((latenessMs([planned, delivery.generationAt], startedAt) ?? 0) - claimingMs);
+  const late = Math.round((latenessMs(waitedFor, startedAt) ?? 0) - claimingMs);
   return late < MOMENT_MS ? 0 : late;
 }
 

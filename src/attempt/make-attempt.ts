@@ -8,7 +8,14 @@ import { countBehind } from '../db/outbox/ordering.ts';
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import { closeDelivery, deferAttempt, spendRetries, startWindow } from '../db/webhooks/deliveries.ts';
 import { type AttemptDeps, type Beginning, begin } from './begin-attempt.ts';
-import { answerTo, heldWhileInactive, justMissed, skipped, skipReasonOf } from './decisions.ts';
+import {
+  answerTo,
+  heldWhileInactive,
+  heldWhilePaused,
+  justMissed,
+  skipped,
+  skipReasonOf,
+} from './decisions.ts';
 import { record, send } from './finish-attempt.ts';
 import { InternalFailure, LookupsFull } from './internal-failure.ts';
 import type { AttemptCommand, AttemptOutcome, AttemptVerdict, SkipReason } from './outcome.ts';
@@ -132,6 +139,7 @@ async function skip(
   command: AttemptCommand,
   reason: SkipReason,
 ): Promise<AttemptOutcome> {
+  if (reason === 'paused') return heldWhilePaused(delivery, command) ?? skipped(delivery, reason);
   if (reason === 'inactive') return heldWhileInactive(delivery, command) ?? skipped(delivery, reason);
   if (reason !== 'windowOver' || !justMissed(delivery)) return skipped(delivery, reason);
   await spendRetries(sql, delivery.id, delivery.attemptsMade);

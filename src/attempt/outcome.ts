@@ -34,6 +34,7 @@ export interface QueueTerms {
  */
 export type SkipReason =
   | 'inactive'
+  | 'paused'
   | 'deleted'
   | 'closed'
   | 'underWay'
@@ -69,6 +70,7 @@ export type AttemptDeferral = {
   readonly ms: number;
 } & (
   | { readonly reason: 'inactive'; readonly windowEndsAt: Date }
+  | { readonly reason: 'paused'; readonly until: Date }
   /** The last chance, while a concurrency limit is reached. */
   | { readonly reason: 'concurrencyLimit' }
 );

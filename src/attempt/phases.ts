@@ -14,7 +14,7 @@ export type ToFirstByte = Readonly<Record<Phase, number>>;
 
 /** An attempt that has its result; this process's times are on a clock that does not jump. */
 interface Answered {
-  readonly delivery: Pick<DeliveryForAttempt, 'createdAt' | 'generationAt' | 'recoveryId'>;
+  readonly delivery: Pick<DeliveryForAttempt, 'createdAt' | 'generationAt' | 'pausedUntil' | 'recoveryId'>;
   readonly number: number;
   readonly begun: Pick<BegunAttempt, 'startedAt'>;
   readonly result: { readonly sentMs?: number };
@@ -34,8 +34,9 @@ export function toFirstByte({
   begunAt,
 }: Answered): ToFirstByte | null {
   if (number !== 1 || delivery.recoveryId !== null || result.sentMs === undefined) return null;
-  // The time for which the webhook was inactive does not count.
-  const waitedMs = latenessMs([delivery.createdAt, delivery.generationAt], begun.startedAt) ?? 0;
+  // The time for which the webhook was inactive or paused does not count.
+  const waitedMs =
+    latenessMs([delivery.createdAt, delivery.generationAt, delivery.pausedUntil], begun.startedAt) ?? 0;
   const prepare = beginAt - takenAt;
   const begin = begunAt - beginAt;
   return { queue: Math.max(0, waitedMs - prepare - begin), prepare, begin, send: result.sentMs };

@@ -4,6 +4,7 @@
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import { type FinalState, isOpen, type StoredState } from '../domain/delivery-state.ts';
 import { type OperatorHold, operatorHoldOf } from '../domain/operator-action.ts';
+import { isPaused, resumesAt } from '../domain/webhook-pause.ts';
 
 /** The reason why no further attempt is due. */
 type SpentReason =
@@ -22,6 +23,8 @@ export type DeliverySituation =
       /** When it was read, by the database's clock, like all times here. */
       readonly readAt: number;
       readonly webhook: 'active' | 'inactive' | 'deleted';
+      /** Its webhook is paused, and it goes on then; absent if it is not. */
+      readonly pausedUntil?: number;
       /** The next attempt has an owner, at most until then; absent if it has none. */
       readonly underWayUntil?: number;
       /** The webhook was activated or got another URL since the last attempt: an attempt is due at once. */
@@ -63,6 +66,9 @@ export function situationOf(
     open: true,
     readAt: delivery.now.getTime(),
     webhook: delivery.deletedAt !== null ? 'deleted' : delivery.active ? 'active' : 'inactive',
+    ...(delivery.pausedUntil !== null && isPaused(delivery)
+      ? { pausedUntil: resumesAt(delivery.id, delivery.pausedUntil).getTime() }
+      : {}),
     ...(delivery.underWayUntil === null ? {} : { underWayUntil: delivery.underWayUntil.getTime() }),
     attemptsMade: delivery.attemptsMade,
     spent: spentReason(delivery, windowEndsAt, maxAttempts),

@@ -4,6 +4,7 @@
 
 import { type DeliveryState, isOpen, type StoredState } from './delivery-state.ts';
 import type { Role } from './role.ts';
+import { isPaused } from './webhook-pause.ts';
 
 export const actionNames = ['tryNow', 'hold', 'resume', 'giveUp'] as const;
 export type ActionName = (typeof actionNames)[number];
@@ -74,6 +75,8 @@ export interface ActionTarget {
   readonly state: StoredState;
   readonly webhookId: number;
   readonly webhook: 'active' | 'inactive' | 'deleted';
+  /** When the last pause of the webhook ends or ended; null if it never was paused. */
+  readonly pausedUntil: Date | null;
   readonly attemptsMade: number;
   /** The maximum that the policy allows, the first included. */
   readonly mostAttempts: number;
@@ -159,14 +162,33 @@ function isExhausted({ attemptsMade, nextAttemptAt, mostAttempts, inOrder }: Act
   return attemptsMade >= mostAttempts || (attemptsMade > 0 && nextAttemptAt === null && !inOrder);
 }
 
+/** "Webhook 7 is paused until 2026-11-29T10:00:00.000Z."; null if it is not paused. */
+function whilePaused(delivery: ActionTarget): string | null {
+  const { webhookId, pausedUntil } = delivery;
+  if (pausedUntil === null || !isPaused(delivery)) return null;
+  return pausedSentence(webhookId, pausedUntil);
+}
+
+/** "Webhook 7 is paused until 2026-11-29T10:00:00.000Z." */
+function pausedSentence(webhookId: number, until: Date): string {
+  return `Webhook ${webhookId} is paused until ${until.toISOString()}.`;
+}
+
+/** Why `tryNow` is refused while the webhook is paused. */
+export function noTryWhilePaused(webhookId: number, until: Date): string {
+  return `${pausedSentence(webhookId, until)} Resume it, and an attempt follows.`;
+}
+
 const WAITS_FOR_ITS_TURN = 'It waits for its turn in the order of its record.';
 
 const REFUSALS: Readonly<Record<ActionName, (delivery: ActionTarget) => string | null>> = {
   tryNow(delivery) {
-    const { hold, webhook, webhookId, underWay, queued, inOrder, behind, attemptsMade } = delivery;
+    const { hold, webhook, webhookId, pausedUntil, underWay, queued, inOrder, behind, attemptsMade } =
+      delivery;
     if (hold !== null) return `It is held by ${attribution(hold)}. Resume it first.`;
     if (webhook === 'inactive')
       return `Webhook ${webhookId} is inactive. Activate it, and an attempt follows within seconds.`;
+    if (pausedUntil !== null && isPaused(delivery)) return noTryWhilePaused(webhookId, pausedUntil);
     if (behind !== null)
       return `It waits for its order: delivery ${behind}, of the same record, has to end first.`;
     if (inOrder) return WAITS_FOR_ITS_TURN;
@@ -184,11 +206,12 @@ const REFUSALS: Readonly<Record<ActionName, (delivery: ActionTarget) => string |
       return `The last attempt, ${underWay}, is under way: nothing is left to be held.`;
     return null;
   },
-  resume({ hold, webhook, webhookId }) {
+  resume(delivery) {
+    const { hold, webhook, webhookId } = delivery;
     if (hold !== null) return null;
-    return webhook === 'inactive'
-      ? `No operator holds it: webhook ${webhookId} is inactive.`
-      : 'It is not held.';
+    if (webhook === 'inactive') return `No operator holds it: webhook ${webhookId} is inactive.`;
+    const paused = whilePaused(delivery);
+    return paused === null ? 'It is not held.' : `No operator holds it. ${paused}`;
   },
   giveUp: () => null,
 };
@@ -213,6 +236,8 @@ const FOLLOWS: Readonly<Record<ActionName, (delivery: ActionTarget) => string>> 
     const { attemptsMade, mostAttempts, nextAttemptAt, now, webhook, webhookId, underWay, inOrder } =
       delivery;
     if (webhook === 'inactive') return `Resumed, but still held because webhook ${webhookId} is inactive.`;
+    const paused = whilePaused(delivery);
+    if (paused !== null) return `Resumed, but still held. ${paused}`;
     if (inOrder) return `Resumed. ${WAITS_FOR_ITS_TURN}`;
     if (underWay !== null) return `Resumed: attempt ${underWay} is under way.`;
     const when =

@@ -204,6 +204,7 @@ export const webhookResponseOnly = [
   'unregisteredAt',
   'lastDeactivation',
   'incident',
+  'pausedUntil',
   'missed',
 ] as const;
 
@@ -244,6 +245,10 @@ const recordEntries = {
   incident: described(
     v.nullable(incidentSchema),
     'While deliveries to an active webhook fail; null otherwise. Any accepted delivery ends it.',
+  ),
+  pausedUntil: described(
+    v.nullable(time()),
+    'When its pause ends; null if it is not paused. Ignored in a request: `pause` and `resume` change it.',
   ),
 };
 

@@ -69,9 +69,10 @@ async function passOnPage(
   { page, concurrency }: Pace,
 ): Promise<void> {
   const { sql } = deps;
-  const { id, eshopId, signalledId, webhookId, deleted } = change;
+  const { id, eshopId, signalledId, webhookId, deleted, orderingOnly } = change;
   // The webhook's ordering may have changed: settle it at the first page, and again after the last.
   if (signalledId === null) await settleOrdering(sql, { eshopId });
+  if (orderingOnly) return await removeChanges(sql, [id]);
   if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW)
     return await noteSignalled(sql, id, signalledId);
   // One more than may be called, to see whether any are left after this page.

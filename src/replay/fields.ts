@@ -109,6 +109,7 @@ const fields: Readonly<Record<Field, true>> = {
   operator: true,
   operatorHeld: true,
   outcome: true,
+  pausedUntil: true,
   partition: true,
   policy: true,
   postponed: true,

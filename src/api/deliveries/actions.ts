@@ -2,8 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Hono } from 'hono';
 import type { Turns } from '../../concurrency/turns.ts';
-import { findDelivery } from '../../db/webhooks/delivery-log.ts';
-import { askedBy } from '../../domain/operator-action.ts';
+import { type DeliveryLogRow, findDelivery } from '../../db/webhooks/delivery-log.ts';
+import { type ActionName, askedBy, noTryWhilePaused } from '../../domain/operator-action.ts';
 import { conflict, existing, Problem } from '../../domain/problem.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
@@ -23,7 +23,7 @@ const actions = [
       'It counts as one of the 21; if it fails, the next wait follows. The response says what follows, and does not wait for the attempt. No body.',
     message: 'Attempt 3 of 21 follows at once.',
     conflict:
-      'the delivery has ended, is held (its webhook is inactive, or an operator holds it or has paused it in Temporal), waits for another delivery, or an attempt is being made at this moment. The message says which.',
+      'the delivery has ended, is held (its webhook is inactive or paused, or an operator holds it or has paused it in Temporal), waits for another delivery, or an attempt is being made at this moment. The message says which.',
   },
   {
     path: '/deliveries/:id/give-up',
@@ -91,7 +91,7 @@ export function deliveryActionRoutes(
         const asker = askedBy(role, username);
         const { id } = c.req.valid('param');
         // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.
-        await found(eshopId, id);
+        refuseWhilePaused(action, await found(eshopId, id));
         if (requestAction === null)
           throw new Problem(503, 'Nobody can be asked: no Temporal server is known here.');
         const answer = await places.run(eshopId, () => requestAction(action, id, { ...asker, reason: '' }));
@@ -105,4 +105,17 @@ export function deliveryActionRoutes(
     );
   }
   return app;
+}
+
+/** Nobody has to be asked. @throws Problem 409 */
+function refuseWhilePaused(action: ActionName, { delivery }: { readonly delivery: DeliveryLogRow }): void {
+  const { state, waitsFor, webhookId } = delivery;
+  if (
+    action !== 'tryNow' ||
+    state !== 'held' ||
+    waitsFor?.reason !== 'pause' ||
+    waitsFor.nextAttemptAt == null
+  )
+    return;
+  throw conflict(noTryWhilePaused(webhookId, new Date(waitsFor.nextAttemptAt)));
 }

@@ -31,5 +31,6 @@ export function recordOf(policy: RetryPolicy, row: WebhookRow): WebhookRecord {
             lastError: row.deactivationError,
           },
     incident: incidentOf(policy, row),
+    pausedUntil: row.pausedUntil?.toISOString() ?? null,
   };
 }

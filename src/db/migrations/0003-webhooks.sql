@@ -30,12 +30,19 @@ create table webhooks (
   secret bytea not null,
   previous_secret bytea,
   previous_secret_until timestamptz,
+  -- Its last pauses, oldest first, none overlapping: the last one may be under way. A window that has begun moves by each.
+  pauses tstzrange[] not null default '{}',
+  -- Of the last pause. Paused: the end is in the future.
+  paused_at timestamptz generated always as (lower(pauses[cardinality(pauses)])) stored,
+  paused_until timestamptz generated always as (upper(pauses[cardinality(pauses)])) stored,
   registered_at timestamptz not null default now(),
   unregistered_at timestamptz,
   deleted_at timestamptz
 );
 create index webhooks_by_eshop on webhooks (eshop_id, id) where deleted_at is null;
 create index webhooks_subscribed on webhooks (eshop_id, webhook_type) where active and deleted_at is null;
+-- Claims leave out those that are paused.
+create index webhooks_paused on webhooks (paused_until) where paused_until is not null;
 
 -- The versions of each webhook: they explain why an event has no delivery to it.
 create table webhook_versions (

@@ -12,6 +12,8 @@ create table outbox (
   due_at timestamptz not null default now(),
   -- The last delivery that was signalled; null before the first.
   signalled_id uuid,
+  -- A pause has begun: only the orderings of the e-shop's records are settled, and no workflow has to look at it.
+  ordering_only boolean not null default false,
   claimed_until timestamptz,
   created_at timestamptz not null default now()
 );

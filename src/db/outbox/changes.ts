@@ -21,13 +21,35 @@ export async function enqueueWebhookChange(
 ): Promise<void> {
   wakeRelayAfter(tx, 'webhooks');
   await enqueueRecoveriesOf(tx, webhookId);
+  await enqueue(tx, eshopId, webhookId, false);
+}
+
+/** A webhook was paused: deliveries of its records to other webhooks may go on. No workflow has to look at it. */
+export async function enqueueOrderingChange(
+  tx: Transaction,
+  eshopId: number,
+  webhookId: number,
+): Promise<void> {
+  wakeRelayAfter(tx, 'webhooks');
+  await enqueue(tx, eshopId, webhookId, true);
+}
+
+async function enqueue(
+  tx: Transaction,
+  eshopId: number,
+  webhookId: number,
+  orderingOnly: boolean,
+): Promise<void> {
   // Locked: the relay that passes it on reads the webhook after this transaction.
   const waiting = await tx`
     select from outbox
     where kind = 'webhookChanged' and webhook_id = ${webhookId} and signalled_id is null and claimed_until is null
+      and ordering_only = ${orderingOnly}
     for update`;
   if (waiting.length > 0) return;
-  await tx`insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${webhookId})`;
+  await tx`
+    insert into outbox (kind, eshop_id, webhook_id, ordering_only)
+    values ('webhookChanged', ${eshopId}, ${webhookId}, ${orderingOnly})`;
 }
 
 /** A change of a webhook, to be passed on to its open deliveries. */
@@ -41,6 +63,8 @@ export interface WebhookChange {
   readonly wakes: boolean;
   /** The webhook was deleted. */
   readonly deleted: boolean;
+  /** Only the orderings of its e-shop's records are to be settled. */
+  readonly orderingOnly: boolean;
 }
 
 /**
@@ -80,7 +104,7 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
     update outbox o set claimed_until = ${leaseEnd(sql)}
     from chosen, webhooks w
     where o.id = chosen.id and w.id = o.webhook_id
-    returning o.id, o.eshop_id, o.webhook_id, o.signalled_id, w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted`;
+    returning o.id, o.eshop_id, o.webhook_id, o.signalled_id, o.ordering_only, w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted`;
 }
 
 /** An open delivery that is signalled a change. */

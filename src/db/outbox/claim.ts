@@ -3,11 +3,13 @@
  * attempted at once.
  */
 import type { Quotas } from '../../concurrency/limits.ts';
+import { pausedWebhooks } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 import { isBlocked } from './ordering.ts';
 import {
   CLASS,
   type DeliveryClass,
+  isForAttempt,
   leaseEnd,
   type QueuedDelivery,
   queuedColumns,
@@ -71,7 +73,8 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       left join unnest(${[...quotas.eshops.keys()]}::int[], ${[...quotas.eshops.values()]}::int[]) e (eshop_id, quota)
         on e.eshop_id = w.eshop_id
       left join unnest(${[...quotas.webhooks.keys()]}::int[], ${[...quotas.webhooks.values()]}::int[]) h (webhook_id, quota)
-        on h.webhook_id = w.webhook_id),
+        on h.webhook_id = w.webhook_id
+      ${isForAttempt(limits.class) ? sql`where w.webhook_id <> all(${pausedWebhooks(sql)})` : sql``}),
     heads as materialized (
       select r.*, head.id, head.due_at, row_number() over (partition by r.webhook_id order by head.due_at, head.id) as nth
       from quotas r cross join lateral (

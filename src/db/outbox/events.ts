@@ -6,6 +6,7 @@ import { type EventType, eventTypes } from '../../domain/event-types.ts';
 import type { Origin } from '../../domain/origin.ts';
 import { currentTrace } from '../../traces/context.ts';
 import { newId, ticks } from '../ids.ts';
+import { sends } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { orderingKey, predecessors } from './ordering.ts';
@@ -91,8 +92,8 @@ export function insertDeliveries(
   // Left out if nothing is claimed: behind a pooler each statement is planned anew, and this would be half of the work.
   const claim = claimed
     ? sql`
-           case when w.ordering = 'none'
-               or not (exists (select from fired g where g.entity_id = f.entity_id and g.sequence < f.sequence) or exists (select ${predecessors(sql, place)}))
+           case when ${sends(sql, 'w')} and (w.ordering = 'none'
+               or not (exists (select from fired g where g.entity_id = f.entity_id and g.sequence < f.sequence) or exists (select ${predecessors(sql, place)})))
              then ${leaseEnd(sql)} end`
     : sql`null::timestamptz`;
   return sql`

@@ -7,6 +7,7 @@
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
 import { anyOf, checked } from '../ids.ts';
+import { sends } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { notifierOf } from './notify.ts';
 import { keepsOrdering, placeOf, predecessors, successors, untouched, waits } from './ordering.ts';
@@ -116,7 +117,7 @@ async function settleRecords(
       window_started_at = d.window_started_at + (now() - d.due_at),
       state = case when d.attempts_made > 0 then 'retrying' else d.state end,
       next_attempt_at = case when d.attempts_made > 0 then now() else d.next_attempt_at end,
-      claimed_until = case when ${claims} and d.recovery_id is null and d.bulk is null and d.attempts_made = 0 and not (
+      claimed_until = case when ${claims} and ${sends(sql, 'w')} and d.recovery_id is null and d.bulk is null and d.attempts_made = 0 and not (
         w.ordering = 'latest' and exists (select ${successors(sql, place)})) then ${leaseEnd(sql)} end,
       claim_id = gen_random_uuid()
     from webhooks w

@@ -6,6 +6,7 @@
  */
 import type postgres from 'postgres';
 import { eventTypes } from '../../domain/event-types.ts';
+import { isPaused } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 import { CLASS } from './outbox.ts';
 
@@ -52,13 +53,14 @@ export const keepsOrdering = (sql: Sql, webhook: string) =>
 
 /**
  * The older open deliveries of the group of one, as `predecessor`. A delivery held by an inactive webhook blocks no other once its
- * request is over; nor does one whose webhook has moved to another receiver, once its request to the old one is.
+ * request is over, nor does one held by a paused webhook block those of others; nor does one whose webhook has moved to another receiver, once its request to the old one is.
  */
-export const predecessors = (sql: Sql, { key, sequence, receiver }: Place) => sql`
+export const predecessors = (sql: Sql, { key, sequence, webhookId, receiver }: Place) => sql`
   from deliveries predecessor join webhooks subscribed on subscribed.id = predecessor.webhook_id
   where predecessor.state in ('pending', 'retrying') and predecessor.ordering_key = ${key} and predecessor.sequence < ${sequence}
     and subscribed.ordering <> 'none'
-    and (subscribed.receiver = ${receiver} and subscribed.active and subscribed.deleted_at is null or exists (
+    and (subscribed.receiver = ${receiver} and subscribed.active and subscribed.deleted_at is null
+        and (subscribed.id = ${webhookId} or ${isPaused(sql, 'subscribed')} is not true) or exists (
       select from attempts a
       where a.delivery_id = predecessor.id and a.finished_at is null and a.owned_until > clock_timestamp()
         and (subscribed.receiver = ${receiver} or a.generation <> subscribed.generation)))`;
@@ -116,11 +118,13 @@ export async function countBehind(sql: Sql, deliveryId: string): Promise<number>
   return row?.behind ?? 0;
 }
 
-/** Why a delivery that is not held waits, apart from its next attempt, as JSON (docs/interface.md, L14). */
+/** Why a delivery waits that neither an inactive webhook nor an operator holds, apart from its next attempt, as JSON (docs/interface.md, L14). */
 export function waitsFor(sql: Sql, delivery: string, webhook: string) {
   const [d, w] = [sql(delivery), sql(webhook)];
   return sql`
-  case when ${d}.state = 'pending' and ${w}.active and ${d}.operator_stop is null then coalesce(
+  case when ${d}.state in ('pending', 'retrying') and ${w}.active and ${d}.operator_stop is null and ${isPaused(sql, webhook)}
+    then json_build_object('reason', 'pause', 'since', greatest(${w}.paused_at, ${d}.created_at), 'nextAttemptAt', ${w}.paused_until)
+  when ${d}.state = 'pending' and ${w}.active and ${d}.operator_stop is null then coalesce(
     -- Before it is claimed, it is not yet marked as waiting.
     case when ${d}.dispatched_at is null and ${w}.ordering <> 'none' then (
       select json_build_object('reason', 'order', 'deliveryId', predecessor.id, 'since', ${d}.created_at, 'nextAttemptAt',

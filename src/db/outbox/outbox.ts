@@ -29,6 +29,11 @@ export const CLASS = {
 } as const;
 export type DeliveryClass = (typeof CLASS)[keyof typeof CLASS];
 
+/** Whether deliveries of this class wait for an attempt: while their webhook is paused, no claim takes them. */
+export function isForAttempt(deliveryClass: DeliveryClass): boolean {
+  return deliveryClass <= CLASS.recovered;
+}
+
 /** The class in which a delivery was written, as SQL. One that waited in another without an attempt goes back to it. */
 export function writtenIn(sql: Sql, alias: string) {
   const d = sql(alias);

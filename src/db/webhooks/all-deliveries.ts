@@ -1,6 +1,6 @@
 /**
  * The deliveries of an e-shop across its webhooks. The newest of each webhook are read from an index and merged, so a page costs the
- * same however many are stored. Inactive and deleted webhooks are known before any delivery is read.
+ * same however many are stored. Inactive, paused and deleted webhooks are known before any delivery is read.
  */
 import type postgres from 'postgres';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
@@ -16,6 +16,7 @@ import {
   type Times,
   within,
 } from '../id-range.ts';
+import { sends } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 import { leastOf, madeWith } from './deliveries-of-events.ts';
 import { type DeliveryLogRow, selectDeliveries } from './delivery-log.ts';
@@ -39,11 +40,11 @@ function webhooks(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
   const { webhookId, among, webhookType, state } = filter;
   const open = state === 'pending' || state === 'retrying';
   return sql`
-    select w.id, w.active from webhooks w
+    select w.id, ${sends(sql, 'w')} as sends from webhooks w
     where w.eshop_id = ${eshopId} and w.deleted_at is null
       ${webhookId === undefined ? sql`` : sql`and w.id = ${webhookId}::bigint`}
       ${among === undefined ? sql`` : sql`and w.id = any(${[...among]}::bigint[])`}
-      ${open ? sql`and w.active` : sql``}
+      ${open ? sql`and ${sends(sql, 'w')}` : sql``}
       ${
         webhookType === undefined
           ? sql``
@@ -89,13 +90,13 @@ function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slice: Sl
     return foundAmong(sql, eshopId, filter, slice, { webhooks: sql`wanted`, condition });
   }
   const open = sql`and d.state in ('pending', 'retrying')`;
-  const ofInactive = { webhooks: sql`(select id from wanted where not active)`, condition: open };
+  const byWebhooks = { webhooks: sql`(select id from wanted where not sends)`, condition: open };
   const byOperators = {
-    webhooks: sql`(select id from wanted where active)`,
+    webhooks: sql`(select id from wanted where sends)`,
     condition: sql`${open} and d.operator_stop = 'hold'`,
   };
   return sql`
-    (${foundAmong(sql, eshopId, filter, slice, ofInactive)})
+    (${foundAmong(sql, eshopId, filter, slice, byWebhooks)})
     union all
     (${foundAmong(sql, eshopId, filter, slice, byOperators)})`;
 }

@@ -10,6 +10,7 @@ import type { Ordering } from '../../domain/webhook.ts';
 import { anyOf, checked, within } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
 import { CLASS, WAITS_IN_QUEUE_SECONDS } from '../outbox/outbox.ts';
+import { movedByPauses, sends } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 import { formColumns } from './columns.ts';
 
@@ -18,6 +19,7 @@ export interface DeliveryForAttempt extends Omit<WebhookWithSecrets, 'webhookTyp
   readonly id: string;
   readonly state: StoredState;
   readonly attemptsMade: number;
+  /** Moved by the pauses of its webhook since. */
   readonly windowStartedAt: Date | null;
   readonly nextAttemptAt: Date | null;
   readonly lastStatus: number | null;
@@ -47,6 +49,8 @@ export interface DeliveryForAttempt extends Omit<WebhookWithSecrets, 'webhookTyp
   /** Since when the webhook has this generation; null if it never rose. */
   readonly generationAt: Date | null;
   readonly deletedAt: Date | null;
+  /** When the last pause of its webhook ends or ended; null if it never was paused. */
+  readonly pausedUntil: Date | null;
   /** JSON text of the record after the write, in its v2 form. */
   readonly snapshot: string;
   readonly ordering: Ordering;
@@ -60,14 +64,14 @@ export interface DeliveryForAttempt extends Omit<WebhookWithSecrets, 'webhookTyp
  */
 const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
     select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, d.state, d.attempts_made,
-           d.window_started_at,
+           ${movedByPauses(sql, 'w', sql`d.window_started_at`)} as window_started_at,
            case when d.last_attempt_at > clock_timestamp() then d.next_attempt_at - (d.last_attempt_at - clock_timestamp())
              else d.next_attempt_at end as next_attempt_at,
            d.last_status, d.last_error, d.last_generation, least(d.last_attempt_at, clock_timestamp()) as last_attempt_at, d.late_ms::float8 as late_ms, d.window_lost,
            d.operator_stop, d.operator_actions,
            d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome, a.started_at as last_started_at,
-           ${formColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.headers, w.secret,
+           ${formColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.paused_until, w.headers, w.secret,
            w.previous_secret, w.previous_secret_until, w.deleted_at, w.ordering,
            ${snapshot} as snapshot, e.test is true as test, e.happened_at,
            (select least(n.owned_until, clock_timestamp() + (n.owned_until - n.started_at)) from attempts n
@@ -129,7 +133,7 @@ export interface BegunAttempt {
  * Allocates the numbers of attempts before their requests leave. An attempt interrupted before its result was recorded is begun again
  * under the same number, once its owner has given it up or its time is over; by the same owner at any time, since it may not have
  * received the answer.
- * @returns by delivery; missing if the number already has its result or another owner, the webhook has changed since it was read, the
+ * @returns by delivery; missing if the number already has its result or another owner, the webhook has changed since it was read or is paused, the
  * delivery has ended, or an operator has stopped it
  */
 export async function beginAttempts(
@@ -156,7 +160,7 @@ export async function beginAttempts(
       -- By its id before any other condition: without statistics the planner would search all active ones.
       cross join lateral (
         select from (select * from webhooks where id = d.webhook_id offset 0) w
-        where w.active and w.deleted_at is null and w.generation = asked.generation limit 1) w
+        where ${sends(sql, 'w')} and w.deleted_at is null and w.generation = asked.generation limit 1) w
       on conflict (delivery_id, number) do update
         set started_at = excluded.started_at, generation = excluded.generation, owner = excluded.owner, owned_until = excluded.owned_until
         where attempts.finished_at is null

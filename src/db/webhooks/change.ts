@@ -11,6 +11,7 @@ import type { Pool, Sql } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
 import { headerNamesOf, rowOf, settingsColumns } from './columns.ts';
 import { keepForm } from './forms.ts';
+import { endPause } from './pause.ts';
 import { readBack, type WebhookRow } from './webhooks.ts';
 
 /** How long a replaced secret still signs in addition to the new one, in hours. */
@@ -54,6 +55,7 @@ async function applyChange(
         unregistered_at = ${activated ? null : deactivated ? tx`now()` : tx`unregistered_at`}
     where id = ${before.id}`;
   if (deactivated) {
+    await endPause(tx, before.id);
     await tx`
       insert into deactivations (webhook_id, generation, reason, at) values (${before.id}, ${generation}, 'user', now())`;
   }

@@ -5,6 +5,7 @@ import { enqueueWebhookChange } from '../outbox/changes.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
 import type { Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
+import { endPause } from './pause.ts';
 
 /** What this run changed; a repeated run changes nothing. */
 interface Transition {
@@ -66,6 +67,7 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
       returning generation`;
     const reason = delivery.lastOutcome === 'gone' ? 'gone' : 'retriesExhausted';
     if (deactivated !== undefined) {
+      await endPause(tx, webhookId);
       await tx`
         insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error)
         values (${webhookId}, ${deactivated.generation}, ${reason}, now(), ${deliveryId}, ${lastError})`;

@@ -4,6 +4,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
 import { waitsFor } from '../outbox/ordering.ts';
 import type { ClaimedDelivery } from '../outbox/outbox.ts';
+import { sends } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 import type { CanceledBy } from './deliveries.ts';
 
@@ -58,7 +59,7 @@ export interface AttemptLogRow {
 
 /** The state to show for a delivery `d` of a webhook `w`, as SQL. */
 export function shownState(sql: Sql) {
-  return sql`case when d.state in ('pending', 'retrying') and (not w.active or d.operator_stop = 'hold') then 'held' else d.state end`;
+  return sql`case when d.state in ('pending', 'retrying') and (not ${sends(sql, 'w')} or d.operator_stop = 'hold') then 'held' else d.state end`;
 }
 
 /** All columns of {@link DeliveryLogRow}, of deliveries `d` and their webhooks `w`, as SQL. */
@@ -66,7 +67,7 @@ export function selectDeliveries(sql: Sql) {
   return sql`
     select d.id, d.webhook_id, d.event_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, ${shownState(sql)} as state, d.attempts_made,
            d.created_at, d.last_attempt_at, d.last_status, d.last_error,
-           case when d.state in ('pending', 'retrying') and w.active and d.operator_stop is null then d.next_attempt_at end
+           case when d.state in ('pending', 'retrying') and ${sends(sql, 'w')} and d.operator_stop is null then d.next_attempt_at end
              as next_attempt_at,
            d.finished_at, d.canceled_by, d.superseded_by, ${waitsFor(sql, 'd', 'w')} as waits_for, d.operator_stop, d.operator_actions
     from deliveries d join webhooks w on w.id = d.webhook_id`;

@@ -2,6 +2,7 @@
 import type { StoredIncident } from '../../domain/incident.ts';
 import type { DeactivationReason, WebhookSettings } from '../../domain/webhook.ts';
 import { incidentColumns, joinIncident } from '../incidents/failures.ts';
+import { isPaused } from '../pauses.ts';
 import { counted, type Sql } from '../pool.ts';
 import { settingsColumns } from './columns.ts';
 
@@ -14,6 +15,8 @@ export interface WebhookRow extends WebhookSettings, StoredIncident {
   readonly unregisteredAt: Date | null;
   /** When its present generation began; null for the first. */
   readonly generationAt: Date | null;
+  /** When its pause ends; null if it is not paused. */
+  readonly pausedUntil: Date | null;
   readonly deactivatedAt: Date | null;
   readonly deactivationReason: DeactivationReason | null;
   readonly deactivationDeliveryId: string | null;
@@ -24,6 +27,7 @@ export interface WebhookRow extends WebhookSettings, StoredIncident {
 export function selectWebhooks(sql: Sql) {
   return sql`
     select w.id, ${settingsColumns(sql, 'w')}, w.header_names, w.registered_at, w.unregistered_at, w.generation_at,
+           case when ${isPaused(sql, 'w')} then w.paused_until end as paused_until,
            x.at as deactivated_at, x.reason as deactivation_reason, x.delivery_id as deactivation_delivery_id,
            x.last_error as deactivation_error, ${incidentColumns(sql)}
     from webhooks w

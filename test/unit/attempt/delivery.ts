@@ -57,6 +57,7 @@ export const waiting: DeliveryForAttempt = {
   previousSecret: null,
   previousSecretUntil: null,
   deletedAt: null,
+  pausedUntil: null,
   ordering: 'none',
   snapshot: '{"eshopOrderId":"10001","orderProducts":[{"sku":"A","quantity":"2","packingLists":[]}]}',
   test: false,

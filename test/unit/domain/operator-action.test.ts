@@ -24,6 +24,7 @@ const waiting: ActionTarget = {
   state: 'retrying',
   webhookId: 7,
   webhook: 'active',
+  pausedUntil: null,
   attemptsMade: 1,
   mostAttempts: 21,
   underWay: null,

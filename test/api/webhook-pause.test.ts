@@ -1,0 +1,166 @@
+/** The pause of a webhook (docs/interface.md, W23): its bounds, and what is shown of it. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { claimDeliveries } from '../../src/db/outbox/claim.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
+import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { beginAttempt, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { createWebhook, takeToldWebhooks, webhookRow } from '../support/webhooks.ts';
+
+let api: TestApi;
+let eshop: TestEshop;
+let request: TestEshop['shop']['request'];
+beforeAll(async () => {
+  api = await createTestApi();
+});
+beforeEach(async () => {
+  eshop = await api.newEshop();
+  request = eshop.shop.request;
+});
+afterAll(() => api?.drop());
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+const create = () => createWebhook(request);
+const pause = (id: number, body?: object) => request('PUT', `/v21/webhooks/${id}/pause`, body);
+const resume = (id: number) => request('PUT', `/v21/webhooks/${id}/resume`);
+
+test('paused until a time; again: another end, the same begin; resumed, and again: unchanged', async () => {
+  const made = await create();
+  expect(made.pausedUntil).toBeNull();
+  const until = inMs(2 * HOUR);
+  const paused = await pause(made.id, { until });
+  expect(paused).toMatchObject({ status: 200, data: { id: made.id, active: true, pausedUntil: until } });
+  const begun = (await webhookRow(api.sql, made.id))?.pausedAt;
+  const later = inMs(3 * HOUR);
+  expect((await pause(made.id, { until: later })).data.pausedUntil).toBe(later);
+  expect(await webhookRow(api.sql, made.id)).toMatchObject({ pausedAt: begun, generation: 1 });
+  expect((await request('GET', `/v21/webhooks/${made.id}`)).data.pausedUntil).toBe(later);
+
+  const resumed = await resume(made.id);
+  expect(resumed).toMatchObject({ status: 200, data: { pausedUntil: null, active: true } });
+  const told = await takeToldWebhooks(api.sql, eshop.eshopId);
+  expect(told).toEqual([made.id]);
+  expect(await resume(made.id)).toMatchObject({ status: 200, data: resumed.data });
+  expect(await takeToldWebhooks(api.sql, eshop.eshopId)).toEqual([]);
+});
+
+test('without an end: seven days; a PUT with the record as read changes nothing of it', async () => {
+  const { id } = await create();
+  for (const body of [undefined, {}, { until: null }]) {
+    const { data } = await pause(id, body);
+    const ahead = Date.parse(data.pausedUntil) - Date.now();
+    expect(ahead).toBeGreaterThan(7 * DAY - HOUR);
+    expect(ahead).toBeLessThanOrEqual(7 * DAY);
+  }
+  const { data: record } = await request('GET', `/v21/webhooks/${id}`);
+  const replaced = await request('PUT', `/v21/webhooks/${id}`, { ...record, pausedUntil: null });
+  expect(replaced).toMatchObject({ status: 200, data: { pausedUntil: record.pausedUntil } });
+});
+
+test.each([
+  ['in the past', inMs(-1_000)],
+  ['more than seven days ahead', inMs(7 * DAY + HOUR)],
+  ['no time', 'tomorrow'],
+])('an end that is %s: 400, and nothing changes', async (_, until) => {
+  const { id } = await create();
+  const { status, body } = await pause(id, { until });
+  expect({ status, message: body.message }).toEqual({
+    status: 400,
+    message: expect.stringContaining('until'),
+  });
+  expect((await request('GET', `/v21/webhooks/${id}`)).data.pausedUntil).toBeNull();
+});
+
+test('inactive: 409; unknown: 404; a deactivation ends the pause', async () => {
+  const { id } = await create();
+  await pause(id);
+  const { data } = await request('PUT', `/v21/webhooks/${id}/deactivate`);
+  expect(data).toMatchObject({ active: false, pausedUntil: null });
+  expect((await pause(id)).status).toBe(409);
+  expect((await resume(id)).status).toBe(409);
+  expect((await request('PUT', `/v21/webhooks/${id}/activate`)).data.pausedUntil).toBeNull();
+  expect((await pause(999_999_999)).status).toBe(404);
+});
+
+test('a delivery that exhausts its retries during the pause ends it with the activity', async () => {
+  const { id } = await create();
+  const deliveryId = await fireDelivery(api.sql, { eshopId: eshop.eshopId, webhookId: id });
+  await exhaustDelivery(api.sql, deliveryId);
+  expect((await request('GET', `/v21/webhooks/${id}`)).data).toMatchObject({
+    active: false,
+    pausedUntil: null,
+  });
+});
+
+test('deliveries are held, waiting for the pause, and listed so; try-now is 409, a redelivery waits', async () => {
+  const { id } = await create();
+  const ended = await fireDelivery(api.sql, { eshopId: eshop.eshopId, webhookId: id });
+  await makeAttempt(api.sql, ended, 1, { outcome: 'success', status: 200, error: null });
+  const retried = await fireDelivery(api.sql, { eshopId: eshop.eshopId, webhookId: id });
+  await makeAttempt(api.sql, retried, 1, { nextAttemptAt: new Date(Date.now() + HOUR) });
+  const until = inMs(2 * HOUR);
+  await pause(id, { until });
+  const since = (await webhookRow(api.sql, id))?.pausedAt;
+  const fresh = await fireDelivery(api.sql, { eshopId: eshop.eshopId, webhookId: id });
+
+  const waitsFor = { reason: 'pause', deliveryId: null, nextAttemptAt: until };
+  const of = async (delivery: string) => (await request('GET', `/v21/deliveries/${delivery}`)).data;
+  expect(await of(retried)).toMatchObject({
+    state: 'held',
+    nextAttemptAt: null,
+    heldBy: null,
+    waitsFor: { ...waitsFor, since: since?.toISOString() },
+  });
+  expect(await of(fresh)).toMatchObject({ state: 'held', waitsFor });
+  expect(await of(ended)).toMatchObject({ state: 'delivered', waitsFor: null });
+
+  for (const delivery of [retried, fresh]) {
+    const sentence = `Webhook ${id} is paused until ${until}. Resume it, and an attempt follows.`;
+    const asked = { id: randomUUID(), action: 'tryNow', by: 'anna', reason: '' } as const;
+    expect(await recordOperatorAction(api.sql, delivery, asked, defaultRetryPolicy)).toMatchObject({
+      accepted: false,
+      sentence,
+    });
+    // Nobody has to be asked.
+    const tried = await request('POST', `/v21/deliveries/${delivery}/try-now`);
+    expect([tried.status, tried.body.message]).toEqual([409, sentence]);
+  }
+  const again = await request('POST', `/v21/deliveries/${ended}/redeliver`);
+  expect(again.status).toBe(200);
+  expect(await of(again.data.id ?? again.data.deliveryId)).toMatchObject({ state: 'held', waitsFor });
+
+  const listed = async (state: string) =>
+    (await request('GET', `/v21/deliveries?state=${state}`)).data.map((row: { id: string }) => row.id);
+  expect(await listed('held')).toEqual(expect.arrayContaining([retried, fresh]));
+  expect(await listed('pending')).toEqual([]);
+  expect(await listed('retrying')).toEqual([]);
+  await resume(id);
+  expect(await listed('held')).toEqual([]);
+  expect(await of(retried)).toMatchObject({ state: 'retrying', waitsFor: null });
+  expect(await of(fresh)).toMatchObject({ state: 'pending', waitsFor: null });
+});
+
+test('no claim takes them, and no attempt begins, until the pause is over, which no process has to end', async () => {
+  const { id } = await create();
+  const other = await create();
+  const mine = await fireDelivery(api.sql, { eshopId: eshop.eshopId, webhookId: id });
+  const begin = () => beginAttempt(api.sql, { deliveryId: mine, number: 1, generation: 1 });
+  const claimed = async () =>
+    (await claimDeliveries(api.sql, { class: CLASS.fresh, limit: 100 })).deliveries
+      .filter(({ eshopId }) => eshopId === eshop.eshopId)
+      .map(({ webhookId }) => webhookId);
+  await pause(id);
+  await api.sql`update deliveries set claimed_until = null, claim_id = null where eshop_id = ${eshop.eshopId}`;
+  expect(await claimed()).toEqual([other.id]);
+  expect(await begin()).toBeUndefined();
+  // Its end passes.
+  await api.sql`
+    update webhooks set pauses = array[tstzrange(now() - interval '2 hours', clock_timestamp())] where id = ${id}`;
+  expect((await request('GET', `/v21/webhooks/${id}`)).data.pausedUntil).toBeNull();
+  expect(await claimed()).toEqual([id]);
+  expect(await begin()).toBeDefined();
+});

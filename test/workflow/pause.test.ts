@@ -1,0 +1,82 @@
+/** A paused webhook: nothing reaches its receiver, others go on, and afterwards everything is delivered by itself. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { pauseWebhook, resumeWebhook } from '../../src/db/webhooks/pause.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+beforeAll(async () => {
+  stack = await startDeliveryStack('pause', {
+    policy: { initialIntervalMs: 40, windowMs: 3_600_000, attemptTimeoutMs: 30_000 },
+  });
+  receiver = await createReceiver();
+});
+afterEach(() => stack.retireWebhooks());
+afterAll(async () => {
+  await receiver?.close();
+  await stack?.stop();
+});
+
+const requestsTo = (path: string) => receiver.requests.filter((request) => request.path === path);
+const attemptsAt = (path: string) => requestsTo(path).map(({ headers }) => headers['x-service-attempt']);
+const pause = (id: number, ms: number) =>
+  pauseWebhook(stack.sql, stack.eshopId, id, new Date(Date.now() + ms));
+/** Its pause is over by the database's clock; nobody is told. */
+const letItEnd = (id: number) => stack.sql`
+  update webhooks set pauses = array[tstzrange(paused_at, clock_timestamp())] where id = ${id}`;
+
+test('new deliveries wait, without a workflow, and go on by themselves in order; another webhook does not wait', async () => {
+  receiver.respond({ status: 200 });
+  const webhook = await stack.createWebhook(`${receiver.url}/paused`, { ordering: 'record' });
+  await stack.createWebhook(`${receiver.url}/other`, { ordering: 'record' });
+  await pause(webhook.id, 3_600_000);
+  for (const _ of [1, 2, 3]) await stack.fire('20001');
+  await stack.until('the other to have all', async () => requestsTo('/other').length === 3);
+  expect(requestsTo('/paused')).toHaveLength(0);
+  expect(
+    await stack.sql`select from deliveries where webhook_id = ${webhook.id} and dispatched_at is not null`,
+  ).toHaveLength(0);
+  await letItEnd(webhook.id);
+  await stack.until('all of them', async () => requestsTo('/paused').length === 3);
+  const sequences = requestsTo('/paused').map(({ headers }) => Number(headers['x-service-sequence']));
+  expect(sequences).toEqual(sequences.toSorted((a, b) => a - b));
+  expect(attemptsAt('/paused')).toEqual(['1', '1', '1']);
+});
+
+test('a retry that Temporal has: its attempt waits for the end of the pause, whose time its window gets back', async () => {
+  receiver.respond({ status: 503, headers: { 'retry-after': '61' } });
+  const webhook = await stack.createWebhook(`${receiver.url}/retried`);
+  const id = await stack.fireOne('20002');
+  await stack.until('its workflow', async () => (await stack.delivery(id)).dispatchedAt !== null);
+  await pause(webhook.id, 3_600_000);
+  // Its attempt is due.
+  await stack.sql`update deliveries set next_attempt_at = now() where id = ${id}`;
+  await stack.signal(id, 'webhookChanged');
+  await stack.untilHeld(id);
+  expect(attemptsAt('/retried')).toEqual(['1']);
+  receiver.respond({ status: 200 });
+  await resumeWebhook(stack.sql, stack.eshopId, webhook.id);
+  stack.notify();
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(attemptsAt('/retried')).toEqual(['1', '2']);
+});
+
+test('not told of the pause: the attempt finds out, and is made by itself when the pause is over', async () => {
+  receiver.respond({ status: 503, headers: { 'retry-after': '61' } });
+  const webhook = await stack.createWebhook(`${receiver.url}/untold`);
+  const id = await stack.fireOne('20003');
+  await stack.until('its workflow', async () => (await stack.delivery(id)).dispatchedAt !== null);
+  // The workflow waits for the attempt itself: reset by an operator, it is made at once.
+  await stack.sql`update deliveries set next_attempt_at = now() where id = ${id}`;
+  receiver.respond({ status: 200 });
+  await pause(webhook.id, 3_000);
+  await stack.signal(id, 'webhookChanged');
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(attemptsAt('/untold')).toEqual(['1', '2']);
+  const [, second] = await stack.attempts(id);
+  const [row] = await stack.sql<
+    { pausedUntil: Date }[]
+  >`select paused_until from webhooks where id = ${webhook.id}`;
+  expect(second?.startedAt.getTime()).toBeGreaterThanOrEqual(row?.pausedUntil.getTime() ?? Infinity);
+});
