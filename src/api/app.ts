@@ -19,6 +19,7 @@ import { documentationRoutes } from './documentation/routes.ts';
 import { errorHandler, everyAnswer } from './errors.ts';
 import { eshopRoutes } from './eshop.ts';
 import { eventRoutes } from './events.ts';
+import { checkedKey } from './idempotency.ts';
 import { IMPORT_PATH } from './import/path.ts';
 import { importRoutes } from './import/routes.ts';
 import { knownPaths } from './known-paths.ts';
@@ -70,10 +71,10 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   app.route('/', documentationRoutes(app, deps));
   const { admit, inTurn, turn, sends } = createBudget(deps.budget);
   onOutgoing(deps.sql, sends);
-  app.use('/v21/users/login', needsLength, wholeBody(MAX_LOGIN_BYTES));
+  app.use('/v21/users/login', checkedKey, needsLength, wholeBody(MAX_LOGIN_BYTES));
   app.route('/v21', loginRoutes(deps, turn));
   // The login comes before the authentication; everything after it needs a token.
-  for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, authenticate(deps), admit);
+  for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, authenticate(deps), admit, checkedKey);
   app.use('/v21/warehouse/*', requireRole('warehouse'));
   // An import may last an hour, so only its lines take turns. Tests and examinations wait for a receiver, recoveries count events, actions
   // wait for a worker: each takes turns only for its queries, or has a place of its own.

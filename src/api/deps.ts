@@ -3,6 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type pino from 'pino';
 import type { Clock } from '../db/clock.ts';
 import type { Pool } from '../db/pool.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { ChangeLoop } from '../domain/change-loop.ts';
 import type { DeliveriesFrom } from '../domain/eshop.ts';
 import type { Examine } from '../domain/examination.ts';
@@ -91,6 +92,10 @@ export interface ApiEnv {
     stillAllowed: () => Promise<boolean>;
     /** The database's clock, read by the authentication. */
     clock: Clock;
+    /** The transaction of a request with an `Idempotency-Key`, in which all of it is done; absent without one. */
+    sql?: Transaction;
+    /** Whether the route takes an `Idempotency-Key`. */
+    takesKey?: boolean;
     /** The body as received; absent if there is none, and for an import. */
     body?: Uint8Array;
     requestId: string;

@@ -25,8 +25,9 @@ export function okText(c: Context<ApiEnv>, message: string, data: string, beside
   return answer(c, `{"statusCode":200,"message":${JSON.stringify(message)},"data":${data}${more.join('')}}`);
 }
 
-function answer(c: Context<ApiEnv>, text: string): Response {
+/** Answers with JSON text. */
+export function answer(c: Context<ApiEnv>, text: string, status: 200 | 409 = 200): Response {
   // Bytes, roughly: an exact count would take another pass over the text.
   c.get('allowance')?.spend(text.length);
-  return c.body(text, 200, { 'content-type': 'application/json' });
+  return c.body(text, status, { 'content-type': 'application/json' });
 }

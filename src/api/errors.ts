@@ -10,9 +10,10 @@ import type { ApiDeps, ApiEnv } from './deps.ts';
 /** Headers of every response: browsers must not guess its type, and nothing may cache it. */
 export const everyAnswer = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
 
-/** The reason phrase of a status by RFC 9110. Node still has the former name of 413. */
+/** The reason phrase of a status by RFC 9110. Node still has the former names of 413 and 422. */
 export function reasonPhrase(status: number): string {
   if (status === 413) return 'Content Too Large';
+  if (status === 422) return 'Unprocessable Content';
   return STATUS_CODES[status] ?? 'Error';
 }
 

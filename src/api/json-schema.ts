@@ -79,7 +79,7 @@ export function resolved({ schema, components }: Described): ReturnType<typeof r
 /** Attaches to a middleware the description of what it checks, for the OpenAPI document. */
 export function documents<Handler extends MiddlewareHandler<ApiEnv>>(
   handler: Handler,
-  target: 'json' | 'query' | 'param',
+  target: 'json' | 'query' | 'param' | 'header',
   description: Described,
 ): Handler {
   return Object.assign(handler, { [uniqueSymbol]: { target, ...resolved(description) } });

@@ -4,11 +4,14 @@
 import type { Hono, MiddlewareHandler } from 'hono';
 import { notFound, Problem } from '../domain/problem.ts';
 import type { ApiEnv } from './deps.ts';
+import { takesKey } from './idempotency.ts';
 
 interface KnownPath {
   readonly path: string;
   readonly pattern: RegExp;
   readonly methods: Set<string>;
+  /** Those that take an `Idempotency-Key`. */
+  readonly keyed: Set<string>;
 }
 
 function patternOf(path: string): RegExp {
@@ -20,11 +23,17 @@ function patternOf(path: string): RegExp {
 
 function collect(app: Hono<ApiEnv>): KnownPath[] {
   const paths = new Map<string, KnownPath>();
-  for (const { path, method } of app.routes) {
+  for (const { path, method, handler } of app.routes) {
     if (method === 'ALL') continue;
-    const known = paths.get(path) ?? { path, pattern: patternOf(path), methods: new Set<string>() };
+    const known = paths.get(path) ?? {
+      path,
+      pattern: patternOf(path),
+      methods: new Set<string>(),
+      keyed: new Set<string>(),
+    };
     known.methods.add(method);
     if (method === 'GET') known.methods.add('HEAD');
+    if (takesKey(handler)) known.keyed.add(method);
     paths.set(path, known);
   }
   return [...paths.values()];
@@ -49,6 +58,7 @@ export function knownPaths(app: Hono<ApiEnv>): MiddlewareHandler<ApiEnv> {
     const route = found.find(({ methods }) => methods.has(method)) ?? found[0];
     if (route === undefined) throw notFound('No such endpoint. See /docs.');
     c.set('route', route.path);
+    c.set('takesKey', route.keyed.has(method));
     if (!route.methods.has(method)) {
       const allowed = new Set(found.flatMap(({ methods }) => [...methods]));
       const allow = [...allowed].sort().join(', ');

@@ -4,11 +4,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Settings } from '../config/variables.ts';
+import { resealAnswers } from '../db/kept-answers.ts';
 import type { Pool } from '../db/pool.ts';
 import { readSetting, writeSetting } from '../db/settings.ts';
 import { resealBatch } from '../db/webhooks/secrets.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
-import type { Keys, SecretOwner } from '../secrets/keys.ts';
+import type { AnswerOwner, Keys, SecretOwner } from '../secrets/keys.ts';
 import {
   CHECK_VALUE,
   configuredKeys,
@@ -41,6 +42,20 @@ export function resealing(keys: Keys, owner: SecretOwner): (sealed: Buffer | nul
   };
 }
 
+/** Reseals the kept answers. One that no key opens stays: its request is not done again (`src/api/idempotency.ts`). */
+async function resealAllAnswers(sql: Pool, keys: Keys, batch: number): Promise<void> {
+  for (let after: AnswerOwner | null | undefined; after !== null; ) {
+    after = await resealAnswers(sql, after ?? null, batch, (sealed, owner) => {
+      if (keys.isCurrent(sealed)) return null;
+      try {
+        return keys.encryptAnswer(keys.decryptAnswer(sealed, owner), owner);
+      } catch {
+        return null;
+      }
+    });
+  }
+}
+
 export async function resealAll(
   sql: Pool,
   keys: Keys,
@@ -64,6 +79,7 @@ export async function resealAll(
       return { ...made, secret: made.secret };
     });
   }
+  await resealAllAnswers(sql, keys, batch);
   return { resealed, unreadable };
 }
 

@@ -2,6 +2,7 @@
 import { type EntityKind, eventTypeNames, eventTypes } from '../domain/event-types.ts';
 import type { OrderStatus } from '../domain/order/status.ts';
 import { type PersonalKind, type PersonalRecords, withoutPersonalData } from '../domain/personal-data.ts';
+import { removeAnswersOf } from './kept-answers.ts';
 import type { Pool, Sql } from './pool.ts';
 import type { EntityMapping } from './records/entity-mapping.ts';
 import { orders } from './records/orders.ts';
@@ -110,6 +111,7 @@ export async function eraseCustomer(
       if ((await openDeliveriesOf(tx, eshopId, customer)).length > 0) return null;
       stage(work, orders, ofOrders);
       stage(work, returns, ofReturns);
+      for (const { kind, ids } of [ofOrders, ofReturns]) await removeAnswersOf(tx, eshopId, kind, ids);
       const one = await eraseEvents(tx, eshopId, ofOrders);
       const other = await eraseEvents(tx, eshopId, ofReturns);
       return { events: one.events + other.events, responses: one.responses + other.responses };

@@ -31,6 +31,8 @@ const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.F
     select id, ${settingsColumns(sql)}, header_names, registered_at, unregistered_at, deleted_at
     from webhooks where eshop_id = ${id} order by id`,
   ...Object.fromEntries(Object.entries(mappings).map(([kind, mapping]) => [kind, recordsOf(mapping)])),
+  keptAnswer: (sql, id) => sql`
+    select role, key, kind, entity_id, created_at from kept_answers where eshop_id = ${id} order by role, key`,
   event: (sql, id) => sql`
     select id, type, entity_id, sequence, happened_at, snapshot::json as snapshot, origin, changed, test, created_at
     from events where eshop_id = ${id} order by id`,

@@ -83,6 +83,7 @@ const OF_ESHOP = [
   'products',
   'unchanged_writes',
   'import_keys',
+  'kept_answers',
   'users',
   'events',
 ];

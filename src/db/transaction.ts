@@ -26,8 +26,15 @@ export function wakeRelayAfter(tx: Transaction, work: RelayWork): void {
   tx.relayWork.add(work);
 }
 
-/** Runs a transaction and wakes the relay after COMMIT if it has work for it; rolled back when `work` throws. */
-export async function transaction<T>(sql: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
+/** A pool, or a transaction to take part in. */
+export type Database = Pool | Transaction;
+
+/**
+ * Runs a transaction and wakes the relay after COMMIT if it has work for it; rolled back when `work` throws. Within another one it is
+ * a part of that: rolled back alone, committed together.
+ */
+export async function transaction<T>(sql: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  if ('savepoint' in sql) return part(sql, work);
   const notifier = notifierOf(sql);
   const { result, relayWork, outgoing, claimed } = await sql.begin(async (begun) => {
     const own = {
@@ -40,6 +47,18 @@ export async function transaction<T>(sql: Pool, work: (tx: Transaction) => Promi
   });
   for (const [eshopId, bytes] of outgoing) tellOutgoing(sql, eshopId, bytes);
   if (relayWork.size + claimed.length > 0) notifier.notify(relayWork, claimed);
+  return result;
+}
+
+async function part<T>(whole: Transaction, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  const { relayWork, claims } = whole;
+  const { result, outgoing, claimed } = await whole.savepoint(async (begun) => {
+    const own = { relayWork, claims, outgoing: new Map<number, number>(), claimed: [] };
+    return { ...own, result: await work(Object.assign(begun, own)) };
+  });
+  for (const [eshopId, bytes] of outgoing)
+    whole.outgoing.set(eshopId, (whole.outgoing.get(eshopId) ?? 0) + bytes);
+  whole.claimed.push(...claimed);
   return result;
 }
 

@@ -4,7 +4,7 @@
 
 import { capital } from './words.ts';
 
-export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 411 | 413 | 415 | 429 | 503;
+export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 411 | 413 | 415 | 422 | 429 | 503;
 
 /** A refusal: the HTTP status and a sentence for the client. Never carries internal details. */
 export class Problem extends Error {

@@ -7,6 +7,7 @@
 import postgres from 'postgres';
 import { databaseTime } from '../db/clock.ts';
 import { IMPORT_KEY_DAYS } from '../db/import-keys.ts';
+import { KEPT_ANSWER_HOURS } from '../db/kept-answers.ts';
 import type { Pool } from '../db/pool.ts';
 import { removeBelongings } from '../db/retention/belongings.ts';
 import { removeDeliveries, removeEvents } from '../db/retention/old-rows.ts';
@@ -124,7 +125,8 @@ async function forget(sql: Pool, now: Date, cutoff: Date, attempt: Attempt, sign
   // A delivery is kept until its week is over.
   const before = new Date(cutoff.getTime() - WEEK_MS);
   const importedBefore = new Date(now.getTime() - IMPORT_KEY_DAYS * DAY_MS);
-  const over = { deliveries: before, importKeys: importedBefore };
+  const answeredBefore = new Date(now.getTime() - KEPT_ANSWER_HOURS * HOUR_MS);
+  const over = { deliveries: before, importKeys: importedBefore, keptAnswers: answeredBefore };
   const step = (table: string, work: () => Promise<number>) => attempt(table, work, 0);
   const { importKeys, rows: belongings } = await removeBelongings(sql, over, step, signal);
   const erased = await step('secrets of deleted webhooks', () => eraseSecrets(sql, before, signal));
@@ -133,7 +135,8 @@ async function forget(sql: Pool, now: Date, cutoff: Date, attempt: Attempt, sign
   return { importKeys, rows: belongings + rows, erased, webhooks };
 }
 
-const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** SQLSTATE `undefined_table`. */
 const UNDEFINED_TABLE = '42P01';

@@ -15,7 +15,7 @@ export function summary(done: Retained): string | null {
       `removed ${count(removed.deliveries, 'finished delivery', 'finished deliveries')} and ${count(removed.events, 'event')} from partitions that stay`,
     forgotten.importKeys > 0 && `forgot ${count(forgotten.importKeys, 'key')} of imported lines`,
     forgotten.rows > 0 &&
-      `removed ${count(forgotten.rows, 'row')} about redeliveries, recoveries and former states of webhooks`,
+      `removed ${count(forgotten.rows, 'row')} about redeliveries, recoveries, former states of webhooks and answers`,
     forgotten.erased > 0 && `erased the secrets of ${count(forgotten.erased, 'deleted webhook')}`,
     forgotten.webhooks > 0 && `removed ${count(forgotten.webhooks, 'deleted webhook')}`,
     astray > 0 && `${count(astray, 'row')} with an id far from the present: check the clocks of the machines`,

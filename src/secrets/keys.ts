@@ -11,6 +11,13 @@ export interface SecretOwner {
   readonly webhookId: number;
 }
 
+/** Who may have an answer repeated: a role of an e-shop, by its `Idempotency-Key`. Sealed with it, too. */
+export interface AnswerOwner {
+  readonly eshopId: number;
+  readonly role: string;
+  readonly key: string;
+}
+
 /** The uses of the 32 bytes of `SECRET_KEY`, and of the keys before and after it. */
 export interface Keys {
   /**
@@ -23,6 +30,10 @@ export interface Keys {
    * @throws Error if the bytes were changed, or sealed under another key or for another webhook
    */
   decryptSecret(sealed: Buffer, owner: SecretOwner): string;
+  /** The same for a kept answer, under a key of its own. */
+  encryptAnswer(plain: string, owner: AnswerOwner): Buffer;
+  /** @throws Error as {@link decryptSecret} */
+  decryptAnswer(sealed: Buffer, owner: AnswerOwner): string;
   /** True if sealed by the present key. */
   isCurrent(sealed: Buffer): boolean;
   /** Signs the tokens of logins (HS256). */
@@ -48,7 +59,8 @@ function derived(secretKey: Buffer) {
     Buffer.from(hkdfSync('sha256', secretKey, '', `waybill ${purpose}`, 32));
   return {
     header: Buffer.concat([MAGIC, derive('key id').subarray(0, KEY_ID_BYTES)]),
-    sealing: derive('webhook secrets'),
+    secrets: derive('webhook secrets'),
+    answers: derive('kept answers'),
     token: derive('tokens'),
     checkValue: derive('check value').toString('base64url'),
   };
@@ -65,8 +77,8 @@ function open(key: Buffer, sealed: Buffer, additional: Buffer): string {
   return Buffer.concat([text, decipher.final()]).toString('utf8');
 }
 
-const ownerBytes = ({ eshopId, webhookId }: SecretOwner) =>
-  Buffer.from(`webhook ${webhookId} of e-shop ${eshopId}`, 'utf8');
+const ofWebhook = ({ eshopId, webhookId }: SecretOwner) => `webhook ${webhookId} of e-shop ${eshopId}`;
+const ofAnswer = ({ eshopId, role, key }: AnswerOwner) => `answer to ${role} ${key} of e-shop ${eshopId}`;
 
 /**
  * @param secretKey 32 bytes: seals and signs
@@ -76,26 +88,32 @@ const ownerBytes = ({ eshopId, webhookId }: SecretOwner) =>
 export function createKeys(secretKey: Buffer, others: readonly Buffer[] = []): Keys {
   const present = derived(secretKey);
   const all = [present, ...others.map(derived)];
-  const additional = (header: Buffer, owner: SecretOwner) => Buffer.concat([header, ownerBytes(owner)]);
+  const additional = (header: Buffer, owner: string) => Buffer.concat([header, Buffer.from(owner, 'utf8')]);
   const isCurrent = (sealed: Buffer) => sealed.subarray(0, HEADER_BYTES).equals(present.header);
+  type Purpose = 'secrets' | 'answers';
+  function sealFor(purpose: Purpose, plain: string, owner: string): Buffer {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', present[purpose], nonce);
+    cipher.setAAD(additional(present.header, owner));
+    const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+    return Buffer.concat([present.header, nonce, cipher.getAuthTag(), sealed]);
+  }
+  function openFor(purpose: Purpose, sealed: Buffer, owner: string, what: string): string {
+    const header = sealed.subarray(0, HEADER_BYTES);
+    const key = all.find((candidate) => candidate.header.equals(header));
+    if (key === undefined) {
+      throw new Error(
+        `${what} is sealed under the master key with the id ${header.subarray(MAGIC.length).toString('hex')}, which is neither in SECRET_KEY nor in SECRET_KEY_PREVIOUS.`,
+      );
+    }
+    return open(key[purpose], sealed.subarray(HEADER_BYTES), additional(key.header, owner));
+  }
   return {
-    encryptSecret(plain, owner) {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', present.sealing, nonce);
-      cipher.setAAD(additional(present.header, owner));
-      const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-      return Buffer.concat([present.header, nonce, cipher.getAuthTag(), sealed]);
-    },
-    decryptSecret(sealed, owner) {
-      const header = sealed.subarray(0, HEADER_BYTES);
-      const key = all.find((candidate) => candidate.header.equals(header));
-      if (key === undefined) {
-        throw new Error(
-          `The secret of webhook ${owner.webhookId} is sealed under the master key with the id ${header.subarray(MAGIC.length).toString('hex')}, which is neither in SECRET_KEY nor in SECRET_KEY_PREVIOUS.`,
-        );
-      }
-      return open(key.sealing, sealed.subarray(HEADER_BYTES), additional(key.header, owner));
-    },
+    encryptSecret: (plain, owner) => sealFor('secrets', plain, ofWebhook(owner)),
+    decryptSecret: (sealed, owner) =>
+      openFor('secrets', sealed, ofWebhook(owner), `The secret of webhook ${owner.webhookId}`),
+    encryptAnswer: (plain, owner) => sealFor('answers', plain, ofAnswer(owner)),
+    decryptAnswer: (sealed, owner) => openFor('answers', sealed, ofAnswer(owner), 'A kept answer'),
     isCurrent,
     tokenKey: present.token,
     tokenKeys: all.map(({ token }) => token),

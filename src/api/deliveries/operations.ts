@@ -13,6 +13,7 @@ import { webhookMethods } from '../../domain/webhook.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok, okText } from '../envelope.ts';
+import { idempotent } from '../idempotency.ts';
 import { params } from '../validate.ts';
 import { DeliveryWithAttempts, deliveryId, fullRecordOf, noSuchDelivery, sequence, tag } from './record.ts';
 
@@ -52,7 +53,8 @@ const payloadRequest = v.pipe(
   v.metadata({ ref: 'PayloadRequest' }),
 );
 
-export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
+export function deliveryOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
+  const { sql } = deps;
   const app = new Hono<ApiEnv>();
 
   app.get(
@@ -103,10 +105,12 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       },
     }),
     params({ id: deliveryId }),
+    idempotent(deps),
     async (c) => {
       const { id } = c.req.valid('param');
       const { eshopId } = c.get('session');
-      const made = await redeliver(sql, eshopId, id);
+      const own = c.get('sql') ?? sql;
+      const made = await redeliver(own, eshopId, id);
       if (made.kind === 'notFound') throw recordNotFound('delivery', id);
       if (made.kind === 'inactive') {
         throw badRequest(`Webhook ${made.webhookId} is inactive; activate it, then redeliver.`);
@@ -122,7 +126,7 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
         throw conflict(`The event of delivery ${id} is no longer kept; there is nothing left to send.`);
       }
       // There is none if its webhook was deleted just now.
-      const found = existing('delivery', id, await findDelivery(sql, eshopId, made.id));
+      const found = existing('delivery', id, await findDelivery(own, eshopId, made.id));
       return ok(c, 'Delivery created.', fullRecordOf(found));
     },
   );

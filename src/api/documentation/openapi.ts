@@ -4,6 +4,7 @@ import { generateSpecs } from 'hono-openapi';
 import type { ApiEnv } from '../deps.ts';
 import { errorContent } from '../describe.ts';
 import { reasonPhrase } from '../errors.ts';
+import { IDEMPOTENCY_KEY } from '../idempotency.ts';
 import { describeSchema } from '../json-schema.ts';
 import { Pagination } from '../pagination.ts';
 import type { DocumentedOperation, OpenApiDocument } from './document.ts';
@@ -47,6 +48,8 @@ const shared: Readonly<Record<number, string>> = {
   403: 'the operation requires the role `warehouse`.',
   413: 'the body is larger than 1 MiB.',
   415: '`Content-Type` is not JSON.',
+  409: 'the request with this `Idempotency-Key` is under way; `Retry-After` says when to try again.',
+  422: 'the `Idempotency-Key` belongs to another request.',
   429: 'the e-shop has exceeded its budget; `Retry-After` says when to try again.',
   500: 'a failure of the service; quote `X-Request-Id` to the operator.',
   503: 'the service cannot reach its database, or its disk is full; try again shortly.',
@@ -63,10 +66,17 @@ const rateLimitHeaders = {
   },
   RateLimit: { description: "What remains of the e-shop's budget.", schema: { type: 'string' } },
 };
+const replayedHeader = {
+  description: '`true` if the request was done before, and this is its first answer.',
+  schema: { type: 'string', const: 'true' },
+};
 const retryAfterHeader = {
   description: 'How long to wait, in seconds.',
   schema: { type: 'integer', minimum: 1 },
 };
+
+const takesKey = ({ parameters = [] }: DocumentedOperation) =>
+  parameters.some(({ name }) => name === IDEMPOTENCY_KEY);
 
 /** The statuses that an operation shares with others of its kind. */
 function sharedStatuses(path: string, operation: DocumentedOperation): number[] {
@@ -77,7 +87,9 @@ function sharedStatuses(path: string, operation: DocumentedOperation): number[] 
     ...(isChecked ? [400] : []),
     401,
     ...(path.startsWith('/v21/warehouse/') ? [403] : []),
+    ...(takesKey(operation) ? [409] : []),
     ...(hasJson ? [413, 415] : []),
+    ...(takesKey(operation) ? [422] : []),
     429,
     500,
     503,
@@ -91,10 +103,14 @@ function complete(path: string, operation: DocumentedOperation): DocumentedOpera
   });
   const responses = { ...Object.fromEntries(added), ...operation.responses };
   const withHeaders = Object.entries(responses).map(([status, response]) => {
-    const retryAfter = status === '429' || status === '503' ? { 'Retry-After': retryAfterHeader } : {};
+    const keyed = takesKey(operation);
+    const waits = status === '429' || status === '503' || (keyed && status === '409');
+    const retryAfter = waits ? { 'Retry-After': retryAfterHeader } : {};
+    const repeated =
+      keyed && (status === '200' || status === '409') ? { 'Idempotency-Replayed': replayedHeader } : {};
     const admitted = operation.security === undefined;
     const rateLimit = admitted && (status === '200' || status === '429') ? rateLimitHeaders : {};
-    const headers = { 'X-Request-Id': requestIdHeader, ...retryAfter, ...rateLimit };
+    const headers = { 'X-Request-Id': requestIdHeader, ...retryAfter, ...repeated, ...rateLimit };
     return [status, { ...response, headers }] as const;
   });
   return { ...operation, responses: Object.fromEntries(withHeaders) };

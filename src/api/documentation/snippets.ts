@@ -1,4 +1,5 @@
 /** A request in four languages, ready to paste: address, key and token come from the environment. */
+import { IDEMPOTENCY_KEY } from '../idempotency.ts';
 import type { Snippet } from './code-view.tsx';
 import type { DocumentedOperation } from './document.ts';
 
@@ -8,6 +9,8 @@ interface ExampleRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly withToken: boolean;
+  /** Whether it takes an `Idempotency-Key`. */
+  readonly keyed: boolean;
   readonly contentType: string | null;
   readonly body: unknown;
 }
@@ -30,6 +33,7 @@ function requestOf(method: string, path: string, operation: DocumentedOperation)
       given.filter(({ where }) => where === 'query').map(({ name, value }) => [name, value]),
     ),
     withToken: security === undefined || security.some((each) => 'token' in each),
+    keyed: parameters.some(({ name }) => name === IDEMPOTENCY_KEY),
     contentType: contentType ?? null,
     body: media?.example,
   };
@@ -47,13 +51,14 @@ function indented(text: string, spaces: number): string {
 const json = (value: unknown) => JSON.stringify(value ?? {}, null, 2);
 
 function curl(request: ExampleRequest): string {
-  const { method, withToken, contentType, body } = request;
+  const { method, withToken, keyed, contentType, body } = request;
   const text = contentType === NDJSON ? JSON.stringify(body) : json(body);
   const url = `"$WAYBILL_URL${target(request)}"`;
   const lines = [
     `curl ${method === 'GET' ? '' : `-X ${method} `}${url}`,
     `-H "x-api-key: $API_KEY"`,
     ...(withToken ? ['-H "authorization: Bearer $TOKEN"'] : []),
+    ...(keyed ? [`-H "${IDEMPOTENCY_KEY}: $(openssl rand -hex 16)"`] : []),
     ...(contentType === null ? [] : [`-H 'content-type: ${contentType}'`]),
     ...(contentType === null ? [] : [`--data-binary '${text.replaceAll("'", "'\\''")}'`]),
   ];
@@ -61,12 +66,13 @@ function curl(request: ExampleRequest): string {
 }
 
 function node(request: ExampleRequest): string {
-  const { method, withToken, contentType, body } = request;
+  const { method, withToken, keyed, contentType, body } = request;
   const names = ['WAYBILL_URL', 'API_KEY', ...(withToken ? ['TOKEN'] : [])];
   const lines = contentType === NDJSON;
   const headers = [
     "'x-api-key': API_KEY,",
     ...(withToken ? ['authorization: `Bearer $' + '{TOKEN}`,'] : []),
+    ...(keyed ? [`'${IDEMPOTENCY_KEY}': crypto.randomUUID(),`] : []),
     ...(contentType === null ? [] : [`'content-type': '${contentType}',`]),
   ];
   const sent = lines
@@ -102,17 +108,18 @@ function pythonValue(value: unknown, indent: number): string {
 }
 
 function python(request: ExampleRequest): string {
-  const { method, path, query, withToken, contentType, body } = request;
+  const { method, path, query, withToken, keyed, contentType, body } = request;
   const lines = contentType === NDJSON;
   const headers = [
     '"x-api-key": os.environ["API_KEY"],',
     ...(withToken ? [`"authorization": f"Bearer {os.environ['TOKEN']}",`] : []),
+    ...(keyed ? [`"${IDEMPOTENCY_KEY}": str(uuid.uuid4()),`] : []),
     ...(lines ? [`"content-type": "${contentType}",`] : []),
   ];
   const sent = lines
     ? `\n    data=json.dumps(${pythonValue(body, 4)}) + "\\n",`
     : `\n    json=${pythonValue(body, 4)},`;
-  return `${lines ? 'import json\n' : ''}import os
+  return `${lines ? 'import json\n' : ''}import os${keyed ? '\nimport uuid' : ''}
 
 import requests
 
@@ -149,11 +156,12 @@ function phpValue(value: unknown, indent: number): string {
 }
 
 function php(request: ExampleRequest): string {
-  const { method, withToken, contentType, body } = request;
+  const { method, withToken, keyed, contentType, body } = request;
   const lines = contentType === NDJSON;
   const headers = [
     "'x-api-key: ' . getenv('API_KEY'),",
     ...(withToken ? ["'authorization: Bearer ' . getenv('TOKEN'),"] : []),
+    ...(keyed ? [`'${IDEMPOTENCY_KEY}: ' . bin2hex(random_bytes(16)),`] : []),
     ...(contentType === null ? [] : [`'content-type: ${contentType}',`]),
   ];
   const sent =

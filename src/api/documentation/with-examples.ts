@@ -18,6 +18,7 @@ const refusals: Readonly<Record<number, string>> = {
   411: 'A login needs a Content-Length.',
   413: 'The body is larger than 1 MiB.',
   415: 'The body must be JSON, sent with "content-type: application/json".',
+  422: 'This Idempotency-Key belongs to another request: use a new one.',
   429: 'Too many requests. Try again in 2 seconds.',
   500: 'An unexpected error occurred; it has been logged as request 019e9f34-8b1e-7c30.',
   503: 'The service cannot reach its database. Try again shortly (request 019e9f34-8b1e-7c30).',

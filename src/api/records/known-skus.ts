@@ -1,7 +1,7 @@
 /** Checks the SKUs of a body. They are nearly always known, so the database is only asked after a refused write. */
 import postgres from 'postgres';
-import type { Pool } from '../../db/pool.ts';
 import { knownSkus } from '../../db/records/products.ts';
+import type { Database } from '../../db/transaction.ts';
 import { Problem } from '../../domain/problem.ts';
 
 /** SQLSTATE: a line names a product that does not exist. */
@@ -9,7 +9,7 @@ const NO_SUCH_PRODUCT = '23503';
 
 /** Writes as if all these SKUs were products of the e-shop; once refused, again with the known ones, to name the others too. */
 export async function withKnownSkus<T>(
-  sql: Pool,
+  sql: Database,
   eshopId: number,
   skus: readonly string[],
   write: (known: ReadonlySet<string>) => Promise<T>,

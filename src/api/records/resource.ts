@@ -7,7 +7,7 @@ import type * as v from 'valibot';
 import type { Clock } from '../../db/clock.ts';
 import type { EntityMapping } from '../../db/records/entity-mapping.ts';
 import { type Change, changeRecord, create } from '../../db/records/write.ts';
-import { transaction } from '../../db/transaction.ts';
+import { type Database, transaction } from '../../db/transaction.ts';
 import type { Edits } from '../../domain/editing.ts';
 import { eventOn } from '../../domain/event-types.ts';
 import type { OrderContext } from '../../domain/order/rules.ts';
@@ -17,6 +17,7 @@ import { charged } from '../budget/charged.ts';
 import type { ApiDeps, ApiEnv, Session } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
+import { idempotent } from '../idempotency.ts';
 import { jsonBody } from '../json-body.ts';
 import { params } from '../validate.ts';
 import type { ChangeLoops } from './change-loops.ts';
@@ -59,6 +60,11 @@ export function resourceRoutes<Rec extends object>(
     ...(conflict === undefined ? {} : { 409: conflict }),
   });
   const data = resource.recordSchema('v21');
+  const once = idempotent(deps, {
+    schema: inputSchema,
+    responseOnly,
+    record: (body) => ({ kind, entityId: String(Reflect.get(body, idField)) }),
+  });
   const messages = {
     created: `${capital(noun)} created.`,
     updated: `${capital(noun)} updated.`,
@@ -69,12 +75,11 @@ export function resourceRoutes<Rec extends object>(
 
   /** Writes with the context of the rules. */
   const writing = <T>(
-    eshopId: number,
-    clock: Clock,
+    { sql, eshopId, clock }: { readonly sql: Database; readonly eshopId: number; readonly clock: Clock },
     body: unknown,
     write: (context: OrderContext) => Promise<T>,
   ): Promise<T> => {
-    const { sql, shipperCatalogue, marketplaces } = deps;
+    const { shipperCatalogue, marketplaces } = deps;
     return withKnownSkus(sql, eshopId, resource.skusIn(body), (knownSkus) =>
       write({ now: clock.now(), knownSkus, shipperCatalogue, marketplaces }),
     );
@@ -107,12 +112,14 @@ export function resourceRoutes<Rec extends object>(
       errors: { 409: `${named} with this \`${idField}\` already exists.` },
     }),
     jsonBody(inputSchema, { responseOnly, name: `${capital(kind)}Input` }),
+    once,
     async (c) => {
       const { eshopId, role } = c.get('session');
+      const sql = c.get('sql') ?? deps.sql;
       const body = c.req.valid('json');
-      const created = await writing(eshopId, c.get('clock'), body, async (context) =>
+      const created = await writing({ sql, eshopId, clock: c.get('clock') }, body, async (context) =>
         create(
-          deps.sql,
+          sql,
           mapping,
           eshopId,
           role,
@@ -162,7 +169,8 @@ export function resourceRoutes<Rec extends object>(
         const session = c.get('session');
         const body = c.req.valid('json');
         const { id } = c.req.valid('param');
-        const { after, message } = await writing(session.eshopId, c.get('clock'), body, (context) =>
+        const asked = { sql: deps.sql, eshopId: session.eshopId, clock: c.get('clock') };
+        const { after, message } = await writing(asked, body, (context) =>
           change(session, id, messages.updated, (record, now) =>
             charged(c.get('allowance'), () => apply(record, body, { ...context, now })),
           ),

@@ -16,6 +16,7 @@ import { timestamp } from '../../domain/timestamp.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
+import { idempotent } from '../idempotency.ts';
 import { jsonBody } from '../json-body.ts';
 import { type ListedResource, recordReads } from './reads.ts';
 
@@ -54,10 +55,12 @@ Some movements are recorded automatically, one per line: when an order becomes \
       errors: { 409: 'the product does not have enough units.' },
     }),
     jsonBody(stockMovementInputSchema, { responseOnly: stockMovementResponseOnly }),
+    idempotent(deps, { schema: stockMovementInputSchema, responseOnly: stockMovementResponseOnly }),
     async (c) => {
       const movement = newMovement(c.req.valid('json'));
       const { eshopId, role } = c.get('session');
-      const record = await transaction(deps.sql, (tx) => createMovement(tx, eshopId, role, movement));
+      const sql = c.get('sql') ?? deps.sql;
+      const record = await transaction(sql, (tx) => createMovement(tx, eshopId, role, movement));
       return ok(
         c,
         'Stock movement recorded.',

@@ -9,6 +9,7 @@ import { newWebhookSecret } from '../../secrets/keys.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
+import { idempotent } from '../idempotency.ts';
 import { body, params, query } from '../validate.ts';
 import { activatedWebhookSchema, missedBy } from './missed.ts';
 import { noSuchWebhook, recordOf, tag, webhookId } from './record.ts';
@@ -34,7 +35,8 @@ const switches = [
   },
 ] as const;
 
-export function webhookOperationRoutes({ sql, keys, policy }: ApiDeps): Hono<ApiEnv> {
+export function webhookOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
+  const { sql, keys, policy } = deps;
   const app = new Hono<ApiEnv>();
 
   for (const { name, summary, description, message, active } of switches) {
@@ -80,13 +82,18 @@ export function webhookOperationRoutes({ sql, keys, policy }: ApiDeps): Hono<Api
       ),
     }),
     body(newSecretSchema, { mayBeAbsent: true }),
+    idempotent(deps),
     async (c) => {
       const { id } = c.req.valid('param');
       const secret = c.req.valid('json').secret ?? newWebhookSecret();
       const overlap = c.req.valid('query').overlap === undefined;
       const { eshopId } = c.get('session');
       const sealed = keys.encryptSecret(secret, { eshopId, webhookId: id });
-      const row = existing('webhook', id, await replaceSecret(sql, eshopId, id, sealed, overlap));
+      const row = existing(
+        'webhook',
+        id,
+        await replaceSecret(c.get('sql') ?? sql, eshopId, id, sealed, overlap),
+      );
       return ok(c, 'Secret regenerated.', { ...recordOf(policy, row), secret });
     },
   );

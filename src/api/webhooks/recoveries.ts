@@ -11,6 +11,7 @@ import {
   previewRecovery,
   type RecoveryRow,
 } from '../../db/recoveries/recoveries.ts';
+import type { Database } from '../../db/transaction.ts';
 import { findWebhook, type WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { described, uuid } from '../../domain/fields.ts';
 import { badRequest, conflict, existing, invalid, type Problem } from '../../domain/problem.ts';
@@ -20,6 +21,7 @@ import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
+import { idempotent } from '../idempotency.ts';
 import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
 import { body, params, query } from '../validate.ts';
 import { noSuchWebhook, webhookId } from './record.ts';
@@ -69,7 +71,8 @@ const COUNTED_AT_ONCE = { total: 4, perKey: 1 } as const;
 /** How long a count waits for its place, in milliseconds. */
 const COUNT_QUEUE_TIMEOUT_MS = 10_000;
 
-export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
+export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
+  const { sql } = deps;
   const app = new Hono<ApiEnv>();
   const places = createPlaces(
     COUNTED_AT_ONCE,
@@ -77,8 +80,8 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     'The events of another recovery are being counted; wait for its response.',
   );
 
-  async function foundWebhook(eshopId: number, id: number): Promise<WebhookRow> {
-    return existing('webhook', id, await findWebhook(sql, eshopId, id));
+  async function foundWebhook(eshopId: number, id: number, from: Database = sql): Promise<WebhookRow> {
+    return existing('webhook', id, await findWebhook(from, eshopId, id));
   }
 
   async function foundRecovery(eshopId: number, id: number, recoveryId: string): Promise<RecoveryRow> {
@@ -112,11 +115,13 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     params({ id: webhookId }),
     body(recoverInput),
     (c, next) => places.run(c.get('session').eshopId, next),
+    idempotent(deps),
     async (c) => {
+      const own = c.get('sql') ?? sql;
       const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
       const asked = c.req.valid('json');
-      const webhook = await foundWebhook(eshopId, id);
+      const webhook = await foundWebhook(eshopId, id, own);
       if (!asked.dryRun && !webhook.active) throw inactive(id);
       const what = recoveryOfWebhook(
         { since: asked.since === undefined ? undefined : new Date(asked.since), include: includedIn(asked) },
@@ -147,13 +152,13 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
         count: found.count,
         first: isoTimestamp(found.firstAt),
         last: isoTimestamp(found.lastAt),
-        estimatedDurationMs: estimatedDurationMs(found.count, await measuredPace(sql, id)),
+        estimatedDurationMs: estimatedDurationMs(found.count, await measuredPace(own, id)),
       });
       if (asked.dryRun) {
-        const found = await previewRecovery(sql, input);
+        const found = await previewRecovery(own, input);
         return ok(c, 'Nothing was recovered: a dry run.', await answer(null, found, found.until));
       }
-      const begun = await beginRecovery(sql, input);
+      const begun = await beginRecovery(own, input);
       if (begun.kind === 'busy') {
         throw conflict(
           `Recovery ${begun.recoveryId} of this webhook is still looking for its events. Wait for it, or cancel it.`,

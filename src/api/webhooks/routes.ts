@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { readContract } from '../../db/eshops.ts';
+import type { Database } from '../../db/transaction.ts';
 import { deleteWebhook, replaceWebhook } from '../../db/webhooks/change.ts';
 import { createWebhook } from '../../db/webhooks/create.ts';
 import { countWebhooks, findWebhook, listWebhooks, type WebhookRow } from '../../db/webhooks/webhooks.ts';
@@ -22,6 +23,7 @@ import { openHeaders, sealHeaders, sealing } from '../../secrets/static-headers.
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
+import { idempotent } from '../idempotency.ts';
 import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
 import { body, params, query } from '../validate.ts';
 import { noSuchWebhook, recordOf, tag, webhookId } from './record.ts';
@@ -35,13 +37,13 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const shown = (row: WebhookRow) => recordOf(policy, row);
   const app = new Hono<ApiEnv>();
 
-  async function contract(eshopId: number): Promise<Contract> {
-    return contractOf(await readContract(sql, eshopId));
+  async function contract(from: Database, eshopId: number): Promise<Contract> {
+    return contractOf(await readContract(from, eshopId));
   }
 
   /** Checks beyond the schema: the e-shop's contract, and where webhooks may lead. @param before the URL that is replaced */
-  async function checkInput(eshopId: number, input: GivenSettings, before?: string): Promise<Contract> {
-    const found = await contract(eshopId);
+  async function checkInput(from: Database, eshopId: number, input: GivenSettings, before?: string) {
+    const found = await contract(from, eshopId);
     const destination = deps.destinationProblem(input.url, before);
     const problems = [
       ...(destination === null ? [] : [{ path: 'url', message: destination }]),
@@ -93,14 +95,16 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       errors: { 400: 'failed validation, or something that the contract does not allow.' },
     }),
     body(webhookCreationSchema, responseOnly),
+    idempotent(deps),
     async (c) => {
       const { eshopId } = c.get('session');
-      const { secret: own, headers: sent, ...input } = c.req.valid('json');
+      const { secret: given, headers: sent, ...input } = c.req.valid('json');
       const headers = headersOrNull(sent);
-      const { maxWebhooks } = await checkInput(eshopId, input);
-      const secret = own ?? newWebhookSecret();
+      const own = c.get('sql') ?? sql;
+      const { maxWebhooks } = await checkInput(own, eshopId, input);
+      const secret = given ?? newWebhookSecret();
       const seal = sealing(keys, eshopId, { secret, headers });
-      const row = await createWebhook(sql, eshopId, input, seal, maxWebhooks);
+      const row = await createWebhook(own, eshopId, input, seal, maxWebhooks);
       if (row === null) throw badRequest(`The contract allows at most ${counted(maxWebhooks, 'webhook')}.`);
       return ok(c, 'Webhook created.', { ...shown(row), secret });
     },
@@ -148,7 +152,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { id } = c.req.valid('param');
       const { headers: sent, ...input } = c.req.valid('json');
       const { url: before } = existing('webhook', id, await findWebhook(sql, eshopId, id));
-      await checkInput(eshopId, input, before);
+      await checkInput(sql, eshopId, input, before);
       const owner = { eshopId, webhookId: id };
       const row = await replaceWebhook(sql, eshopId, id, input, ({ url, headers: sealed }) => {
         const open = sealed === null ? null : () => openHeaders(keys, sealed, owner);
@@ -176,7 +180,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
       existing('webhook', id, await findWebhook(sql, eshopId, id));
-      if (!(await contract(eshopId)).deleteWebhooks) {
+      if (!(await contract(sql, eshopId)).deleteWebhooks) {
         throw badRequest('Your contract does not allow deleting webhooks; deactivate this one instead.');
       }
       if (!(await deleteWebhook(sql, eshopId, id))) throw recordNotFound('webhook', id);

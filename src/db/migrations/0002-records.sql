@@ -265,3 +265,19 @@ create table import_keys (
   primary key (eshop_id, key)
 );
 create index import_keys_by_age on import_keys (created_at);
+
+-- The first answers to requests with an `Idempotency-Key`, for those who repeat them. Kept for 24 hours.
+create table kept_answers (
+  eshop_id integer not null references eshops (id),
+  role text not null check (role in ('shop', 'warehouse')),
+  key text not null,
+  -- Sealed: the fingerprint of the request, and the answer, which may hold a secret or personal data.
+  answer bytea not null,
+  -- The record that the request creates: an erasure finds by it the answers that show a customer.
+  kind text,
+  entity_id text,
+  created_at timestamptz not null default now(),
+  primary key (eshop_id, role, key)
+);
+create index kept_answers_by_age on kept_answers (created_at);
+create index kept_answers_by_record on kept_answers (eshop_id, kind, entity_id) where entity_id is not null;

@@ -2,8 +2,7 @@
 import { isOpen, type StoredState } from '../../domain/delivery-state.ts';
 import { currentTrace } from '../../traces/context.ts';
 import { newId, ticks } from '../ids.ts';
-import type { Pool } from '../pool.ts';
-import { type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
+import { type Database, type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 
 /** The result of a request for a redelivery. `open`: that delivery of the same event to the same webhook has not ended. */
@@ -24,7 +23,7 @@ interface Asked {
 }
 
 /** Creates a new delivery of the event of an ended one, unless one is open already. */
-export function redeliver(sql: Pool, eshopId: number, deliveryId: string): Promise<Redelivery> {
+export function redeliver(sql: Database, eshopId: number, deliveryId: string): Promise<Redelivery> {
   return transaction(sql, (tx) => redeliverWithin(tx, eshopId, deliveryId));
 }
 

@@ -9,8 +9,7 @@ import { assertRecordSize } from '../../domain/record-size.ts';
 import { unchangedRecord } from '../../domain/unchanged.ts';
 import { capital } from '../../domain/words.ts';
 import { type EventText, owesDeliveries } from '../outbox/events.ts';
-import type { Pool } from '../pool.ts';
-import { type Transaction, transaction } from '../transaction.ts';
+import { type Database, type Transaction, transaction } from '../transaction.ts';
 import type { EntityMapping } from './entity-mapping.ts';
 import { insertRecords, insertTogether, type NewRecord, newRecord } from './insert.ts';
 import { inUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
@@ -27,13 +26,13 @@ export type Change<Rec> = (before: Rec, now: Date) => Rec;
  * @throws Problem 409 if the e-shop has one with this identifier
  */
 export async function create<Rec extends object>(
-  sql: Pool,
+  sql: Database,
   mapping: EntityMapping<Rec>,
   eshopId: number,
   origin: Origin,
   record: Rec,
 ): Promise<Rec> {
-  if (mapping.sideEffects?.due({ before: null, after: record }) === true)
+  if ('savepoint' in sql || mapping.sideEffects?.due({ before: null, after: record }) === true)
     return transaction(sql, (tx) => createRecord(tx, mapping, eshopId, origin, record));
   if (!(await insertTogether(sql, inserted(mapping, eshopId, origin, record))))
     throw alreadyExists(mapping, record);

@@ -14,7 +14,7 @@ import type { StoredRecovery } from '../../domain/recovery-progress.ts';
 import { oldestAwaited } from '../low-water-mark.ts';
 import { waits } from '../outbox/ordering.ts';
 import { counted, oneRow, type Pool, type Sql } from '../pool.ts';
-import { transaction, wakeRelayAfter } from '../transaction.ts';
+import { type Database, transaction, wakeRelayAfter } from '../transaction.ts';
 import { countLostEvents, type LostEventCount, type Search } from './lost-events.ts';
 
 /** A recovery as stored, with its progress. */
@@ -113,7 +113,7 @@ async function searchOf(sql: Sql, input: RecoveryInput): Promise<Search> {
 }
 
 export async function previewRecovery(
-  sql: Pool,
+  sql: Sql,
   input: RecoveryInput,
 ): Promise<LostEventCount & { until: Date }> {
   const search = await searchOf(sql, input);
@@ -124,7 +124,7 @@ export async function previewRecovery(
  * Begins a recovery; the same request while it is under way returns the same one. Another one that is still looking for
  * lost events is in its way.
  */
-export async function beginRecovery(sql: Pool, input: RecoveryInput): Promise<Asked> {
+export async function beginRecovery(sql: Database, input: RecoveryInput): Promise<Asked> {
   const before = await underWay(sql, input);
   if (before !== null) return before;
   // Counted before anything is locked: with very many events it takes a while.

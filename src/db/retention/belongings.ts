@@ -1,4 +1,4 @@
-/** Removes rows that belong to deliveries, recoveries and imports that are gone. */
+/** Removes rows that belong to deliveries, recoveries and imports that are gone, and answers kept long enough. */
 import type postgres from 'postgres';
 import { idAt } from '../../domain/id-time.ts';
 import type { Pool } from '../pool.ts';
@@ -10,10 +10,12 @@ interface Over {
   readonly deliveries: Date;
   /** For the keys of imported lines. */
   readonly importKeys: Date;
+  /** For the answers kept under an `Idempotency-Key`. */
+  readonly keptAnswers: Date;
 }
 
 /**
- * Removes rows of deliveries and recoveries that are gone, and the keys of lines imported long ago.
+ * Removes rows of deliveries and recoveries that are gone, the keys of lines imported long ago, and kept answers.
  * @param step called for each table
  * @param signal ends it early
  * @returns how many
@@ -36,6 +38,7 @@ export async function removeBelongings(
       select from deliveries d where d.recovery_id = x.id and d.state in ('pending', 'retrying') offset 0)`;
   let rows = await remove('redeliveries', redeliveries);
   rows += await remove('recoveries', recoveries);
+  rows += await remove('kept_answers', sql`x.created_at < ${over.keptAnswers}`);
   // Forms that only attempts before this time used.
   rows += await remove('webhook_forms', sql`x.until < ${over.deliveries}`);
   return { importKeys, rows };

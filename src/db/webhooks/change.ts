@@ -8,7 +8,7 @@ import { type GivenSettings, NO_LATEST, type Ordering } from '../../domain/webho
 import type { SealedHeaders } from '../../secrets/static-headers.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
 import type { Pool, Sql } from '../pool.ts';
-import { type Transaction, transaction } from '../transaction.ts';
+import { type Database, type Transaction, transaction } from '../transaction.ts';
 import { headerNamesOf, rowOf, settingsColumns } from './columns.ts';
 import { keepForm } from './forms.ts';
 import { endPause } from './pause.ts';
@@ -125,7 +125,7 @@ export async function replaceWebhook(
  * @returns null if there is no such webhook
  */
 export async function replaceSecret(
-  sql: Pool,
+  sql: Database,
   eshopId: number,
   id: number,
   sealedSecret: Buffer,

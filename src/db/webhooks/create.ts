@@ -2,7 +2,7 @@
 import type { GivenSettings } from '../../domain/webhook.ts';
 import type { SealedWebhook } from '../../secrets/static-headers.ts';
 import { oneRow, type Pool, type Sql } from '../pool.ts';
-import { transaction } from '../transaction.ts';
+import { type Database, transaction } from '../transaction.ts';
 import { headerNamesOf, rowOf, settingsColumns } from './columns.ts';
 import { countWebhooks, findTwin, isWebhookIdUsed, readBack, type WebhookRow } from './webhooks.ts';
 
@@ -34,7 +34,7 @@ async function numberFor(tx: Sql, wanted: number | null): Promise<number> {
  * @returns null if the e-shop already has `maxWebhooks`
  */
 export async function createWebhook(
-  sql: Pool,
+  sql: Database,
   eshopId: number,
   input: GivenSettings,
   seal: (webhookId: number) => SealedWebhook,

@@ -1,0 +1,161 @@
+/**
+ * `Idempotency-Key`: a request is done once, however often it is sent (docs/interface.md, C21). Everything happens in one
+ * transaction: the key's lock, what the request does, and the answer that is kept. So no kill leaves one without the other, and a
+ * process that dies holds no key.
+ */
+import { createHash } from 'node:crypto';
+import type { Context, MiddlewareHandler } from 'hono';
+import * as v from 'valibot';
+import { type AnsweredRecord, KEPT_ANSWER_HOURS, keepAnswer, takeKey } from '../db/kept-answers.ts';
+import { transaction } from '../db/transaction.ts';
+import { described } from '../domain/fields.ts';
+import { badRequest, conflict, Problem } from '../domain/problem.ts';
+import { without } from '../domain/validation.ts';
+import type { AnswerOwner, Keys } from '../secrets/keys.ts';
+import { charged } from './budget/charged.ts';
+import type { ApiDeps, ApiEnv } from './deps.ts';
+import { answer } from './envelope.ts';
+import { describeSchema, documents } from './json-schema.ts';
+
+export const IDEMPOTENCY_KEY = 'Idempotency-Key';
+const REPLAYED = 'idempotency-replayed';
+const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/** The body as a handler validates it later, which checks the rules beyond the schema. */
+interface LaterValidated {
+  readonly schema: v.GenericSchema<unknown, object>;
+  readonly responseOnly: readonly string[];
+  /** The record that the request creates. */
+  readonly record?: (body: object) => AnsweredRecord;
+}
+
+/** A record has at most 256 KiB (docs/interface.md, C8), so every answer has its room. */
+interface KeptAnswer {
+  readonly fingerprint: string;
+  readonly status: 200 | 409;
+  readonly body: string;
+}
+
+const header = describeSchema(
+  v.object({
+    [IDEMPOTENCY_KEY]: v.optional(
+      described(
+        v.pipe(v.string(), v.regex(PRINTABLE)),
+        `Unique for this request, such as a UUID: 1–255 printable ASCII characters. Sent again with the same key within ${KEPT_ANSWER_HOURS} hours, the request is not done again: it gets its first answer, with \`Idempotency-Replayed: true\`.`,
+      ),
+    ),
+  }),
+  'input',
+);
+
+const marked = new WeakSet<object>();
+
+/** Whether a handler of {@link idempotent} stands before a route. */
+export const takesKey = (handler: object): boolean => marked.has(handler);
+
+/**
+ * Refuses a malformed key, and one of a write that takes none: it would promise what does not happen.
+ * @throws Problem 400
+ */
+export const checkedKey: MiddlewareHandler<ApiEnv> = async (c, next) => {
+  const key = c.req.header(IDEMPOTENCY_KEY);
+  if (key !== undefined && !READS.has(c.req.method)) {
+    if (c.get('takesKey') !== true)
+      throw badRequest('This operation takes no Idempotency-Key: send the request without one.');
+    if (!PRINTABLE.test(key))
+      throw badRequest('Idempotency-Key must consist of 1 to 255 printable ASCII characters.');
+  }
+  await next();
+};
+
+/**
+ * Does a request with a key once. Mount it behind the validation.
+ * @param later for a body that the handler validates
+ */
+export function idempotent(
+  { sql, keys }: Pick<ApiDeps, 'sql' | 'keys'>,
+  later?: LaterValidated,
+): MiddlewareHandler<ApiEnv> {
+  const handler: MiddlewareHandler<ApiEnv> = async (c, next) => {
+    const key = c.req.header(IDEMPOTENCY_KEY);
+    if (key === undefined) return await next();
+    const { eshopId, role } = c.get('session');
+    const owner = { eshopId, role, key };
+    const body = charged(c.get('allowance'), () => bodyOf(c, later));
+    const fingerprint = fingerprintOf(c, body);
+    await transaction(sql, async (tx) => {
+      const kept = await takeKey(tx, owner);
+      if (kept === 'underWay') {
+        throw new Problem(409, 'The request with this Idempotency-Key is under way: wait for its answer.', {
+          'retry-after': '1',
+        });
+      }
+      if (kept !== 'free') {
+        c.res = repeated(c, opened(keys, kept, owner), fingerprint);
+        return;
+      }
+      await transaction(tx, async (own) => {
+        c.set('sql', own);
+        await next();
+        if (c.error !== undefined) throw c.error;
+      }).catch((error: unknown) => {
+        // Undone, and kept: this request is refused with 409 from now on.
+        if (!(error instanceof Problem && error.status === 409)) throw error;
+      });
+      const status = c.error === undefined ? 200 : 409;
+      const first: KeptAnswer = { fingerprint, status, body: await c.res.clone().text() };
+      const sealed = keys.encryptAnswer(JSON.stringify(first), owner);
+      await keepAnswer(tx, owner, sealed, later?.record?.(body) ?? null);
+    }).catch((error: unknown) => {
+      // Answered already; the key is free again.
+      if (error !== c.error) throw error;
+    });
+  };
+  marked.add(handler);
+  return documents(handler, 'header', header);
+}
+
+/** What the handler validates to: two bodies that mean the same are the same. As sent, if it will refuse the body. */
+function bodyOf(c: Context<ApiEnv>, later: LaterValidated | undefined): object {
+  const json = validated(c, 'json') ?? {};
+  if (later === undefined) return json;
+  const result = v.safeParse(later.schema, without(json, later.responseOnly));
+  return result.success ? result.output : json;
+}
+
+function validated(c: Context<ApiEnv>, target: 'json' | 'query'): object | undefined {
+  // Typed by the middleware of a route, which is not known here.
+  const found: object | undefined = Reflect.apply(c.req.valid, c.req, [target]);
+  return found;
+}
+
+function fingerprintOf(c: Context<ApiEnv>, body: object): string {
+  const request = [c.req.method, c.req.path, validated(c, 'query') ?? {}, body];
+  return createHash('sha256').update(JSON.stringify(request, inOrder)).digest('base64');
+}
+
+/** For `JSON.stringify`: objects with their fields in the order of their names. */
+function inOrder(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** @throws Problem 409 if no key opens it */
+function opened(keys: Pick<Keys, 'decryptAnswer'>, sealed: Buffer, owner: AnswerOwner): KeptAnswer {
+  try {
+    return JSON.parse(keys.decryptAnswer(sealed, owner));
+  } catch {
+    throw conflict(
+      'The request with this Idempotency-Key was done, but its answer can no longer be read: read the record instead.',
+    );
+  }
+}
+
+/** @throws Problem 422 for another request */
+function repeated(c: Context<ApiEnv>, kept: KeptAnswer, fingerprint: string): Response {
+  if (kept.fingerprint !== fingerprint)
+    throw new Problem(422, 'This Idempotency-Key belongs to another request: use a new one.');
+  c.header(REPLAYED, 'true');
+  return answer(c, kept.body, kept.status);
+}
