@@ -51,12 +51,12 @@ export function confidentialValues(env: Environment): ReadonlyMap<string, string
  * @throws ConfigError with one sentence naming the invalid variable
  */
 export function readSettings(env: Environment): Settings {
-  // An empty list is a value, and anything else that is empty is refused: nobody is to believe that it means something. But the
-  // standard of the variables of OpenTelemetry reads empty as unset.
+  // An empty list is a value, and anything else that is empty or blank is refused: nobody is to believe that it means something. But
+  // the standard of the variables of OpenTelemetry reads empty as unset.
   const written = Object.fromEntries(
-    Object.entries(env).filter(
-      ([name, value]) => value !== undefined && !(value === '' && name.startsWith('OTEL_')),
-    ),
+    Object.entries(env)
+      .map(([name, value]) => [name, value?.trim() === '' ? '' : value] as const)
+      .filter(([name, value]) => value !== undefined && !(value === '' && name.startsWith('OTEL_'))),
   );
   if (written.FIRST_ATTEMPTS !== undefined)
     throw new ConfigError(

@@ -1,47 +1,61 @@
 /** Removes static headers from responses: some receivers echo their requests, and responses are kept. */
+import { decodeHTML } from 'entities';
 import { MASK } from '../domain/static-headers.ts';
 
 /** In characters: shorter parts of a value occur by chance in any text. */
 const MIN_PART_LENGTH = 6;
 /** In characters: a shorter value is no secret, and masking it would make a text unreadable. */
 const MIN_VALUE_LENGTH = 3;
+/**
+ * How many values and parts are looked for in Base64 and hexadecimal, whole values first: nine codes each. More: a header of hundreds of
+ * cookies costs milliseconds at every response. Fewer: a credential in a longer header is found in plain forms alone.
+ */
+const MAX_CODED = 32;
 /** Names of schemes precede the secret, and occur in many error messages (RFC 9110, 11.1). */
 const SCHEME = /^(?:bearer|digest|apikey)$/i;
-/** A character as escaped in URLs, JSON and HTML. In URLs one outside ASCII has an escape for each byte. */
+/** Credentials of this scheme are `user:password` in Base64 (RFC 7617). */
+const BASIC = /^basic\s+(\S+)$/i;
+/** Between words, parameters and cookies. */
+const SEPARATORS = /[\s,;&]+/;
+/** Before the secret in a parameter, a cookie or `user:password`; quotes may stand around it. */
+const NAME = /^[^=:]*[=:]/;
+/** Characters as escaped in URLs (one outside ASCII by each of its bytes), JSON, JavaScript and HTML. */
 const ESCAPE =
-  /((?:%[c-f][\da-f])(?:%[89ab][\da-f]){1,3})|%([\da-f]{2})|\\u([\da-f]{4})|&#x([\da-f]{1,4});|&#(\d{1,5});|\\(["\\/])|\\(t)|&(amp|lt|gt|quot|apos);/gi;
+  /((?:%[c-f][\da-f])(?:%[89ab][\da-f]){1,3})|%([\da-f]{2})|(?:\\|%)u([\da-f]{4})|\\u\{0*([\da-f]{1,6})\}|\\x([\da-f]{2})|\\(["'\\/])|\\([bfnrtv])|(&(?:#x[\da-f]+|#\d+|[a-z][\da-z]*);?)/gi;
 /** The beginning of an escape at the end of a text. */
-const CUT_ESCAPE = /(?:%[\da-f]?|\\(?:u[\da-f]{0,3})?|&[#\w]{0,5})$/i;
-const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+const CUT_ESCAPE = /(?:%[\da-f]?|\\(?:u\{?[\da-f]{0,5}|x[\da-f]?)?|&[#\w]{0,12})$/i;
+/** Of JSON, except `\b`, which nobody sees. */
+const WHITE: Readonly<Record<string, string>> = { f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 
-/** Characters that nobody sees, and what control characters were replaced with. A tab may be part of a value. */
-const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\ufffd]|[^\P{Cc}\t]/gu;
+/** Spaces of every kind, and what nobody sees, or was replaced because of that. */
+const UNSEEN = /[\s\p{Z}\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\ufffd]+/gu;
 
 /** A text in one of the ways it can be read. */
 interface Reading {
   readonly text: string;
-  /** Where each of its characters begins in the original text, and where that ends. */
+  /** Where each of its characters begins and ends in the original text. */
   readonly starts: readonly number[];
+  readonly ends: readonly number[];
 }
 
 /**
- * Masks in a response the values of the static headers of its request, and the words in them: as they are, as escaped in URLs, JSON or
- * HTML, and values in Base64; each in capitals or small letters, and with invisible characters in between.
+ * Masks in a response the values of the static headers of its request, and the credentials in them (words, parameters, cookies, the
+ * password of a Basic header): as they are, as escaped in URLs, JSON, JavaScript or HTML, in Base64, also of a longer text, and in
+ * hexadecimal; each in capitals or small letters, and with spaces or invisible characters in between.
  * @returns a function of a text, whose end may have been cut off
  */
 export function withoutEchoes(headers: Readonly<Record<string, string>>): (text: string) => string {
   const values = Object.values(headers).filter(({ length }) => length >= MIN_VALUE_LENGTH);
-  const parts = values
-    .flatMap((value) => [...value.split(/\s+/).filter((word) => !SCHEME.test(word)), ...inBase64(value)])
-    .filter(({ length }) => length >= MIN_PART_LENGTH);
-  const secrets = [...new Set([...values, ...parts].map(inSmallLetters))];
-  if (secrets.length === 0) return (text) => text;
+  if (values.length === 0) return (text) => text;
+  let secrets: readonly string[] | undefined;
   return (text) => {
+    // Most responses are empty.
+    if (text === '') return text;
+    secrets ??= secretsIn(values);
     const echoed = new Uint8Array(text.length);
     for (const reading of readingsOf(text))
       for (const secret of secrets)
-        for (const [from, to] of placesOf(reading.text, secret))
-          echoed.fill(1, reading.starts[from], reading.starts[to]);
+        for (const [from, to] of placesOf(reading, secret, text)) echoed.fill(1, from, to);
     let shown = '';
     for (let at = 0; at < text.length; at += 1) {
       if (echoed[at] === 0) shown += text[at];
@@ -51,84 +65,131 @@ export function withoutEchoes(headers: Readonly<Record<string, string>>): (text:
   };
 }
 
-/** Letters of ASCII alone, of which values consist: the text keeps its length. */
-const inSmallLetters = (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+/** What is masked, in small letters and without spaces, as texts are read. */
+function secretsIn(values: readonly string[]): string[] {
+  const basic = values.map((value) => Buffer.from(BASIC.exec(value)?.[1] ?? '', 'base64').toString());
+  // A cookie's value is often escaped, and read by the receiver.
+  const whole = [...values, ...basic].flatMap((value) => [value, unescaped(readingOf(value)).text]);
+  const words = whole.flatMap((value) => [...value.split(/\s+/), ...value.split(SEPARATORS)]);
+  const parts = words
+    .flatMap((word) => [word, word.replace(NAME, '').replace(/^["']+|["']+$/g, '')])
+    .filter((part) => part.length >= MIN_PART_LENGTH && !SCHEME.test(part));
+  const clear = [...new Set([...whole, ...parts])];
+  const coded = clear
+    .slice(0, MAX_CODED)
+    .flatMap(inOtherCodes)
+    .filter(({ length }) => length >= MIN_PART_LENGTH);
+  const read = [...clear, ...coded].map((value) => inSmallLetters(value).replace(UNSEEN, ''));
+  return [...new Set(read)].filter(({ length }) => length >= MIN_VALUE_LENGTH);
+}
 
-/** With and without padding, in both alphabets (RFC 4648, 4 and 5). */
-function inBase64(value: string): string[] {
+/** Hexadecimal and Base64, in both alphabets (RFC 4648, 4 and 5), alone and as it is within the Base64 of a longer text. */
+function inOtherCodes(value: string): string[] {
   const bytes = Buffer.from(value);
-  const padded = bytes.toString('base64');
-  return [padded, padded.replace(/=+$/, ''), bytes.toString('base64url')];
+  const base64 = bytes.toString('base64');
+  const codes = [bytes.toString('hex'), base64, base64.replace(/=+$/, ''), bytes.toString('base64url')];
+  for (const before of [0, 1, 2]) {
+    const longer = Buffer.concat([Buffer.alloc(before), bytes]);
+    // Without the characters that hold bits of its neighbours.
+    const [from, to] = [Math.ceil((before * 8) / 6), Math.floor((longer.length * 8) / 6)];
+    for (const alphabet of ['base64', 'base64url'] as const)
+      codes.push(longer.toString(alphabet).slice(from, to));
+  }
+  return codes;
+}
+
+function readingOf(text: string): Reading {
+  const places = Array.from({ length: text.length + 1 }, (_, at) => at);
+  return { text, starts: places, ends: places.slice(1) };
 }
 
 /**
- * As it is, and with its escapes read, even nested ones; each also with plus signs as spaces, as in forms, and without what is
- * invisible. All in small letters.
+ * As it is, and with its escapes read, even nested ones; each also with plus signs as spaces, as in forms. All in small letters and
+ * without spaces and what is invisible.
  */
-function readingsOf(text: string): Reading[] {
-  const starts = Array.from({ length: text.length + 1 }, (_, at) => at);
-  const readings = [...new Set([text, text.replaceAll('+', ' ')])].flatMap((each) => {
-    const asItIs = { text: each, starts };
+function readingsOf(text: string): Iterable<Reading> {
+  const readings = [text, text.replaceAll('+', ' ')].flatMap((each) => {
+    const asItIs = readingOf(each);
     const once = unescaped(asItIs);
-    return [asItIs, once, unescaped(once)].flatMap((reading) => {
-      const inSmall = { ...reading, text: inSmallLetters(reading.text) };
-      return [inSmall, visible(inSmall)];
-    });
+    return [asItIs, once, unescaped(once)];
   });
   // Most texts have no escapes: then one reading is enough.
-  return readings.filter((reading, index) => reading.text !== readings[index - 1]?.text);
+  return [...new Map(readings.map((reading) => [reading.text, reading])).values()].map((reading) =>
+    squeezed({ ...reading, text: inSmallLetters(reading.text) }),
+  );
 }
 
-function visible({ text, starts }: Reading): Reading {
-  const begins: number[] = [];
+/** Letters of ASCII alone, of which values consist: the text keeps its length. */
+const inSmallLetters = (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+
+function squeezed({ text, starts, ends }: Reading): Reading {
+  const reading = { starts: [] as number[], ends: [] as number[] };
   let at = 0;
-  const read = text.replace(INVISIBLE, (hidden, from: number) => {
-    begins.push(...starts.slice(at, from));
+  const keep = (to: number) => {
+    for (; at < to; at += 1) {
+      reading.starts.push(starts[at] ?? 0);
+      reading.ends.push(ends[at] ?? 0);
+    }
+  };
+  const seen = text.replace(UNSEEN, (hidden, from: number) => {
+    keep(from);
     at = from + hidden.length;
     return '';
   });
-  return { text: read, starts: [...begins, ...starts.slice(at)] };
+  keep(text.length);
+  return { text: seen, ...reading };
 }
 
-function unescaped({ text, starts }: Reading): Reading {
-  // An escape that is cut off is dropped, and counts as part of the character before it.
+function unescaped(original: Reading): Reading {
+  const { text, starts, ends } = original;
+  if (!/[%\\&]/.test(text)) return original;
+  // An escape that is cut off is dropped; a place at the end of the text reaches to its end anyway.
   const whole = text.replace(CUT_ESCAPE, '');
   let read = '';
-  const begins: number[] = [];
-  /** @param step 0: all of them begin where an escape does */
-  const add = (characters: string, at: number, step: 0 | 1) => {
-    for (let each = 0; each < characters.length; each += 1) begins.push(starts[at + each * step] ?? 0);
-    read += characters;
+  const reading = { starts: [] as number[], ends: [] as number[] };
+  const copy = (from: number, to: number) => {
+    read += whole.slice(from, to);
+    reading.starts.push(...starts.slice(from, to));
+    reading.ends.push(...ends.slice(from, to));
   };
   let at = 0;
   for (const found of whole.matchAll(ESCAPE)) {
-    add(whole.slice(at, found.index), at, 1);
-    add(characterOf(found), found.index, 0);
+    copy(at, found.index);
     at = found.index + found[0].length;
+    const characters = charactersOf(found);
+    read += characters;
+    for (let each = 0; each < characters.length; each += 1) {
+      reading.starts.push(starts[found.index] ?? 0);
+      reading.ends.push(ends[at - 1] ?? 0);
+    }
   }
-  add(whole.slice(at), at, 1);
-  return { text: read, starts: [...begins, starts.at(-1) ?? 0] };
+  copy(at, whole.length);
+  return { text: read, ...reading };
 }
 
-function characterOf([, utf8, url, json, hex, decimal, quoted, tab, named]: RegExpExecArray): string {
+function charactersOf([, utf8, url, u, braced, x, quoted, white, entity]: RegExpExecArray): string {
   if (utf8 !== undefined) return Buffer.from(utf8.replaceAll('%', ''), 'hex').toString();
-  const code = url ?? json ?? hex;
-  if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
-  if (decimal !== undefined) return String.fromCharCode(Number(decimal));
-  if (tab !== undefined) return '\t';
-  return quoted ?? NAMED[named?.toLowerCase() ?? ''] ?? '';
+  const code = Number.parseInt(url ?? u ?? braced ?? x ?? '', 16);
+  if (!Number.isNaN(code)) return code <= 0x10ffff ? String.fromCodePoint(code) : '';
+  if (white !== undefined) return WHITE[white.toLowerCase()] ?? '';
+  return quoted ?? decodeHTML(entity ?? '');
 }
 
-/** The places of a secret in a text, including a beginning of it at the end of the text. */
-function* placesOf(text: string, secret: string): Generator<readonly [number, number]> {
+/** The places of a secret in the original text, including a beginning of it at the end of the text. */
+function* placesOf(
+  { text, starts, ends }: Reading,
+  secret: string,
+  original: string,
+): Generator<readonly [number, number]> {
   const { length } = secret;
   for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + length)) {
-    const alone = length >= MIN_PART_LENGTH || !(isWord(text[at - 1]) || isWord(text[at + length]));
-    if (alone) yield [at, at + length];
+    const [from, to] = [starts[at] ?? 0, ends[at + length - 1] ?? 0];
+    const alone = length >= MIN_PART_LENGTH || !(isWord(original[from - 1]) || isWord(original[to]));
+    if (alone) yield [from, at + length === text.length ? original.length : to];
   }
   for (let cut = Math.min(length - 1, text.length); cut >= MIN_PART_LENGTH; cut -= 1) {
     if (!text.endsWith(secret.slice(0, cut))) continue;
-    yield [text.length - cut, text.length];
+    yield [starts[text.length - cut] ?? 0, original.length];
     return;
   }
 }

@@ -57,16 +57,17 @@ describe('values', () => {
     expect(loadConfig(empty)).toEqual({ ...loadConfig({}), deliveryAllowCidrs: [] });
   });
 
-  it('any other variable that is set but empty is refused by its name; but the standard reads those of OpenTelemetry as unset', () => {
+  it('any other variable that is set but empty or blank is refused by its name; but the standard reads those of OpenTelemetry as unset', () => {
     const lists = ['DELIVERY_ALLOW_CIDRS', 'DNS_SERVERS', 'EGRESS_ADDRESSES', 'SECRET_KEY_PREVIOUS'];
     const names = Object.keys(variables.entries);
     expect(names).toEqual(expect.arrayContaining([...lists, 'DATABASE_URL', 'PORT', 'OTEL_SERVICE_NAME']));
     for (const name of names.filter((each) => !lists.includes(each))) {
-      if (name.startsWith('OTEL_')) expect(loadConfig({ [name]: '' })).toEqual(loadConfig({}));
-      else
-        expect(complaint({ [name]: '' })).toBe(
-          `${name} must not be empty: leave it out, which means its default.`,
-        );
+      for (const value of ['', ' \t'])
+        if (name.startsWith('OTEL_')) expect(loadConfig({ [name]: value })).toEqual(loadConfig({}));
+        else
+          expect(complaint({ [name]: value })).toBe(
+            `${name} must not be empty: leave it out, which means its default.`,
+          );
     }
   });
 

@@ -45,6 +45,13 @@ test.each([
   ['with one in JSON', JSON.stringify(KEY).slice(1, -1).replace('42', '4\\u200B2')],
   ['with one in a URL', encodeURIComponent(KEY.replace('42', '4\u{e0041}\u200b2'))],
   ['with one in HTML', KEY.replace('&', '&amp;').replace('42', '4&#8203;2')],
+  ['with spaces of every kind', KEY.replace(' ', '\u00a0').replace('42', '4\u20282\u3000 ')],
+  ['with names in HTML', KEY.replace('&', '&amp;').replace('/', '&sol;').replace('42', '4&shy;2&zwnj;')],
+  ['with a name in HTML that has no end', KEY.replace('<', '&LT').replace('42', '4&shy2')],
+  ['with zeros in HTML', KEY.replace('/', '&#0000047;').replace('<', '&#x00003C;')],
+  ['in JavaScript', KEY.replace('<', '\\x3c').replace('/', '\\u{2F}').replace("'", "\\'")],
+  ['with %u', KEY.replace('<', '%u003c')],
+  ['in hexadecimal', Buffer.from(KEY).toString('hex')],
 ])('is masked all the same %s', (_, written) => {
   expect(withoutEchoes({ a: KEY })(`before ${written} after`)).toBe('before ••• after');
 });
@@ -56,6 +63,35 @@ test('its words are masked, from six characters on, and the beginning of one at 
   expect(hide('cut dXNlc')).toBe('cut dXNlc');
   expect(hide('twice a\\\\b-c')).toBe('twice •••');
 });
+
+test.each([
+  ['a Basic header, decoded', 'Basic c2hvcDpodW50ZXIy', 'who: shop:hunter2.', 'who: •••.'],
+  ['its password', 'Basic c2hvcDpodW50ZXIy', 'password hunter2 of shop', 'password ••• of shop'],
+  ['a parameter', 'Token token="T0k3nT0k3n", id=7', 'no token T0k3nT0k3n', 'no token •••'],
+  ['a cookie', 'theme=dark; session=s3ss10n%2Fid', 'session s3ss10n/id is over', 'session ••• is over'],
+  [
+    'a token in Base64',
+    'Bearer t0ken-of-ours',
+    `got ${Buffer.from('t0ken-of-ours').toString('base64')}`,
+    'got •••',
+  ],
+])('the credentials of a value are masked: %s', (_, value, text, shown) => {
+  expect(withoutEchoes({ authorization: value })(text)).toBe(shown);
+});
+
+test.each([0, 1, 2, 3])(
+  'a value is masked in the Base64 of a text that it begins after %i characters',
+  (before) => {
+    const value = 'Bearer t0ken-of-ours';
+    for (const alphabet of ['base64', 'base64url'] as const) {
+      const text = Buffer.from(`${'x'.repeat(before)}${value}: no`).toString(alphabet);
+      const shown = withoutEchoes({ authorization: value })(text);
+      const left = Buffer.from(shown.replace('•••', ''), 'base64').toString('latin1');
+      expect(shown).toContain('•••');
+      expect(left).not.toMatch(/t0k|ken|our/);
+    }
+  },
+);
 
 test('a short value is masked where it stands alone, one of two characters nowhere', () => {
   const hide = withoutEchoes({ a: 'abc', b: '42' });
