@@ -42,7 +42,6 @@ export async function beginRecovering(scene: Scene, count: number): Promise<void
   const asked = await beginRecovery(stack.sql, {
     eshopId,
     webhookId,
-    webhookType: TYPE,
     since: new Date(Date.now() - MINUTE_MS),
     until: null,
     include: ['missed'],

@@ -52,7 +52,7 @@ function shown(
   const at = timeOf(id);
   const reached = new Set(deliveries.map(({ webhookId }) => webhookId));
   const absences = [...webhooks].flatMap(([webhookId, versions]) => {
-    const concerned = !reached.has(webhookId) && versions.some(({ webhookType }) => webhookType === type);
+    const concerned = !reached.has(webhookId) && versions.some(({ types }) => types.includes(type));
     return (concerned ? absenceAt({ type, at }, versions) : null) ?? [];
   });
   const absence = deliveries.length === 0 ? absenceOf({ type, at }, absences) : null;

@@ -1,7 +1,7 @@
 /**
  * Checks body, path and query: one 400 with every problem and its field. The schemas also document the request.
  */
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
 import { type FieldProblem, invalid } from '../domain/problem.ts';
 import { findRefused, isInherited } from '../domain/refused-values.ts';
@@ -21,9 +21,13 @@ type Validated<Target extends string, Schema extends v.GenericSchema> = Middlewa
 /** The JSON body, as `c.req.valid('json')`. Use `v.strictObject`, so that typing errors are refused. */
 export function body<Schema extends v.GenericSchema<unknown, object>>(
   schema: Schema,
-  options: BodyOptions = {},
+  options: BodyOptions & {
+    /** The schema for this request, if it depends on what is stored; `schema` documents it. */
+    readonly checkedBy?: (c: Context<ApiEnv>) => Promise<Schema>;
+  } = {},
 ): Validated<'json', Schema> {
   const handler: Validated<'json', Schema> = async (c, next) => {
+    const judge = (await options.checkedBy?.(c)) ?? schema;
     const isAbsent = options.mayBeAbsent === true && (c.get('body')?.byteLength ?? 0) === 0;
     const json = isAbsent ? {} : readJson(c);
     const responseOnly = options.responseOnly ?? [];
@@ -32,7 +36,7 @@ export function body<Schema extends v.GenericSchema<unknown, object>>(
     const rules = present === undefined ? [] : [() => changedAmong(responseOnly, fieldsOf(json), present)];
     c.req.addValidatedData(
       'json',
-      charged(c.get('allowance'), () => validate(schema, sent, { rules, before: null, context: null })),
+      charged(c.get('allowance'), () => validate(judge, sent, { rules, before: null, context: null })),
     );
     await next();
   };

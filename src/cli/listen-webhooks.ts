@@ -8,7 +8,7 @@ import { createWebhook } from '../db/webhooks/create.ts';
 import { listWebhooks } from '../db/webhooks/webhooks.ts';
 import { contractOf, contractProblems } from '../domain/contract.ts';
 import { type EventType, eventTypeNames } from '../domain/event-types.ts';
-import { type WebhookInput, webhookInputSchema } from '../domain/webhook.ts';
+import { settled, type WebhookInput, webhookInputSchema } from '../domain/webhook.ts';
 import { counted } from '../domain/words.ts';
 import { isAlive } from '../embedded/processes.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -56,7 +56,7 @@ export async function register(
   const wanted = types ?? contract.webhookTypes ?? eventTypeNames;
   for (const webhookType of wanted) {
     const description = `${PREFIX}${process.pid}`;
-    const input = v.parse(webhookInputSchema, { ...form, webhookType, active: true, description });
+    const input = settled(v.parse(webhookInputSchema, { ...form, webhookType, active: true, description }));
     const [problem] = contractProblems(contract, input);
     if (problem !== undefined) throw new UserError(`E-shop ${eshopId}: ${problem.message}.`);
     const row = await createWebhook(

@@ -119,10 +119,10 @@ export async function versionsOf(
   types: readonly EventType[],
 ): Promise<WebhookVersion[]> {
   const ofTypes = sql`w.eshop_id = ${eshopId} and exists (
-    select from webhook_versions v
-    where v.eshop_id = ${eshopId} and v.webhook_type = any(${[...types]}::text[]) and v.webhook_id = w.id)`;
+    select from webhook_types t
+    where t.eshop_id = ${eshopId} and t.type = any(${[...types]}::text[]) and t.webhook_id = w.id)`;
   return await sql<WebhookVersion[]>`
-    select v.webhook_id, case when known then v.at else of_types.registered_at end as at, v.webhook_type,
+    select v.webhook_id, case when known then v.at else of_types.registered_at end as at, v.types,
       case when known then v.active end as active, v.deleted, x.reason, x.delivery_id, x.last_error
     from (
       (select w.id, w.registered_at from webhooks w where ${ofTypes} and w.deleted_at is null)

@@ -1,14 +1,14 @@
 /**
  * Why an event has no delivery to a webhook (docs/interface.md, L9), derived from the webhook's state at that time.
  */
-import type { EventType } from './event-types.ts';
+import { type EventType, typesPhrase } from './event-types.ts';
 import type { DeactivationReason } from './webhook.ts';
 import { counted } from './words.ts';
 
 export interface WebhookVersion {
   readonly webhookId: number;
   readonly at: Date;
-  readonly webhookType: EventType;
+  readonly types: readonly EventType[];
   /** Null if not known. */
   readonly active: boolean | null;
   readonly deleted: boolean;
@@ -26,7 +26,7 @@ export const webhookCauses = {
   retriesExhausted: 'it had been deactivated because all retries of a delivery had failed',
   gone: 'it had been deactivated because its receiver had responded with 410',
   inactive: 'it was inactive; since when and why is not known',
-  otherType: 'it was of another type at that time',
+  otherType: 'it was of another type, or of other types, at that time',
   deletedBefore: 'it had been deleted before',
   deletedSince: 'it has been deleted since, with its deliveries',
   changedMeanwhile: 'it was changed while the event was being recorded',
@@ -81,8 +81,8 @@ export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[
   if (then === undefined)
     return last.deleted ? null : absence('createdLater', `was created later, at ${iso(first.at)}.`);
   if (then.deleted) return absence('deletedBefore', `had been deleted at ${iso(then.at)}.`);
-  if (then.webhookType !== event.type)
-    return absence('otherType', `was of the type ${then.webhookType} at that time.`);
+  if (!then.types.includes(event.type))
+    return absence('otherType', `was of the ${typesPhrase(then.types)} at that time.`);
   if (then.active !== true) return inactive(absence, versions.slice(0, index + 1));
   if (last.deleted)
     return absence('deletedSince', `was deleted at ${iso(last.at)}; its deliveries are no longer available.`);

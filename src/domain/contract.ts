@@ -3,7 +3,8 @@ import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
 import { eventTypeNames } from './event-types.ts';
 import type { FieldProblem } from './problem.ts';
-import type { WebhookInput } from './webhook.ts';
+import type { GivenSettings } from './webhook.ts';
+import { typesOf } from './webhook-types.ts';
 
 /** A contract; a field left out allows everything. */
 export const contractSchema = v.strictObject({
@@ -23,11 +24,13 @@ export function contractOf(stored: unknown): Contract {
 }
 
 /** The problems of a new or replaced webhook under the contract; empty if none. */
-export function contractProblems(contract: Contract, webhook: WebhookInput): FieldProblem[] {
+export function contractProblems(contract: Contract, webhook: GivenSettings): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const { webhookTypes, payloadVersions: versions } = contract;
-  if (webhookTypes !== null && !webhookTypes.includes(webhook.webhookType)) {
-    problems.push({ path: 'webhookType', message: `the contract does not allow ${webhook.webhookType}` });
+  for (const type of typesOf(webhook)) {
+    if (webhookTypes === null || webhookTypes.includes(type)) continue;
+    const path = type === webhook.webhookType ? 'webhookType' : 'additionalTypes';
+    problems.push({ path, message: `the contract does not allow ${type}` });
   }
   if (versions !== null && !versions.includes(webhook.payloadVersion)) {
     problems.push({

@@ -57,6 +57,45 @@ export type EventType = keyof typeof eventTypes;
 /** All `webhookType` values, in the order of the interface. */
 export const eventTypeNames = Object.keys(eventTypes) as [EventType, ...EventType[]];
 
+/** Types without repeats, in the order of the interface. */
+export function inOrder(types: readonly EventType[]): EventType[] {
+  return eventTypeNames.filter((name) => types.includes(name));
+}
+
+/** The groups of types: everything about a kind of record. */
+const groups = {
+  orders: 'order',
+  products: 'product',
+  receivings: 'receiving',
+  returns: 'return',
+  'stock movements': 'stockMovement',
+} as const satisfies Record<string, EntityKind>;
+
+/** "orders", "products", … */
+export const groupNames = Object.keys(groups) as (keyof typeof groups)[];
+
+/** All types about a kind of record, in the order of the interface. */
+export function typesAbout(group: keyof typeof groups): EventType[] {
+  return eventTypeNames.filter((name) => eventTypes[name].entity === groups[group]);
+}
+
+/** How many types a sentence names. */
+const NAMED_TYPES = 3;
+
+/** "type CREATE_ORDER", "types CREATE_ORDER and UPDATE_ORDER", "types CREATE_ORDER, UPDATE_ORDER, CREATE_RETURN and 15 more". */
+export function typesPhrase(types: readonly EventType[]): string {
+  if (types.length === 1) return `type ${types.join()}`;
+  const cut = types.length > NAMED_TYPES + 1;
+  const named = cut ? types.slice(0, NAMED_TYPES) : types.slice(0, -1);
+  return `types ${named.join(', ')} and ${cut ? `${types.length - NAMED_TYPES} more` : types.at(-1)}`;
+}
+
+/** "CREATE_ORDER", or "CREATE_ORDER and 2 more". */
+export function shortTypes(types: readonly EventType[]): string {
+  const [first = '', ...others] = types;
+  return others.length === 0 ? first : `${first} and ${others.length} more`;
+}
+
 /** The types for which `parameters.withPackingLists` is allowed (docs/interface.md, W3). */
 export const packingListEventTypes: readonly EventType[] = ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS'];
 

@@ -1,12 +1,14 @@
 /** The schemas of a webhook (docs/interface.md, W1): the body that creates or replaces it, and the record. */
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
-import { eventTypeNames, eventTypes, movementOf, packingListEventTypes } from './event-types.ts';
+import { type EventType, eventTypeNames, eventTypes, packingListEventTypes } from './event-types.ts';
 import { atMost, described, isLonger, oneOf, recordNumber, time } from './fields.ts';
 import { incidentSchema } from './incident.ts';
-import { hasPersonalData, personalFields } from './personal-data.ts';
+import { personalFields } from './personal-data.ts';
+import type { FieldProblem } from './problem.ts';
 import { maskedHeadersField, newHeadersField, replacedHeadersField } from './static-headers.ts';
 import { answeredSecret, ownSecretField } from './webhook-secret.ts';
+import { typeRules, typesIn } from './webhook-types.ts';
 
 const MAX_URL_LENGTH = 2048;
 const MAX_DESCRIPTION_LENGTH = 1000;
@@ -66,6 +68,12 @@ const webhookType = described(
     .join('\n')}`,
 );
 
+const additionalTypes = described(
+  v.array(oneOf(eventTypeNames), 'must be a list of event types'),
+  'Further event types of the same webhook: it gets the events of its `webhookType` and of these, at one URL, signed with one secret. ' +
+    'A repeat, and the `webhookType` itself, are dropped. Left out: none when a webhook is created; when it is replaced, as they were. Null and `[]` empty them.',
+);
+
 const method = described(
   v.picklist(webhookMethods, 'must be POST or GET'),
   'POST: the body contains the record, as its read endpoint returns it. GET: only the identifier of the record is appended to the URL.',
@@ -78,7 +86,7 @@ const parameters = v.pipe(
     withPackingLists: v.optional(
       described(
         v.boolean('must be true or false'),
-        `Adds \`orderProducts[].packingLists\` to the order. Allowed only for ${packingListEventTypes.join(' and ')}.`,
+        `Adds \`orderProducts[].packingLists\` to the order. Allowed only for ${packingListEventTypes.join(' and ')}: one of them must be among the types of the webhook, and only their deliveries have packing lists.`,
       ),
     ),
     withoutPersonalData: v.optional(
@@ -102,9 +110,6 @@ const payloadVersion = described(
 const orderings = ['none', 'record', 'latest'] as const;
 export type Ordering = (typeof orderings)[number];
 
-/** Each movement is its own record: none has a newer event. */
-export const NO_LATEST = 'latest is not for stock movements: each is a record of its own';
-
 const ordering = described(
   v.picklist(orderings, 'must be none, record or latest'),
   'In which order the events of one record are delivered. `none`: as they come. `record`: one after the other, by `sequence`, at the ' +
@@ -123,6 +128,7 @@ const description = v.pipe(
 const inputEntries = {
   url,
   webhookType,
+  additionalTypes: v.nullish(additionalTypes),
   active: described(v.boolean('must be true or false'), 'Whether the webhook delivers.'),
   method,
   parameters: v.nullish(parameters, null),
@@ -137,51 +143,28 @@ export const webhookFields = v.keyof(v.object(inputEntries)).options;
 /** The fields that a receiver sees: also columns of `webhook_forms`, which keeps former values. */
 export const formFields = ['url', 'method', 'payloadVersion', 'parameters'] as const;
 
-/** `withPackingLists` is only allowed if the type has packing lists. */
-const packingLists = {
-  fields: [['webhookType'], ['parameters']],
-  allowed: (input: {
-    readonly webhookType: v.InferOutput<typeof webhookType>;
-    readonly parameters: v.InferOutput<typeof parameters> | null;
-  }) => input.parameters?.withPackingLists !== true || packingListEventTypes.includes(input.webhookType),
-  message: `allowed only for ${packingListEventTypes.join(' and ')}`,
-  at: ['parameters', 'withPackingLists'],
-} as const;
-
-/** Where nothing personal is sent, nothing is left out: a wish for it is a mistake. */
-const personalData = {
-  fields: [['webhookType'], ['method'], ['parameters']],
-  allowed: (input: {
-    readonly webhookType: v.InferOutput<typeof webhookType>;
-    readonly method: v.InferOutput<typeof method>;
-    readonly parameters: v.InferOutput<typeof parameters> | null;
-  }) =>
-    input.parameters?.withoutPersonalData !== true ||
-    (input.method === 'POST' && hasPersonalData(eventTypes[input.webhookType].entity)),
-  message: 'allowed only for POST webhooks with a type of orders or returns',
-  at: ['parameters', 'withoutPersonalData'],
-} as const;
-
-const noLatest = {
-  fields: [['webhookType'], ['ordering']],
-  allowed: (input: {
-    readonly webhookType: v.InferOutput<typeof webhookType>;
-    readonly ordering?: Ordering | undefined;
-  }) => input.ordering !== 'latest' || movementOf(input.webhookType) === null,
-  message: NO_LATEST,
-  at: ['ordering'],
-} as const;
-
-export const webhookInputSchema = v.pipe(
-  v.strictObject({ ...inputEntries, headers: replacedHeadersField }),
-  v.metadata({ ref: 'WebhookInput' }),
-  v.forward(v.partialCheck(packingLists.fields, packingLists.allowed, packingLists.message), packingLists.at),
-  v.forward(v.partialCheck(personalData.fields, personalData.allowed, personalData.message), personalData.at),
-  v.forward(v.partialCheck(noLatest.fields, noLatest.allowed, noLatest.message), noLatest.at),
-);
-/** A checked body with its defaults filled in, except `ordering`: a replacement without it keeps the former value. */
+/** The body of a replacement. @param stored the webhook's additional types, which stay if the body leaves them out */
+export function replacementSchema(stored: readonly EventType[]) {
+  const { packingLists, personalData, noLatest } = typeRules(stored);
+  return v.pipe(
+    v.strictObject({ ...inputEntries, headers: replacedHeadersField }),
+    v.metadata({ ref: 'WebhookInput' }),
+    v.forward(
+      v.partialCheck(packingLists.fields, packingLists.allowed, packingLists.message),
+      packingLists.at,
+    ),
+    v.forward(
+      v.partialCheck(personalData.fields, personalData.allowed, personalData.message),
+      personalData.at,
+    ),
+    v.forward(v.partialCheck(noLatest.fields, noLatest.allowed, noLatest.message), noLatest.at),
+  );
+}
+export const webhookInputSchema = replacementSchema([]);
+/** A checked body with its defaults filled in, except for what a replacement without it leaves as it was. */
 export type WebhookInput = v.InferOutput<typeof webhookInputSchema>;
 
+const { packingLists, personalData, noLatest } = typeRules([]);
 /** The body of a creation, which may contain a secret. */
 export const webhookCreationSchema = v.pipe(
   v.strictObject({ ...inputEntries, headers: newHeadersField, secret: ownSecretField }),
@@ -190,6 +173,13 @@ export const webhookCreationSchema = v.pipe(
   v.forward(v.partialCheck(personalData.fields, personalData.allowed, personalData.message), personalData.at),
   v.forward(v.partialCheck(noLatest.fields, noLatest.allowed, noLatest.message), noLatest.at),
 );
+
+/** Settings that the types do not allow: the rules of the schemas, for what a replacement leaves as it was. */
+export function typeProblems(settings: WebhookSettings): FieldProblem[] {
+  return [packingLists, personalData, noLatest].flatMap(({ allowed, message, at }) =>
+    allowed(settings) ? [] : [{ path: at.join('.'), message }],
+  );
+}
 
 /** The body of `regenerate-secret`, which may be left out. */
 export const newSecretSchema = v.pipe(
@@ -215,6 +205,7 @@ const recordEntries = {
   id: recordNumber(),
   url,
   webhookType,
+  additionalTypes,
   active: v.boolean(),
   method,
   parameters: v.nullable(parameters),
@@ -257,8 +248,20 @@ export type WebhookRecord = v.InferOutput<typeof webhookRecordSchema>;
 /** The fields that an e-shop writes, with the defaults filled in. */
 export type WebhookSettings = Pick<WebhookRecord, (typeof webhookFields)[number]>;
 
-/** The same as in a body: without `ordering` a new webhook has none, and a replaced one keeps its own. */
-export type GivenSettings = Omit<WebhookSettings, 'ordering'> & { readonly ordering?: Ordering | undefined };
+/** Fields that may be missing in a body. */
+type Omissible = 'ordering' | 'additionalTypes';
+/** The same as in a body: what is left out of a new webhook gets its default, and of a replaced one stays. */
+export type GivenSettings = Omit<WebhookSettings, Omissible> & Pick<WebhookInput, Omissible>;
+
+/** The whole settings. @param before what is left out gets; null for a new webhook */
+export function settled(
+  given: GivenSettings,
+  before: Pick<WebhookSettings, Omissible> | null = null,
+): WebhookSettings {
+  const [, ...additionalTypes] = typesIn(given, before?.additionalTypes ?? []);
+  return { ...given, additionalTypes, ordering: given.ordering ?? before?.ordering ?? 'none' };
+}
+
 export type WebhookForm = Pick<WebhookRecord, (typeof formFields)[number]>;
 
 export function settingsOf(webhook: WebhookSettings): WebhookSettings {

@@ -180,7 +180,6 @@ describe('what is found', () => {
     await loseEvents(lost, 'missed', ['7', '8']);
     const search = {
       ...lost,
-      webhookType: 'CREATE_ORDER',
       since: new Date(hourAgo()),
       until: new Date(Date.now() + 60_000),
       include: ['failed', 'missed'],

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { updateContract } from '../../src/db/eshops.ts';
 import { contractOf } from '../../src/domain/contract.ts';
-import { NO_LATEST } from '../../src/domain/webhook.ts';
+import { NO_LATEST } from '../../src/domain/webhook-types.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { insertWebhook } from '../support/events.ts';
 import {
@@ -48,6 +48,7 @@ test('creation answers 200, the record with its defaults, and the secret', async
       description: null,
       headers: null,
       ordering: 'none',
+      additionalTypes: [],
       registeredAt: time,
       unregisteredAt: null,
       lastDeactivation: null,

@@ -68,7 +68,7 @@ it('counts what waits, what is open, what is held and what is recovered', async 
   const webhook = await stack.createWebhook('http://127.0.0.1:9/');
   await loseEvents({ sql, eshopId, webhookId: webhook.id }, 'failed', ['lost 1', 'lost 2']);
   const lostSince = { since: new Date(Date.now() - 3_600_000), until: null, include: ['failed'] } as const;
-  await beginRecovery(sql, { eshopId, webhookId: webhook.id, webhookType: 'CREATE_ORDER', ...lostSince });
+  await beginRecovery(sql, { eshopId, webhookId: webhook.id, ...lostSince });
 
   await stack.fireOne('waits');
   for (const name of ['retry', 'undelivered', 'delivered'] as const) {

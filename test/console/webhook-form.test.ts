@@ -10,6 +10,7 @@ import { visitorOf } from '../support/visitor.ts';
 const full: WebhookInput = {
   url: 'https://shop.example/other',
   webhookType: 'UPDATE_ORDER',
+  additionalTypes: ['CREATE_ORDER', 'CREATE_STOCK_MOVEMENT_RETURN'],
   active: false,
   method: 'GET',
   parameters: { withPackingLists: true },

@@ -66,7 +66,6 @@ describe('an open transaction that has written', () => {
     const begun = await beginRecovery(sql, {
       eshopId,
       webhookId,
-      webhookType: 'CREATE_ORDER',
       since: new Date(Date.now() - 3_600_000),
       until: null,
       include: ['failed'],

@@ -36,7 +36,6 @@ async function begin(ordering: 'record' | 'latest', entityIds: readonly string[]
   const begun = await beginRecovery(sql, {
     eshopId,
     webhookId,
-    webhookType,
     since,
     until: null,
     include: ['failed'],
@@ -122,7 +121,6 @@ test('an event that is committed after the first step is found, and nothing is d
   const terms = {
     eshopId,
     webhookId,
-    webhookType,
     since,
     until: null,
     include: ['missed', 'canceled'],

@@ -129,7 +129,6 @@ async function recovery(stack: DeliveryStack, receiver: Receiver, events: number
   const { recoveryId } = await beginRecovery(stack.sql, {
     eshopId: stack.eshopId,
     webhookId,
-    webhookType: 'CREATE_ORDER',
     since: new Date(Date.now() - 3_600_000),
     until: null,
     include: ['failed'],

@@ -62,7 +62,6 @@ test.each([
     const begun = await beginRecovery(sql, {
       eshopId,
       webhookId: webhook.id,
-      webhookType: 'CREATE_ORDER',
       since: new Date(Date.now() - 3_600_000),
       until: null,
       include: ['failed'],

@@ -25,7 +25,6 @@ async function pausedRecovery(name: string) {
   const begun = await beginRecovery(stack.sql, {
     eshopId: stack.eshopId,
     webhookId,
-    webhookType: 'CREATE_ORDER',
     since: new Date(Date.now() - 3_600_000),
     until: null,
     include: ['failed'],

@@ -42,7 +42,6 @@ async function begin(
   const begun = await beginRecovery(sql, {
     eshopId,
     webhookId,
-    webhookType: 'CREATE_ORDER',
     since: new Date(Date.now() - 3_600_000),
     until: null,
     include,

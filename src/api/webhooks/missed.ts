@@ -15,7 +15,7 @@ const missed = v.pipe(
     ),
     count: described(
       wholeNumber(),
-      `Events of its type since then and before its activation that it has no delivery of. At most ${MAX_COUNTED_ROWS} are counted.`,
+      `Events of the types that it had at their times, since then and before its activation, that it has no delivery of. At most ${MAX_COUNTED_ROWS} are counted.`,
     ),
   }),
   v.description('What happened while it was inactive.'),
@@ -33,10 +33,10 @@ export async function missedBy(
   eshopId: number,
   webhook: WebhookRow,
 ): Promise<v.InferOutput<typeof missed>> {
-  const { id: webhookId, webhookType, registeredAt, deactivatedAt, generationAt } = webhook;
+  const { id: webhookId, registeredAt, deactivatedAt, generationAt } = webhook;
   const since = deactivatedAt ?? registeredAt;
   const until = generationAt ?? registeredAt;
-  const search = { eshopId, webhookId, webhookType, since, until, include: ['missed'] as const };
+  const search = { eshopId, webhookId, since, until, include: ['missed'] as const };
   const { count } = await countLostEvents(sql, search, { enough: MAX_COUNTED_ROWS });
   return { since: since.toISOString(), count: Math.min(count, MAX_COUNTED_ROWS) };
 }

@@ -138,7 +138,6 @@ export function recoveryRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const input = {
         eshopId,
         webhookId: id,
-        webhookType: webhook.webhookType,
         since,
         until,
         include,

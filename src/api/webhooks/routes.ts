@@ -10,7 +10,9 @@ import { type Contract, contractOf, contractProblems } from '../../domain/contra
 import { badRequest, existing, invalid, recordNotFound } from '../../domain/problem.ts';
 import { headersOrNull, replacedHeaders } from '../../domain/static-headers.ts';
 import {
-  type GivenSettings,
+  replacementSchema,
+  settled,
+  type WebhookSettings,
   webhookCreationSchema,
   webhookInputSchema,
   webhookRecordSchema,
@@ -42,7 +44,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
   }
 
   /** Checks beyond the schema: the e-shop's contract, and where webhooks may lead. @param before the URL that is replaced */
-  async function checkInput(from: Database, eshopId: number, input: GivenSettings, before?: string) {
+  async function checkInput(from: Database, eshopId: number, input: WebhookSettings, before?: string) {
     const found = await contract(from, eshopId);
     const destination = deps.destinationProblem(input.url, before);
     const problems = [
@@ -101,7 +103,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { secret: given, headers: sent, ...input } = c.req.valid('json');
       const headers = headersOrNull(sent);
       const own = c.get('sql') ?? sql;
-      const { maxWebhooks } = await checkInput(own, eshopId, input);
+      const { maxWebhooks } = await checkInput(own, eshopId, settled(input));
       const secret = given ?? newWebhookSecret();
       const seal = sealing(keys, eshopId, { secret, headers });
       const row = await createWebhook(own, eshopId, input, seal, maxWebhooks);
@@ -134,7 +136,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       id: 'replaceWebhook',
       summary: 'Replace a webhook',
       description:
-        'Replaces all fields; those left out get their defaults, except `headers` and `ordering`, which then stay. Changing `active` has the same effect as activate and ' +
+        'Replaces all fields; those left out get their defaults, except `additionalTypes`, `headers` and `ordering`, which then stay. Changing `active` has the same effect as activate and ' +
         'deactivate. Open deliveries keep the type of their event, and take everything else from the webhook as it is at their next attempt. ' +
         'Failures of an earlier URL do not count against a new one.',
       tag,
@@ -146,13 +148,19 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       },
     }),
     params({ id: webhookId }),
-    body(webhookInputSchema, ignoredInPut),
+    body(webhookInputSchema, {
+      ...ignoredInPut,
+      async checkedBy(c) {
+        const before = await findWebhook(sql, c.get('session').eshopId, Number(c.req.param('id')));
+        return before === null ? webhookInputSchema : replacementSchema(before.additionalTypes);
+      },
+    }),
     async (c) => {
       const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
       const { headers: sent, ...input } = c.req.valid('json');
-      const { url: before } = existing('webhook', id, await findWebhook(sql, eshopId, id));
-      await checkInput(sql, eshopId, input, before);
+      const before = existing('webhook', id, await findWebhook(sql, eshopId, id));
+      await checkInput(sql, eshopId, settled(input, before), before.url);
       const owner = { eshopId, webhookId: id };
       const row = await replaceWebhook(sql, eshopId, id, input, ({ url, headers: sealed }) => {
         const open = sealed === null ? null : () => openHeaders(keys, sealed, owner);

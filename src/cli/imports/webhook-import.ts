@@ -9,7 +9,8 @@ import { contractOf, contractProblems } from '../../domain/contract.ts';
 import { badRequest, invalid } from '../../domain/problem.ts';
 import { headersOrNull } from '../../domain/static-headers.ts';
 import { validate, without } from '../../domain/validation.ts';
-import { webhookCreationSchema } from '../../domain/webhook.ts';
+import { settled, webhookCreationSchema } from '../../domain/webhook.ts';
+import { typesOf } from '../../domain/webhook-types.ts';
 import { counted } from '../../domain/words.ts';
 import { type Keys, newWebhookSecret } from '../../secrets/keys.ts';
 import { sealing } from '../../secrets/static-headers.ts';
@@ -86,14 +87,14 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
       headers: sent,
       ...given
     } = validate(webhookCreationSchema, without(fields, ['eshop', 'id']));
-    const input = deps.inactive ? { ...given, active: false } : given;
+    const input = settled(deps.inactive ? { ...given, active: false } : given);
     const stored = await readContract(sql, eshop);
     if (stored === null) throw badRequest(`eshop: there is no e-shop ${eshop}`);
     const contract = contractOf(stored);
     const { url, webhookType, method } = input;
     const said = { eshop, url, webhookType, method };
     const twin = await findTwin(sql, eshop, input);
-    const key = JSON.stringify([eshop, url, webhookType, method]);
+    const same = typesOf(input).map((type) => JSON.stringify([eshop, url, type, method]));
     const skipped = (there: number): ImportResult => ({
       outcome: 'skipped',
       ...said,
@@ -101,7 +102,7 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
       note: `webhook ${there} is there already`,
     });
     if (twin !== null) return skipped(twin);
-    if (planned.webhooks.has(key))
+    if (same.some((key) => planned.webhooks.has(key)))
       return { outcome: 'skipped', ...said, id: null, note: 'an earlier line is the same webhook' };
     const headers = headersOrNull(sent);
     const destination = deps.destinationProblem(url);
@@ -118,7 +119,7 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
       const count = planned.counts.get(eshop) ?? (await countWebhooks(sql, eshop));
       if (count >= contract.maxWebhooks) throw full;
       planned.counts.set(eshop, count + 1);
-      planned.webhooks.add(key);
+      for (const key of same) planned.webhooks.add(key);
       if (wanted !== undefined) planned.ids.add(wanted);
       return { outcome: 'created', ...said, id: wanted ?? null, note: renumbered };
     }

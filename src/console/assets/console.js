@@ -101,6 +101,19 @@
   const nav = here?.closest('nav');
   if (nav) nav.scrollLeft = here.offsetLeft - nav.clientWidth / 2;
 
+  // "Everything about orders" ticks the boxes of its group. While none is ticked, the list moves to it, too.
+  document.addEventListener('click', (event) => {
+    const about = event.target.closest('a[data-about]')?.dataset.about;
+    if (about === undefined) return;
+    event.preventDefault();
+    const boxes = [...document.querySelectorAll('input[data-about]')];
+    const group = boxes.filter(({ dataset }) => dataset.about === about);
+    if (!boxes.some(({ checked }) => checked)) {
+      document.getElementById('webhookType').value = group[0].name.slice('also_'.length);
+    }
+    for (const box of group) box.checked = true;
+  });
+
   const foot = document.querySelector('.foot');
   if (foot && box) {
     const pause = document.createElement('button');

@@ -1,12 +1,12 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The form that creates or changes a webhook; the API checks it. */
-import { eventTypeNames, eventTypes } from '../../domain/event-types.ts';
 import { MASK } from '../../domain/static-headers.ts';
 import type { WebhookInput, WebhookRecord } from '../../domain/webhook.ts';
 import type { Viewer } from '../deps.ts';
 import { Csrf, Page } from '../layout.tsx';
 import { headerLines, Input, Select, TextArea } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
+import { TypeBoxes, tickedFields, tickedTypes } from './type-boxes.tsx';
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
@@ -18,6 +18,7 @@ type Parameter = keyof NonNullable<WebhookInput['parameters']>;
 export function fieldsOf({
   url,
   webhookType,
+  additionalTypes,
   method,
   payloadVersion,
   ordering,
@@ -35,7 +36,11 @@ export function fieldsOf({
     headers: headerLines(headers ?? {}),
     withPackingLists: parameters?.withPackingLists === true ? 'true' : undefined,
     withoutPersonalData: parameters?.withoutPersonalData === true ? 'true' : undefined,
-  } satisfies Record<Exclude<keyof WebhookInput, 'active' | 'parameters'> | Parameter, string | undefined>;
+    ...tickedFields(additionalTypes),
+  } satisfies Record<
+    Exclude<keyof WebhookInput, 'active' | 'parameters' | 'additionalTypes'> | Parameter,
+    string | undefined
+  >;
 }
 
 /** The secret in the body at creation; left out if none was typed: then one is generated. */
@@ -79,6 +84,7 @@ export function inputOf(fields: Fields, active: boolean): object {
   return {
     url: url.trim(),
     webhookType,
+    additionalTypes: tickedTypes(fields),
     method,
     payloadVersion,
     ordering,
@@ -148,12 +154,7 @@ export function WebhookForm(props: {
           placeholder="https://shop.example/hooks/orders"
           hint="The http or https URL of your receiver. With GET, the identifier of the record is appended to it."
         />
-        <Select
-          name="webhookType"
-          label="Event type"
-          value={fields.webhookType}
-          options={eventTypeNames.map((type) => [type, `${type}: ${eventTypes[type].firesWhen}`] as const)}
-        />
+        <TypeBoxes fields={fields} />
         <div class="filters">
           <Select
             name="method"

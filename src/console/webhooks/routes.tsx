@@ -24,6 +24,7 @@ import { WebhooksPage } from './list.tsx';
 import { WebhookPage, type WebhookPageProps } from './page.tsx';
 import { RecoverPage } from './recover.tsx';
 import { secretOnce } from './secret-once.ts';
+import { fieldsAbout } from './type-boxes.tsx';
 
 const One = v.object({ data: webhookRecordSchema });
 const Many = v.object({ data: v.array(webhookRecordSchema) });
@@ -119,7 +120,15 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
   });
 
   app.get('/webhooks/new', (c) =>
-    c.html(html(<WebhookForm viewer={c.var.viewer} id={null} fields={newFields} />)),
+    c.html(
+      html(
+        <WebhookForm
+          viewer={c.var.viewer}
+          id={null}
+          fields={{ ...newFields, ...fieldsAbout(c.req.query('about')) }}
+        />,
+      ),
+    ),
   );
 
   app.post('/webhooks', async (c) => {
@@ -145,7 +154,15 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
 
   app.get('/webhooks/:id/edit', async (c) => {
     const { data } = await c.var.api.get(One, `/v21/webhooks/${piece(c.req.param('id'))}`);
-    return c.html(html(<WebhookForm viewer={c.var.viewer} id={String(data.id)} fields={fieldsOf(data)} />));
+    return c.html(
+      html(
+        <WebhookForm
+          viewer={c.var.viewer}
+          id={String(data.id)}
+          fields={{ ...fieldsOf(data), ...fieldsAbout(c.req.query('about')) }}
+        />,
+      ),
+    );
   });
 
   app.post('/webhooks/:id/edit', async (c) => {

@@ -11,6 +11,9 @@ create table webhooks (
     lower(regexp_replace(substring(url from '^[A-Za-z]+://[^/?#]*'), ':$', ''))
     || case when url ~ '^[A-Za-z]+://[^/?#]*:[0-9]+([/?#]|$)' then '' when url ~* '^https:' then ':443' else ':80' end) stored,
   webhook_type text not null,
+  -- Further event types, in the order of the interface; never its `webhook_type`.
+  additional_types text[] not null default '{}',
+  types text[] generated always as (array_prepend(webhook_type, additional_types)) stored,
   method text not null check (method in ('POST', 'GET')),
   active boolean not null,
   parameters jsonb,
@@ -40,9 +43,21 @@ create table webhooks (
   deleted_at timestamptz
 );
 create index webhooks_by_eshop on webhooks (eshop_id, id) where deleted_at is null;
-create index webhooks_subscribed on webhooks (eshop_id, webhook_type) where active and deleted_at is null;
 -- Claims leave out those that are paused.
 create index webhooks_paused on webhooks (paused_until) where paused_until is not null;
+
+-- Each type that a webhook has, or has in one of its versions. An event finds its webhooks by one step of the partial index, however
+-- many types they have.
+create table webhook_types (
+  eshop_id integer not null,
+  type text not null,
+  webhook_id integer not null references webhooks (id) on delete cascade,
+  -- The webhook is active and has this type now.
+  subscribed boolean not null default false,
+  primary key (eshop_id, type, webhook_id)
+);
+create index webhook_types_subscribed on webhook_types (eshop_id, type, webhook_id) where subscribed;
+create index webhook_types_by_webhook on webhook_types (webhook_id);
 
 -- The versions of each webhook: they explain why an event has no delivery to it.
 create table webhook_versions (
@@ -52,25 +67,36 @@ create table webhook_versions (
   -- When it begins; it lasts until the next one.
   at timestamptz not null default clock_timestamp(),
   webhook_type text not null,
+  additional_types text[] not null default '{}',
+  types text[] generated always as (array_prepend(webhook_type, additional_types)) stored,
   url text not null,
   active boolean not null,
   deleted boolean not null,
   -- The deactivation of this generation says why it is inactive.
   generation integer not null
 );
-create index webhook_versions_by_eshop on webhook_versions (eshop_id, webhook_type, webhook_id);
 create index webhook_versions_by_webhook on webhook_versions (webhook_id, at, number);
 
--- Every change of type, URL, activity or deletion leaves a version, even one that an operator makes with SQL.
+create function note_webhook_types() returns trigger language plpgsql as $$
+begin
+  insert into webhook_types (eshop_id, type, webhook_id) select new.eshop_id, type, new.webhook_id from unnest(new.types) as type
+  on conflict do nothing;
+  return null;
+end $$;
+create trigger webhook_version_noted after insert on webhook_versions for each row execute function note_webhook_types();
+
+-- Every change of types, URL, activity or deletion leaves a version, even one that an operator makes with SQL.
 create function note_webhook_version() returns trigger language plpgsql as $$
 begin
-  insert into webhook_versions (webhook_id, eshop_id, webhook_type, url, active, deleted, generation)
-  values (new.id, new.eshop_id, new.webhook_type, new.url, new.active, new.deleted_at is not null, new.generation);
+  insert into webhook_versions (webhook_id, eshop_id, webhook_type, additional_types, url, active, deleted, generation)
+  values (new.id, new.eshop_id, new.webhook_type, new.additional_types, new.url, new.active, new.deleted_at is not null, new.generation);
+  update webhook_types set subscribed = not subscribed
+  where webhook_id = new.id and subscribed <> (new.active and new.deleted_at is null and type = any (new.types));
   return null;
 end $$;
 create trigger webhook_created after insert on webhooks for each row execute function note_webhook_version();
 create trigger webhook_changed after update on webhooks for each row
-  when ((old.webhook_type, old.url, old.active, old.deleted_at) is distinct from (new.webhook_type, new.url, new.active, new.deleted_at))
+  when ((old.types, old.url, old.active, old.deleted_at) is distinct from (new.types, new.url, new.active, new.deleted_at))
   execute function note_webhook_version();
 
 -- Former request settings of webhooks: the request of each past delivery stays known.

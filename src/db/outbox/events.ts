@@ -73,7 +73,7 @@ export function insertEvents(sql: Sql, eshopId: number) {
 }
 
 /**
- * Inserts the deliveries of the events in `fired`, as SQL: one for each active webhook of the type.
+ * Inserts the deliveries of the events in `fired`, as SQL: one for each active webhook that has the type.
  * @param claimed whether this process claims them at once, except those behind others in the order of their record
  */
 export function insertDeliveries(
@@ -101,8 +101,9 @@ export function insertDeliveries(
     select ${deliveryId(sql, sql`f.id`, sql`row_number() over (partition by f.id order by w.id)`)},
            f.id, w.eshop_id, w.id, f.type, f.entity_id, f.sequence, ${key}, ${deliveryClass}::smallint, ${deliveryClass === CLASS.bulk || null}::boolean, f.traceparent,
            ${claim}, ${claimed ? sql`gen_random_uuid()` : sql`null`}
-    from fired f join webhooks w
-      on w.eshop_id = ${eshopId} and w.webhook_type = f.type and w.active and w.deleted_at is null
+    from fired f
+    join webhook_types t on t.eshop_id = ${eshopId} and t.type = f.type and t.subscribed
+    join webhooks w on w.id = t.webhook_id
     order by f.id, w.id`;
 }
 

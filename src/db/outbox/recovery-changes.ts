@@ -1,4 +1,5 @@
 /** Recoveries whose workflow has to be started, or signalled a change: their own rows record this. */
+import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 import type { Search } from '../recoveries/lost-events.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
@@ -7,6 +8,7 @@ import { leaseEnd, unclaimed } from './outbox.ts';
 /** A recovery that has to be passed on to Temporal. */
 export interface ChangedRecovery extends Search {
   readonly id: string;
+  readonly webhookType: EventType;
   readonly found: number;
   readonly version: number;
   /** It is over: a running workflow has to be signalled, and none is to be started. */

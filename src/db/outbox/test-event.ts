@@ -12,7 +12,7 @@ interface TestEvent {
 }
 
 /**
- * Writes a test event, and a delivery for each active webhook of its type.
+ * Writes a test event, and a delivery for each active webhook that has its type.
  * @returns null if there is no such webhook; nothing is written then
  */
 export async function recordTestEvent(
@@ -27,8 +27,7 @@ export async function recordTestEvent(
       with fired as materialized (
         select f.* from (${fired(tx, firedEvents(happeningHere([event])))}) f
         where exists (
-          select from webhooks w
-          where w.eshop_id = ${eshopId} and w.webhook_type = ${type} and w.active and w.deleted_at is null)),
+          select from webhook_types t where t.eshop_id = ${eshopId} and t.type = ${type} and t.subscribed)),
       recorded as (
         insert into events (id, eshop_id, type, entity_id, sequence, snapshot, origin, changed, test)
         select f.id, ${eshopId}::int, f.type, f.entity_id, f.sequence, f.snapshot::text, f.origin, f.changed, true from fired f)

@@ -45,8 +45,7 @@ export async function askForRecovery(
   if (eshopId === null || webhook === null) return { kind: 'notFound' };
   const what = recoveryOfWebhook(given, webhook);
   if (what === null) return { kind: 'since' };
-  const { webhookType } = webhook;
-  const input: RecoveryInput = { eshopId, webhookId, webhookType, until: asked, ...what };
+  const input: RecoveryInput = { eshopId, webhookId, until: asked, ...what };
   const pace = await measuredPace(sql, webhookId);
   if (dryRun) {
     const { until, ...found } = await previewRecovery(sql, input);

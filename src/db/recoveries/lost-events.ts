@@ -1,6 +1,6 @@
 /**
  * Finds the events that a webhook did not get: page by page in the order of their ids, each judged by all its
- * deliveries to the webhook.
+ * deliveries to the webhook. One without a delivery was missed if the webhook had its type at the event's time.
  */
 import type { EventType } from '../../domain/event-types.ts';
 import { idAt, timeOf } from '../../domain/id-time.ts';
@@ -11,8 +11,6 @@ import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 export interface Search {
   readonly eshopId: number;
   readonly webhookId: number;
-  /** Of missed events, only those of this type: the webhook's current one. */
-  readonly webhookType: EventType;
   /** The period of the events: from `since` on, before `until`. */
   readonly since: Date;
   readonly until: Date;
@@ -21,7 +19,7 @@ export interface Search {
 
 /** Events that may be lost, in the order of their ids: the time of an event is the one in its id. */
 function suspects(sql: Sql, search: Search, after: string | null, limit: number) {
-  const { eshopId, webhookId, webhookType, since, until, include } = search;
+  const { eshopId, webhookId, since, until, include } = search;
   const from = after ?? idAt(since);
   const to = idAt(until);
   const atMost = sql`order by id limit ${limit}`;
@@ -34,10 +32,26 @@ function suspects(sql: Sql, search: Search, after: string | null, limit: number)
         include.includes('missed')
           ? sql`
       union
-      (select e.id from events e
-       where e.eshop_id = ${eshopId} and e.type = ${webhookType} and e.id > ${from}::uuid and e.id < ${to}::uuid ${atMost})`
+      (select x.id from webhook_types t cross join lateral (
+         select e.id from events e
+         where e.eshop_id = ${eshopId} and e.type = t.type and e.id > ${from}::uuid and e.id < ${to}::uuid ${atMost}) x
+       where t.webhook_id = ${webhookId} ${atMost})`
           : sql``
       }) suspect ${atMost}`;
+}
+
+/**
+ * The types of a webhook at the time of an event, as SQL: those of the version that began last, to the millisecond that ids have. Before
+ * its first version the present ones: who asks for what happened before a webhook existed means these.
+ */
+function typesAt(sql: Sql, webhookId: number, event: ReturnType<Sql>) {
+  const ms = sql`('x' || left(replace(${event}::text, '-', ''), 12))::bit(48)::bigint`;
+  return sql`
+    coalesce(
+      (select v.types from webhook_versions v
+       where v.webhook_id = ${webhookId} and v.at < to_timestamp((${ms} + 1) / 1000.0)
+       order by v.at desc, v.number desc limit 1),
+      (select w.types from webhooks w where w.id = ${webhookId}))`;
 }
 
 /** Those of the events `suspect` that are lost, as `e`. */
@@ -52,7 +66,8 @@ function lost(sql: Sql, { eshopId, webhookId, include }: Search) {
              coalesce((array_agg(d.state order by d.id desc))[1], 'missed') as became
       from (${deliveriesOfEvent(sql, sql`e.id`, sql`d.id, d.webhook_id, d.state`)}) d
       where d.webhook_id = ${webhookId}) at_webhook
-    where not settled and became = any(${[...include]}::text[])`;
+    where not settled and became = any(${[...include]}::text[])
+      and (became <> 'missed' or e.type = any(${typesAt(sql, webhookId, sql`e.id`)}))`;
 }
 
 export interface LostEventCount {

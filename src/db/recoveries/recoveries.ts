@@ -31,7 +31,7 @@ export interface RecoveryRow extends Search, StoredRecovery {
 function selectRecoveries(sql: Sql) {
   return sql`
     with oldest as materialized (${oldestAwaited(sql)})
-    select r.id, r.eshop_id, r.webhook_id, w.webhook_type, r.since, r.until, r.include, r.state, r.by, r.words,
+    select r.id, r.eshop_id, r.webhook_id, r.since, r.until, r.include, r.state, r.by, r.words,
            not w.active as webhook_inactive, w.deleted_at is not null as webhook_deleted,
            r.found, r.first_at, r.last_at, r.exhausted, r.created, d.pending, d.in_order, d.retrying, d.failed, d.superseded,
            d.last_retry_at, r.rate, r.created_at, r.finished_at, clock_timestamp() as now,

@@ -60,14 +60,14 @@ async function limits(sql: Pool, before: Date): Promise<LimitOf> {
 }
 
 /**
- * Versions `x` replaced before the limit by another of the same type. Versions before an active one, or before the
+ * Versions `x` replaced before the limit by another that has their types. Versions before an active one, or before the
  * deletion, explain nothing later; an inactive one alone does not replace the one that tells since when.
  */
 function replaced(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
   return sql`
     x.at < ${before} and exists (
       select from webhook_versions n join webhooks w on w.id = n.webhook_id
-      where n.webhook_id = x.webhook_id and n.webhook_type = x.webhook_type and (n.at, n.number) > (x.at, x.number)
+      where n.webhook_id = x.webhook_id and n.types @> x.types and (n.at, n.number) > (x.at, x.number)
         and (n.active or (n.deleted and w.deleted_at < ${limitOf(sql`w.eshop_id`)}))
         and n.at < ${limitOf(sql`w.eshop_id`)}
       offset 0)`;
@@ -142,10 +142,10 @@ function forgettable(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragme
     x.deleted_at < ${before} and x.deleted_at < ${limitOf(sql`x.eshop_id`)} ${unreferred}
     and not exists (select from outbox o where o.kind = 'webhookChanged' and o.webhook_id = x.id offset 0)
     and not exists (
-      select from (select distinct v.webhook_type from webhook_versions v where v.webhook_id = x.id) t
-      where not exists (
-        select distinct v.webhook_id from webhook_versions v join webhooks l on l.id = v.webhook_id
-        where v.eshop_id = x.eshop_id and v.webhook_type = t.webhook_type and l.deleted_at > x.deleted_at
-        order by v.webhook_id desc offset ${MAX_DELETED_WEBHOOKS - 1})
+      select from webhook_types t
+      where t.webhook_id = x.id and not exists (
+        select from webhook_types o join webhooks l on l.id = o.webhook_id
+        where o.eshop_id = x.eshop_id and o.type = t.type and l.deleted_at > x.deleted_at
+        offset ${MAX_DELETED_WEBHOOKS - 1})
       offset 0)`;
 }

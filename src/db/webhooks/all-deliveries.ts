@@ -49,8 +49,8 @@ function webhooks(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
         webhookType === undefined
           ? sql``
           : sql`and exists (
-        select from webhook_versions v
-        where v.eshop_id = ${eshopId} and v.webhook_type = ${webhookType} and v.webhook_id = w.id)`
+        select from webhook_types t
+        where t.eshop_id = ${eshopId} and t.type = ${webhookType} and t.webhook_id = w.id)`
       }`;
 }
 

@@ -8,6 +8,7 @@ interface AllWebhooksFilter {
   readonly eshopId?: number | undefined;
   /** Only of these e-shops, in addition to the other conditions. */
   readonly among?: readonly number[] | undefined;
+  /** Those that have this type, among others perhaps. */
   readonly webhookType?: string | undefined;
   readonly active?: boolean | undefined;
   /** The host that they call, with its port, or without one for any port. */
@@ -37,7 +38,7 @@ export async function listAllWebhooks(
         ${id === undefined ? sql`` : sql`and w.id = ${id}`}
         ${eshopId === undefined ? sql`` : sql`and w.eshop_id = ${eshopId}`}
         ${among === undefined ? sql`` : sql`and w.eshop_id = any(${[...among]}::int[])`}
-        ${webhookType === undefined ? sql`` : sql`and w.webhook_type = ${webhookType}`}
+        ${webhookType === undefined ? sql`` : sql`and ${webhookType} = any(w.types)`}
         ${active === undefined ? sql`` : sql`and w.active = ${active}`}
         ${receiver === undefined ? sql`` : sql`and ${callsHost(sql, receiver.toLowerCase())}`}
       order by w.id limit ${limit}) x

@@ -2,9 +2,8 @@
  * Changes of webhooks. One that matters to open deliveries (activation, deactivation, another URL or ordering, deletion) writes one
  * outbox row in its transaction. Every change locks its row first.
  */
-import { movementOf } from '../../domain/event-types.ts';
 import { invalid } from '../../domain/problem.ts';
-import { type GivenSettings, NO_LATEST, type Ordering } from '../../domain/webhook.ts';
+import { type GivenSettings, settled, typeProblems, type WebhookSettings } from '../../domain/webhook.ts';
 import type { SealedHeaders } from '../../secrets/static-headers.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
 import type { Pool, Sql } from '../pool.ts';
@@ -17,18 +16,17 @@ import { readBack, type WebhookRow } from './webhooks.ts';
 /** How long a replaced secret still signs in addition to the new one, in hours. */
 const SECRET_OVERLAP_HOURS = 24;
 
-interface Locked {
+interface Locked extends Pick<WebhookSettings, 'ordering' | 'additionalTypes'> {
   readonly id: number;
   readonly url: string;
   readonly headers: Buffer | null;
   readonly active: boolean;
-  readonly ordering: Ordering;
   readonly generation: number;
 }
 
 async function lock(tx: Sql, eshopId: number, id: number): Promise<Locked | null> {
   const [row] = await tx<Locked[]>`
-    select id, url, headers, active, ordering, generation from webhooks
+    select id, url, headers, active, ordering, additional_types, generation from webhooks
     where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null
     for update`;
   return row ?? null;
@@ -39,7 +37,7 @@ async function applyChange(
   tx: Transaction,
   eshopId: number,
   before: Locked,
-  after: { readonly active: boolean; readonly url: string; readonly ordering?: Ordering | undefined },
+  after: { readonly active: boolean; readonly url: string; readonly ordering?: WebhookSettings['ordering'] },
 ): Promise<void> {
   const activated = after.active && !before.active;
   const deactivated = !after.active && before.active;
@@ -81,10 +79,10 @@ export async function setActive(
 }
 
 /**
- * Replaces all fields by those of the body; an omitted `ordering` stays.
+ * Replaces all fields by those of the body; an omitted `ordering` stays, and so do omitted `additionalTypes`.
  * @param headersAfter returns the new static headers; undefined, or omitted: they stay
  * @returns null if there is no such webhook
- * @throws Problem 400 if the ordering does not fit the body's type
+ * @throws Problem 400 if a setting that stays does not fit the body's types
  */
 export async function replaceWebhook(
   sql: Pool,
@@ -105,16 +103,15 @@ export async function replaceWebhook(
         update webhooks set headers = ${sealed.headers}, header_names = ${headerNamesOf(sealed.headerNames)}::text[]
         where id = ${before.id}`;
     }
-    const after = { ...input, ordering: input.ordering ?? before.ordering };
-    if (after.ordering === 'latest' && movementOf(after.webhookType) !== null) {
-      throw invalid([{ path: 'ordering', message: NO_LATEST }]);
-    }
+    const after = settled(input, before);
+    const problems = typeProblems(after);
+    if (problems.length > 0) throw invalid(problems);
     await keepForm(tx, before.id, after);
     await tx`
       update webhooks
       set (${settingsColumns(tx)}) = (select ${settingsColumns(tx, 'x')} from ${rowOf(tx, after)} x)
       where id = ${before.id}`;
-    await applyChange(tx, eshopId, before, input);
+    await applyChange(tx, eshopId, before, after);
     return await readBack(tx, eshopId, id);
   });
 }

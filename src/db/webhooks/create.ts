@@ -1,5 +1,5 @@
 /** New webhooks: created by a user, or imported under their former ids. */
-import type { GivenSettings } from '../../domain/webhook.ts';
+import { type GivenSettings, settled, type WebhookSettings } from '../../domain/webhook.ts';
 import type { SealedWebhook } from '../../secrets/static-headers.ts';
 import { oneRow, type Pool, type Sql } from '../pool.ts';
 import { type Database, transaction } from '../transaction.ts';
@@ -43,7 +43,7 @@ export async function createWebhook(
   return await transaction(sql, async (tx) => {
     await lockCreations(tx, eshopId);
     if ((await countWebhooks(tx, eshopId)) >= maxWebhooks) return null;
-    return await insertWebhook(tx, eshopId, input, seal, await numberFor(tx, null));
+    return await insertWebhook(tx, eshopId, settled(input), seal, await numberFor(tx, null));
   });
 }
 
@@ -62,10 +62,10 @@ export async function importWebhook(
 ): Promise<WebhookRow | { readonly twin: number } | null> {
   return await transaction(sql, async (tx) => {
     await lockCreations(tx, eshopId);
-    const twin = await findTwin(tx, eshopId, input);
+    const twin = await findTwin(tx, eshopId, settled(input));
     if (twin !== null) return { twin };
     if ((await countWebhooks(tx, eshopId)) >= maxWebhooks) return null;
-    return await insertWebhook(tx, eshopId, input, seal, await numberFor(tx, wanted));
+    return await insertWebhook(tx, eshopId, settled(input), seal, await numberFor(tx, wanted));
   });
 }
 
@@ -77,7 +77,7 @@ async function lockCreations(tx: Sql, eshopId: number): Promise<void> {
 async function insertWebhook(
   tx: Sql,
   eshopId: number,
-  input: GivenSettings,
+  settings: WebhookSettings,
   seal: (webhookId: number) => SealedWebhook,
   id: number,
 ): Promise<WebhookRow> {
@@ -87,6 +87,6 @@ async function insertWebhook(
     overriding system value
     select ${id}::int, ${eshopId}::int, ${secret}::bytea, ${headers}::bytea, ${headerNamesOf(headerNames)}::text[],
            ${settingsColumns(tx)}
-    from ${rowOf(tx, { ...input, ordering: input.ordering ?? 'none' })}`;
+    from ${rowOf(tx, settings)}`;
   return await readBack(tx, eshopId, id);
 }

@@ -1,6 +1,7 @@
 /** The webhooks of an e-shop. `create.ts` and `change.ts` write them. */
 import type { StoredIncident } from '../../domain/incident.ts';
 import type { DeactivationReason, WebhookSettings } from '../../domain/webhook.ts';
+import { typesOf } from '../../domain/webhook-types.ts';
 import { incidentColumns, joinIncident } from '../incidents/failures.ts';
 import { isPaused } from '../pauses.ts';
 import { counted, type Sql } from '../pool.ts';
@@ -69,15 +70,16 @@ export async function listWebhooks(
     ${page === null ? sql`` : sql`limit ${page.limit} offset ${page.offset}`}`;
 }
 
-/** The webhook of an e-shop with the same URL, event type and method; null if there is none. */
+/** The webhook of an e-shop with the same URL and method, and any of the types; null if there is none. */
 export async function findTwin(
   sql: Sql,
   eshopId: number,
-  { url, webhookType, method }: Pick<WebhookSettings, 'url' | 'webhookType' | 'method'>,
+  webhook: Pick<WebhookSettings, 'url' | 'webhookType' | 'additionalTypes' | 'method'>,
 ): Promise<number | null> {
   const [row] = await sql<{ id: number }[]>`
     select id from webhooks
-    where eshop_id = ${eshopId} and url = ${url} and webhook_type = ${webhookType} and method = ${method} and deleted_at is null
+    where eshop_id = ${eshopId} and url = ${webhook.url} and method = ${webhook.method} and types && ${typesOf(webhook)}::text[]
+      and deleted_at is null
     order by id limit 1`;
   return row?.id ?? null;
 }

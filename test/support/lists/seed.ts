@@ -58,7 +58,14 @@ export async function seedLists(
     say(`${Math.min(events, from + CHUNK)} of ${events} events`);
   }
   await sql`update webhooks set deleted_at = now() where id in (select id from seeded_webhooks where place % 100 = 50)`;
-  for (const table of ['events', 'deliveries', 'redeliveries', 'webhooks', 'webhook_versions'])
+  for (const table of [
+    'events',
+    'deliveries',
+    'redeliveries',
+    'webhooks',
+    'webhook_versions',
+    'webhook_types',
+  ])
     await sql`vacuum analyze ${sql(table)}`;
   return await seededOf(sql, begin);
 }

@@ -15,7 +15,7 @@ function version(seconds: number, change: Partial<WebhookVersion> = {}): Webhook
   return {
     webhookId: 7,
     at: new Date(at.getTime() + seconds * 1_000),
-    webhookType: 'UPDATE_ORDER',
+    types: ['UPDATE_ORDER'],
     active: true,
     deleted: false,
     reason: null,
@@ -35,7 +35,17 @@ describe('at one webhook', () => {
     [
       'otherType',
       'was of the type CREATE_ORDER at that time.',
-      [version(-60, { webhookType: 'CREATE_ORDER' }), version(5)],
+      [version(-60, { types: ['CREATE_ORDER'] }), version(5)],
+    ],
+    [
+      'otherType',
+      'was of the types CREATE_ORDER and CREATE_RETURN at that time.',
+      [version(-60, { types: ['CREATE_ORDER', 'CREATE_RETURN'] }), version(5)],
+    ],
+    [
+      'notKept',
+      'was active; its delivery is no longer kept.',
+      [version(-60, { types: ['CREATE_ORDER', 'UPDATE_ORDER'] })],
     ],
     [
       'createdInactive',

@@ -132,6 +132,7 @@ test('the values of every enumeration', () => {
   expect(of(stockMovementInputSchema)).toEqual({ type: stockMovementTypes });
   expect(of(webhookInputSchema)).toEqual({
     webhookType: eventTypeNames,
+    additionalTypes: eventTypeNames,
     method: ['POST', 'GET'],
     payloadVersion: ['v2', 'v21'],
     ordering: ['none', 'record', 'latest'],

@@ -3,8 +3,15 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { contractOf, contractProblems } from '../../../src/domain/contract.ts';
 import { eventTypeNames } from '../../../src/domain/event-types.ts';
-import { NO_LATEST, settingsOf, urlProblem, webhookInputSchema } from '../../../src/domain/webhook.ts';
+import {
+  replacementSchema,
+  settingsOf,
+  settled,
+  urlProblem,
+  webhookInputSchema,
+} from '../../../src/domain/webhook.ts';
 import { ownSecretField, secretProblem } from '../../../src/domain/webhook-secret.ts';
+import { NO_LATEST } from '../../../src/domain/webhook-types.ts';
 
 const body = { url: 'https://shop.example/h', webhookType: 'UPDATE_ORDER', active: true, method: 'POST' };
 
@@ -119,6 +126,20 @@ describe('the body', () => {
     [{ ordering: 'newest' }, [['ordering', 'must be none, record or latest']]],
     [{ webhookType: 'CREATE_STOCK_MOVEMENT_ORDER', ordering: 'record' }, 'nothing'],
     [{ webhookType: 'CREATE_STOCK_MOVEMENT_ORDER', ordering: 'latest' }, [['ordering', NO_LATEST]]],
+    [{ additionalTypes: ['CREATE_ORDER', 'CREATE_ORDER'] }, 'nothing'],
+    [{ additionalTypes: [] }, 'nothing'],
+    [{ additionalTypes: null }, 'nothing'],
+    [{ additionalTypes: 'CREATE_ORDER' }, [['additionalTypes', 'must be a list of event types']]],
+    [{ additionalTypes: ['X'] }, [['additionalTypes.0', `must be one of ${eventTypeNames.join(', ')}`]]],
+    [{ additionalTypes: ['CREATE_STOCK_MOVEMENT_ORDER'], ordering: 'latest' }, [['ordering', NO_LATEST]]],
+    [
+      {
+        webhookType: 'CREATE_ORDER',
+        additionalTypes: ['UPDATE_ORDER'],
+        parameters: { withPackingLists: true },
+      },
+      'nothing',
+    ],
     [{ parameters: {} }, 'nothing'],
     [{ parameters: { withPackingLists: true } }, 'nothing'],
     [{ parameters: { withPackingLists: 1 } }, [['parameters.withPackingLists', 'must be true or false']]],
@@ -140,10 +161,49 @@ describe('the body', () => {
 });
 
 test('the settings of a webhook are what its e-shop writes', () => {
-  const settings = { ...v.parse(webhookInputSchema, body), ordering: 'none' } as const;
+  const settings = settled(v.parse(webhookInputSchema, body));
   expect(settingsOf(Object.assign({ id: 7, registeredAt: '2026-11-20T19:33:00.000Z' }, settings))).toEqual(
     settings,
   );
+});
+
+describe('the types', () => {
+  const additionalOf = (more: object, before: Parameters<typeof settled>[1] = null) =>
+    settled(v.parse(webhookInputSchema, { ...body, ...more }), before).additionalTypes;
+  const before: Parameters<typeof settled>[1] = {
+    ordering: 'none',
+    additionalTypes: ['CREATE_ORDER', 'CREATE_RETURN'],
+  };
+
+  test('are kept in the order of the interface, each once, without the main one', () => {
+    const additionalTypes = ['CREATE_RETURN', 'UPDATE_ORDER', 'CREATE_ORDER', 'CREATE_RETURN'];
+    expect(additionalOf({ webhookType: 'UPDATE_ORDER', additionalTypes })).toEqual([
+      'CREATE_ORDER',
+      'CREATE_RETURN',
+    ]);
+    expect(additionalOf({})).toEqual([]);
+  });
+
+  test('stay if a replacement leaves them out, and are emptied by null and a list without any', () => {
+    expect(additionalOf({}, before)).toEqual(['CREATE_ORDER', 'CREATE_RETURN']);
+    expect(additionalOf({ webhookType: 'CREATE_ORDER' }, before)).toEqual(['CREATE_RETURN']);
+    expect(additionalOf({ additionalTypes: null }, before)).toEqual([]);
+    expect(additionalOf({ additionalTypes: [] }, before)).toEqual([]);
+  });
+
+  test('that stay are held against the rest of a replacement', () => {
+    const stored = replacementSchema(['UPDATE_ORDER', 'CREATE_STOCK_MOVEMENT_ORDER']);
+    const told = (more: object) =>
+      v
+        .safeParse(stored, { ...body, webhookType: 'CREATE_ORDER', ...more })
+        .issues?.map((issue) => v.getDotPath(issue));
+    expect(told({ parameters: { withPackingLists: true } })).toBeUndefined();
+    expect(told({ parameters: { withPackingLists: true }, additionalTypes: [] })).toEqual([
+      'parameters.withPackingLists',
+    ]);
+    expect(told({ ordering: 'latest' })).toEqual(['ordering']);
+    expect(told({ ordering: 'latest', additionalTypes: null })).toBeUndefined();
+  });
 });
 
 describe('the contract', () => {
@@ -183,6 +243,21 @@ describe('the contract', () => {
       { path: 'payloadVersion', message: 'the contract does not allow v2' },
       { path: 'parameters.withPackingLists', message: 'the contract does not allow packing lists' },
     ]);
+  });
+
+  test('every type that it forbids is told', () => {
+    const contract = contractOf({ webhookTypes: ['CREATE_ORDER'] });
+    const several = {
+      ...wanted,
+      webhookType: 'CREATE_ORDER',
+      additionalTypes: ['CREATE_RETURN', 'UPDATE_ORDER', 'CREATE_ORDER'],
+    } as const;
+    expect(contractProblems(contract, { ...several, additionalTypes: [...several.additionalTypes] })).toEqual(
+      [
+        { path: 'additionalTypes', message: 'the contract does not allow UPDATE_ORDER' },
+        { path: 'additionalTypes', message: 'the contract does not allow CREATE_RETURN' },
+      ],
+    );
   });
 
   test('what it allows is not told', () => {

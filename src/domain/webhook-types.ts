@@ -1,0 +1,61 @@
+/** The types of a webhook, and what they allow of its other fields (docs/interface.md, W22). */
+import { type EventType, eventTypes, inOrder, movementOf, packingListEventTypes } from './event-types.ts';
+import { hasPersonalData } from './personal-data.ts';
+
+/** The types as a body or a record has them. */
+export interface GivenTypes {
+  readonly webhookType: EventType;
+  readonly additionalTypes?: readonly EventType[] | null | undefined;
+}
+
+/** All types in a body, the `webhookType` first. @param stored the additional types that stay if it leaves them out */
+export function typesIn(body: GivenTypes, stored: readonly EventType[]): EventType[] {
+  const more = body.additionalTypes === undefined ? stored : (body.additionalTypes ?? []);
+  return [body.webhookType, ...inOrder(more).filter((type) => type !== body.webhookType)];
+}
+
+/** All types of a webhook: its `webhookType`, then the additional ones in the order of the interface. */
+export function typesOf(webhook: GivenTypes): EventType[] {
+  return typesIn(webhook, []);
+}
+
+interface GivenParameters extends GivenTypes {
+  readonly parameters: {
+    readonly withPackingLists?: boolean | undefined;
+    readonly withoutPersonalData?: boolean | undefined;
+  } | null;
+}
+
+/** Each movement is its own record: none has a newer event. */
+export const NO_LATEST = 'latest is not for stock movements: each is a record of its own';
+
+/** The rules, each with its fields and where its problem is told. @param stored see {@link typesIn} */
+export function typeRules(stored: readonly EventType[]) {
+  return {
+    packingLists: {
+      fields: [['webhookType'], ['additionalTypes'], ['parameters']],
+      allowed: (input: GivenParameters) =>
+        input.parameters?.withPackingLists !== true ||
+        typesIn(input, stored).some((type) => packingListEventTypes.includes(type)),
+      message: `allowed only for ${packingListEventTypes.join(' and ')}`,
+      at: ['parameters', 'withPackingLists'],
+    },
+    /** Where nothing personal is sent, nothing is left out: a wish for it is a mistake. */
+    personalData: {
+      fields: [['webhookType'], ['additionalTypes'], ['method'], ['parameters']],
+      allowed: (input: GivenParameters & { readonly method: 'POST' | 'GET' }) =>
+        input.parameters?.withoutPersonalData !== true ||
+        (input.method === 'POST' &&
+          typesIn(input, stored).some((type) => hasPersonalData(eventTypes[type].entity))),
+      message: 'allowed only for POST webhooks with a type of orders or returns',
+      at: ['parameters', 'withoutPersonalData'],
+    },
+    noLatest: {
+      fields: [['webhookType'], ['additionalTypes'], ['ordering']],
+      allowed: (input: GivenTypes & { readonly ordering?: 'none' | 'record' | 'latest' | undefined }) =>
+        input.ordering !== 'latest' || typesIn(input, stored).every((type) => movementOf(type) === null),
+      message: NO_LATEST,
+      at: ['ordering'],
+    },
+  } as const;
+}

@@ -1,0 +1,219 @@
+/** Several event types on one webhook: written, checked, subscribed, explained. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { recordTestEvent } from '../../src/db/outbox/test-event.ts';
+import { eventTypeNames } from '../../src/domain/event-types.ts';
+import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { firedEvents } from '../support/events.ts';
+import { minimalOrder, stockedProducts } from '../support/orders.ts';
+
+const ORDERS = ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS'];
+const body = {
+  url: 'https://shop.example/hooks',
+  webhookType: 'CREATE_ORDER',
+  active: true,
+  method: 'POST',
+};
+
+let api: TestApi;
+let eshop: TestEshop;
+
+beforeAll(async () => {
+  api = await createTestApi();
+});
+beforeEach(async () => {
+  eshop = await api.newEshop();
+  await stockedProducts(eshop);
+});
+afterAll(() => api.drop());
+
+const shop: TestEshop['shop']['request'] = (...args) => eshop.shop.request(...args);
+
+async function created(more: object = { additionalTypes: ORDERS }) {
+  const { status, data } = await shop('POST', '/v21/webhooks', { ...body, ...more });
+  expect(status).toBe(200);
+  return data;
+}
+const put = (id: number, more: object) => shop('PUT', `/v21/webhooks/${id}`, { ...body, ...more });
+const order = (eshopOrderId = '1') => shop('POST', '/v21/orders', minimalOrder(eshopOrderId));
+const change = (eshopOrderId = '1', note = 'x') => shop('PATCH', `/v21/orders/${eshopOrderId}`, { note });
+const fired = (entityId = '1') => firedEvents(api.sql, eshop.eshopId, entityId);
+
+describe('the record', () => {
+  test('always has them, each once, in the order of the interface', async () => {
+    expect((await created({})).additionalTypes).toEqual([]);
+    const webhook = await created({
+      additionalTypes: ['CREATE_STOCK_MOVEMENT_ORDER', 'UPDATE_ORDER', 'CREATE_ORDER', 'UPDATE_ORDER'],
+    });
+    expect(webhook.additionalTypes).toEqual(['UPDATE_ORDER', 'CREATE_STOCK_MOVEMENT_ORDER']);
+    const { data } = await shop('GET', `/v21/webhooks/${webhook.id}`);
+    expect(data.additionalTypes).toEqual(webhook.additionalTypes);
+  });
+
+  test('a replacement that leaves them out keeps them; null and an empty list empty them', async () => {
+    const { id } = await created();
+    expect((await put(id, {})).data.additionalTypes).toEqual(ORDERS);
+    // A record that was read can be put back.
+    const { data } = await shop('GET', `/v21/webhooks/${id}`);
+    expect((await shop('PUT', `/v21/webhooks/${id}`, data)).data.additionalTypes).toEqual(ORDERS);
+    expect((await put(id, { webhookType: 'UPDATE_ORDER' })).data.additionalTypes).toEqual([
+      'UPDATE_ORDER_STATUS',
+    ]);
+    for (const none of [null, []]) {
+      await put(id, { additionalTypes: ORDERS });
+      expect((await put(id, { additionalTypes: none })).data.additionalTypes).toEqual([]);
+    }
+  });
+
+  test('all types are held against the rules, also those that stay, with everything else that is wrong', async () => {
+    const { id } = await created();
+    const lists = { parameters: { withPackingLists: true } };
+    expect((await put(id, lists)).status).toBe(200);
+    const none = await put(id, { ...lists, additionalTypes: [], url: 'shop' });
+    expect(none.status).toBe(400);
+    expect(none.body.message).toMatch(
+      /url: .*parameters\.withPackingLists: allowed only for UPDATE_ORDER and/s,
+    );
+    const latest = await put(id, {
+      additionalTypes: ['CREATE_STOCK_MOVEMENT_RETURN'],
+      ordering: 'latest',
+    });
+    expect(latest.body.message).toMatch(/^ordering: latest is not for stock movements/);
+    await put(id, { additionalTypes: ['CREATE_STOCK_MOVEMENT_RETURN'] });
+    expect((await put(id, { ordering: 'latest' })).status).toBe(400);
+    expect((await shop('GET', `/v21/webhooks/${id}`)).data).toMatchObject({
+      ordering: 'none',
+      parameters: null,
+    });
+  });
+
+  test('personal data may be left out if one of them has any', async () => {
+    const { id } = await created({ webhookType: 'CREATE_PRODUCT', additionalTypes: ['CREATE_RETURN'] });
+    const product = { webhookType: 'CREATE_PRODUCT', parameters: { withoutPersonalData: true } };
+    expect((await put(id, product)).status).toBe(200);
+    expect((await put(id, { ...product, additionalTypes: [] })).body.message).toContain(
+      'withoutPersonalData',
+    );
+  });
+
+  test('the contract is asked about each, also about those that stay', async () => {
+    const { id } = await created();
+    await api.sql`
+      update eshops set contract = '{"webhookTypes": ["CREATE_ORDER", "UPDATE_ORDER"]}' where id = ${eshop.eshopId}`;
+    const refused = 'additionalTypes: the contract does not allow UPDATE_ORDER_STATUS';
+    expect((await put(id, {})).body.message).toContain(refused);
+    const again = await shop('POST', '/v21/webhooks', { ...body, additionalTypes: ORDERS });
+    expect(again.body.message).toContain(refused);
+    expect((await put(id, { additionalTypes: ['UPDATE_ORDER'] })).status).toBe(200);
+  });
+});
+
+describe('events', () => {
+  test('of each type go to it, of others not', async () => {
+    const [{ id }, all] = [await created(), await created({ additionalTypes: eventTypeNames })];
+    await order();
+    await change();
+    const [made, changed] = await fired();
+    expect([made?.type, changed?.type]).toEqual(['CREATE_ORDER', 'UPDATE_ORDER']);
+    expect([made?.webhookIds, changed?.webhookIds]).toEqual([
+      [id, all.id],
+      [id, all.id],
+    ]);
+    await shop('PATCH', '/v21/products/TEA', { note: 'x' });
+    const ofProduct = (await fired('TEA')).at(-1);
+    expect(ofProduct).toMatchObject({ type: 'UPDATE_PRODUCT', webhookIds: [all.id] });
+  });
+
+  test('go by what it has at present: changed, deactivated, activated, deleted, or changed with SQL', async () => {
+    const { id } = await created();
+    await order();
+    let count = 0;
+    const reached = async () => {
+      count += 1;
+      await change('1', `note ${count}`);
+      return (await fired()).at(-1)?.webhookIds;
+    };
+    expect(await reached()).toEqual([id]);
+    await put(id, { additionalTypes: ['UPDATE_RETURN'] });
+    expect(await reached()).toEqual([]);
+    await put(id, { webhookType: 'UPDATE_ORDER' });
+    expect(await reached()).toEqual([id]);
+    await shop('PUT', `/v21/webhooks/${id}/deactivate`);
+    expect(await reached()).toEqual([]);
+    await shop('PUT', `/v21/webhooks/${id}/activate`);
+    expect(await reached()).toEqual([id]);
+    await api.sql`update webhooks set webhook_type = 'CREATE_RETURN' where id = ${id}`;
+    expect(await reached()).toEqual([]);
+    await api.sql`update webhooks set additional_types = '{UPDATE_ORDER}' where id = ${id}`;
+    expect(await reached()).toEqual([id]);
+    await shop('DELETE', `/v21/webhooks/${id}`);
+    expect(await reached()).toEqual([]);
+    expect(await api.sql`select from webhook_types where webhook_id = ${id} and subscribed`).toHaveLength(0);
+  });
+
+  test('that an operator triggers go to it, too', async () => {
+    const { id } = await created();
+    const event = { eshopId: eshop.eshopId, type: 'UPDATE_ORDER', entityId: 'test', record: {} } as const;
+    expect(await recordTestEvent(api.sql, event)).toMatchObject({ deliveries: [{ webhookId: id }] });
+    expect(await recordTestEvent(api.sql, { ...event, type: 'UPDATE_RETURN' })).toBeNull();
+  });
+
+  test('are found by their own type', async () => {
+    const { id } = await created();
+    await order();
+    await change();
+    for (const webhookType of ['CREATE_ORDER', 'UPDATE_ORDER', 'UPDATE_ORDER_STATUS']) {
+      const { data } = await shop('GET', `/v21/deliveries?webhookType=${webhookType}`);
+      expect(data).toHaveLength(webhookType === 'UPDATE_ORDER_STATUS' ? 0 : 1);
+      for (const delivery of data) expect(delivery).toMatchObject({ webhookId: id, webhookType });
+    }
+  });
+
+  test('are explained by the types that it had at their time', async () => {
+    const { id } = await created({ webhookType: 'CREATE_RETURN', additionalTypes: ['CREATE_PRODUCT'] });
+    await order();
+    await put(id, { additionalTypes: ORDERS });
+    const { data } = await shop('GET', '/v21/events?entityId=1&webhookType=CREATE_ORDER');
+    expect(data[0].webhooks).toMatchObject([
+      {
+        webhookId: id,
+        cause: 'otherType',
+        reason: `Webhook ${id} was of the types CREATE_RETURN and CREATE_PRODUCT at that time.`,
+      },
+    ]);
+  });
+});
+
+describe('what was missed', () => {
+  /** Since a minute before: what happened before the webhook existed is asked for by name. */
+  const recovered = async (id: number, more: object = {}) => {
+    const since = new Date(Date.now() - 60_000).toISOString();
+    const { data } = await shop('POST', `/v21/webhooks/${id}/recover`, { since, dryRun: true, ...more });
+    return data.count;
+  };
+
+  test('is what it had the type of at that time', async () => {
+    const { id } = await created({ webhookType: 'CREATE_ORDER', additionalTypes: [] });
+    await order('1');
+    await change('1');
+    await put(id, { webhookType: 'CREATE_RETURN', additionalTypes: ['UPDATE_ORDER'], active: false });
+    await order('2');
+    await change('2');
+    await change('2', 'y');
+    await put(id, { webhookType: 'CREATE_PRODUCT', additionalTypes: [], active: false });
+    await order('3');
+    await change('3');
+    // The first order was delivered; of the second its two changes are missing; nothing else was among the types.
+    expect(await recovered(id)).toBe(2);
+    const { data } = await shop('PUT', `/v21/webhooks/${id}/activate`);
+    expect(data.missed.count).toBe(2);
+  });
+
+  test('before the webhook existed, is what has one of its present types', async () => {
+    await order('1');
+    await change('1');
+    const { id } = await created({ webhookType: 'CREATE_RETURN', additionalTypes: [] });
+    await put(id, { webhookType: 'CREATE_ORDER', additionalTypes: ['UPDATE_ORDER'] });
+    expect(await recovered(id)).toBe(0);
+    expect(await recovered(id, { include: ['missed'] })).toBe(2);
+  });
+});
