@@ -53,9 +53,9 @@ function shown(
   const reached = new Set(deliveries.map(({ webhookId }) => webhookId));
   const absences = [...webhooks].flatMap(([webhookId, versions]) => {
     const concerned = !reached.has(webhookId) && versions.some(({ types }) => types.includes(type));
-    return (concerned ? absenceAt({ type, at }, versions) : null) ?? [];
+    return (concerned ? absenceAt({ type, at, changed }, versions) : null) ?? [];
   });
-  const absence = deliveries.length === 0 ? absenceOf({ type, at }, absences) : null;
+  const absence = deliveries.length === 0 ? absenceOf({ type, at, changed }, absences) : null;
   return {
     id,
     webhookType: type,

@@ -70,6 +70,7 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
     ['Payload', webhook.method === 'GET' ? 'none: the identifier is in the URL' : webhook.payloadVersion],
     ['Packing lists', webhook.parameters?.withPackingLists === true ? 'yes' : null],
     ['Personal data', webhook.parameters?.withoutPersonalData === true ? 'left out' : null],
+    ['Changes of stock', webhook.parameters?.onStockChange === true ? 'yes' : null],
     ['Static headers', webhook.headerNames?.join(', ') ?? null],
     ['Order', webhook.ordering === 'none' ? null : webhook.ordering],
     ['Description', description],

@@ -1,6 +1,7 @@
 /**
  * Why an event has no delivery to a webhook (docs/interface.md, L9), derived from the webhook's state at that time.
  */
+import { STOCK_ONLY } from './changed-fields.ts';
 import { type EventType, typesPhrase } from './event-types.ts';
 import type { DeactivationReason } from './webhook.ts';
 import { counted } from './words.ts';
@@ -11,6 +12,8 @@ export interface WebhookVersion {
   readonly types: readonly EventType[];
   /** Null if not known. */
   readonly active: boolean | null;
+  /** Whether it asks for changes of stock alone. */
+  readonly onStockChange: boolean;
   readonly deleted: boolean;
   /** Why it is inactive, if it was deactivated with this version. */
   readonly reason: DeactivationReason | null;
@@ -27,6 +30,8 @@ export const webhookCauses = {
   gone: 'it had been deactivated because its receiver had responded with 410',
   inactive: 'it was inactive; since when and why is not known',
   otherType: 'it was of another type, or of other types, at that time',
+  stockOnly:
+    'only the stock of the product changed, and it did not ask for that (`parameters.onStockChange`)',
   deletedBefore: 'it had been deleted before',
   deletedSince: 'it has been deleted since, with its deliveries',
   changedMeanwhile: 'it was changed while the event was being recorded',
@@ -55,6 +60,8 @@ export interface WebhookAbsence extends Absence<WebhookCause> {
 
 interface AbsentEvent {
   readonly type: EventType;
+  /** The fields that the write changed, joined by commas; null if it is no update. */
+  readonly changed: string | null;
   readonly at: Date;
 }
 
@@ -83,6 +90,8 @@ export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[
   if (then.deleted) return absence('deletedBefore', `had been deleted at ${iso(then.at)}.`);
   if (!then.types.includes(event.type))
     return absence('otherType', `was of the ${typesPhrase(then.types)} at that time.`);
+  if (event.changed === STOCK_ONLY && !then.onStockChange)
+    return absence('stockOnly', 'did not ask for changes of stock alone.');
   if (then.active !== true) return inactive(absence, versions.slice(0, index + 1));
   if (last.deleted)
     return absence('deletedSince', `was deleted at ${iso(last.at)}; its deliveries are no longer available.`);

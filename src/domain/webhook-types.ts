@@ -23,6 +23,7 @@ interface GivenParameters extends GivenTypes {
   readonly parameters: {
     readonly withPackingLists?: boolean | undefined;
     readonly withoutPersonalData?: boolean | undefined;
+    readonly onStockChange?: boolean | undefined;
   } | null;
 }
 
@@ -49,6 +50,14 @@ export function typeRules(stored: readonly EventType[]) {
           typesIn(input, stored).some((type) => hasPersonalData(eventTypes[type].entity))),
       message: 'allowed only for POST webhooks with a type of orders or returns',
       at: ['parameters', 'withoutPersonalData'],
+    },
+    /** Changes of stock alone are updates of a product. */
+    onStockChange: {
+      fields: [['webhookType'], ['additionalTypes'], ['parameters']],
+      allowed: (input: GivenParameters) =>
+        input.parameters?.onStockChange !== true || typesIn(input, stored).includes('UPDATE_PRODUCT'),
+      message: 'allowed only for UPDATE_PRODUCT',
+      at: ['parameters', 'onStockChange'],
     },
     noLatest: {
       fields: [['webhookType'], ['additionalTypes'], ['ordering']],

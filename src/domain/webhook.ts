@@ -97,6 +97,14 @@ const parameters = v.pipe(
           'Only for POST webhooks with a type of orders or returns.',
       ),
     ),
+    onStockChange: v.optional(
+      described(
+        v.boolean('must be true or false'),
+        'Calls the webhook also when nothing but the `stock` of a product changed, for whatever reason: a reservation, a release, a movement, a hold, ' +
+          'a receiving. The event is an UPDATE_PRODUCT with `X-Service-Changed: stock` and a `sequence` of its own, one per product and write, with the stock after it. ' +
+          'Allowed only for UPDATE_PRODUCT. Meant for `ordering` `latest`.',
+      ),
+    ),
   }),
   v.metadata({ ref: 'WebhookParameters' }),
 );
@@ -145,7 +153,7 @@ export const formFields = ['url', 'method', 'payloadVersion', 'parameters'] as c
 
 /** The body of a replacement. @param stored the webhook's additional types, which stay if the body leaves them out */
 export function replacementSchema(stored: readonly EventType[]) {
-  const { packingLists, personalData, noLatest } = typeRules(stored);
+  const { packingLists, personalData, onStockChange, noLatest } = typeRules(stored);
   return v.pipe(
     v.strictObject({ ...inputEntries, headers: replacedHeadersField }),
     v.metadata({ ref: 'WebhookInput' }),
@@ -157,6 +165,10 @@ export function replacementSchema(stored: readonly EventType[]) {
       v.partialCheck(personalData.fields, personalData.allowed, personalData.message),
       personalData.at,
     ),
+    v.forward(
+      v.partialCheck(onStockChange.fields, onStockChange.allowed, onStockChange.message),
+      onStockChange.at,
+    ),
     v.forward(v.partialCheck(noLatest.fields, noLatest.allowed, noLatest.message), noLatest.at),
   );
 }
@@ -164,13 +176,17 @@ export const webhookInputSchema = replacementSchema([]);
 /** A checked body with its defaults filled in, except for what a replacement without it leaves as it was. */
 export type WebhookInput = v.InferOutput<typeof webhookInputSchema>;
 
-const { packingLists, personalData, noLatest } = typeRules([]);
+const { packingLists, personalData, onStockChange, noLatest } = typeRules([]);
 /** The body of a creation, which may contain a secret. */
 export const webhookCreationSchema = v.pipe(
   v.strictObject({ ...inputEntries, headers: newHeadersField, secret: ownSecretField }),
   v.metadata({ ref: 'WebhookCreation' }),
   v.forward(v.partialCheck(packingLists.fields, packingLists.allowed, packingLists.message), packingLists.at),
   v.forward(v.partialCheck(personalData.fields, personalData.allowed, personalData.message), personalData.at),
+  v.forward(
+    v.partialCheck(onStockChange.fields, onStockChange.allowed, onStockChange.message),
+    onStockChange.at,
+  ),
   v.forward(v.partialCheck(noLatest.fields, noLatest.allowed, noLatest.message), noLatest.at),
 );
 

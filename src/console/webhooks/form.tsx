@@ -36,6 +36,7 @@ export function fieldsOf({
     headers: headerLines(headers ?? {}),
     withPackingLists: parameters?.withPackingLists === true ? 'true' : undefined,
     withoutPersonalData: parameters?.withoutPersonalData === true ? 'true' : undefined,
+    onStockChange: parameters?.onStockChange === true ? 'true' : undefined,
     ...tickedFields(additionalTypes),
   } satisfies Record<
     Exclude<keyof WebhookInput, 'active' | 'parameters' | 'additionalTypes'> | Parameter,
@@ -74,8 +75,9 @@ export function inputOf(fields: Fields, active: boolean): object {
     headers = '',
     withPackingLists,
     withoutPersonalData,
+    onStockChange,
   } = fields;
-  const checked = Object.entries({ withPackingLists, withoutPersonalData } satisfies Record<
+  const checked = Object.entries({ withPackingLists, withoutPersonalData, onStockChange } satisfies Record<
     Parameter,
     unknown
   >)
@@ -215,6 +217,12 @@ export function WebhookForm(props: {
             label="Leave out personal data"
             hint="Only for POST, and types of orders and returns: names, addresses, contacts, notes and files are empty."
             checked={fields.withoutPersonalData === 'true'}
+          />
+          <Check
+            name="onStockChange"
+            label="Also when only the stock changes"
+            hint="Only for UPDATE_PRODUCT: reservations, releases, movements, holds and receivings. Best with the ordering “latest”."
+            checked={fields.onStockChange === 'true'}
           />
         </fieldset>
         <div class="acts">

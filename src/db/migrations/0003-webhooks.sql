@@ -17,6 +17,8 @@ create table webhooks (
   method text not null check (method in ('POST', 'GET')),
   active boolean not null,
   parameters jsonb,
+  -- Whether it is called also when nothing but a product's stock changed.
+  on_stock_change boolean not null generated always as (coalesce(parameters @> '{"onStockChange": true}', false)) stored,
   payload_version text not null check (payload_version in ('v2', 'v21')),
   description text,
   -- The order in which the events of one record are delivered.
@@ -43,6 +45,8 @@ create table webhooks (
   deleted_at timestamptz
 );
 create index webhooks_by_eshop on webhooks (eshop_id, id) where deleted_at is null;
+-- Whether anybody wants to hear of a change of stock: every such change asks.
+create index webhooks_on_stock_change on webhooks (eshop_id) where on_stock_change and deleted_at is null;
 -- Claims leave out those that are paused.
 create index webhooks_paused on webhooks (paused_until) where paused_until is not null;
 
@@ -71,6 +75,7 @@ create table webhook_versions (
   types text[] generated always as (array_prepend(webhook_type, additional_types)) stored,
   url text not null,
   active boolean not null,
+  on_stock_change boolean not null default false,
   deleted boolean not null,
   -- The deactivation of this generation says why it is inactive.
   generation integer not null
@@ -85,18 +90,20 @@ begin
 end $$;
 create trigger webhook_version_noted after insert on webhook_versions for each row execute function note_webhook_types();
 
--- Every change of types, URL, activity or deletion leaves a version, even one that an operator makes with SQL.
+-- Every change of types, URL, activity, interest in stock or deletion leaves a version, even one that an operator makes with SQL.
 create function note_webhook_version() returns trigger language plpgsql as $$
 begin
-  insert into webhook_versions (webhook_id, eshop_id, webhook_type, additional_types, url, active, deleted, generation)
-  values (new.id, new.eshop_id, new.webhook_type, new.additional_types, new.url, new.active, new.deleted_at is not null, new.generation);
+  insert into webhook_versions (webhook_id, eshop_id, webhook_type, additional_types, url, active, on_stock_change, deleted, generation)
+  values (new.id, new.eshop_id, new.webhook_type, new.additional_types, new.url, new.active, new.on_stock_change,
+    new.deleted_at is not null, new.generation);
   update webhook_types set subscribed = not subscribed
   where webhook_id = new.id and subscribed <> (new.active and new.deleted_at is null and type = any (new.types));
   return null;
 end $$;
 create trigger webhook_created after insert on webhooks for each row execute function note_webhook_version();
 create trigger webhook_changed after update on webhooks for each row
-  when ((old.types, old.url, old.active, old.deleted_at) is distinct from (new.types, new.url, new.active, new.deleted_at))
+  when ((old.types, old.url, old.active, old.on_stock_change, old.deleted_at)
+    is distinct from (new.types, new.url, new.active, new.on_stock_change, new.deleted_at))
   execute function note_webhook_version();
 
 -- Former request settings of webhooks: the request of each past delivery stays known.

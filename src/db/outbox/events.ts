@@ -2,6 +2,7 @@
  * The transactional outbox: an event and its deliveries are written in the transaction of the change that they report, all in one
  * statement.
  */
+import { STOCK_ONLY } from '../../domain/changed-fields.ts';
 import { type EventType, eventTypes } from '../../domain/event-types.ts';
 import type { Origin } from '../../domain/origin.ts';
 import { currentTrace } from '../../traces/context.ts';
@@ -73,7 +74,8 @@ export function insertEvents(sql: Sql, eshopId: number) {
 }
 
 /**
- * Inserts the deliveries of the events in `fired`, as SQL: one for each active webhook that has the type.
+ * Inserts the deliveries of the events in `fired`, as SQL: one for each active webhook that has the type, and of
+ * changes of stock alone only for those that ask for them.
  * @param claimed whether this process claims them at once, except those behind others in the order of their record
  */
 export function insertDeliveries(
@@ -104,6 +106,7 @@ export function insertDeliveries(
     from fired f
     join webhook_types t on t.eshop_id = ${eshopId} and t.type = f.type and t.subscribed
     join webhooks w on w.id = t.webhook_id
+    where w.on_stock_change or f.changed is distinct from ${STOCK_ONLY}
     order by f.id, w.id`;
 }
 

@@ -4,9 +4,14 @@
  * of new order lines.
  */
 import { idOf, stockMovementEntry } from '../../domain/catalogue.ts';
+import { STOCK_ONLY } from '../../domain/changed-fields.ts';
 import { eventOfMovement } from '../../domain/event-types.ts';
-import type { Stock } from '../../domain/product/schema.ts';
+import type { ProductRecord, Stock } from '../../domain/product/schema.ts';
 import type { StockMovementRecord } from '../../domain/stock/movement.ts';
+import { unchanged } from '../../domain/unchanged.ts';
+import type { EventText } from '../outbox/events.ts';
+import { selected } from './columns.ts';
+import { products } from './products.ts';
 import { Staged, StagedList } from './staged.ts';
 import { type Participant, participantOf, type UnitOfWork } from './unit-of-work.ts';
 
@@ -19,6 +24,7 @@ export class StagedStock implements Participant {
   readonly #reserved = new Staged<Reservation>();
   readonly #movements = new StagedList<StockMovementRecord>();
   readonly staged = [this.#stock, this.#reserved, this.#movements];
+  #events: readonly EventText[] = [];
 
   constructor(work: UnitOfWork) {
     this.#work = work;
@@ -89,28 +95,53 @@ export class StagedStock implements Participant {
     return record;
   }
 
+  /** One for each product whose stock changed, with the stock after the transaction; none where no webhook asks. */
+  events(): readonly EventText[] {
+    return this.#events;
+  }
+
   write(): Promise<unknown> {
     return Promise.all([this.#writeStock(), this.#writeReservations(), this.#writeMovements()]);
   }
 
-  /** The sums were computed in TypeScript, so that they stay canonical. */
+  /**
+   * The only place where stock is written. The sums were computed in TypeScript, so that they stay canonical. The same statement says
+   * whether a webhook asks for changes of stock, gives their events a sequence, and reads the records: without one nothing is read.
+   *
+   * No unit of work changes a product's other fields too: else one event would have to say both.
+   */
   async #writeStock(): Promise<void> {
-    const { tx, eshopId } = this.#work;
-    const rows = this.#stock.changes().flatMap(({ key: sku, after }) => {
+    const { tx, eshopId, origin } = this.#work;
+    const rows = this.#stock.changes().flatMap(({ key: sku, before, after }) => {
       if (after === null) return [];
       const { available, reserved, onHold: on_hold, awaiting } = after;
-      return [{ sku, available, reserved, on_hold, awaiting }];
+      return [{ sku, available, reserved, on_hold, awaiting, moved: !unchanged(before, after) }];
     });
     if (rows.length === 0) return;
     // The SKUs again: by the join alone all products of the e-shop may be read, to hash them.
-    await tx`
-      update products set
-        available = x.available, reserved = x.reserved, on_hold = x.on_hold, awaiting = x.awaiting,
-        updated_at = greatest(${this.#work.now}::timestamptz, products.updated_at + interval '1 millisecond')
-      from json_to_recordset(${JSON.stringify(rows)}::text::json)
-        as x (sku text, available numeric, reserved numeric, on_hold numeric, awaiting numeric)
-      where products.eshop_id = ${eshopId} and products.sku = x.sku
-        and products.sku = any(${rows.map(({ sku }) => sku)}::text[])`;
+    const fired = await tx<(ProductRecord & { readonly lastSequence: number })[]>`
+      with asked as materialized (
+        select exists (
+          select from webhooks w where w.eshop_id = ${eshopId} and w.on_stock_change and w.deleted_at is null) as wanted),
+      updated as (
+        update products p set
+          available = x.available, reserved = x.reserved, on_hold = x.on_hold, awaiting = x.awaiting,
+          updated_at = greatest(${this.#work.now}::timestamptz, p.updated_at + interval '1 millisecond'),
+          last_sequence = p.last_sequence + (x.moved and asked.wanted)::int
+        from json_to_recordset(${JSON.stringify(rows)}::text::json)
+          as x (sku text, available numeric, reserved numeric, on_hold numeric, awaiting numeric, moved boolean), asked
+        where p.eshop_id = ${eshopId} and p.sku = x.sku and p.sku = any(${rows.map(({ sku }) => sku)}::text[])
+        returning p.*, x.moved and asked.wanted as fires)
+      select ${selected(tx, products)}, t.last_sequence::float8 as last_sequence from updated t where t.fires order by t.sku`;
+    this.#events = fired.map(({ lastSequence, ...record }) => ({
+      type: 'UPDATE_PRODUCT',
+      entityId: record.sku,
+      sequence: lastSequence,
+      happenedAt: record.updatedAt,
+      snapshot: JSON.stringify(record),
+      origin,
+      changed: STOCK_ONLY,
+    }));
   }
 
   async #writeReservations(): Promise<void> {

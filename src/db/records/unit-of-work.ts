@@ -16,6 +16,8 @@ export interface Participant {
   readonly staged: readonly Savepoint[];
   /** Sends the statements that write the committed values. */
   write(): Promise<unknown>;
+  /** After that: the events that only its statements could tell. */
+  events?(): readonly EventText[];
 }
 
 /** An event, whose record is complete once the participants are written. */
@@ -95,12 +97,9 @@ export class UnitOfWork {
   async write(): Promise<void> {
     await Promise.all(this.#participants.map((each) => each.write()));
     await noteUnchanged(this.tx, this.eshopId, this.#unchanged.committed);
-    await recordEvents(
-      this.tx,
-      this.eshopId,
-      this.#events.committed.map((event) => event()),
-      this.#class,
-    );
+    const events = this.#events.committed.map((event) => event());
+    const further = this.#participants.flatMap((each) => each.events?.() ?? []);
+    await recordEvents(this.tx, this.eshopId, [...events, ...further], this.#class);
   }
 }
 

@@ -2,6 +2,7 @@
  * Finds the events that a webhook did not get: page by page in the order of their ids, each judged by all its
  * deliveries to the webhook. One without a delivery was missed if the webhook had its type at the event's time.
  */
+import { STOCK_ONLY } from '../../domain/changed-fields.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { idAt, timeOf } from '../../domain/id-time.ts';
 import type { Recoverable } from '../../domain/recovery.ts';
@@ -41,33 +42,34 @@ function suspects(sql: Sql, search: Search, after: string | null, limit: number)
 }
 
 /**
- * The types of a webhook at the time of an event, as SQL: those of the version that began last, to the millisecond that ids have. Before
- * its first version the present ones: who asks for what happened before a webhook existed means these.
+ * What a webhook asked for at the time of an event, as SQL: as in the version that began last, to the millisecond that ids have. Before
+ * its first version as it does now: who asks for what happened before a webhook existed means that.
  */
-function typesAt(sql: Sql, webhookId: number, event: ReturnType<Sql>) {
+function askedAt(sql: Sql, webhookId: number, event: ReturnType<Sql>, column: 'types' | 'on_stock_change') {
   const ms = sql`('x' || left(replace(${event}::text, '-', ''), 12))::bit(48)::bigint`;
   return sql`
     coalesce(
-      (select v.types from webhook_versions v
+      (select v.${sql(column)} from webhook_versions v
        where v.webhook_id = ${webhookId} and v.at < to_timestamp((${ms} + 1) / 1000.0)
        order by v.at desc, v.number desc limit 1),
-      (select w.types from webhooks w where w.id = ${webhookId}))`;
+      (select w.${sql(column)} from webhooks w where w.id = ${webhookId}))`;
 }
 
 /** Those of the events `suspect` that are lost, as `e`. */
 function lost(sql: Sql, { eshopId, webhookId, include }: Search) {
+  const atEvent = (column: 'types' | 'on_stock_change') => askedAt(sql, webhookId, sql`e.id`, column);
   return sql`
     from suspect
     -- One by one: the planner would otherwise read all events of the e-shop, and there may be millions.
     cross join lateral (
-      select e.id, e.type, e.entity_id from events e where e.id = suspect.id and e.eshop_id = ${eshopId} limit 1) e
+      select e.id, e.type, e.entity_id, e.changed from events e where e.id = suspect.id and e.eshop_id = ${eshopId} limit 1) e
     cross join lateral (
       select coalesce(bool_or(d.state in ('pending', 'retrying', 'delivered')), false) as settled,
              coalesce((array_agg(d.state order by d.id desc))[1], 'missed') as became
       from (${deliveriesOfEvent(sql, sql`e.id`, sql`d.id, d.webhook_id, d.state`)}) d
       where d.webhook_id = ${webhookId}) at_webhook
     where not settled and became = any(${[...include]}::text[])
-      and (became <> 'missed' or e.type = any(${typesAt(sql, webhookId, sql`e.id`)}))`;
+      and (became <> 'missed' or e.type = any(${atEvent('types')}) and (e.changed is distinct from ${STOCK_ONLY} or ${atEvent('on_stock_change')}))`;
 }
 
 export interface LostEventCount {

@@ -8,7 +8,7 @@ import {
 } from '../../../src/domain/absence.ts';
 
 const at = new Date('2026-11-20T12:00:00Z');
-const event = { type: 'UPDATE_ORDER', at } as const;
+const event = { type: 'UPDATE_ORDER', changed: 'note', at } as const;
 
 /** What the webhook became so many seconds after the event. */
 function version(seconds: number, change: Partial<WebhookVersion> = {}): WebhookVersion {
@@ -17,6 +17,7 @@ function version(seconds: number, change: Partial<WebhookVersion> = {}): Webhook
     at: new Date(at.getTime() + seconds * 1_000),
     types: ['UPDATE_ORDER'],
     active: true,
+    onStockChange: false,
     deleted: false,
     reason: null,
     deliveryId: null,
