@@ -133,14 +133,15 @@ function inactive(
 
 /** @param absences of the webhooks of its type */
 export function absenceOf(
-  { type, at }: AbsentEvent,
+  { type, changed, at }: AbsentEvent,
   absences: readonly WebhookAbsence[],
 ): Absence<EventCause> {
   if (absences.length === 0)
     return { cause: 'noWebhook', reason: `There has been no webhook of the type ${type}.` };
   const lost = absences.filter(({ cause }) => cause === 'deletedSince' || cause === 'notKept');
   if (lost.length > 0) return { cause: 'noLongerThere', reason: named(lost).join(' ') };
-  const none = `No webhook of the type ${type} was active at ${iso(at)}.`;
+  const asking = changed === STOCK_ONLY ? ' that asks for changes of stock alone' : '';
+  const none = `No webhook of the type ${type}${asking} was active at ${iso(at)}.`;
   return { cause: 'noActiveWebhook', reason: [none, ...named(absences)].join(' ') };
 }
 

@@ -9,7 +9,7 @@ import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { accepted, exhaustDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
 import { insertWebhook } from '../support/events.ts';
-import { fullOrder, minimalOrder, stockedProducts } from '../support/orders.ts';
+import { fullOrder, minimalOrder, stockedProduct, stockedProducts } from '../support/orders.ts';
 
 const BEGINNING = '00000000-0000-0000-0000-000000000000';
 
@@ -183,6 +183,26 @@ describe('why nothing arrived', () => {
     expect(event.reason).toBe(
       `No webhook of the type CREATE_ORDER was active at ${event.createdAt}. ${reason}`,
     );
+  });
+
+  test('only the stock of a product changed, and the webhook had not asked for that', async () => {
+    const plain = await webhook('UPDATE_PRODUCT');
+    const asks = await webhook('UPDATE_PRODUCT', { active: false });
+    await api.sql`update webhooks set parameters = '{"onStockChange": true}' where id = ${asks}`;
+    await stockedProduct(eshop, 'POT', '3');
+    const { data } = await shop('GET', '/v21/events?entityId=POT&items=1');
+    expect(data[0]).toMatchObject({
+      webhookType: 'UPDATE_PRODUCT',
+      changed: 'stock',
+      cause: 'noActiveWebhook',
+      reason: expect.stringMatching(
+        /^No webhook of the type UPDATE_PRODUCT that asks for changes of stock alone was active at /,
+      ),
+      webhooks: [
+        { webhookId: plain, cause: 'stockOnly' },
+        { webhookId: asks, cause: 'createdInactive' },
+      ],
+    });
   });
 
   test('the webhook was created inactive', async () => {

@@ -1,5 +1,8 @@
-/** Webhooks that ask for changes of stock alone (docs/interface.md, E7). */
+/** Webhooks that ask for changes of stock alone (docs/interface.md, E10). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stageMovement } from '../../src/db/records/stock-movements.ts';
+import { inUnitOfWork } from '../../src/db/records/unit-of-work.ts';
+import { transaction } from '../../src/db/transaction.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { minimalOrder, stockedProduct } from '../support/orders.ts';
 
@@ -55,10 +58,11 @@ async function send({ warehouse }: TestEshop, lines: readonly object[]): Promise
     .split('\n')
     .map((line) => JSON.parse(line));
 }
-const movement = (sku: string, count: number, type = 'stock_correction') => ({
+const movement = (sku: string, count: number) => ({
   operation: 'stockMovement',
-  body: { type, sku, count },
+  body: { type: 'stock_correction', sku, count },
 });
+const empty = { lot: null, expirationDate: null, reference: null, note: null };
 
 test('only where UPDATE_PRODUCT is among the types', async () => {
   const { shop } = await api.newEshop();
@@ -190,31 +194,45 @@ test('none where no webhook of the e-shop asks, and nothing is counted', async (
   expect((await eventsOf(eshop, sku)).at(-1)).toMatchObject({ changed: 'name', sequence: 2 });
 });
 
-test('an import: one for each product and transaction, none for what ends as it began', async () => {
+test('one for each product and transaction, none for what ends as it began', async () => {
   const eshop = await api.newEshop();
-  const asks = await webhook(eshop, { ...asking, ordering: 'latest' });
-  for (const sku of ['A', 'B', 'C']) await stockedProduct(eshop, sku, '5');
-  const before = (await eventsOf(eshop, 'A')).length;
+  await webhook(eshop, asking);
+  for (const sku of ['A', 'B']) await stockedProduct(eshop, sku, '5');
+  await transaction(api.sql, (tx) =>
+    inUnitOfWork(tx, eshop.eshopId, 'warehouse', async (work) => {
+      for (const [sku, type, count] of [
+        ['A', 'stock_correction', '1'],
+        ['B', 'quality_hold', '2'],
+        ['A', 'stock_correction', '2'],
+        ['B', 'quality_release', '2'],
+      ] as const)
+        await stageMovement(work, { ...empty, type, sku, count });
+    }),
+  );
+  const [b, a] = [await eventsOf(eshop, 'B'), await eventsOf(eshop, 'A')];
+  expect([said(a), said(b)]).toEqual([
+    ['shop created', 'warehouse stock', 'warehouse stock'],
+    ['shop created', 'warehouse stock'],
+  ]);
+  const { data } = await eshop.shop.request('GET', `/v21/events/${a.at(-1)?.id}`);
+  expect(data.record.stock.available).toBe(8);
+});
+
+test('an import: what was refused changes nothing, and the newest event is the product as it is', async () => {
+  const eshop = await api.newEshop();
+  await webhook(eshop, { ...asking, ordering: 'latest' });
+  for (const sku of ['A', 'C']) await stockedProduct(eshop, sku, '5');
   const results = await send(eshop, [
-    movement('A', 1),
-    movement('A', 2),
-    movement('B', 2, 'quality_hold'),
-    movement('A', 3),
-    movement('B', 2, 'quality_release'),
+    ...[1, 2, 3].map((count) => movement('A', count)),
     movement('C', -9),
     movement('unknown', 1),
   ]);
-  expect(results.map((result) => Reflect.get(result, 'statusCode'))).toEqual([
-    200, 200, 200, 200, 200, 409, 400,
-  ]);
-  const events = await eventsOf(eshop, 'A');
-  expect(said(events.slice(before))).toEqual(['warehouse stock']);
-  const [at] = events.at(-1)?.webhooks ?? [];
-  expect(at?.webhookId).toBe(asks);
-  const { data } = await eshop.shop.request('GET', `/v21/deliveries/${at?.deliveryId}/payload`);
-  expect(data.stock.available).toBe('11');
-  for (const sku of ['B', 'C'])
-    expect(said(await eventsOf(eshop, sku))).toEqual(['shop created', 'warehouse stock']);
+  expect(results.map((result) => Reflect.get(result, 'statusCode'))).toEqual([200, 200, 200, 409, 400]);
+  expect(said(await eventsOf(eshop, 'C'))).toEqual(['shop created', 'warehouse stock']);
+  const newest = (await eventsOf(eshop, 'A')).at(-1);
+  expect(newest).toMatchObject({ origin: 'warehouse', changed: 'stock' });
+  const { data } = await eshop.shop.request('GET', `/v21/events/${newest?.id}`);
+  expect(data.record).toEqual((await eshop.shop.request('GET', '/v21/products/A')).data);
 });
 
 describe('what a webhook missed', () => {

@@ -1,5 +1,5 @@
 /**
- * Whatever runs at once, a product's stock is the sum of its movements and reservations.
+ * Whatever runs at once, a product's stock is the sum of its movements and reservations, and what its newest event says.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,6 +15,9 @@ let runs = 0;
 
 beforeAll(async () => {
   api = await createTestApi();
+  const parameters = { onStockChange: true };
+  const asks = { url: 'https://shop.example/', webhookType: 'UPDATE_PRODUCT', active: true, method: 'POST' };
+  expect((await api.shop('POST', '/v21/webhooks', { ...asks, parameters })).status).toBe(200);
 });
 afterAll(() => api.drop());
 
@@ -130,6 +133,8 @@ async function consistent(sku: string, reserved: readonly Line[], awaited: reado
   expect(stock.awaiting).toBe(sumOf(awaited, sku));
   for (const place of Object.values<string>(stock))
     expect(compareDecimals(place, '0')).toBeGreaterThanOrEqual(0);
+  const [newest] = (await api.shop('GET', `/v2/events?entityId=${sku}&items=1`)).data;
+  expect((await api.shop('GET', `/v2/events/${newest.id}`)).data.record.stock).toEqual(stock);
   for (const { balance } of movements) expect(compareDecimals(balance, '0')).toBeGreaterThanOrEqual(0);
 }
 

@@ -14,6 +14,7 @@ export const guideOrder: readonly string[] = [
   'retries',
   'recovering',
   'idempotency',
+  'stock',
   'versions',
   'pre-orders',
   'importing',

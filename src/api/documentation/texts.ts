@@ -48,7 +48,7 @@ Decimal strings are canonical: money has two to four decimals, counts no trailin
 
 export const events = `## Events
 
-Creating a record fires \`CREATE_X\`. Changing any writable field except the status fires \`UPDATE_X\` (response-only fields such as \`stock\`, \`updatedAt\` and \`deliveredAt\` do not count). Changing the status fires \`UPDATE_X_STATUS\`, and not \`UPDATE_X\` unless another field changed too. A stock movement fires the \`CREATE_STOCK_MOVEMENT_…\` of its type. The payload is a snapshot of the record right after the write; where the operator has erased a customer's personal data on request, these fields are null in it and in the record, and open deliveries of the record have ended before. Operations on webhooks fire no events.
+Creating a record fires \`CREATE_X\`. Changing any writable field except the status fires \`UPDATE_X\` (response-only fields such as \`stock\`, \`updatedAt\` and \`deliveredAt\` do not count; a change of \`stock\` alone fires \`UPDATE_PRODUCT\` for webhooks with \`parameters.onStockChange\`). Changing the status fires \`UPDATE_X_STATUS\`, and not \`UPDATE_X\` unless another field changed too. A stock movement fires the \`CREATE_STOCK_MOVEMENT_…\` of its type. The payload is a snapshot of the record right after the write; where the operator has erased a customer's personal data on request, these fields are null in it and in the record, and open deliveries of the record have ended before. Operations on webhooks fire no events.
 
 An event creates one delivery for each webhook of its type that is active when the event is committed.`;
 

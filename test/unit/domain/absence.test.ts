@@ -108,6 +108,25 @@ describe('at one webhook', () => {
     });
   });
 
+  test('of a change of stock alone only those that had asked would have got it, active or not', () => {
+    const stock = { ...event, changed: 'stock' };
+    const asks = { onStockChange: true };
+    for (const versions of [
+      [version(-60)],
+      [version(-60), version(-30, off)],
+      [version(-60, asks), version(-30)],
+    ])
+      expect(absenceAt(stock, versions)).toMatchObject({
+        cause: 'stockOnly',
+        reason: 'Webhook 7 did not ask for changes of stock alone.',
+      });
+    expect(absenceAt(stock, [version(-60), version(-30, { ...off, ...asks, reason: 'user' })])?.cause).toBe(
+      'deactivatedByUser',
+    );
+    expect(absenceAt({ ...event, changed: 'name,stock' }, [version(-60)])?.cause).toBe('notKept');
+    expect(absenceAt(stock, [version(-60, deleted)])?.cause).toBe('deletedBefore');
+  });
+
   test('nothing is to be explained about a webhook that came later and is gone, or that never was', () => {
     expect(absenceAt(event, [version(1), version(2, deleted)])).toBeNull();
     expect(absenceAt(event, [])).toBeNull();
