@@ -102,7 +102,7 @@ const parameters = v.pipe(
         v.boolean('must be true or false'),
         'Calls the webhook also when nothing but the `stock` of a product changed, for whatever reason: a reservation, a release, a movement, a hold, ' +
           'a receiving. The event is an UPDATE_PRODUCT with `X-Service-Changed: stock` and a `sequence` of its own, one per product and write, with the stock after it. ' +
-          'Allowed only for UPDATE_PRODUCT. Meant for `ordering` `latest`.',
+          'Only where UPDATE_PRODUCT is among the types. Meant for `ordering` `latest`.',
       ),
     ),
   }),

@@ -80,6 +80,8 @@ test('only where UPDATE_PRODUCT is among the types', async () => {
   });
   const made = await shop.request('POST', '/v21/webhooks', { ...body, webhookType: 'UPDATE_PRODUCT' });
   expect(made.data.parameters).toEqual({ onStockChange: true });
+  const among = { ...body, additionalTypes: ['UPDATE_PRODUCT'] };
+  expect((await shop.request('POST', '/v21/webhooks', among)).status).toBe(200);
   const changed = await shop.request('PUT', `/v21/webhooks/${made.data.id}`, {
     ...body,
     webhookType: 'CREATE_ORDER',

@@ -221,7 +221,7 @@ export function WebhookForm(props: {
           <Check
             name="onStockChange"
             label="Also when only the stock changes"
-            hint="Only for UPDATE_PRODUCT: reservations, releases, movements, holds and receivings. Best with the ordering “latest”."
+            hint="Only with UPDATE_PRODUCT: reservations, releases, movements, holds and receivings. Best with the ordering “latest”."
             checked={fields.onStockChange === 'true'}
           />
         </fieldset>

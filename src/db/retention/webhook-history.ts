@@ -67,8 +67,7 @@ function replaced(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment 
   return sql`
     x.at < ${before} and exists (
       select from webhook_versions n join webhooks w on w.id = n.webhook_id
-      where n.webhook_id = x.webhook_id and n.types @> x.types and n.on_stock_change >= x.on_stock_change
-        and (n.at, n.number) > (x.at, x.number)
+      where n.webhook_id = x.webhook_id and n.types @> x.types and (n.at, n.number) > (x.at, x.number)
         and (n.active or (n.deleted and w.deleted_at < ${limitOf(sql`w.eshop_id`)}))
         and n.at < ${limitOf(sql`w.eshop_id`)}
       offset 0)`;
