@@ -4,7 +4,7 @@ import { demonstrationEshop } from './app/demonstration.ts';
 import { instanceEndpoints } from './app/instance-endpoints.ts';
 import { masterKeys } from './app/master-key.ts';
 import { startMetricsServer } from './app/metrics-server.ts';
-import { configuredSender, plainUrls } from './app/outgoing.ts';
+import { configuredSender, plainUrls, proxyNotice } from './app/outgoing.ts';
 import { rolesOf } from './app/roles.ts';
 import { uncheckedTls } from './app/unchecked-tls.ts';
 import type { RunningWorker } from './app/worker-role.ts';
@@ -67,8 +67,7 @@ async function main(): Promise<void> {
   });
   const unchecked = uncheckedTls(process.env);
   if (unchecked !== null) print(unchecked);
-  const plain = plainUrls(config);
-  if (plain !== null) print(plain);
+  for (const notice of [plainUrls(config), proxyNotice(config)]) if (notice !== null) print(notice);
   const traces = await startTraces(settings, log);
   await shutdown.add(async () => traces?.stop());
 

@@ -34,9 +34,10 @@ export function instanceEndpoints(
   if (embedded.databaseUrl !== '') own.addUrl(embedded.databaseUrl, POSTGRES_PORT);
   if (embedded.temporalAddress !== '') own.addUrl(`http://${embedded.temporalAddress}`, HTTP_PORT);
   const { DATABASE_DIRECT_URL, SMTP_URL, HOST, PORT, METRICS_PORT = 0 } = settings;
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: collector } = settings;
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: collector, OUTBOUND_PROXY: proxy } = settings;
   if (DATABASE_DIRECT_URL !== undefined) own.addUrl(DATABASE_DIRECT_URL, POSTGRES_PORT);
-  if (collector !== undefined) own.addUrl(collector, collector.startsWith('https:') ? HTTPS_PORT : HTTP_PORT);
+  for (const url of [collector, proxy])
+    if (url !== undefined) own.addUrl(url, url.startsWith('https:') ? HTTPS_PORT : HTTP_PORT);
   if (SMTP_URL !== undefined) own.addUrl(SMTP_URL, SMTP_PORTS[new URL(SMTP_URL).protocol] ?? 25);
   for (const port of [PORT, METRICS_PORT]) if (port !== 0) own.add(HOST, port);
   return own;

@@ -13,8 +13,9 @@ export function configuredSender(
   own: OwnEndpoints,
 ): Sender {
   const { attemptTimeoutMs: timeoutMs } = retryPolicy;
-  const { DNS_SERVERS: dnsServers } = settings;
-  return createSender({ timeoutMs, allowCidrs: deliveryAllowCidrs, own, dnsServers, version });
+  const { DNS_SERVERS: dnsServers, OUTBOUND_PROXY: proxyUrl } = settings;
+  const proxy = proxyUrl === undefined ? {} : { proxyUrl };
+  return createSender({ timeoutMs, allowCidrs: deliveryAllowCidrs, own, dnsServers, version, ...proxy });
 }
 
 /** Why a URL is no destination, such as "must not lead to …"; null if it may be one. @param before the URL that it replaces */
@@ -34,6 +35,13 @@ export function configuredGuard(
 /** What e-shops may know of where deliveries come from. */
 export function deliveriesFrom({ settings }: Pick<Config, 'settings'>) {
   return { addresses: settings.EGRESS_ADDRESSES, userAgent: userAgentOf(version) };
+}
+
+/** @returns for the start: how far the guard goes through a proxy; null without one */
+export function proxyNotice({ settings }: Pick<Config, 'settings'>): string | null {
+  if (settings.OUTBOUND_PROXY === undefined) return null;
+  const { origin } = new URL(settings.OUTBOUND_PROXY);
+  return `Deliveries: all go through the proxy ${origin}. Literal addresses are judged here, and names that our resolver knows; for all other names the proxy alone decides, so it has to refuse private addresses.`;
 }
 
 /** @returns a warning for the start; null if there is nothing to warn about */

@@ -2,6 +2,15 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
 
+function decodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 24 * 3_600_000 } as const;
 /** The longest timer of Node.js, in milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -57,6 +66,14 @@ export const url = (protocols: readonly string[]) =>
       `must be a URL beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
     ),
   );
+/** A proxy: credentials are percent-encoded. */
+export const proxyUrl = v.pipe(
+  url(['http:', 'https:']),
+  v.check((text) => {
+    const { pathname, search, hash, username, password } = new URL(text);
+    return pathname + search + hash === '/' && decodable(username) && decodable(password);
+  }, 'must be http:// or https:// with a host, and nothing behind it; credentials are percent-encoded'),
+);
 /** An address to which paths are appended: without trailing slash, query and fragment. */
 export const baseUrl = v.pipe(
   url(['http:', 'https:']),

@@ -14,6 +14,7 @@ import {
   nameServers,
   number,
   period,
+  proxyUrl,
   text,
   url,
 } from './values.ts';
@@ -140,6 +141,10 @@ export const variables = v.object({
     flag,
     'new and changed URLs of webhooks must be `https:`; those that are there already stay',
     'false',
+  ),
+  OUTBOUND_PROXY: withoutDefault(
+    proxyUrl,
+    'proxy that every request to a receiver goes through, as `http://user:password@proxy.example:3128` or `https://…`; unset: none',
   ),
   LOGIN_LIMIT_PER_ADDRESS: withDefault(
     integer(1, 1_000_000),

@@ -1,14 +1,16 @@
 /**
  * Opens connections to receivers, only at addresses that the guard allows. Three checks: literal addresses, which need no lookup; the
  * addresses of a name, which the socket gets instead of a lookup of its own, so that none can differ; and the connected socket's remote
- * address, before a byte is written.
+ * address, before a byte is written. Through a proxy the first two have to do: it looks up names itself.
  */
 import type { LookupAddress } from 'node:dns';
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { buildConnector } from 'undici';
 import { setNewest } from '../lib/set-newest.ts';
 import type { AddressGuard } from './address-guard.ts';
+import { connectToProxy, type OutboundProxy, tunnelTo } from './outbound-proxy.ts';
+import { areLookupsFull } from './resolver.ts';
 
 /** No address of the destination may be dialled. */
 export class RefusedDestination extends Error {
@@ -36,6 +38,8 @@ interface ConnectorOptions {
   readonly maxSessionAgeMs: number;
   /** Certificates to trust instead of Node's own, in PEM. */
   readonly ca?: string;
+  /** All connections lead there. */
+  readonly proxy?: OutboundProxy;
 }
 
 /**
@@ -47,7 +51,7 @@ const MAX_ADDRESS_SHARE = 1 / 4;
 
 /** A connector for undici that dials only addresses that the guard allows; otherwise it fails with `RefusedDestination`. */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
-  const { guard, resolve, timeoutMs, maxSessionAgeMs, ca } = options;
+  const { guard, resolve, timeoutMs, maxSessionAgeMs, ca, proxy } = options;
   const sessions = createSessions(maxSessionAgeMs);
 
   /** The addresses that may be dialled. @throws RefusedDestination if there are none; the errors of the lookup */
@@ -58,6 +62,33 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     if (passed.length > 0) return passed;
     const address = found[0]?.address ?? '';
     throw new RefusedDestination(address, guard.refusal(address, port) ?? 'is not an IP address');
+  }
+
+  /**
+   * Judges a name as far as we know it: the proxy may know others, and dial any of its addresses.
+   * @throws RefusedDestination if one of them may not be dialled; LookupError if too many lookups are under way
+   */
+  async function judge(host: string, port: number): Promise<void> {
+    const found = await resolve(host).catch((error: unknown) => {
+      if (areLookupsFull(error)) throw error;
+      return [];
+    });
+    for (const { address } of found) {
+      const reason = guard.refusal(address, port);
+      if (reason !== null) throw new RefusedDestination(address, reason);
+    }
+  }
+
+  /** A connection that leads to the receiver, or to the proxy for whole requests. @param left of the time-out, in milliseconds */
+  async function throughProxy(
+    via: OutboundProxy,
+    { host, port, tls }: { host: string; port: number; tls: boolean },
+    left: () => number,
+  ): Promise<Socket> {
+    if (isIP(host) === 0) await judge(host, port);
+    const socket = await connectToProxy(via, left(), ca);
+    const authority = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+    return tls ? await tunnelTo(authority, via, socket, left()) : socket;
   }
 
   /** @param leftMs of the time-out, after the lookup */
@@ -79,22 +110,25 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
 
   return (request, callback) => {
     const startedAt = performance.now();
+    const left = () => Math.max(1, Math.floor(timeoutMs - (performance.now() - startedAt)));
     const host = request.hostname.replace(/^\[(.*)\]$/, '$1');
-    const port = Number(request.port) || (request.protocol === 'https:' ? 443 : 80);
+    const tls = request.protocol === 'https:';
+    const port = Number(request.port) || (tls ? 443 : 80);
     const reason = guard.refusalOfHost(host, port);
     if (reason !== null) return callback(new RefusedDestination(host, reason), null);
 
-    const connect = (addresses: LookupAddress[]) => {
+    const connect = (addresses: LookupAddress[], tunnel?: Socket) => {
       const known = sessions.of(host, port);
-      const leftMs = Math.max(1, Math.floor(timeoutMs - (performance.now() - startedAt)));
+      const through = tunnel === undefined ? request : { ...request, httpSocket: tunnel };
       connectorTo(
         addresses,
-        leftMs,
+        left(),
         known?.session,
-      )(request, (error, socket) => {
+      )(through, (error, socket) => {
         if (error !== null) return callback(error, null);
         const address = socket.remoteAddress ?? '';
-        const refused = guard.refusal(address, port);
+        // In a tunnel it is the proxy's.
+        const refused = tunnel === undefined ? guard.refusal(address, port) : null;
         if (refused !== null) {
           socket.destroy();
           return callback(new RefusedDestination(address, refused), null);
@@ -108,7 +142,13 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
         callback(null, socket);
       });
     };
-    addressesOf(host, port).then(connect, (error: Error) => callback(error, null));
+    const failed = (error: Error) => callback(error, null);
+    if (proxy === undefined) addressesOf(host, port).then((addresses) => connect(addresses), failed);
+    else
+      throughProxy(proxy, { host, port, tls }, left).then(
+        (socket) => (tls ? connect([], socket) : callback(null, socket)),
+        failed,
+      );
   };
 }
 

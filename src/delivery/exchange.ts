@@ -17,6 +17,7 @@ import {
 } from './failure-sentence.ts';
 import { STALL_MS } from './fault.ts';
 import { refusingFirewall } from './firewall.ts';
+import { type OutboundProxy, throughProxy } from './outbound-proxy.ts';
 import { type AttemptRequest, buildRequest, type WireRequest } from './request.ts';
 import { areLookupsFull } from './resolver.ts';
 import { usefulHeaders } from './response-headers.ts';
@@ -67,11 +68,12 @@ interface ExchangeSettings {
   readonly connectTimeoutMs: number;
   readonly version: string;
   readonly isInternal: (error: unknown) => Promise<boolean>;
+  readonly proxy?: OutboundProxy;
 }
 
 /** @throws DOMException `AbortError` if `signal` aborts before a response has arrived */
 export function exchange(
-  { connectionsTo, timeoutMs: longest, connectTimeoutMs, version, isInternal }: ExchangeSettings,
+  { connectionsTo, timeoutMs: longest, connectTimeoutMs, version, isInternal, proxy }: ExchangeSettings,
   request: AttemptRequest,
   signal: AbortSignal | undefined,
 ): Promise<AttemptResult> {
@@ -94,6 +96,7 @@ export function exchange(
     let wire: WireRequest;
     try {
       wire = buildRequest(request, version);
+      if (proxy !== undefined) wire = throughProxy(proxy, wire);
     } catch {
       return resolve(failure(INVALID_URL));
     }

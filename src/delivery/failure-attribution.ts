@@ -1,5 +1,6 @@
 /** Splits the error of a failed call into its causes, and looks up in the table whose failure they are. */
 import { type Evidence, type FailedStep, isInternalFault } from './fault.ts';
+import { ProxyError } from './outbound-proxy.ts';
 import { LookupError } from './resolver.ts';
 import { hasRoute } from './route.ts';
 
@@ -10,8 +11,8 @@ export async function isInternalFailure(
 ): Promise<boolean> {
   const causes = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error];
   const [first] = causes;
-  // Evidence was gathered during the lookup.
-  if (first instanceof LookupError) return first.internal;
+  // They know it themselves: evidence was gathered during the lookup, or the proxy said so.
+  if (first instanceof LookupError || first instanceof ProxyError) return first.internal;
   return await isInternalFault(causes.flatMap(stepsOf), { hasRoute, ...evidence });
 }
 

@@ -5,6 +5,7 @@
 import { errors } from 'undici';
 import { RefusedDestination } from './connector.ts';
 import { faultOf } from './fault.ts';
+import { ProxyError } from './outbound-proxy.ts';
 import { LookupError } from './resolver.ts';
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -47,6 +48,7 @@ export function errorSentence(error: unknown, host: string, connectTimeoutMs: nu
     return `destination ${cause.address} ${cause.reason}`;
   }
   if (cause instanceof LookupError) return lookupSentence(cause, host);
+  if (cause instanceof ProxyError) return `no connection to ${host}: ${cause.message}`;
   // undici's message for an unrequested 101.
   if (cause instanceof errors.SocketError && cause.message === 'bad upgrade')
     return `${host} switched protocols (HTTP 101) instead of responding`;

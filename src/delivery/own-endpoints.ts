@@ -1,5 +1,5 @@
 /**
- * Waybill's own ports (API, consoles, databases, Temporal and its UI, mail server), never destinations, even if exempt: a webhook must
+ * Waybill's own ports (API, consoles, databases, Temporal and its UI, mail server, proxy), never destinations, even if exempt: a webhook must
  * not call them in our name.
  */
 import { networkInterfaces } from 'node:os';

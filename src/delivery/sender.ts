@@ -10,6 +10,7 @@ import { createConnections } from './connections.ts';
 import { createConnector } from './connector.ts';
 import { type AttemptResult, exchange } from './exchange.ts';
 import { isInternalFailure } from './failure-attribution.ts';
+import { outboundProxy } from './outbound-proxy.ts';
 import { byEachOf, createOwnEndpoints, followNames, type OwnEndpoints } from './own-endpoints.ts';
 import type { AttemptRequest } from './request.ts';
 import { createResolver } from './resolver.ts';
@@ -49,6 +50,8 @@ export interface SenderOptions {
   readonly version: string;
   /** Certificates to trust instead of Node's own, in PEM. */
   readonly ca?: string;
+  /** The URL of a proxy that all requests go through, with its credentials. */
+  readonly proxyUrl?: string;
 }
 
 /** Lookups have to end well before the connection's time-out, so that the reason of a failure is known. */
@@ -64,6 +67,7 @@ export const MAX_CONNECTION_AGE_MS = 60_000;
 export function createSender(options: SenderOptions): Sender {
   const { timeoutMs, connectTimeoutMs = 5_000, allowCidrs, dnsServers = [], version, ca } = options;
   const { maxConnectionAgeMs = MAX_CONNECTION_AGE_MS } = options;
+  const proxy = options.proxyUrl === undefined ? {} : { proxy: outboundProxy(options.proxyUrl) };
   const own = options.own ?? createOwnEndpoints();
   const guard = createAddressGuard(allowCidrs, own);
   const resolver = createResolver({ servers: dnsServers, timeoutMs: connectTimeoutMs * LOOKUP_SHARE });
@@ -74,6 +78,7 @@ export function createSender(options: SenderOptions): Sender {
       timeoutMs: connectTimeoutMs,
       maxSessionAgeMs: maxConnectionAgeMs,
       ...(ca === undefined ? {} : { ca }),
+      ...proxy,
     });
   const connections = createConnections(connectorFor, maxConnectionAgeMs);
   const resolveOwn = byEachOf(
@@ -88,7 +93,11 @@ export function createSender(options: SenderOptions): Sender {
   return {
     async send(request, signal) {
       const attempt = connections.use(request.eshopId, (connectionsTo) =>
-        exchange({ connectionsTo, timeoutMs, connectTimeoutMs, version, isInternal }, request, signal),
+        exchange(
+          { connectionsTo, timeoutMs, connectTimeoutMs, version, isInternal, ...proxy },
+          request,
+          signal,
+        ),
       );
       underWay.add(attempt);
       try {

@@ -135,6 +135,10 @@ describe('a wrong value is one sentence that begins with its variable', () => {
     ['DNS_SERVERS', 'dns.example'],
     ['EGRESS_ADDRESSES', '203.0.113.7'],
     ['WEBHOOK_HTTPS_ONLY', 'yes'],
+    ['OUTBOUND_PROXY', 'socks5://proxy.example'],
+    ['OUTBOUND_PROXY', 'proxy.example:3128'],
+    ['OUTBOUND_PROXY', 'http://proxy.example:3128/path'],
+    ['OUTBOUND_PROXY', 'http://waybill:100%@proxy.example'],
     ['DNS_SERVERS', '192.0.2.53:70000'],
     ['DNS_SERVERS', '192.0.2.53,[2001:db8::53'],
     ['LOGIN_LIMIT_PER_ADDRESS', '0'],
@@ -164,9 +168,12 @@ describe('a wrong value is one sentence that begins with its variable', () => {
     expect(loadConfig({ DATABASE_URL: url, SECRET_KEY }).settings.DATABASE_URL).toBe(url);
   });
 
-  it.each(['SECRET_KEY', 'DATABASE_URL', 'SMTP_URL'])('%s is not repeated in the message', (name) => {
-    expect(complaint({ [name]: 'very-confidential' })).not.toContain('very-confidential');
-  });
+  it.each(['SECRET_KEY', 'DATABASE_URL', 'SMTP_URL', 'OUTBOUND_PROXY'])(
+    '%s is not repeated in the message',
+    (name) => {
+      expect(complaint({ [name]: 'very-confidential' })).not.toContain('very-confidential');
+    },
+  );
 });
 
 describe('values that contradict each other', () => {

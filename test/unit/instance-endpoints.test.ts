@@ -123,6 +123,19 @@ test.each([
 });
 
 test.each([
+  ['http://waybill:hidden@proxy.example:3128', 3128],
+  ['http://proxy.example', 80],
+  ['https://proxy.example', 443],
+])('the proxy at %s', async (url, port) => {
+  const own = await endpoints({ OUTBOUND_PROXY: url });
+
+  expect([own.includes('proxy.example', port), own.includes('proxy.example', port + 1)]).toEqual([
+    true,
+    false,
+  ]);
+});
+
+test.each([
   ['smtp://mail.example', 587],
   ['smtps://mail.example', 465],
   ['smtp://waybill:hidden@mail.example:2525', 2525],

@@ -1,6 +1,6 @@
 /** Where deliveries may lead, and what e-shops and operators are told of it, by the configuration. */
 import { describe, expect, test } from 'vitest';
-import { configuredGuard, deliveriesFrom, plainUrls } from '../../src/app/outgoing.ts';
+import { configuredGuard, deliveriesFrom, plainUrls, proxyNotice } from '../../src/app/outgoing.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
 import { version } from '../../src/lib/version.ts';
@@ -38,6 +38,13 @@ test('a start behind https warns that webhooks may be http, unless they may not,
   const worker = { ROLE: 'worker', DATABASE_URL: 'postgres://a@b/c', TEMPORAL_ADDRESS: 'temporal:7233' };
   const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
   expect(warning({ PUBLIC_URL, ...worker, SECRET_KEY })).toBeNull();
+});
+
+test('a start with a proxy says how far the guard goes, and no credentials', () => {
+  const notice = proxyNotice(loadConfig({ OUTBOUND_PROXY: 'http://waybill:secret@proxy.example:3128' }));
+  expect(notice).toContain('http://proxy.example:3128. ');
+  expect(notice).not.toContain('secret');
+  expect(proxyNotice(loadConfig({}))).toBeNull();
 });
 
 test('e-shops are told the configured addresses', () => {

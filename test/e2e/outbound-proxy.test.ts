@@ -1,0 +1,64 @@
+/** All that leaves for receivers goes through the operator's proxy, and no attempt is used up while that is away. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ApiClient, login } from '../support/client.ts';
+import { type OwnProxy, startOwnProxy } from '../support/http-proxy.ts';
+import { createInstallation, type Installation } from '../support/installation.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
+
+const credentials = { user: 'waybill', password: 'very-confidential' };
+let proxy: OwnProxy;
+let installation: Installation;
+let program: Program;
+let shop: ApiClient;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  installation = await createInstallation();
+  receiver = await createReceiver();
+  proxy = await startOwnProxy({ credentials });
+  program = await startProgram({
+    ...installation.env,
+    ROLE: 'all',
+    OUTBOUND_PROXY: `http://waybill:very-confidential@127.0.0.1:${proxy.port}`,
+  });
+  shop = await login(program.url, installation.credentials);
+});
+afterAll(async () => {
+  await program?.stop();
+  await receiver?.close();
+  await proxy?.close();
+  await installation?.remove();
+});
+
+const webhook = (url: string) => ({ url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' });
+const received = (order: string) =>
+  receiver.requests.filter(({ text }) => text.includes(`"eshopOrderId":"${order}"`));
+
+test('the start says so, and how far the guard goes; nothing says the credentials', () => {
+  expect(program.output()).toContain(`all go through the proxy http://127.0.0.1:${proxy.port}.`);
+});
+
+test('deliveries, tests and examinations go through it, and nobody else is sent to it', async () => {
+  const { id } = (await shop.request('POST', '/webhooks', webhook(receiver.url))).data;
+  await shop.createOrder('one');
+  await until('the delivery', async () => received('one').length > 0);
+  expect((await shop.request('POST', `/webhooks/${id}/test`)).data.outcome).toBe('success');
+  await shop.request('POST', `/webhooks/${id}/examine`);
+  expect(proxy.heads).toHaveLength(receiver.requests.length);
+  expect(new Set(proxy.heads)).toEqual(new Set([`POST ${receiver.url}/`]));
+  expect(await shop.request('POST', '/webhooks', webhook(`http://127.0.0.1:${proxy.port}/`))).toMatchObject({
+    statusCode: 400,
+  });
+});
+
+test('while it is away no attempt is used up, and afterwards the first is the first', async () => {
+  await proxy.close();
+  await shop.createOrder('two');
+  await until('an attempt', async () => program.output().includes('our proxy cannot be reached'));
+  proxy = await startOwnProxy({ credentials, port: proxy.port });
+  await until('the delivery', async () => received('two').length > 0);
+  expect(received('two')[0]?.headers['x-service-attempt']).toBe('1');
+  expect(program.output()).not.toContain(credentials.password);
+});
