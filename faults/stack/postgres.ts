@@ -1,6 +1,6 @@
 /** The Postgres of a stack: the embedded one, run by the harness. */
 import { accessSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
@@ -46,7 +46,9 @@ export async function startPostgresPart(directory: string): Promise<PostgresPart
   };
   const env = () => (clock.settable ? settable : {});
   const server = await startPostgres(dataDir, () => {}, { superuser: true, env });
-  const readPid = async () => Number((await dataDir.read('postgres/postmaster.pid'))?.split('\n')[0]);
+  // Its files belong to its own user where we are root.
+  const pidFile = dataDir.join('postgres', 'postmaster.pid');
+  const readPid = async () => Number((await readFile(pidFile, 'utf8')).split('\n')[0]);
   let pid = await readPid();
   return {
     name: 'Postgres',
