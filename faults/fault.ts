@@ -26,6 +26,7 @@ export const groupNames = [
   'polls refused',
   'operator',
   'recovery',
+  'pause',
   'receiver',
   'moving receivers',
   'order',

@@ -27,10 +27,18 @@ export interface Outage {
   readonly busy?: boolean;
 }
 
+/** A pause of a webhook, in milliseconds since 1970: from the response to its request, to its end or the request to end it. */
+export interface WebhookPause {
+  readonly webhookId: number;
+  readonly from: number;
+  to: number;
+}
+
 /** The ledger of a round. */
 export interface Ledger {
   readonly accepted: Accepted[];
   readonly outages: Outage[];
+  readonly pauses: WebhookPause[];
   /** Deliveries that may end differently from their receiver's behaviour, by id: due to an operator. */
   readonly exceptions: Map<string, readonly Outcome[]>;
   /** Webhooks whose deliveries may end so, by id: due to a fault. */
@@ -58,6 +66,7 @@ export function newLedger(graceMs: number): Ledger {
   return {
     accepted: [],
     outages: [],
+    pauses: [],
     exceptions: new Map(),
     webhookExceptions: new Map(),
     ordered: new Map(),

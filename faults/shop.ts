@@ -18,6 +18,10 @@ export interface Shop {
   /** The address that mails go to. */
   readonly email: string;
   subscribe(url: string, type: EventType, ordering?: Ordering): Promise<number>;
+  /** Pauses a webhook; repeated until answered. @returns when it was answered, in milliseconds since 1970 */
+  pause(webhookId: number, until: Date): Promise<number>;
+  /** Ends its pause; repeated until answered. @returns when it was first asked for */
+  resume(webhookId: number): Promise<number>;
   /** Sends an order until it is answered. */
   createOrder(eshopOrderId: string): Promise<void>;
   /** Changes the note of an order; repeated until answered. Repeating the same note changes nothing. */
@@ -114,6 +118,23 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
     ledger.complaints.push(`The API took no ${path} for ${API_RETRY_TIMEOUT_MS / 1000} s.`);
   }
 
+  /** Sends a change of a webhook until it is answered with 200. */
+  async function steer(path: string, body: object): Promise<void> {
+    for (
+      const end = Date.now() + API_RETRY_TIMEOUT_MS;
+      Date.now() < end;
+      await sleep(API_RETRY_INTERVAL_MS)
+    ) {
+      const status = await send('PUT', path, tokens.shop, body).then(
+        (answer) => answer.status,
+        () => null,
+      );
+      if (status === 200) return;
+      if (status !== null && status < 500 && status !== 429) throw new Error(`PUT ${path}: HTTP ${status}`);
+    }
+    ledger.complaints.push(`The API took no ${path} for ${API_RETRY_TIMEOUT_MS / 1000} s.`);
+  }
+
   const createOrder = (id: string) => change('CREATE_ORDER', id, 'shop', 'POST', '/orders', order(id));
 
   return {
@@ -121,6 +142,15 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
     email,
     createOrder,
     annotate: (id, note) => change('UPDATE_ORDER', id, 'shop', 'PATCH', `/orders/${id}`, { note }),
+    async pause(webhookId, until) {
+      await steer(`/webhooks/${webhookId}/pause`, { until: until.toISOString() });
+      return Date.now();
+    },
+    async resume(webhookId) {
+      const asked = Date.now();
+      await steer(`/webhooks/${webhookId}/resume`, {});
+      return asked;
+    },
     async subscribe(url, webhookType, ordering = 'none') {
       const webhook = { url, webhookType, active: true, method: 'POST', payloadVersion: 'v21', ordering };
       return v.parse(idSchema, await must('POST', '/webhooks', tokens.shop, webhook)).id;

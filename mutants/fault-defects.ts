@@ -145,6 +145,15 @@ export const faultDefects: readonly FaultDefect[] = [
     noticed: 'A recovery takes itself for complete before it has looked at everything.',
   },
   {
+    name: 'faults-pause',
+    group: 'pause',
+    fault: 'worker killed as a pause ends',
+    file: 'src/db/webhooks/pause.ts',
+    text: '|| tstzrange(${begin}, ${end})',
+    replacement: "|| tstzrange(${begin}, ${end} - interval '3 seconds')",
+    noticed: 'A pause ends three seconds before its time.',
+  },
+  {
     name: 'faults-receiver',
     group: 'receiver',
     fault: 'our resolver away',

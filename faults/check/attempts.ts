@@ -4,6 +4,7 @@
  */
 import { ownedMs } from '../../src/attempt/ownership.ts';
 import { jitteredWait, maxAttempts, type RetryPolicy } from '../../src/domain/retry-policy.ts';
+import { SPREAD_MS } from '../../src/domain/webhook-pause.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Arrival } from '../receivers.ts';
@@ -28,7 +29,11 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
   const arrivals = arrivalsOf(receiver, row.id);
   const name = title(receiver, row);
   const wrong = (text: string) => violations.push(violation('wrong', `${name}: ${text}`));
-  const windowEndsAt = (arrivals[0]?.at ?? 0) + policy.windowMs;
+  const pauses = ledger.pauses.filter(({ webhookId }) => webhookId === row.webhookId);
+  const windowEndsAt =
+    (arrivals[0]?.at ?? 0) + policy.windowMs + pauses.reduce((sum, { from, to }) => sum + (to - from), 0);
+  // What Temporal has planned resumes spread over this time.
+  const outages = [...ledger.outages, ...pauses.map(({ from, to }) => ({ from, to: to + SPREAD_MS }))];
 
   let previous: Arrival | undefined;
   for (const arrival of arrivals) {
@@ -48,7 +53,7 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
     const due = wasOrdered ? ordered : planned;
     if (due !== null) {
       latestMs = Math.max(latestMs, arrival.at - due);
-      const late = arrival.at - withOutages(due, previous?.at ?? due, arrival.at, ledger.outages);
+      const late = arrival.at - withOutages(due, previous?.at ?? due, arrival.at, outages);
       if (late > ledger.graceMs)
         wrong(`attempt ${number} came ${Math.round(late)} ms beyond plan and outage`);
       // A change is delivered before its response if the API dies in between and the e-shop has to repeat it; and towards the window's
@@ -58,6 +63,8 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
       if (arrival.at < due - EARLY_MS && follows && !shortened)
         wrong(`attempt ${number} came ${Math.round(due - arrival.at)} ms before its time`);
     }
+    if (pauses.some(({ from, to }) => arrival.at > from + EARLY_MS && arrival.at < to))
+      wrong(`attempt ${number} came during a pause`);
     previous = arrival;
   }
   return { repeated, latestMs, violations };

@@ -61,11 +61,13 @@ function expectedOutcomes(ledger: Ledger, receiver: Receiver, { id }: DeliveryRo
 /** Whether an outage and the grace after it lasted until the end of a delivery's window. */
 function windowTakenAway(
   { windowMs }: RetryPolicy,
-  { outages, graceMs }: Ledger,
+  { outages, pauses, graceMs }: Ledger,
+  webhookId: number,
   [first]: readonly Arrival[],
 ): boolean {
   if (first === undefined) return false;
-  const endsAt = first.at + windowMs;
+  const paused = pauses.filter((each) => each.webhookId === webhookId);
+  const endsAt = first.at + windowMs + paused.reduce((sum, { from, to }) => sum + (to - from), 0);
   return outages.some(({ from, to }) => from < endsAt && to + graceMs >= endsAt);
 }
 
@@ -112,7 +114,8 @@ function checkDelivery(
     ];
   }
   const allowed = [...expectedOutcomes(ledger, receiver, row)];
-  if (windowTakenAway(policy, ledger, arrivals) && allowed.includes('failed')) allowed.push('expired');
+  if (windowTakenAway(policy, ledger, row.webhookId, arrivals) && allowed.includes('failed'))
+    allowed.push('expired');
   const outcome: Outcome = row.state === 'failed' && arrivals.at(-1)?.status === 410 ? 'gone' : row.state;
   if (!allowed.includes(outcome)) {
     const expected = allowed.join(' or ');

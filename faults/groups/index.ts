@@ -13,6 +13,7 @@ import { movingFaults } from './moving.ts';
 import { nameFaults } from './names.ts';
 import { operatorFaults } from './operator.ts';
 import { orderFaults } from './ordering.ts';
+import { pauseFaults } from './pause.ts';
 import { pollFaults } from './polls.ts';
 import { poolerFaults } from './pooler.ts';
 import { postgresFaults } from './postgres.ts';
@@ -41,6 +42,7 @@ export const faults: readonly (Fault | EmbeddedFault)[] = [
   ...pollFaults,
   ...operatorFaults,
   ...recoveryFaults,
+  ...pauseFaults,
   ...receiverFaults,
   ...nameFaults,
   ...movingFaults,

@@ -59,6 +59,11 @@ function trafficOf(scene: Scene): Traffic {
   return traffic;
 }
 
+/** The webhooks of its ordered traffic; none without. */
+export function orderedWebhooks(scene: Scene): readonly number[] {
+  return traffics.get(scene)?.sides.flatMap(({ webhookIds }) => webhookIds) ?? [];
+}
+
 async function openSide({ shop }: Scene, ordering: 'record' | 'latest', types: Side['types']): Promise<Side> {
   const arrivals: { deliveryId: string; at: number; endedAt: number; accepted: boolean }[] = [];
   const server = await createReceiver(
@@ -132,7 +137,7 @@ async function settle(scene: Scene): Promise<void> {
 }
 
 /** The same fault, while records change. */
-function inOrder(fault: Fault | undefined, of: Partial<Fault> = {}): Fault {
+export function inOrder(fault: Fault | undefined, of: Partial<Fault> = {}): Fault {
   if (fault === undefined) throw new Error('There is no such fault.');
   return {
     ...fault,

@@ -1,0 +1,162 @@
+/**
+ * Webhooks that are paused while something dies: nothing reaches their receivers during the pause, nothing is lost, late or spent by it,
+ * and what is in the queue goes on by itself afterwards, whether Temporal is there or not.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../test/support/until.ts';
+import type { Fault, Scene } from '../fault.ts';
+import type { Part } from '../stack/part.ts';
+import type { Stack } from '../stack/stack.ts';
+import { killing } from './kill.ts';
+import { inOrder, orderedWebhooks } from './ordering.ts';
+
+/** The receivers whose webhooks are paused; the others must notice nothing. */
+const PAUSED: readonly string[] = ['healthy', 'flaky', 'failing'];
+/** How long a pause lasts, in milliseconds: parts that are killed as it begins are back before its end. */
+const PAUSE_MS = 12_000;
+/** How long before the end of a pause something is killed, in milliseconds. */
+const BEFORE_END_MS = 500;
+/** How long what waited in the queue may take to reach a receiver after a pause, in milliseconds. */
+const GOES_ON_MS = 30_000;
+
+const pauses = new WeakMap<
+  Scene,
+  { readonly webhookIds: readonly number[]; readonly until: number; readonly asked: Promise<void> }
+>();
+
+function pauseOf(scene: Scene) {
+  const pause = pauses.get(scene);
+  if (pause === undefined) throw new Error('Nothing is paused.');
+  return pause;
+}
+
+/** Asks for the pause, until it is answered: the API may be dying. */
+function beginPause(scene: Scene): void {
+  const { receivers, shop, ledger } = scene;
+  const webhookIds = [
+    ...receivers.all.filter(({ kind }) => PAUSED.includes(kind)).map(({ webhookId }) => webhookId),
+    ...orderedWebhooks(scene),
+  ];
+  const end = Date.now() + PAUSE_MS;
+  const asked = Promise.all(
+    webhookIds.map(async (webhookId) => {
+      const from = await shop.pause(webhookId, new Date(end));
+      ledger.pauses.push({ webhookId, from, to: end });
+    }),
+  ).then(() => {});
+  // Awaited once everything is back.
+  asked.catch(() => {});
+  pauses.set(scene, { webhookIds, until: end, asked });
+}
+
+/** No workflow is started for deliveries that only wait. */
+async function checkWaiting({ stack, ledger }: Scene, webhookIds: readonly number[]): Promise<void> {
+  const [row] = await stack.sql<{ started: number }[]>`
+    select count(*)::int as started from deliveries d
+    where d.webhook_id = any(${[...webhookIds]}::int[]) and d.state = 'pending' and d.dispatched_at is not null
+      and not exists (select from attempts a where a.delivery_id = d.id)`;
+  if (row !== undefined && row.started > 0)
+    ledger.complaints.push(
+      `${row.started} deliveries that only wait for the end of a pause have a workflow.`,
+    );
+}
+
+/** Waits until the pause is nearly over. */
+async function untilNearlyOver(scene: Scene): Promise<void> {
+  const pause = pauseOf(scene);
+  await pause.asked;
+  await sleep(Math.max(0, pause.until - BEFORE_END_MS - Date.now()));
+  await checkWaiting(scene, pause.webhookIds);
+}
+
+const common = { group: 'pause', policies: ['scaled'], injectionPoints: ['orders'] } as const;
+
+function atBegin(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
+  const { inject, heal } = killing(parts);
+  return {
+    ...common,
+    name: `${name} killed as a pause begins`,
+    lasts: [0, 3_000],
+    async inject(scene) {
+      beginPause(scene);
+      await sleep(scene.random.integer(0, 60));
+      await inject?.(scene);
+    },
+    async heal(scene) {
+      await heal?.(scene);
+      await pauseOf(scene).asked;
+    },
+  };
+}
+
+function atEnd(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
+  const { inject, heal } = killing(parts);
+  return {
+    ...common,
+    name: `${name} killed as a pause ends`,
+    lasts: [0, 3_000],
+    async inject(scene) {
+      beginPause(scene);
+      await untilNearlyOver(scene);
+      await inject?.(scene);
+    },
+    ...(heal === undefined ? {} : { heal }),
+  };
+}
+
+/** Temporal is away from before the end of the pause until the queue has gone on without it. */
+const withoutTemporal: Fault = {
+  ...common,
+  name: 'Temporal away as a pause ends',
+  async inject(scene) {
+    beginPause(scene);
+    await untilNearlyOver(scene);
+    await scene.stack.temporal.kill();
+  },
+  async heal(scene) {
+    const { receivers, stack, ledger } = scene;
+    const { until: end } = pauseOf(scene);
+    const healthy = receivers.all.find(({ kind }) => kind === 'healthy');
+    await until(
+      'a delivery after the pause',
+      async () => healthy?.arrivals.some(({ at }) => at >= end),
+      GOES_ON_MS,
+    ).catch(() => ledger.complaints.push('Nothing was delivered after the pause while Temporal was away.'));
+    await stack.temporal.start();
+  },
+};
+
+/** Ended before its time by the e-shop, while no worker runs. */
+const resumedEarly: Fault = {
+  ...common,
+  name: 'worker killed as a pause is ended by its e-shop',
+  lasts: [0, 3_000],
+  async inject(scene) {
+    beginPause(scene);
+    const { webhookIds, asked } = pauseOf(scene);
+    await asked;
+    await sleep(PAUSE_MS / 3);
+    await checkWaiting(scene, webhookIds);
+    await scene.stack.worker.kill();
+    for (const webhookId of webhookIds) {
+      const to = await scene.shop.resume(webhookId);
+      const pause = scene.ledger.pauses.find((each) => each.webhookId === webhookId);
+      if (pause !== undefined) pause.to = to;
+    }
+  },
+  heal: async ({ stack }) => stack.worker.start(),
+};
+
+const workerAtEnd = atEnd('worker', ({ worker }) => [worker]);
+
+export const pauseFaults: readonly Fault[] = [
+  atBegin('worker', ({ worker }) => [worker]),
+  atBegin('API', ({ api }) => [api]),
+  atBegin('everything', ({ postgres, temporal, api, worker }) => [postgres, temporal, api, worker]),
+  workerAtEnd,
+  atEnd('everything', ({ postgres, temporal, api, worker }) => [postgres, temporal, api, worker]),
+  withoutTemporal,
+  resumedEarly,
+  inOrder(workerAtEnd, { group: 'pause' }),
+  inOrder(withoutTemporal, { group: 'pause' }),
+];
