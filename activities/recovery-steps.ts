@@ -2,7 +2,7 @@
 import type { Pool } from '../src/db/pool.ts';
 import { controlRecovery, type RecoveryRow, readRecovery } from '../src/db/recoveries/recoveries.ts';
 import { type RecoveryStep, stepRecovery } from '../src/db/recoveries/step.ts';
-import { operatorsRecoveryReason } from '../src/domain/recovery.ts';
+import { operatorsRecoveryReason, waitsForWebhook } from '../src/domain/recovery.ts';
 import { recoveryProgress } from '../src/domain/recovery-progress.ts';
 import { type Traces, traced } from '../src/traces/traces.ts';
 import type { RecoveryActivities, RecoveryProgress } from '../workflows/recovery-types.ts';
@@ -42,8 +42,8 @@ export function createRecoveryActivities({
 
 /** Whether the next step can be taken at once: it has found none yet, or only its end is left. */
 function goesOn({ recovery, more }: RecoveryStep): boolean {
-  const { state, exhausted, pending, retrying, webhookInactive } = recovery;
-  return more || (state === 'running' && !webhookInactive && exhausted && pending + retrying === 0);
+  const { state, exhausted, pending, retrying } = recovery;
+  return more || (state === 'running' && !waitsForWebhook(recovery) && exhausted && pending + retrying === 0);
 }
 
 /** A recovery unknown to the database was lost when a backup was restored: it is over. */

@@ -148,9 +148,9 @@ export const faultDefects: readonly FaultDefect[] = [
     name: 'faults-pause',
     group: 'pause',
     fault: 'worker killed as a pause ends',
-    file: 'src/db/webhooks/pause.ts',
-    text: '|| tstzrange(${begin}, ${end})',
-    replacement: "|| tstzrange(${begin}, ${end} - interval '3 seconds')",
+    file: 'src/api/webhooks/pause.ts',
+    text: 'until === null ? null : new Date(until)',
+    replacement: 'until === null ? null : new Date(Date.parse(until) - 3_000)',
     noticed: 'A pause ends three seconds before its time.',
   },
   {

@@ -12,8 +12,10 @@ import { inOrder, orderedWebhooks } from './ordering.ts';
 
 /** The receivers whose webhooks are paused; the others must notice nothing. */
 const PAUSED: readonly string[] = ['healthy', 'flaky', 'failing'];
-/** How long a pause lasts, in milliseconds: parts that are killed as it begins are back before its end. */
-const PAUSE_MS = 12_000;
+/** How long a pause lasts, in milliseconds. */
+const PAUSE_MS = 10_000;
+/** And one during which everything starts again, on a busy machine. */
+const LONG_PAUSE_MS = 45_000;
 /** How long before the end of a pause something is killed, in milliseconds. */
 const BEFORE_END_MS = 500;
 /** How long what waited in the queue may take to reach a receiver after a pause, in milliseconds. */
@@ -31,13 +33,13 @@ function pauseOf(scene: Scene) {
 }
 
 /** Asks for the pause, until it is answered: the API may be dying. */
-function beginPause(scene: Scene): void {
+function beginPause(scene: Scene, lastsMs = PAUSE_MS): void {
   const { receivers, shop, ledger } = scene;
   const webhookIds = [
     ...receivers.all.filter(({ kind }) => PAUSED.includes(kind)).map(({ webhookId }) => webhookId),
     ...orderedWebhooks(scene),
   ];
-  const end = Date.now() + PAUSE_MS;
+  const end = Date.now() + lastsMs;
   const asked = Promise.all(
     webhookIds.map(async (webhookId) => {
       const from = await shop.pause(webhookId, new Date(end));
@@ -78,7 +80,7 @@ function atBegin(name: string, parts: (stack: Stack) => readonly Part[]): Fault 
     name: `${name} killed as a pause begins`,
     lasts: [0, 3_000],
     async inject(scene) {
-      beginPause(scene);
+      beginPause(scene, LONG_PAUSE_MS);
       await sleep(scene.random.integer(0, 60));
       await inject?.(scene);
     },

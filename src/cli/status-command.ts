@@ -73,6 +73,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     fresh,
     recovered,
     retry,
+    paused,
     undelivered,
     delivered,
     withoutWorkflow,
@@ -90,6 +91,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     [fresh, 'fresh'],
     [retry, 'retries'],
     [recovered, 'of recoveries'],
+    [paused, 'paused'],
   ];
   const pending: [number, string][] = [
     [undelivered, 'undelivered'],

@@ -3,6 +3,7 @@
  * open and of waiting rows.
  */
 import { CLASS } from './outbox/outbox.ts';
+import { isPaused, sends } from './pauses.ts';
 import type { Sql } from './pool.ts';
 
 /**
@@ -20,7 +21,7 @@ type DueSeconds = Readonly<Record<(typeof classes)[number], number>>;
 export interface Overdue {
   /**
    * For how long the first due attempt of the deliveries that Temporal has has not begun, in seconds; 0 if none is due. What an inactive
-   * webhook or an operator holds is not due, nor what waits for a limit: its time was moved on.
+   * or paused webhook or an operator holds is not due, nor what waits for a limit: its time was moved on.
    */
   readonly attemptSeconds: number;
   readonly queue: DueSeconds;
@@ -41,9 +42,9 @@ async function readAttempts(sql: Sql): Promise<number> {
         and greatest(d.check_at, d.dispatched_at, d.last_attempt_at, d.next_attempt_at) < now() + interval '1 hour'
         and ${next} < now() and d.operator_stop is null),
     due as materialized (
-      -- An activated webhook no longer holds its deliveries: they are due from then on.
-      select l.id, l.attempts_made, greatest(l.at, w.generation_at) as at from late l join webhooks w on w.id = l.webhook_id
-      where w.active and w.deleted_at is null
+      -- A webhook that was activated, or whose pause is over, no longer holds its deliveries: they are due from then on.
+      select l.id, l.attempts_made, greatest(l.at, w.generation_at, w.paused_until) as at from late l join webhooks w on w.id = l.webhook_id
+      where ${sends(sql, 'w')} and w.deleted_at is null
         and not exists (select from outbox b where b.kind = 'webhookChanged' and b.webhook_id = w.id)
       order by 3 limit ${LOOKED_AT})
     select extract(epoch from now() - min(due.at))::float8 as seconds from due
@@ -65,8 +66,9 @@ async function readQueue(sql: Sql): Promise<DueSeconds> {
         select ${order} from deliveries d
         where ${waiting} and (d.class, d.eshop_id, d.webhook_id) > (f.class, f.eshop_id, f.webhook_id)
         order by ${order} limit 1) next)
-    select class, extract(epoch from now() - min(due_at))::float8 as seconds from firsts f
-    where due_at < now() and not exists (
+    select class, extract(epoch from now() - min(greatest(f.due_at, w.paused_until)))::float8 as seconds
+    from firsts f join webhooks w on w.id = f.webhook_id
+    where f.due_at < now() and (class = ${CLASS.undelivered} or ${isPaused(sql, 'w')} is not true) and not exists (
       select from recoveries r where f.class = ${CLASS.recovered} and r.webhook_id = f.webhook_id and r.state = 'paused')
     group by class`;
   const seconds = new Map(rows.map((row) => [row.class, row.seconds]));

@@ -6,6 +6,7 @@ import { idAt } from '../domain/id-time.ts';
 import { databaseTime } from './clock.ts';
 import { CLASS } from './outbox/outbox.ts';
 import { countWithoutWorkflow } from './outbox/pending-workflows.ts';
+import { isPaused, sends } from './pauses.ts';
 import { counted, oneRow, type Sql } from './pool.ts';
 
 /** The outbox. Ages are in seconds; null if nothing waits. */
@@ -19,6 +20,8 @@ interface OutboxOverview {
   readonly undelivered: number;
   readonly delivered: number;
   readonly withoutWorkflow: number;
+  /** Deliveries that wait for the end of a pause of their webhook; they are not counted above. */
+  readonly paused: number;
   /** Deliveries that wait for an older one of their record, the number of their records, and the longest wait. */
   readonly inOrder: number;
   readonly recordsInOrder: number;
@@ -36,21 +39,24 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
   const age = (since: ReturnType<typeof sql>) => sql`extract(epoch from now() - ${since})::float8`;
   const row = await oneRow(sql<Omit<OutboxOverview, 'withoutWorkflow'>[]>`
     with queued as materialized (
-      select count(*) filter (where class in (${CLASS.fresh}, ${CLASS.bulk}))::int as fresh,
-             count(*) filter (where class = ${CLASS.recovered})::int as recovered,
-             count(*) filter (where class = ${CLASS.retry})::int as retry,
+      select count(*) filter (where class in (${CLASS.fresh}, ${CLASS.bulk}) and not waits)::int as fresh,
+             count(*) filter (where class = ${CLASS.recovered} and not waits)::int as recovered,
+             count(*) filter (where class = ${CLASS.retry} and not waits)::int as retry,
+             count(*) filter (where waits)::int as paused,
              count(*) filter (where class = ${CLASS.undelivered})::int as undelivered,
              count(*) filter (where class = ${CLASS.delivered})::int as delivered,
-             count(*) filter (where class = ${CLASS.ordered})::int as in_order,
-             count(distinct ordering_key) filter (where class = ${CLASS.ordered})::int as records_in_order,
-             min(created_at) filter (where class = ${CLASS.ordered}) as oldest_in_order,
+             count(*) filter (where class = ${CLASS.ordered} and not waits)::int as in_order,
+             count(distinct ordering_key) filter (where class = ${CLASS.ordered} and not waits)::int as records_in_order,
+             min(greatest(d.created_at, w.paused_until)) filter (where class = ${CLASS.ordered} and not waits) as oldest_in_order,
              -- Without its mark, one that Temporal refused only waits.
              coalesce(bool_or(claimed_until > now() and claim_id is not null), false) as in_flight,
-             min(case when class in (${CLASS.retry}, ${CLASS.undelivered}) then due_at else created_at end)
-               filter (where class not in (${CLASS.recovered}, ${CLASS.ordered}, ${CLASS.delivered})) as oldest
-      from deliveries where dispatched_at is null),
+             min(greatest(case when class in (${CLASS.retry}, ${CLASS.undelivered}) then due_at else d.created_at end, w.paused_until))
+               filter (where class not in (${CLASS.recovered}, ${CLASS.ordered}, ${CLASS.delivered}) and not waits) as oldest
+      from deliveries d join webhooks w on w.id = d.webhook_id
+      cross join lateral (select class not in (${CLASS.undelivered}, ${CLASS.delivered}) and ${isPaused(sql, 'w')} is true as waits) p
+      where dispatched_at is null),
     changes as materialized (select count(*)::int as count, min(due_at) as oldest from outbox)
-    select q.fresh, q.recovered, q.retry, q.undelivered, q.delivered, q.in_order, q.records_in_order, q.in_flight,
+    select q.fresh, q.recovered, q.retry, q.paused, q.undelivered, q.delivered, q.in_order, q.records_in_order, q.in_flight,
            ${age(sql`q.oldest_in_order`)} as in_order_seconds, c.count as changes,
            ${age(sql`q.oldest`)} as oldest_seconds,
            ${age(sql`c.oldest`)} as oldest_change_seconds
@@ -85,7 +91,7 @@ export async function readOpen(sql: Sql): Promise<OpenOverview> {
            coalesce(sum(o.count) filter (where held), 0)::int as held,
            count(distinct o.webhook_id) filter (where held)::int as holding_webhooks
     from open o join webhooks w on w.id = o.webhook_id
-    cross join lateral (select not w.active or coalesce(o.by_operator, false) as held) h`);
+    cross join lateral (select not ${sends(sql, 'w')} or coalesce(o.by_operator, false) as held) h`);
 }
 
 /** The mails about deactivations. */

@@ -3,6 +3,7 @@
  */
 import { anyOf } from './ids.ts';
 import { type ClaimedDelivery, receiverHost } from './outbox/outbox.ts';
+import { sends } from './pauses.ts';
 import type { Sql } from './pool.ts';
 import { MAX_RELEASE_SPREAD_MS, ofSameSecond } from './records/order-release.ts';
 
@@ -17,7 +18,7 @@ export interface DispatchedDelivery extends AttemptedDelivery {
   readonly dispatchedAt: Date | null;
   readonly lastAttemptAt: Date | null;
   readonly nextAttemptAt: Date | null;
-  /** Its webhook is inactive, or a change of it is still being passed on; or an operator holds the delivery. */
+  /** Its webhook is inactive or paused, or a change of it is still being passed on; or an operator holds the delivery. */
   readonly held: boolean;
   readonly readAt: Date;
 }
@@ -61,8 +62,8 @@ const interval = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_00
 /** The columns of a `DispatchedDelivery`, of `deliveries d` joined with `webhooks w`. */
 const deliveryColumns = (sql: Sql) => sql`
   d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made, d.dispatched_at,
-  d.last_attempt_at, d.next_attempt_at, w.host as receiver_host,
-  (not w.active and w.deleted_at is null) or coalesce(d.operator_stop = 'hold', false)
+  d.last_attempt_at, greatest(d.next_attempt_at, w.paused_until) as next_attempt_at, w.host as receiver_host,
+  (not ${sends(sql, 'w')} and w.deleted_at is null) or coalesce(d.operator_stop = 'hold', false)
     or exists (select from outbox b where b.kind = 'webhookChanged' and b.webhook_id = w.id) as held, now() as read_at`;
 
 /**

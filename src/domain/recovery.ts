@@ -30,7 +30,7 @@ export function recoveryOfWebhook(
   return { since: from < registeredAt ? registeredAt : from, include: usuallyRecovered };
 }
 
-/** The states of a recovery. `paused` is also shown while the webhook of a running one is inactive. */
+/** The states of a recovery. `paused` is also shown while the webhook of a running one is inactive or paused. */
 export const recoveryStates = ['running', 'paused', 'completed', 'canceled'] as const;
 export type RecoveryState = (typeof recoveryStates)[number];
 
@@ -47,6 +47,8 @@ export interface RecoveryStanding {
   readonly words: string | null;
   /** The webhook accepts no deliveries at present. */
   readonly webhookInactive: boolean;
+  /** When the pause of the webhook ends; null if it is not paused. */
+  readonly webhookPausedUntil: Date | null;
   /** The database session whose open transaction its end waits for; null if it waits for none. */
   readonly awaitedPid: number | null;
   readonly awaitedApplication: string | null;
@@ -58,9 +60,17 @@ export function isUnderWay(state: RecoveryState): boolean {
   return state === 'running' || state === 'paused';
 }
 
-/** The state as shown: a recovery waits while its webhook is inactive, as its deliveries do. */
-export function shownRecoveryState({ state, webhookInactive }: RecoveryStanding): RecoveryState {
-  return state === 'running' && webhookInactive ? 'paused' : state;
+/** Whether its webhook makes no attempts at present. */
+export function waitsForWebhook({
+  webhookInactive,
+  webhookPausedUntil,
+}: Pick<RecoveryStanding, 'webhookInactive' | 'webhookPausedUntil'>): boolean {
+  return webhookInactive || webhookPausedUntil !== null;
+}
+
+/** The state as shown: a recovery waits while its webhook is inactive or paused, as its deliveries do. */
+export function shownRecoveryState(standing: RecoveryStanding): RecoveryState {
+  return standing.state === 'running' && waitsForWebhook(standing) ? 'paused' : standing.state;
 }
 
 const ACTORS: Readonly<Record<RecoveryActor, string>> = {
@@ -71,12 +81,15 @@ const ACTORS: Readonly<Record<RecoveryActor, string>> = {
 
 /** Why it is paused or was canceled, or what its end waits for, as a sentence for its e-shop; null otherwise. */
 export function recoveryReason(standing: RecoveryStanding): string | null {
-  const { state, by, words, webhookInactive, awaitedPid } = standing;
+  const { state, by, words, webhookInactive, webhookPausedUntil, awaitedPid } = standing;
   if (awaitedPid !== null) {
     return 'Nothing is left to send; it ends once everything that is still being written is complete.';
   }
   if (state === 'running' && webhookInactive) {
     return 'The webhook is inactive: the recovery continues when it is activated.';
+  }
+  if (state === 'running' && webhookPausedUntil !== null) {
+    return `The webhook is paused until ${webhookPausedUntil.toISOString()}: the recovery continues then.`;
   }
   if ((state !== 'paused' && state !== 'canceled') || by === null) return null;
   const verb = state === 'paused' ? 'Paused' : 'Canceled';

@@ -18,7 +18,7 @@ export function isPaused({
  * After a pause the deliveries whose attempts Temporal has planned go on within this time, spread evenly, in milliseconds: thousands may be due. Those of
  * the queue go on by turns. Less: a burst at Temporal. More: they wait without need.
  */
-const SPREAD_MS = 10_000;
+export const SPREAD_MS = 10_000;
 
 /**
  * When a delivery whose attempts Temporal plans goes on after a pause.

@@ -40,9 +40,9 @@ export function readDatabaseMetrics(
     try {
       const found = await readAll(sql);
       for (const [gauge, value] of gauges) gauge.set(value(found));
-      const { fresh, retry, recovered, undelivered, delivered } = found.outbox;
-      for (const [waiting, count] of Object.entries({ fresh, retry, recovered, undelivered, delivered }))
-        metrics.outbox.set({ waiting }, count);
+      const { fresh, retry, recovered, paused, undelivered, delivered } = found.outbox;
+      const waits = { fresh, retry, recovered, paused, undelivered, delivered };
+      for (const [waiting, count] of Object.entries(waits)) metrics.outbox.set({ waiting }, count);
       for (const [waiting, seconds] of Object.entries(found.overdue.queue))
         metrics.outboxDue.set({ waiting }, seconds);
       const { pending, retrying, held } = found.open;

@@ -73,7 +73,7 @@ export function createMetrics() {
     ),
     firstByte: histogram(
       'waybill_commit_to_first_byte_seconds',
-      'From the commit of the event to the first byte of the first request, not counting recoveries and the time for which a webhook was inactive.',
+      'From the commit of the event to the first byte of the first request, not counting recoveries and the time for which a webhook was inactive or paused.',
       FIRST_BYTE_BUCKETS,
     ),
     firstBytePhase: histogram(
@@ -128,7 +128,7 @@ export function createMetrics() {
     ),
     outbox: gauge(
       'waybill_outbox_deliveries',
-      'Deliveries in the queue: for an attempt (`fresh`, `retry`, `recovered`), or for their workflow (`undelivered`, `delivered`).',
+      'Deliveries in the queue: for an attempt (`fresh`, `retry`, `recovered`), for the end of a pause of their webhook (`paused`), or for their workflow (`undelivered`, `delivered`).',
       'waiting',
     ),
     withoutWorkflow: gauge(
@@ -137,11 +137,11 @@ export function createMetrics() {
     ),
     outboxOldest: gauge(
       'waybill_outbox_oldest_seconds',
-      'How long the oldest delivery in the queue has waited, or has been due for a retry or its workflow; without delivered ones, those of recoveries and those that wait for an older one; 0 if none waits.',
+      'How long the oldest delivery in the queue has waited, or has been due for a retry or its workflow; without delivered ones, those of recoveries, those that wait for an older one and those of paused webhooks; 0 if none waits.',
     ),
     outboxDue: gauge(
       'waybill_outbox_due_seconds',
-      'For how long the first due delivery of each class has been due in the queue, claimed or not, without those of paused recoveries; 0 if none is due.',
+      'For how long the first due delivery of each class has been due in the queue, claimed or not, without those of paused webhooks and recoveries; 0 if none is due.',
       'waiting',
     ),
     claimedAt: gauge(
@@ -173,12 +173,12 @@ export function createMetrics() {
     ),
     open: gauge(
       'waybill_deliveries_open',
-      'Open deliveries, by state; `held`: by an operator, or because their webhook is inactive.',
+      'Open deliveries, by state; `held`: by an operator, or because their webhook is inactive or paused.',
       'state',
     ),
     holding: gauge(
       'waybill_webhooks_holding',
-      'Webhooks for which deliveries are held: they are inactive, or an operator holds deliveries to them.',
+      'Webhooks for which deliveries are held: they are inactive or paused, or an operator holds deliveries to them.',
     ),
     incidents: gauge(
       'waybill_incidents',

@@ -15,7 +15,11 @@ import {
 } from '../db/outbox/changes.ts';
 import { settleOrdering } from '../db/outbox/keep-ordering.ts';
 import { leasesOf } from '../db/outbox/lease.ts';
-import { claimRecoveryChanges, noteRecoverySignalled } from '../db/outbox/recovery-changes.ts';
+import {
+  claimRecoveryChanges,
+  noteRecoverySignalled,
+  wakeAfterPauses,
+} from '../db/outbox/recovery-changes.ts';
 import {
   bringForward,
   cancelWithoutWorkflow,
@@ -143,6 +147,7 @@ export async function dispatchReleases(deps: CommonDeps & Pick<RelayDeps, 'dispa
  */
 export async function dispatchRecoveries(deps: CommonDeps & Pick<RelayDeps, 'recoveries'>): Promise<Next> {
   const { sql, log, recoveries } = deps;
+  await wakeAfterPauses(sql);
   return await passOn(deps, {
     ...leasesOf(sql, 'recoveries'),
     claim: (most) => claimRecoveryChanges(sql, most),

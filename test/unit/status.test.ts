@@ -22,6 +22,7 @@ const database: Working = {
     fresh: 0,
     recovered: 0,
     retry: 0,
+    paused: 0,
     undelivered: 0,
     delivered: 0,
     withoutWorkflow: 0,

@@ -4,6 +4,7 @@
  */
 import type { WarningTimes } from '../../domain/incident.ts';
 import { joinSuccessor } from '../outbox/ordering.ts';
+import { isPaused, movedByPauses, sends } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import { joinFailures } from './failures.ts';
@@ -49,7 +50,7 @@ const unwarnedSince = (sql: Sql, time: ReturnType<Sql>) => sql`
 
 /** Incidents that have lasted long enough, and have caused no warning yet. */
 const due = (sql: Sql, { patienceMs }: WarningTimes) => sql`
-  ${failing(sql)} and i.since <= now() - ${seconds(sql, patienceMs)}
+  ${failing(sql)} and ${isPaused(sql, 'w')} is not true and ${movedByPauses(sql, 'w', sql`i.since`)} <= now() - ${seconds(sql, patienceMs)}
   and ${unwarnedSince(sql, sql`i.since`)}`;
 
 /** A delivery accepted during an incident counts only if it was created at most this long before the incident. */
@@ -81,7 +82,7 @@ async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes): Promise<num
     join failures f on f.webhook_id = w.id and f.generation = w.generation and f.last_call is not null
     ${joinSuccessor(tx, tx`f.last_call`)}
     where d.state in ('pending', 'retrying') and d.operator_stop is null
-      and ${failing(tx)} and w.active and w.deleted_at is null
+      and ${failing(tx)} and ${sends(tx, 'w')} and w.deleted_at is null
       and ${unwarnedSince(tx, tx`least(now() - ${seconds(tx, leadMs)}, i.since)`)}
     order by w.id, d.id`;
   return decided.count;
@@ -96,7 +97,10 @@ async function warnOfIncidents(tx: Sql, terms: WarningTimes): Promise<number> {
 }
 
 const PAGE = 10_000;
-/** How long a delivery with few retries left is kept, in seconds: it may be recorded just after the decision. */
+/**
+ * How long a delivery with few retries left is kept, in seconds, and after a pause: it may be recorded just after the decision, and
+ * nobody is warned during a pause.
+ */
 const LAST_CALL_S = 30;
 
 /**
@@ -104,7 +108,7 @@ const LAST_CALL_S = 30;
  */
 async function fold(tx: Sql): Promise<void> {
   const long = tx`now() - make_interval(secs => ${SUCCESS_KEPT_S})`;
-  const recent = tx`t.last_call is not null and t.until > now() - make_interval(secs => ${LAST_CALL_S})`;
+  const recent = tx`t.last_call is not null and greatest(t.until, w.paused_until) > now() - make_interval(secs => ${LAST_CALL_S})`;
   await tx`
     with scattered as (
       select f.webhook_id from failures f join webhooks w on w.id = f.webhook_id

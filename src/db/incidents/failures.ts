@@ -2,7 +2,9 @@
  * The ledger of failures: how long a webhook has been failing (docs/decisions/0080). Rows are only added, so that
  * hundreds of attempts per second never wait for a shared row.
  */
+import type postgres from 'postgres';
 import type { AttemptOutcome } from '../../domain/delivery-state.ts';
+import { movedByPauses } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 
 interface Result {
@@ -67,15 +69,15 @@ export function joinFailures(sql: Sql) {
 
 /** Joins webhooks `w` with the incident of each, as `i`, and the deliveries under retry then, as `r`. */
 export function joinIncident(sql: Sql) {
-  const ms = (column: ReturnType<Sql>) => sql`(extract(epoch from ${column}) * 1000)::float8`;
+  const ms = (column: postgres.Fragment) => sql`(extract(epoch from ${column}) * 1000)::float8`;
   // Pending: it took over the count of the delivery it superseded, and is attempted in its turn, now at the earliest.
   const ownTurn = sql`case when o.state = 'pending' then now() end`;
   return sql`
     ${joinFailures(sql)}
     left join lateral (
       select json_agg(json_build_object(
-               'deliveryId', o.id, 'attemptsMade', o.attempts_made, 'nextAttemptAt', ${ms(sql`coalesce(o.next_attempt_at, ${ownTurn})`)},
-               'windowStartedAt', ${ms(sql`o.window_started_at`)}, 'lastAttemptAt', ${ms(sql`o.last_attempt_at`)})) as retries
+               'deliveryId', o.id, 'attemptsMade', o.attempts_made, 'nextAttemptAt', ${ms(sql`case when o.next_attempt_at is not null then greatest(o.next_attempt_at, w.paused_until) else ${ownTurn} end`)},
+               'windowStartedAt', ${ms(movedByPauses(sql, 'w', sql`o.window_started_at`))}, 'lastAttemptAt', ${ms(sql`o.last_attempt_at`)})) as retries
       from (
         select d.* from deliveries d
         where i.since is not null and d.webhook_id = w.id and d.state in ('pending', 'retrying') and d.attempts_made > 0

@@ -26,6 +26,8 @@ create table recoveries (
   superseded integer not null default 0,
   rate double precision,
   stepped_at timestamptz,
+  -- Its webhook is paused until then: its workflow, which waits, has to look again. Null if it does not wait for that.
+  waits_until timestamptz,
   -- The latest version of its state, and the version that its workflow was signalled.
   version integer not null default 1,
   signalled_version integer not null default 0,
@@ -38,4 +40,5 @@ create table recoveries (
 create unique index recoveries_looking on recoveries (webhook_id) where state in ('running', 'paused') and not exhausted;
 create index recoveries_of_webhook on recoveries (webhook_id, id);
 create index recoveries_open on recoveries (id) where state in ('running', 'paused');
+create index recoveries_waiting on recoveries (waits_until) where waits_until is not null;
 create index recoveries_unsignalled on recoveries (id) where signalled_version < version;

@@ -36,6 +36,11 @@ export async function enqueueRecoveriesOf(tx: Transaction, webhookId: number): P
   if (changed.count > 0) wakeRelayAfter(tx, 'recoveries');
 }
 
+/** The pauses of some webhooks are over: their recoveries that wait for that must look at it. */
+export async function wakeAfterPauses(sql: Sql): Promise<void> {
+  await sql`update recoveries set version = version + 1, waits_until = null where waits_until <= clock_timestamp()`;
+}
+
 /** Claims up to `limit` of them, oldest first. */
 export async function claimRecoveryChanges(sql: Sql, limit: number): Promise<ChangedRecovery[]> {
   return await sql<ChangedRecovery[]>`

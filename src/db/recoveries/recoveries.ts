@@ -13,6 +13,7 @@ import {
 import type { StoredRecovery } from '../../domain/recovery-progress.ts';
 import { oldestAwaited } from '../low-water-mark.ts';
 import { waits } from '../outbox/ordering.ts';
+import { isPaused, sends } from '../pauses.ts';
 import { counted, oneRow, type Pool, type Sql } from '../pool.ts';
 import { type Database, transaction, wakeRelayAfter } from '../transaction.ts';
 import { countLostEvents, type LostEventCount, type Search } from './lost-events.ts';
@@ -32,7 +33,7 @@ function selectRecoveries(sql: Sql) {
   return sql`
     with oldest as materialized (${oldestAwaited(sql)})
     select r.id, r.eshop_id, r.webhook_id, r.since, r.until, r.include, r.state, r.by, r.words,
-           not w.active as webhook_inactive, w.deleted_at is not null as webhook_deleted,
+           not w.active as webhook_inactive, case when ${isPaused(sql, 'w')} then w.paused_until end as webhook_paused_until, w.deleted_at is not null as webhook_deleted,
            r.found, r.first_at, r.last_at, r.exhausted, r.created, d.pending, d.in_order, d.retrying, d.failed, d.superseded,
            d.last_retry_at, r.rate, r.created_at, r.finished_at, clock_timestamp() as now,
            awaited.pid as awaited_pid, awaited.application as awaited_application, awaited.since as awaited_since
@@ -46,7 +47,7 @@ function selectRecoveries(sql: Sql) {
              max(d.next_attempt_at) filter (where d.state = 'retrying') as last_retry_at
       from deliveries d where d.recovery_id = r.id and d.state <> 'delivered') d
     -- Only its end waits: events beyond the low-water mark are redelivered, and looked for again.
-    left join oldest awaited on r.state = 'running' and not r.exhausted and r.stepped_at is not null and w.active
+    left join oldest awaited on r.state = 'running' and not r.exhausted and r.stepped_at is not null and ${sends(sql, 'w')}
       and d.pending + d.retrying = 0 and awaited.mark < r.until`;
 }
 

@@ -3,6 +3,7 @@
  * repeated step continues after it.
  */
 import { idAt } from '../../domain/id-time.ts';
+import { waitsForWebhook } from '../../domain/recovery.ts';
 import {
   allowanceFor,
   endedOf,
@@ -43,15 +44,15 @@ export async function stepRecovery(sql: Pool, recoveryId: string): Promise<Recov
 }
 
 async function goOn(tx: Transaction, recovery: RecoveryRow, before: StepState): Promise<boolean> {
-  const { id, state, webhookDeleted, webhookInactive } = recovery;
+  const { id, state, webhookDeleted, webhookPausedUntil } = recovery;
   if (state !== 'running' && state !== 'paused') return false;
   if (webhookDeleted) {
     await tx`update recoveries set state = 'canceled', by = 'deletion', words = null, finished_at = now() where id = ${id}`;
     return false;
   }
-  if (state === 'paused' || webhookInactive) {
+  if (state === 'paused' || waitsForWebhook(recovery)) {
     // Whatever happens until it continues says nothing about the receiver.
-    await tx`update recoveries set stepped_at = null, ended = ${endedOf(recovery)}, superseded = ${recovery.superseded} where id = ${id}`;
+    await tx`update recoveries set stepped_at = null, waits_until = ${webhookPausedUntil}, ended = ${endedOf(recovery)}, superseded = ${recovery.superseded} where id = ${id}`;
     return false;
   }
   if (recovery.exhausted && recovery.pending + recovery.retrying === 0) {

@@ -19,7 +19,7 @@ export interface OperatorsWebhook extends WebhookRow {
   readonly eshopId: number;
   readonly pending: number;
   readonly retrying: number;
-  /** Those of `pending` and `retrying` that operators hold while the webhook is active. */
+  /** Those of `pending` and `retrying` that operators hold while the webhook is active and not paused. */
   readonly heldByOperators: number;
 }
 
@@ -31,7 +31,7 @@ export async function listAllWebhooks(
   const { id, eshopId, among, webhookType, active, receiver } = filter;
   return await sql<OperatorsWebhook[]>`
     select x.*, o.eshop_id, d.pending, d.retrying,
-           case when x.active then d.stopped else 0 end as held_by_operators
+           case when x.active and x.paused_until is null then d.stopped else 0 end as held_by_operators
     from (
       ${selectWebhooks(sql)}
       where w.deleted_at is null

@@ -160,6 +160,7 @@ const stored: StoredRecovery = {
   by: null,
   words: null,
   webhookInactive: false,
+  webhookPausedUntil: null,
   awaitedPid: null,
   awaitedApplication: null,
   awaitedSince: null,
