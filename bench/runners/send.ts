@@ -26,6 +26,8 @@ async function run(times: number): Promise<readonly number[]> {
       eventId: uuidv7(),
       sequence: 1,
       happenedAt: new Date(),
+      origin: 'shop',
+      changed: null,
       eventType: 'CREATE_ORDER',
       entityId: 'bench-10001',
       number: 1,

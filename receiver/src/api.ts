@@ -42,6 +42,9 @@ export interface ListedDelivery {
   readonly entityId: string;
   /** The place of its event among those of the record. */
   readonly sequence: number;
+  /** Who made the change, and its fields, joined by commas; absent from a sender that does not know them. */
+  readonly origin?: string | null;
+  readonly changed?: string | null;
   readonly state: (typeof ended)[number] | (typeof open)[number];
 }
 

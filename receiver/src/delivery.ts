@@ -1,6 +1,21 @@
 /** A delivery as handlers see it. */
 import { type Kind, kinds } from './kinds.ts';
 
+const origins = ['shop', 'warehouse', 'service'] as const;
+
+/** Who made a change: a user of the e-shop, the warehouse (a user, or its import), or the service itself, such as its timers. */
+export type Origin = (typeof origins)[number];
+
+/** Whether this version knows the origin. */
+export function isOrigin(text: string): text is Origin {
+  return origins.some((each) => each === text);
+}
+
+/** The names in `X-Service-Changed`; null if it is empty. */
+export function fieldsIn(changed: string): readonly string[] | null {
+  return changed === '' ? null : changed.split(',');
+}
+
 /** What a handler gets about a delivery besides its record. */
 export interface Delivery<K extends string = string> {
   /** The same on every attempt (`X-Service-Delivery`): it identifies repeats. */
@@ -16,6 +31,16 @@ export interface Delivery<K extends string = string> {
   readonly webhookId: number;
   /** When the event happened; null if `reconcile` fetched it. */
   readonly happenedAt: Date | null;
+  /**
+   * Who made the change (`X-Service-Origin`): with `shop` it was one of your own. Null if the sender does not say so in a way that
+   * nobody could have altered: one from before `v3` of the signature.
+   */
+  readonly origin: Origin | null;
+  /**
+   * The top-level fields that the change concerned (`X-Service-Changed`), in the order of the record; `['*']` if there are too many
+   * to name. Null for an event that is no update, and where the origin is null.
+   */
+  readonly changed: readonly string[] | null;
   /** `CREATE_ORDER` … */
   readonly kind: K;
   /** The identifier of the order, product, receiving, return or stock movement; null if the kind is unknown here. */

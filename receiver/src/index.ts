@@ -8,7 +8,7 @@
  */
 export { Gone, RetryLater } from './answers.ts';
 export { type ApiOptions, ApiRefused, type ListedDelivery, type WaybillApi, waybill } from './api.ts';
-export type { Delivery } from './delivery.ts';
+export type { Delivery, Origin } from './delivery.ts';
 export type { SignatureVersion } from './judgement.ts';
 export { type Kind, kinds } from './kinds.ts';
 export { type MemoryOrderOptions, memoryOrder, type Order } from './order.ts';

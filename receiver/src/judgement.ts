@@ -13,15 +13,16 @@ export interface ReceivedRequest {
 }
 
 /**
- * A version of `X-Service-Signature`. `v2` covers everything that a receiver decides by; `v1` does not cover the sequence, the
- * webhook, the test mark and, of a POST, path and query, so that they may be changed in transit.
+ * A version of `X-Service-Signature`. `v3` covers everything that a receiver decides by. `v2` does not cover who made the change and
+ * what it changed. `v1` also does not cover the sequence, the webhook, the test mark and, of a POST, path and query, so that they may
+ * be changed in transit.
  */
-export type SignatureVersion = 'v1' | 'v2';
+export type SignatureVersion = 'v1' | 'v2' | 'v3';
 
 /** The criteria by which a request is verified. */
 export interface Judgement {
   readonly secrets: SecretSource;
-  /** Versions of which one is enough. */
+  /** Versions of which one is enough: the highest that a request has counts. */
   readonly accept: readonly SignatureVersion[];
   /** How far the time of a signature may be off, in seconds. */
   readonly tolerance: number;

@@ -37,9 +37,14 @@ export async function noSignatureFits(request: ReceivedRequest, suspect: Suspect
       'The body was parsed and written again before it came here: the signature matches its JSON, but not its bytes. Hand over the body as it came.',
     );
   }
-  if (version === 'v2' && (await anyOf(secrets, fits('v1', body)))) {
+  if (version === 'v3' && (await anyOf(secrets, fits('v2', body)))) {
     return refused(
-      `v2 of X-Service-Signature does not match, though v1 does: a header of the delivery, the method, or path and query was changed on its way. Is "${target}" the path and query that the sender requested? A proxy or router that changes them breaks the signature: set target.`,
+      "v3 of X-Service-Signature does not match, though v2 does: X-Service-Origin or X-Service-Changed was changed or removed on its way. With accept: ['v2'] the receiver does without them.",
+    );
+  }
+  if (version !== 'v1' && (await anyOf(secrets, fits('v1', body)))) {
+    return refused(
+      `${version} of X-Service-Signature does not match, though v1 does: a header of the delivery, the method, or path and query was changed on its way. Is "${target}" the path and query that the sender requested? A proxy or router that changes them breaks the signature: set target.`,
     );
   }
   const many = secrets.length === 1 ? 'the secret' : `any of the ${secrets.length} secrets`;

@@ -34,8 +34,9 @@ export interface ReceiverOptions<V extends PayloadVersion = 'v2'> {
   /** Reads the record that a GET delivery names, as JSON text or object: `api.read`, see `waybill()`. */
   readonly read?: (delivery: Delivery) => Promise<string | object>;
   /**
-   * Signatures of which one is enough (default: `['v2']`). With `['v1']` the sequence, the webhook and the test mark are not
-   * covered: for receivers behind something that removes headers.
+   * Signatures of which one is enough: the highest of them that a request has (default: `['v3', 'v2']`). `v2` does not cover
+   * `origin` and `changed`, which are null then; `v1` also not the sequence, the webhook and the test mark: for receivers behind
+   * something that removes headers.
    */
   readonly accept?: readonly SignatureVersion[];
   /** How far the time of a signature may be off, in seconds (default: 300). */
@@ -113,7 +114,7 @@ export function receiver<V extends PayloadVersion = 'v2'>(options: ReceiverOptio
   const settings = {
     ...options,
     secrets: secretSource(options.secrets),
-    accept: options.accept ?? ['v2'],
+    accept: options.accept ?? ['v3', 'v2'],
     tolerance: options.tolerance ?? 300,
     leaseMs: options.leaseMs ?? 120_000,
     now: options.now ?? Date.now,

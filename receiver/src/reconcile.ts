@@ -6,7 +6,7 @@
  * anything, keeps the id (so that a late attempt is dropped as a repeat), and shows at once whether it worked.
  */
 import { BEGINNING, isOpen, type ListedDelivery, type WaybillApi } from './api.ts';
-import type { Delivery } from './delivery.ts';
+import { type Delivery, fieldsIn, isOrigin } from './delivery.ts';
 import type { Receiver } from './receiver.ts';
 
 /** How many missing deliveries are collected before they are handled. */
@@ -126,7 +126,7 @@ export async function reconcile(hooks: Reconcilable, options: ReconcileOptions):
 async function handled(
   hooks: Reconcilable,
   api: ReconcileOptions['api'],
-  { id, eventId, webhookId, webhookType, entityId, sequence }: ListedDelivery,
+  { id, eventId, webhookId, webhookType, entityId, sequence, origin, changed }: ListedDelivery,
 ): Promise<boolean> {
   const sent = await api.payload(id);
   // Its webhook was deleted in the meantime, with its deliveries.
@@ -144,6 +144,8 @@ async function handled(
     entityId,
     sequence,
     happenedAt: null,
+    origin: origin != null && isOrigin(origin) ? origin : null,
+    changed: fieldsIn(changed ?? ''),
     attempt: null,
     test: false,
     method,

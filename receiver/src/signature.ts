@@ -1,16 +1,16 @@
 /**
  * The signatures of a delivery, as the sender makes them.
  *
- * `X-Service-Signature: t=<unix seconds>,v1=<hex>,v2=<hex>`: `v2` covers everything that a receiver decides by. `v1` covers the
- * body, and on GET path and query; `webhook-signature` of Standard Webhooks the body and the id of the delivery. While a secret
- * is being replaced, there are two of each.
+ * `X-Service-Signature: t=<unix seconds>,v1=<hex>,v2=<hex>,v3=<hex>`: `v3` covers everything that a receiver decides by, `v2` all of
+ * that but who made the change and what it changed. `v1` covers the body, and on GET path and query; `webhook-signature` of Standard
+ * Webhooks the body and the id of the delivery. While a secret is being replaced, there are two of each.
  */
 import { type Bytes, fromBase64, hmac, join, toBase64, toHex } from './bytes.ts';
 
 /** Prefix of the base64 part of a generated secret, and of a user's own one that Standard Webhooks decodes. */
 export const SECRET_PREFIX = 'whsec_';
 
-/** The content that `v2` of `X-Service-Signature` signs; headers as in the request. */
+/** The content that `v2` and `v3` of `X-Service-Signature` sign; headers as in the request. */
 export interface JoinedContent {
   /** Unix seconds. */
   readonly timestamp: number;
@@ -24,6 +24,10 @@ export interface JoinedContent {
   readonly sequence: string;
   /** `X-Service-Webhook`. */
   readonly webhook: string;
+  /** `X-Service-Origin`; empty if it is absent. For `v3` alone, like the next. */
+  readonly origin: string;
+  /** `X-Service-Changed`; empty if it is absent. */
+  readonly changed: string;
   /** Whether the request has `X-Service-Test: true`. */
   readonly test: boolean;
   readonly method: string;
@@ -33,10 +37,17 @@ export interface JoinedContent {
   readonly body: string | Bytes;
 }
 
-/** One `v2` of `X-Service-Signature`: hex. The key is the whole secret, prefix included, as UTF-8. */
-export async function serviceV2(secret: string, content: JoinedContent): Promise<string> {
-  const { timestamp, id, eventId, kind, sequence, webhook, test, method, target, body } = content;
-  const lines = [timestamp, id, eventId, kind, sequence, webhook, test ? 'true' : '', method, target];
+/** One `v2` or `v3` of `X-Service-Signature`: hex. The key is the whole secret, prefix included, as UTF-8. */
+export async function serviceJoined(
+  version: 'v2' | 'v3',
+  secret: string,
+  content: JoinedContent,
+): Promise<string> {
+  const { timestamp, id, eventId, kind, sequence, webhook, origin, changed, test, method, target, body } =
+    content;
+  const written = version === 'v3' ? [origin, changed] : [];
+  const event = [id, eventId, kind, sequence, webhook, ...written, test ? 'true' : ''];
+  const lines = [timestamp, ...event, method, target];
   return toHex(await hmac(join(secret), join(`${lines.join('\n')}\n`, body)));
 }
 
@@ -69,9 +80,10 @@ export interface ServiceSignature {
   readonly timestamp: number | null;
   readonly v1: readonly string[];
   readonly v2: readonly string[];
+  readonly v3: readonly string[];
 }
 
-/** Parses `t=…,v1=…,v2=…`; unknown parts are ignored. */
+/** Parses `t=…,v1=…,v2=…,v3=…`; unknown parts are ignored. */
 export function parseServiceSignature(header: string): ServiceSignature {
   const fields = header.split(',').map((field) => field.trim());
   const t = fields.find((field) => field.startsWith('t='))?.slice(2) ?? '';
@@ -79,6 +91,7 @@ export function parseServiceSignature(header: string): ServiceSignature {
     timestamp: parseSeconds(t),
     v1: valuesOf('v1=', fields),
     v2: valuesOf('v2=', fields),
+    v3: valuesOf('v3=', fields),
   };
 }
 

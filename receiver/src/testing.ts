@@ -1,8 +1,9 @@
 /** For the tests of a receiver: deliveries as the sender makes them. */
+import type { Origin } from './delivery.ts';
 import type { Kind } from './kinds.ts';
 import type { Payload, PayloadVersion } from './payloads.generated.ts';
 import { sampleOf } from './samples.generated.ts';
-import { serviceV1, serviceV2, standardV1 } from './signature.ts';
+import { serviceJoined, serviceV1, standardV1 } from './signature.ts';
 
 /** A secret for tests. */
 export const testSecret = 'whsec_dGVzdHMgb25seTogdGhpcyBpcyBub3QgYSBzZWNyZXQ=';
@@ -25,6 +26,10 @@ export interface Attempt {
   readonly webhookId?: number;
   /** When the event happened (default: when it is signed). */
   readonly happenedAt?: Date;
+  /** Who made the change (default: `warehouse`). */
+  readonly origin?: Origin;
+  /** The fields that it changed (default: none are named). */
+  readonly changed?: readonly string[];
   /** Default: 1. */
   readonly attempt?: number;
   /** Exactly as sent; none on GET. */
@@ -50,8 +55,11 @@ export async function sign(attempt: Attempt): Promise<Record<string, string>> {
   const webhook = String(attempt.webhookId ?? 1);
   const v1s = await Promise.all(list.map((secret) => serviceV1(secret, timestamp, content)));
   const signed = { timestamp, id, body: method === 'GET' ? '' : body };
-  const joined = { ...signed, eventId, kind, sequence, webhook, test, method, target };
-  const v2s = await Promise.all(list.map((secret) => serviceV2(secret, joined)));
+  const { origin = 'warehouse' } = attempt;
+  const changed = attempt.changed?.join(',') ?? '';
+  const joined = { ...signed, eventId, kind, sequence, webhook, origin, changed, test, method, target };
+  const v2s = await Promise.all(list.map((secret) => serviceJoined('v2', secret, joined)));
+  const v3s = await Promise.all(list.map((secret) => serviceJoined('v3', secret, joined)));
   const standard = await Promise.all(list.map((secret) => standardV1(secret, signed)));
   return {
     'user-agent': 'Waybill/test',
@@ -60,11 +68,14 @@ export async function sign(attempt: Attempt): Promise<Record<string, string>> {
       `t=${timestamp}`,
       ...v1s.map((v1) => `v1=${v1}`),
       ...v2s.map((v2) => `v2=${v2}`),
+      ...v3s.map((v3) => `v3=${v3}`),
     ].join(','),
     'x-service-event': kind,
     'x-service-event-id': eventId,
     'x-service-event-time': happenedAt.toISOString(),
     'x-service-sequence': sequence,
+    'x-service-origin': origin,
+    ...(changed === '' ? {} : { 'x-service-changed': changed }),
     'x-service-webhook': webhook,
     'x-service-delivery': id,
     'x-service-attempt': String(attempt.attempt ?? 1),

@@ -1,11 +1,12 @@
 /**
  * Whether a request is a delivery: its signature, its time and its headers.
  *
- * `v2` of `X-Service-Signature` covers all of that. If the receiver accepts `v1`, `webhook-signature` is required as well: `v1`
- * does not cover the id that identifies repeats, and `webhook-signature` does not cover path and query, which are all that a GET
- * has.
+ * `v3` of `X-Service-Signature` covers all of that; by `v2`, of an older sender, origin and changed fields stay unknown, whatever the
+ * headers say. If the receiver accepts `v1`, `webhook-signature` is required as well: `v1` does not cover the id that identifies
+ * repeats, and `webhook-signature` does not cover path and query, which are all that a GET has.
  */
 import { type Bytes, equalInConstantTime } from './bytes.ts';
+import { fieldsIn, isOrigin, type Origin } from './delivery.ts';
 import type { Judgement, ReceivedRequest, SignatureVersion } from './judgement.ts';
 import { noSignatureFits, wrongTime } from './mistakes.ts';
 import { Refused } from './refused.ts';
@@ -14,8 +15,8 @@ import {
   parseServiceSignature,
   parseStandardSignature,
   type ServiceSignature,
+  serviceJoined,
   serviceV1,
-  serviceV2,
   standardV1,
 } from './signature.ts';
 
@@ -31,6 +32,10 @@ export interface VerifiedHeaders {
   readonly webhookId: number;
   /** When the event happened; no signature covers it. */
   readonly happenedAt: Date;
+  /** Who made the change; null unless `v3` covers it. */
+  readonly origin: Origin | null;
+  /** The fields that it changed; null for an event that is no update, and unless `v3` covers it. */
+  readonly changed: readonly string[] | null;
   /** 1 to 21; no signature covers it. */
   readonly attempt: number;
   /** A sample, requested with `POST /webhooks/{id}/test` or triggered by the warehouse: its record does not exist. */
@@ -63,7 +68,7 @@ export async function verify(request: ReceivedRequest, judgement: Judgement): Pr
   const made = (secret: string, by: SignatureVersion, content: Bytes) =>
     by === 'v1'
       ? serviceV1(secret, timestamp, method === 'GET' ? target : content)
-      : serviceV2(secret, { ...said, timestamp, method, target, body: content });
+      : serviceJoined(by, secret, { ...said, timestamp, method, target, body: content });
   /** Whether a secret made a signature of this version over this body. */
   const fits = (by: SignatureVersion, content: Bytes) => async (secret: string) => {
     const expected = await made(secret, by, content);
@@ -84,6 +89,7 @@ export async function verify(request: ReceivedRequest, judgement: Judgement): Pr
     sequence: Number(said.sequence),
     webhookId: Number(said.webhook),
     happenedAt: said.happenedAt,
+    ...(version === 'v3' ? writtenOf(said) : { origin: null, changed: null }),
     attempt: Number(said.attempt),
     test,
     signedAt: new Date(timestamp * 1_000),
@@ -108,8 +114,15 @@ function headersOf(headers: Headers) {
     webhook: number('X-Service-Webhook'),
     attempt: number('X-Service-Attempt'),
     happenedAt,
+    origin: headers.get('X-Service-Origin') ?? '',
+    changed: headers.get('X-Service-Changed') ?? '',
     test: headers.get('X-Service-Test') === 'true',
   };
+}
+
+/** Who made the change, and what it changed, as handlers see it. An origin of a later version is unknown. */
+function writtenOf({ origin, changed }: { readonly origin: string; readonly changed: string }) {
+  return { origin: isOrigin(origin) ? origin : null, changed: fieldsIn(changed) };
 }
 
 /** The version by which a request is verified; null if it has none that is accepted. */
@@ -118,14 +131,14 @@ function versionOf(
   accept: readonly SignatureVersion[],
 ): SignatureVersion | null {
   const usable = (version: SignatureVersion) => accept.includes(version) && signature[version].length > 0;
-  return (['v2', 'v1'] as const).find(usable) ?? null;
+  return (['v3', 'v2', 'v1'] as const).find(usable) ?? null;
 }
 
 function malformed(signature: ServiceSignature): Refused {
   const message =
     signature.timestamp === null || signature.v1.length === 0
-      ? 'X-Service-Signature is not of the form t=<unix seconds>,v1=<hex>,v2=<hex>.'
-      : "X-Service-Signature has no v2, which alone covers the sequence, the webhook and the path. Something between the sender and this receiver removes it. With accept: ['v1'] the receiver takes less.";
+      ? 'X-Service-Signature is not of the form t=<unix seconds>,v1=<hex>,v2=<hex>,v3=<hex>.'
+      : "X-Service-Signature has neither v3 nor v2, which alone cover the sequence, the webhook and the path. Something between the sender and this receiver removes them. With accept: ['v1'] the receiver takes less.";
   return new Refused('headers', 401, message);
 }
 

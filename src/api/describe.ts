@@ -52,7 +52,7 @@ export function describeOperation(operation: Operation): MiddlewareHandler {
   const headers = Object.entries(operation.headers ?? {}).map(([name, each]) => {
     // A copy through JSON, as the JSON Schema types of hono-openapi and valibot differ, but only in name.
     const schema = JSON.parse(JSON.stringify(describeSchema(each, 'output').schema));
-    return [name, { required: true, schema }] as const;
+    return [name, { required: each.type !== 'optional', schema }] as const;
   });
   return describeRoute({
     operationId: operation.id,

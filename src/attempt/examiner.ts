@@ -6,7 +6,7 @@ import { type Answer, examine } from '../../receiver/src/examination/examine.ts'
 import type { TestRequest } from '../../receiver/src/examination/series.ts';
 import { clockFrom } from '../db/clock.ts';
 import type { AttemptRequest, Sender } from '../delivery/sender.ts';
-import { entryOf, sampleOf } from '../domain/catalogue.ts';
+import { entryOf, sampleChangesOf, sampleOf } from '../domain/catalogue.ts';
 import type { Examine } from '../domain/examination.ts';
 import { payloadOf } from '../domain/payload.ts';
 import { Problem } from '../domain/problem.ts';
@@ -29,7 +29,17 @@ export function createExaminer({ sender, keys, timeoutMs }: ExaminerDeps): Exami
     const { idField } = entryOf(eventType);
     const clock = clockFrom(now);
     const staticHeaders = staticHeadersOf(keys, webhook);
-    const fixed = { eshopId, webhookId, url, method, eventType, staticHeaders, test: true } as const;
+    const written = { origin: 'service', changed: sampleChangesOf(eventType) } as const;
+    const fixed = {
+      eshopId,
+      webhookId,
+      url,
+      method,
+      eventType,
+      ...written,
+      staticHeaders,
+      test: true,
+    } as const;
     const subject = {
       method,
       body: payloadOf({ ...webhook, eventType, entityId: '', snapshot }).body,

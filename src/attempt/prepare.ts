@@ -20,13 +20,13 @@ export function prepare(
   number: number,
   bodyOf: (delivery: DeliveryForAttempt) => Uint8Array = payload,
 ): Omit<AttemptRequest, 'at'> {
-  const { id: deliveryId, eshopId, webhookId, eventId, eventType, entityId, sequence, happenedAt } = delivery;
-  const { url, method } = delivery;
+  const { id: deliveryId, eshopId, webhookId, eventId, eventType, entityId } = delivery;
+  const { sequence, happenedAt, origin, changed, url, method } = delivery;
   const secrets = signingSecrets(keys, delivery);
   const staticHeaders = staticHeadersOf(keys, delivery);
   const body = method === 'GET' ? null : bodyOf(delivery);
   const test = delivery.test ? { test: true } : {};
-  const event = { eventId, eventType, entityId, sequence, happenedAt };
+  const event = { eventId, eventType, entityId, sequence, happenedAt, origin, changed };
   return {
     eshopId,
     webhookId,

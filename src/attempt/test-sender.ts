@@ -5,7 +5,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { buildRequest } from '../delivery/request.ts';
 import type { AttemptRequest, Sender } from '../delivery/sender.ts';
-import { entryOf, idOf, sampleOf } from '../domain/catalogue.ts';
+import { entryOf, idOf, sampleChangesOf, sampleOf } from '../domain/catalogue.ts';
 import { payloadOf } from '../domain/payload.ts';
 import { masked } from '../domain/static-headers.ts';
 import type { SendTest } from '../domain/test-delivery.ts';
@@ -36,6 +36,8 @@ export function createTestSender({ sender, keys }: TestSenderDeps): SendTest {
       entityId,
       sequence: 1,
       happenedAt: webhook.now,
+      origin: 'service',
+      changed: sampleChangesOf(eventType),
       number: 1,
       body,
       at: webhook.now,

@@ -1,4 +1,5 @@
 /** The request of one attempt as sent: address, path, headers, body. */
+import type { Origin } from '../domain/origin.ts';
 import { type RequestTarget, requestTarget } from '../domain/request-target.ts';
 import { serviceSignature, standardSignature } from './signature.ts';
 
@@ -24,6 +25,10 @@ export interface AttemptRequest {
   readonly sequence: number;
   /** When the event happened: never before the previous event of the same record. */
   readonly happenedAt: Date;
+  /** Who made the write. */
+  readonly origin: Origin;
+  /** The fields that it changed, joined by commas; null if it is no update. */
+  readonly changed: string | null;
   /** The identifier appended to the URL of a GET webhook. */
   readonly entityId: string;
   /** 1 for the first attempt. */
@@ -73,6 +78,8 @@ export function buildRequest(request: AttemptRequest, version: string): WireRequ
   headers['x-service-event-id'] = request.eventId;
   headers['x-service-event-time'] = request.happenedAt.toISOString();
   headers['x-service-sequence'] = String(request.sequence);
+  headers['x-service-origin'] = request.origin;
+  if (request.changed !== null) headers['x-service-changed'] = request.changed;
   headers['x-service-webhook'] = String(request.webhookId);
   headers['x-service-delivery'] = deliveryId;
   headers['x-service-attempt'] = String(request.number);
@@ -117,9 +124,8 @@ function sign(
   sent: string | Uint8Array | null,
   timestamp: number,
 ): void {
-  const { secrets, deliveryId, eventId, eventType, sequence, webhookId, test = false, method } = request;
+  const { secrets, deliveryId, test = false } = request;
   const body = sent ?? '';
-  const joined = { deliveryId, eventId, eventType, sequence, webhookId, test, method, target: path };
-  headers['x-service-signature'] = serviceSignature({ secrets, timestamp, ...joined, body });
+  headers['x-service-signature'] = serviceSignature({ ...request, test, timestamp, target: path, body });
   headers['webhook-signature'] = standardSignature({ secrets, timestamp, deliveryId, body });
 }

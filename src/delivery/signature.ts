@@ -1,10 +1,12 @@
 /**
- * The signatures of a delivery: `v1` and `v2` of `X-Service-Signature`, and the Standard Webhooks headers, which published libraries
- * verify (docs/interface.md, D11 and D12). Only `v2` covers everything that a receiver bases decisions on.
+ * The signatures of a delivery: `v1` to `v3` of `X-Service-Signature`, and the Standard Webhooks headers, which published libraries
+ * verify (docs/interface.md, D11 and D12). Only `v3` covers everything that a receiver bases decisions on; `v1` and `v2` are for
+ * receivers that know no other.
  *
  * During the overlap after a rotation both secrets sign, newest first; a receiver accepts either.
  */
 import { createHmac } from 'node:crypto';
+import type { Origin } from '../domain/origin.ts';
 
 const SECRET_PREFIX = 'whsec_';
 
@@ -23,6 +25,10 @@ interface SignatureInput {
   readonly sequence: number;
   /** `X-Service-Webhook`. */
   readonly webhookId: number;
+  /** `X-Service-Origin`. */
+  readonly origin: Origin;
+  /** `X-Service-Changed`; null if it is not sent. */
+  readonly changed: string | null;
   /** Whether `X-Service-Test: true` is sent. */
   readonly test: boolean;
   readonly method: 'POST' | 'GET';
@@ -33,9 +39,9 @@ interface SignatureInput {
 }
 
 /**
- * The value of `X-Service-Signature`: `t=<unix seconds>,v1=<hex>,v2=<hex>`, with one `v1=` and one `v2=` per secret. Each is
- * HMAC-SHA256 with the UTF-8 bytes of the whole secret as the key: `v1` over `<t>.<body>`, on GET `<t>.<path and query>`; `v2` over
- * the lines of {@link v2Lines} and the body.
+ * The value of `X-Service-Signature`: `t=<unix seconds>,v1=<hex>,v2=<hex>,v3=<hex>`, with one of each version per secret. Each is
+ * HMAC-SHA256 with the UTF-8 bytes of the whole secret as the key: `v1` over `<t>.<body>`, on GET `<t>.<path and query>`; `v2` and
+ * `v3` over the lines of {@link linesOf} and the body.
  */
 export function serviceSignature(input: SignatureInput): string {
   const { secrets, timestamp, method, target, body } = input;
@@ -46,16 +52,19 @@ export function serviceSignature(input: SignatureInput): string {
   return [
     `t=${timestamp}`,
     ...signed('v1', `${timestamp}.`, method === 'GET' ? target : body),
-    ...signed('v2', v2Lines(input), body),
+    ...signed('v2', linesOf(input, []), body),
+    ...signed('v3', linesOf(input, [input.origin, input.changed ?? '']), body),
   ].join(',');
 }
 
-/** The lines that `v2` covers before the body, each ended. None can hold a line break: all are from headers or the request line. */
-function v2Lines(input: Omit<SignatureInput, 'secrets' | 'body'>): string {
+/**
+ * The lines that are signed before the body, each ended. None can hold a line break: all are from headers or the request line.
+ * @param made those about the write, which `v2` lacks
+ */
+function linesOf(input: Omit<SignatureInput, 'secrets' | 'body'>, made: readonly string[]): string {
   const { timestamp, deliveryId, eventId, eventType, sequence, webhookId, test, method, target } = input;
-  const marked = test ? 'true' : '';
-  const lines = [timestamp, deliveryId, eventId, eventType, sequence, webhookId, marked, method, target];
-  return `${lines.join('\n')}\n`;
+  const event = [deliveryId, eventId, eventType, sequence, webhookId, ...made, test ? 'true' : ''];
+  return `${[timestamp, ...event, method, target].join('\n')}\n`;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The payload of an event for a webhook (docs/interface.md, D1–D3). */
 import { type EventType, eventTypes, packingListEventTypes } from './event-types.ts';
+import type { Origin } from './origin.ts';
 import { hasPersonalData } from './personal-data.ts';
 import { type RenderOptions, render } from './render.ts';
 import { requestTarget } from './request-target.ts';
@@ -34,6 +35,9 @@ export interface SentEvent extends EventForWebhook {
   /** The position of the event among those of its record, from 1. */
   readonly sequence: number;
   readonly happenedAt: Date;
+  readonly origin: Origin;
+  /** The fields that the write changed, joined by commas; null if it is no update. */
+  readonly changed: string | null;
   /** Triggered by an operator: the record does not exist. */
   readonly test: boolean;
 }

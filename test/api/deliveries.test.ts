@@ -130,6 +130,8 @@ test('a delivery never tried', async () => {
     webhookType: 'CREATE_ORDER',
     entityId: '10001',
     sequence: 1,
+    origin: 'service',
+    changed: null,
     state: 'pending',
     attemptsMade: 0,
     createdAt: '2026-11-20T10:00:00.000Z',

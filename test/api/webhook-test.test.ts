@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createTestSender } from '../../src/attempt/test-sender.ts';
 import { findWebhookWithSecrets } from '../../src/db/webhooks/with-secrets.ts';
 import { createSender } from '../../src/delivery/sender.ts';
-import { entryOf, idOf, sampleOf } from '../../src/domain/catalogue.ts';
+import { entryOf, idOf, sampleChangesOf, sampleOf } from '../../src/domain/catalogue.ts';
 import { eventTypeNames, packingListEventTypes } from '../../src/domain/event-types.ts';
 import { render } from '../../src/domain/render.ts';
 import { createKeys } from '../../src/secrets/keys.ts';
@@ -61,10 +61,12 @@ test.each(eventTypeNames)(
         'x-service-test': 'true',
         'x-service-attempt': '1',
         'x-service-sequence': '1',
+        'x-service-origin': 'service',
         'x-service-webhook': String(id),
         'x-service-event-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
         'x-service-event-time': expect.stringMatching(/^\d{4}-.*Z$/),
       });
+      expect(received?.headers['x-service-changed'] ?? null).toBe(sampleChangesOf(webhookType));
       fresh.push(String(received?.headers['x-service-event-id']));
       fresh.push(String(received?.headers['x-service-delivery']));
       expect(data).toMatchObject({
@@ -74,7 +76,7 @@ test.each(eventTypeNames)(
         error: null,
       });
       if (received === undefined) throw new Error('nothing was received');
-      expect(signedBy(secret, received)).toEqual(['v1', 'v2']);
+      expect(signedBy(secret, received)).toEqual(['v1', 'v2', 'v3']);
     }
     expect(new Set(fresh).size).toBe(4);
     const { id } = await create({ webhookType, method: 'GET' });
@@ -120,7 +122,7 @@ test('an inactive webhook can be tested, with both secrets while one is replaced
   await request('PUT', `/v21/webhooks/${id}/regenerate-secret`);
   expect((await tryOut(id)).data).toMatchObject({ outcome: 'success' });
   expect(receiver.requests[0]?.headers['x-service-signature']).toMatch(
-    /^t=\d+(,v1=[0-9a-f]{64}){2}(,v2=[0-9a-f]{64}){2}$/,
+    /^t=\d+(,v1=[0-9a-f]{64}){2}(,v2=[0-9a-f]{64}){2}(,v3=[0-9a-f]{64}){2}$/,
   );
   expect((await request('GET', `/v21/webhooks/${id}`)).data.active).toBe(false);
 });

@@ -4,6 +4,7 @@ import { databaseTime } from '../../src/db/clock.ts';
 import { releasePreOrder } from '../../src/db/records/order-release.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { minimalOrder, stockedProduct, stockedProducts } from '../support/orders.ts';
+import { createWebhook } from '../support/webhooks.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -65,6 +66,37 @@ test('a write that fires two events says in both all that it changed', async () 
     'UPDATE_RETURN warehouse note,status,receivedAt',
     'UPDATE_RETURN_STATUS warehouse note,status,receivedAt',
   ]);
+});
+
+test('as the events say it, so do their deliveries, redeliveries too, and the headers of a payload; bodies do not', async () => {
+  const { shop } = api;
+  const webhooks = [
+    await createWebhook(shop, { webhookType: 'CREATE_ORDER' }),
+    await createWebhook(shop, { webhookType: 'UPDATE_ORDER_STATUS' }),
+  ];
+  await shop('POST', '/v21/orders', minimalOrder('who-5'));
+  await api.warehouse('PUT', '/v21/warehouse/orders/who-5/status', { status: 'suspended' });
+  const list = async (path: string) => (await shop('GET', path)).data;
+  const [moved, created] = await list('/v21/deliveries?entityId=who-5');
+  expect(created).toMatchObject({ origin: 'shop', changed: null });
+  expect(moved).toMatchObject({ origin: 'warehouse', changed: 'status,statusHistory' });
+  expect(await list(`/v21/webhooks/${webhooks[1]?.id}/deliveries`)).toEqual([moved]);
+  const headers = async (id: string) => {
+    const payload = await shop('GET', `/v21/deliveries/${id}/payload`);
+    expect(payload.text).not.toMatch(/"(?:origin|changed)"/);
+    return ['x-service-origin', 'x-service-changed'].map((name) => payload.headers.get(name));
+  };
+  expect(await headers(created.id)).toEqual(['shop', null]);
+  expect(await headers(moved.id)).toEqual(['warehouse', 'status,statusHistory']);
+  await api.sql`update deliveries set state = 'failed', finished_at = now() where id = ${moved.id}`;
+  const again = (await shop('POST', `/v21/deliveries/${moved.id}/redeliver`)).data;
+  expect(again).toMatchObject({ origin: 'warehouse', changed: 'status,statusHistory' });
+  // Only its week's events are dropped: the redelivery is of a later week.
+  await api.sql`delete from events where id = ${moved.eventId}`;
+  expect((await shop('GET', `/v21/deliveries/${again.id}`)).data).toMatchObject({
+    origin: null,
+    changed: null,
+  });
 });
 
 test('a product; movements of the warehouse, of its import, and of a status', async () => {

@@ -43,6 +43,9 @@ describe.each(eventTypeNames)('%s', (type) => {
         'X-Service-Event-Id',
         'X-Service-Event-Time',
         'X-Service-Sequence',
+        'X-Service-Origin',
+        // A creation changes no fields.
+        ...(eventTypes[type].on === 'created' ? [] : ['X-Service-Changed']),
         'X-Service-Webhook',
         'X-Service-Delivery',
         'X-Service-Attempt',

@@ -388,7 +388,7 @@ it('what fails as the valid request did is not explained on its own', async () =
   const others = remedies(await examined(odd));
   expect(others['valid request']).toBeDefined();
   expect(others['older sequence']).toContain('X-Service-Sequence');
-  expect(others['wrong signature']).toContain('Compare v2');
+  expect(others['wrong signature']).toContain('Compare v3');
 });
 
 it('a table shows a row for each, what mends it, and a summary; nothing in it controls the terminal', async () => {

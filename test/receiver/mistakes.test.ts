@@ -198,7 +198,7 @@ describe('a request', () => {
   });
 });
 
-describe('a request without v2', () => {
+describe('a request without v3 and v2', () => {
   const older = async () => {
     const request = await fakeDelivery('CREATE_ORDER', { id: 'one' });
     const signature = request.headers.get('x-service-signature') ?? '';
@@ -228,11 +228,37 @@ describe('a request without v2', () => {
     expect(refused).toEqual(['signature', expect.stringContaining('webhook-id')]);
   });
 
-  it('is judged by v2 where it has one and both are accepted', async () => {
+  it.each([
+    ['v3', ['v1', 'v2', 'v3']],
+    ['v3', undefined],
+    ['v2', ['v1', 'v2']],
+  ] as const)('is judged by %s where it has one and %j are accepted', async (version, accept) => {
     const request = await fakeDelivery('CREATE_ORDER');
     request.headers.set('x-service-sequence', '2');
-    const refused = await refusal(request, { accept: ['v1', 'v2'] });
-    expect(refused).toEqual(['signature', expect.stringContaining('v2 of X-Service-Signature')]);
+    const refused = await refusal(request, accept === undefined ? {} : { accept });
+    expect(refused).toEqual(['signature', expect.stringContaining(`${version} of X-Service-Signature`)]);
+  });
+
+  it('that says another origin is told so; by v2 alone it is taken, and the origin is not known', async () => {
+    const request = () => fakeDelivery('UPDATE_ORDER', { origin: 'warehouse', changed: ['note'] });
+    const claims = async () => {
+      const forged = await request();
+      forged.headers.set('x-service-origin', 'shop');
+      return forged;
+    };
+    expect(await refusal(await claims())).toEqual(['signature', expect.stringContaining('X-Service-Origin')]);
+    const told: unknown[] = [];
+    const taking = (accept: readonly ('v2' | 'v3')[]) =>
+      receiver({ secrets: testSecret, store: memoryStore(), accept }).on(
+        'UPDATE_ORDER',
+        (_, { origin, changed }) => told.push([origin, changed]),
+      );
+    expect((await taking(['v2'])(await claims())).status).toBe(200);
+    expect((await taking(['v3'])(await request())).status).toBe(200);
+    expect(told).toEqual([
+      [null, null],
+      ['warehouse', ['note']],
+    ]);
   });
 });
 

@@ -35,10 +35,12 @@ describe('a delivery', () => {
     const { hooks, handled, problems } = setUp();
     const at = new Date(Math.floor(Date.now() / 1_000) * 1_000);
     const event = { eventId: 'e-1', sequence: 12, webhookId: 7, happenedAt: new Date(at.getTime() - 5_000) };
-    const request = await fakeDelivery('CREATE_ORDER', { ...event, id: 'd-1', attempt: 3, at });
+    const written = { origin: 'shop', changed: ['note', 'paid'] } as const;
+    const request = await fakeDelivery('CREATE_ORDER', { ...event, ...written, id: 'd-1', attempt: 3, at });
     expect(await said(await hooks(request))).toEqual([200, 'Handled.']);
     const delivery = {
       ...event,
+      ...written,
       id: 'd-1',
       kind: 'CREATE_ORDER',
       entityId: '2026-10001',

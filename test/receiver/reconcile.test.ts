@@ -98,6 +98,21 @@ describe('what is missing', () => {
     expect(handled).toEqual(['1', '3']);
   });
 
+  it('says who made the change, and what it changed, if the sender does', async () => {
+    const told: unknown[] = [];
+    const hooks = receiver({ secrets: testSecret, store: memoryStore() }).otherwise(
+      (_, { origin, changed }) => told.push([origin, changed]),
+    );
+    const later = { origin: 'someone', changed: null };
+    const { api } = logOf({ origin: 'shop', changed: 'note,paid' }, later, {});
+    await reconcile(hooks, { api });
+    expect(told).toEqual([
+      ['shop', ['note', 'paid']],
+      [null, null],
+      [null, null],
+    ]);
+  });
+
   it('is not what a newer delivery has superseded', async () => {
     const { hooks, handled } = setUp();
     const { api } = logOf({ state: 'superseded' }, {});

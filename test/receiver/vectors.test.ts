@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { isOrigin } from '../../receiver/src/delivery.ts';
 import { memoryStore, Refused, receiver } from '../../receiver/src/index.ts';
 import { sign } from '../../receiver/src/testing.ts';
 import type { Vector } from './vectors.ts';
@@ -16,11 +17,23 @@ const setup = vectorsOf('setup');
 it('there are vectors of every kind, each with a name of its own', () => {
   expect(signed.every(({ valid }) => valid)).toBe(true);
   expect([...refused, ...setup].some(({ valid }) => valid)).toBe(false);
-  expect(new Set([...signed, ...refused, ...setup].map(({ name }) => name)).size).toBe(80);
+  expect(new Set([...signed, ...refused, ...setup].map(({ name }) => name)).size).toBe(96);
 });
 
 const requestOf = ({ method, target, headers, body }: Vector) =>
   new Request(`https://shop.example${target}`, { method, headers, ...(method === 'POST' ? { body } : {}) });
+
+/** What a handler is told about the change of a request that is accepted, tests included. */
+async function seen(vector: Vector): Promise<object | null> {
+  let told: object | null = null;
+  const { secrets, now } = vector;
+  const settings = { secrets, now: () => now * 1_000, store: memoryStore(), read: async () => ({}) };
+  const hooks = receiver({ ...settings, tests: 'handle' }).otherwise((_, { origin, changed }) => {
+    told = { origin, changed };
+  });
+  await hooks(requestOf(vector), { requestTarget: vector.target });
+  return told;
+}
 
 /** The kit's verdict. */
 async function judged({ secrets, now, ...vector }: Vector): Promise<string> {
@@ -55,6 +68,7 @@ describe('the kit', () => {
   it.each(signed)(
     'signs as the sender does: $name',
     async ({ signedWith, method, target, headers, body }) => {
+      const { 'x-service-origin': origin, 'x-service-changed': changed } = headers;
       const made = await sign({
         secrets: signedWith,
         method,
@@ -68,11 +82,34 @@ describe('the kit', () => {
         sequence: Number(headers['x-service-sequence']),
         webhookId: Number(headers['x-service-webhook']),
         happenedAt: new Date(headers['x-service-event-time'] ?? ''),
+        ...(origin !== undefined && isOrigin(origin) ? { origin } : {}),
+        ...(changed === undefined ? {} : { changed: changed.split(',') }),
         ...(method === 'POST' ? { body } : {}),
       });
-      expect({ ...made, 'user-agent': '' }).toEqual({ ...headers, 'user-agent': '' });
+      const own = ({ 'x-service-signature': signature = '', ...rest }: Readonly<Record<string, string>>) => ({
+        ...rest,
+        // One from a sender before v3, and one with more: the versions that both know.
+        'x-service-signature': signature
+          .split(',')
+          .filter((part) => !part.startsWith('v4') && (origin !== undefined || !part.startsWith('v3'))),
+        'x-service-origin': origin,
+        'user-agent': '',
+      });
+      expect(own(made)).toEqual(own(headers));
     },
   );
+
+  it.each(signed)('knows who made the change, and what it changed, only by v3: $name', async (vector) => {
+    const { 'x-service-signature': signature = '', ...headers } = vector.headers;
+    const said = { origin: headers['x-service-origin'] ?? null, changed: headers['x-service-changed'] };
+    expect(await seen(vector)).toEqual({ ...said, changed: said.changed?.split(',') ?? null });
+    // Without v3 they may be anybody's.
+    const cut = { 'x-service-signature': signature.replace(/,v3=.*/, ''), 'x-service-origin': 'shop' };
+    expect(await seen({ ...vector, headers: { ...headers, ...cut } })).toEqual({
+      origin: null,
+      changed: null,
+    });
+  });
 });
 
 describe('the published standardwebhooks', () => {

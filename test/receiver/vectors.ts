@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { buildRequest } from '../../src/delivery/request.ts';
 import type { PayloadVersion } from '../../src/domain/decimal.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
+import type { Origin } from '../../src/domain/origin.ts';
 
 /** A request with its right verdict. */
 export interface Vector {
@@ -56,6 +57,9 @@ interface Sent {
   readonly test?: boolean;
   readonly sequence?: number;
   readonly webhookId?: number;
+  /** Who made the change; left out: a sender from before `v3`, which does not say. */
+  readonly origin?: Origin;
+  readonly changed?: string | null;
 }
 
 function vector(sent: Sent): Vector {
@@ -78,6 +82,8 @@ function vector(sent: Sent): Vector {
     eventId,
     sequence: sent.sequence ?? 1,
     happenedAt: at,
+    origin: sent.origin ?? 'service',
+    changed: sent.changed ?? null,
     at,
     eventType: type,
     entityId: entityId ?? '',
@@ -86,7 +92,15 @@ function vector(sent: Sent): Vector {
     ...(sent.test === true ? { test: true } : {}),
   };
   const { method, path, headers } = buildRequest(request, '1.0.0');
-  return { name, signedWith, secrets: known, now, method, target: path, headers, body, valid: true };
+  const made = { name, signedWith, secrets: known, now, method, target: path, headers, body, valid: true };
+  return sent.origin === undefined ? beforeV3(made) : made;
+}
+
+/** As a sender from before `v3` makes it. */
+function beforeV3(made: Vector): Vector {
+  const { 'x-service-origin': _, 'x-service-changed': __, ...headers } = made.headers;
+  const signature = headers['x-service-signature']?.replace(/,v3=.*/, '') ?? '';
+  return { ...made, headers: { ...headers, 'x-service-signature': signature } };
 }
 
 /** Requests that a receiver must accept. */
@@ -169,8 +183,48 @@ export function signedVectors(bodyOf: BodyOf): Vector[] {
       signedWith: [current, own],
       known: [own],
     }),
+    ...writtenVectors(bodyOf),
     { ...vector({ name: 'five minutes old', body: order }), now: now + 300 },
     { ...vector({ name: 'five minutes ahead', body: order }), now: now - 300 },
+  ];
+}
+
+/** Requests with `v3`, which says who made the change and what it changed. */
+function writtenVectors(bodyOf: BodyOf): Vector[] {
+  const body = bodyOf('UPDATE_ORDER', 'v2');
+  const update = { type: 'UPDATE_ORDER', body, origin: 'shop', changed: 'note,priority' } as const;
+  const later = vector({ ...update, name: 'v3 beside a version that is still to come' });
+  const signature = `${later.headers['x-service-signature']},v4=00`;
+  return [
+    vector({ ...update, name: 'v3 of a change by the e-shop' }),
+    vector({
+      name: 'v3 of a creation, which has no changed fields',
+      body: bodyOf('CREATE_ORDER', 'v2'),
+      origin: 'warehouse',
+    }),
+    vector({
+      name: 'v3 of a change by the service, of more fields than are named',
+      type: 'UPDATE_ORDER_STATUS',
+      body: bodyOf('UPDATE_ORDER_STATUS', 'v21'),
+      origin: 'service',
+      changed: '*',
+    }),
+    vector({ ...update, name: 'v3 of a test', test: true }),
+    vector({
+      ...update,
+      name: 'v3 by both secrets, only the old one is known',
+      signedWith: [current, previous],
+      known: [previous],
+    }),
+    vector({
+      name: 'v3 of a GET',
+      type: 'UPDATE_ORDER',
+      url: 'https://shop.example/hooks/',
+      entityId: '2026-10001',
+      origin: 'shop',
+      changed: 'note',
+    }),
+    { ...later, headers: { ...later.headers, 'x-service-signature': signature } },
   ];
 }
 
@@ -189,6 +243,16 @@ export function refusedVectors(bodyOf: BodyOf): Vector[] {
     headers: Object.fromEntries(Object.entries(base.headers).filter(([each]) => each !== name)),
   });
   const signature = post('').headers['x-service-signature'] ?? '';
+  const update = vector({
+    name: '',
+    type: 'UPDATE_ORDER',
+    body: bodyOf('UPDATE_ORDER', 'v2'),
+    origin: 'warehouse',
+    changed: 'note,priority',
+  });
+  const written = (name: string, headers: Readonly<Record<string, string>> = {}) =>
+    with_({ ...update, name }, headers);
+  const joined = update.headers['x-service-signature'] ?? '';
   const all: Vector[] = [
     post('another secret', { signedWith: [stranger] }),
     get('a GET with another secret', { signedWith: [stranger] }),
@@ -233,6 +297,19 @@ export function refusedVectors(bodyOf: BodyOf): Vector[] {
     { ...post('a POST of another path'), target: '/other' },
     { ...post('a POST of another query'), target: '/hooks?order=2' },
     { ...get('a GET made a POST'), method: 'POST' },
+    written('another origin', { 'x-service-origin': 'shop' }),
+    without(written('no origin'), 'x-service-origin'),
+    written('another changed field', { 'x-service-changed': 'note' }),
+    without(written('no changed fields'), 'x-service-changed'),
+    with_(post('changed fields of a creation', { origin: 'warehouse' }), { 'x-service-changed': 'note' }),
+    written('an empty v3 beside v2', { 'x-service-signature': joined.replace(/v3=.*/, 'v3=') }),
+    written('half of a v3 beside v2', { 'x-service-signature': joined.slice(0, -32) }),
+    written('v2 in the place of v3', {
+      'x-service-signature': joined.replace(/v2=(.*),v3=.*/, 'v2=$1,v3=$1'),
+    }),
+    written('v3 in the place of v2, without a v3', {
+      'x-service-signature': joined.replace(/v2=.*,v3=(.*)/, 'v2=$1'),
+    }),
     with_(get('a GET with the Standard Webhooks signature alone'), { 'x-service-signature': `t=${now}` }),
   ];
   return all.map((each) => ({ ...each, valid: false }));

@@ -16,14 +16,15 @@ export function signedBy(secret: string, { method, path, headers, text }: RawReq
   const said = (name: string) => String(headers[`x-service-${name}`] ?? '');
   const [t = '', ...signatures] = said('signature').split(',');
   const time = t.slice('t='.length);
-  const lines = [
-    time,
-    ...['delivery', 'event-id', 'event', 'sequence', 'webhook', 'test'].map(said),
-    method,
-    path,
-    text,
-  ];
+  const event = ['delivery', 'event-id', 'event', 'sequence', 'webhook'].map(said);
+  const end = [said('test'), method, path, text];
+  const joined = { v2: [], v3: [said('origin'), said('changed')] };
   const hex = (content: string) => createHmac('sha256', secret).update(content).digest('hex');
-  const expected = [`v1=${hex(`${time}.${method === 'GET' ? path : text}`)}`, `v2=${hex(lines.join('\n'))}`];
+  const expected = [
+    `v1=${hex(`${time}.${method === 'GET' ? path : text}`)}`,
+    ...Object.entries(joined).map(
+      ([version, written]) => `${version}=${hex([time, ...event, ...written, ...end].join('\n'))}`,
+    ),
+  ];
   return expected.filter((each) => signatures.includes(each)).map((each) => each.slice(0, 2));
 }

@@ -83,10 +83,13 @@ test('headers say what is delivered', () => {
     'x-service-sequence': '3',
     'x-service-event-id': wireEvent.eventId,
     'x-service-event-time': '2026-11-20T10:42:07.310Z',
+    'x-service-origin': 'warehouse',
+    'x-service-changed': 'note,priority',
     'webhook-id': 'd-1',
     'webhook-timestamp': '1700000000',
   });
   expect(headers).not.toHaveProperty('x-service-test');
+  expect(buildRequest({ ...request, changed: null }, '1').headers).not.toHaveProperty('x-service-changed');
   expect(buildRequest({ ...request, test: true }, '1').headers['x-service-test']).toBe('true');
   // A POST goes to the URL itself; a GET appends the identifier, and has no body.
   const { pathname } = new URL(request.url);

@@ -41,7 +41,8 @@ function attempt(method: 'POST' | 'GET', secrets: readonly string[]) {
 }
 
 // Computed with `printf '%s' "$t.$content" | openssl dgst -sha256 -hmac "$secret"`, for `v2` with
-// `printf '%s\n' "$t" d-1 e-1 CREATE_ORDER 3 7 true POST '/hooks?a=1'` and `printf '%s' '{"a":1}'` before it, and for the second with
+// `printf '%s\n' "$t" d-1 e-1 CREATE_ORDER 3 7 true POST '/hooks?a=1'` and `printf '%s' '{"a":1}'` before it, for `v3` likewise with
+// `shop ''` behind the 7, and for the second with
 // `openssl dgst -sha256 -mac HMAC -macopt hexkey:$(base64 -d <<< "${secret#whsec_}" | od -An -tx1 | tr -d ' ') -binary | base64`.
 test('the signatures are what openssl computes', () => {
   const timestamp = 1_700_000_000;
@@ -51,13 +52,15 @@ test('the signatures are what openssl computes', () => {
     eventType: 'CREATE_ORDER',
     sequence: 3,
     webhookId: 7,
+    origin: 'shop',
+    changed: null,
     test: true,
     method: 'POST',
     target: '/hooks?a=1',
     body: '{"a":1}',
   } as const;
   expect(serviceSignature({ secrets: [NEW], timestamp, ...signed })).toBe(
-    't=1700000000,v1=5d4728df4fb6850e4cb0e398ec0f36b00752e2f35b67da0bf981f39c488bd630,v2=ff24c329eb4581507ea8aad722dd0605a03e37f03082807963c433cc17fa3378',
+    't=1700000000,v1=5d4728df4fb6850e4cb0e398ec0f36b00752e2f35b67da0bf981f39c488bd630,v2=ff24c329eb4581507ea8aad722dd0605a03e37f03082807963c433cc17fa3378,v3=c5547b4e64fcb4e03b3603fdae975b5662b657dee45bfb18a0bf8efba66f212a',
   );
   expect(standardSignature({ secrets: [NEW], timestamp, deliveryId: 'msg_1', body: '{"a":1}' })).toBe(
     'v1,OeL1P8HAwwQIdeZ+6o9/FFw4VniJBHqQLE0vVUZSapk=',
@@ -73,7 +76,7 @@ test('a receiver verifies a POST by the body, and only with the right secret and
   const { headers } = attempt('POST', [NEW]);
   const header = headers['x-service-signature'] ?? '';
 
-  expect(header).toMatch(/^t=\d{10},v1=[0-9a-f]{64},v2=[0-9a-f]{64}$/);
+  expect(header).toMatch(/^t=\d{10},v1=[0-9a-f]{64},v2=[0-9a-f]{64},v3=[0-9a-f]{64}$/);
   expect(verify(header, NEW, BODY)).toBe(true);
   expect(verify(header, OLD, BODY)).toBe(false);
   expect(verify(header, NEW, `${BODY} `)).toBe(false);
@@ -91,14 +94,18 @@ test('during an overlap both secrets verify, the newest standing first', () => {
   const { headers } = attempt('POST', [NEW, OLD]);
   const header = headers['x-service-signature'] ?? '';
 
-  expect(header).toMatch(/^t=\d{10}(,v1=[0-9a-f]{64}){2}(,v2=[0-9a-f]{64}){2}$/);
+  expect(header).toMatch(/^t=\d{10}(,v1=[0-9a-f]{64}){2}(,v2=[0-9a-f]{64}){2}(,v3=[0-9a-f]{64}){2}$/);
   expect(verify(header, NEW, BODY)).toBe(true);
   expect(verify(header, OLD, BODY)).toBe(true);
   expect(verify(header.split(',').slice(0, 2).join(','), NEW, BODY)).toBe(true);
   expect(headers['webhook-signature']).toMatch(/^v1,\S{44} v1,\S{44}$/);
 });
 
-test('v2 joins all by which a receiver decides: each line changed fails it', () => {
+test.each([
+  ['v2', []],
+  // Behind the webhook: who made the change, and what it changed.
+  ['v3', ['warehouse', 'note,priority']],
+])('%s joins all by which a receiver decides: each line changed fails it', (version, written) => {
   for (const [method, secrets] of [
     ['POST', [NEW, OLD]],
     ['GET', [NEW]],
@@ -113,14 +120,15 @@ test('v2 joins all by which a receiver decides: each line changed fails it', () 
       'CREATE_ORDER',
       '3',
       '7',
+      ...written,
       '',
       method,
       path,
       body,
     ];
     const made = (secret: string, content: readonly unknown[]) =>
-      `v2=${createHmac('sha256', secret).update(content.join('\n')).digest('hex')}`;
-    const given = header.split(',').filter((part) => part.startsWith('v2='));
+      `${version}=${createHmac('sha256', secret).update(content.join('\n')).digest('hex')}`;
+    const given = header.split(',').filter((part) => part.startsWith(`${version}=`));
     expect(given).toEqual(secrets.map((secret) => made(secret, lines)));
     for (const at of lines.keys()) {
       expect(given).not.toContain(made(NEW, lines.with(at, 'changed')));

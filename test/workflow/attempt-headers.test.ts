@@ -43,7 +43,7 @@ test.each([
           happenedAt,
           snapshot,
           origin: 'shop',
-          changed: null,
+          changed: 'note,paid',
         },
       ]),
     );
@@ -72,13 +72,15 @@ test.each([
 
     for (const request of receiver.requests) {
       const by = webhooks.find(({ id }) => String(id) === request.headers['x-service-webhook']);
-      expect(said(request, 'event', 'event-id', 'event-time', 'sequence')).toEqual([
+      expect(said(request, 'event', 'event-id', 'event-time', 'sequence', 'origin', 'changed')).toEqual([
         'CREATE_ORDER',
         first.eventId,
         happenedAt,
         '41',
+        'shop',
+        'note,paid',
       ]);
-      expect(signedBy(by?.secret ?? '', request)).toEqual(['v1', 'v2']);
+      expect(signedBy(by?.secret ?? '', request)).toEqual(['v1', 'v2', 'v3']);
       const stranger = webhooks.find((each) => each !== by);
       expect(signedBy(stranger?.secret ?? '', request)).toEqual([]);
     }

@@ -47,8 +47,11 @@ var (
 // ErrBadSecret is a mistake in your own setup, not in the request: answer 500, never 401.
 var ErrBadSecret = errors.New("a secret is not set, cut off, in quotes or spaces, or a placeholder")
 
-// signed is what v2 covers beside the time, method, path, query and body; X-Service-Test is absent where it is no test.
-var signed = []string{"Delivery", "Event-Id", "Event", "Sequence", "Webhook", "Test"}
+// signed is what is covered beside the time, method, path, query and body; X-Service-Test is absent where it is no test.
+var signed = map[string][]string{
+	"v3": {"Delivery", "Event-Id", "Event", "Sequence", "Webhook", "Origin", "Changed", "Test"},
+	"v2": {"Delivery", "Event-Id", "Event", "Sequence", "Webhook", "Test"},
+}
 
 // CheckSecrets returns ErrBadSecret unless each is a whole secret. Call it at the start, too: anybody can sign with an empty one.
 func CheckSecrets(secrets []string) error {
@@ -72,24 +75,19 @@ func Verify(secrets []string, method, target string, header http.Header, body []
 	if err := CheckSecrets(secrets); err != nil {
 		return err
 	}
-	var t string
-	var given []string
-	for _, field := range strings.Split(header.Get("X-Service-Signature"), ",") {
-		name, value, _ := strings.Cut(strings.TrimSpace(field), "=")
-		switch {
-		case name == "t" && t == "":
-			t = value
-		case name == "v2":
-			given = append(given, value)
-		}
-	}
+	fields := fieldsOf(header)
+	t := append(fields["t"], "")[0]
 	seconds, err := strconv.ParseUint(t, 10, 40)
 	if err != nil {
 		return errors.New("X-Service-Signature has no valid timestamp")
 	}
 
+	version := "v2"
+	if len(fields["v3"]) > 0 {
+		version = "v3"
+	}
 	lines := []string{t}
-	for _, name := range signed {
+	for _, name := range signed[version] {
 		lines = append(lines, header.Get("X-Service-"+name))
 	}
 	lines = append(lines, method, target, "")
@@ -99,16 +97,38 @@ func Verify(secrets []string, method, target string, header http.Header, body []
 		mac.Write([]byte(strings.Join(lines, "\n")))
 		mac.Write(body)
 		made := hex.EncodeToString(mac.Sum(nil))
-		for _, one := range given {
+		for _, one := range fields[version] {
 			equal = hmac.Equal([]byte(made), []byte(one)) || equal
 		}
 	}
 	if !equal {
-		return errors.New("v2 of X-Service-Signature does not match: the secret, a header, path, query or body differs")
+		return errors.New(version + " of X-Service-Signature does not match: the secret, a header, path, query or body differs")
 	}
 
 	if off := now.Sub(time.Unix(int64(seconds), 0)); off > Tolerance || off < -Tolerance {
 		return errors.New("the signature is too old, or this clock is wrong")
 	}
 	return nil
+}
+
+// Written says of a verified request who made the change ("shop", "warehouse" or "service"), and the fields that it changed.
+// It says nothing where there is no v3, of an older sender: v2 does not cover these headers, and anybody may have set them.
+func Written(header http.Header) (origin string, changed []string) {
+	if len(fieldsOf(header)["v3"]) == 0 {
+		return "", nil
+	}
+	if list := header.Get("X-Service-Changed"); list != "" {
+		changed = strings.Split(list, ",")
+	}
+	return header.Get("X-Service-Origin"), changed
+}
+
+// fieldsOf has the values in X-Service-Signature, by name.
+func fieldsOf(header http.Header) map[string][]string {
+	fields := map[string][]string{}
+	for _, field := range strings.Split(header.Get("X-Service-Signature"), ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(field), "=")
+		fields[name] = append(fields[name], value)
+	}
+	return fields
 }

@@ -23,11 +23,16 @@ public final class Check {
       long now = Long.parseLong(text(fields[1]));
       try {
         String problem = Waybill.problem(secrets, text(fields[2]), text(fields[3]), headers, fields[5], now);
-        System.out.println(problem == null);
+        System.out.println(problem == null ? accepted(Waybill.written(headers)) : "false");
       } catch (Waybill.BadSecret bad) {
         System.out.println("setup");
       }
     }
+  }
+
+  private static String accepted(Waybill.Written written) {
+    String origin = written.origin() == null ? "" : written.origin();
+    return ("true " + origin + " " + String.join(" ", written.changed())).strip();
   }
 
   private static String text(byte[] bytes) {

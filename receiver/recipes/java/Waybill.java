@@ -2,6 +2,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -34,7 +35,9 @@ public final class Waybill {
   public static final long TOLERANCE = 300;
 
   /** What is signed beside the time, method, path, query and body; X-Service-Test is absent where it is no test. */
-  private static final List<String> SIGNED = List.of("Delivery", "Event-Id", "Event", "Sequence", "Webhook", "Test");
+  private static final Map<String, List<String>> SIGNED = Map.of(
+      "v3", List.of("Delivery", "Event-Id", "Event", "Sequence", "Webhook", "Origin", "Changed", "Test"),
+      "v2", List.of("Delivery", "Event-Id", "Event", "Sequence", "Webhook", "Test"));
 
   /** A whole secret: generated ("whsec_...", its length is 4n + 2) or your own; which is no quoted text, API key or placeholder. */
   private static final Pattern GENERATED = Pattern.compile("whsec_[A-Za-z0-9+/]{32,86}={0,2}");
@@ -84,32 +87,58 @@ public final class Waybill {
   public static String problem(
       List<String> secrets, String method, String target, Map<String, String> headers, byte[] body, long now) {
     checkSecrets(secrets);
-    Map<String, String> named = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
-    named.putAll(headers);
-    String t = "";
-    List<String> given = new ArrayList<>();
-    for (String field : named.getOrDefault("X-Service-Signature", "").split(",")) {
-      String[] pair = field.trim().split("=", 2);
-      if (pair.length < 2) continue;
-      if (pair[0].equals("t") && t.isEmpty()) t = pair[1];
-      else if (pair[0].equals("v2")) given.add(pair[1]);
-    }
+    Map<String, String> named = named(headers);
+    Map<String, List<String>> fields = fields(named);
+    String t = fields.getOrDefault("t", List.of("")).get(0);
     if (!t.matches("[0-9]{1,12}")) {
       return "X-Service-Signature has no valid timestamp";
     }
 
     List<String> lines = new ArrayList<>(List.of(t));
-    for (String name : SIGNED) lines.add(named.getOrDefault("X-Service-" + name, ""));
+    String version = fields.containsKey("v3") ? "v3" : "v2";
+    for (String name : SIGNED.get(version)) lines.add(named.getOrDefault("X-Service-" + name, ""));
     lines.addAll(List.of(method, target, ""));
     List<String> made = new ArrayList<>();
     for (String secret : secrets) made.add(hmac(secret, String.join("\n", lines), body));
-    if (!anyEqual(made, given)) {
-      return "v2 of X-Service-Signature does not match: the secret, a header, path, query or body differs";
+    if (!anyEqual(made, fields.getOrDefault(version, List.of()))) {
+      return version + " of X-Service-Signature does not match: the secret, a header, path, query or body differs";
     }
 
     return Math.abs(now - Long.parseLong(t)) > TOLERANCE
         ? "the signature is too old, or this clock is wrong"
         : null;
+  }
+
+  /** Who made a change ("shop", "warehouse" or "service"), and the fields that it changed. */
+  public record Written(String origin, List<String> changed) {}
+
+  /**
+   * Of a verified request; (null, no fields) where there is no v3, of an older sender: v2 does not cover these headers, and anybody
+   * may have set them.
+   *
+   * @param headers names in any case
+   */
+  public static Written written(Map<String, String> headers) {
+    Map<String, String> named = named(headers);
+    if (!fields(named).containsKey("v3")) return new Written(null, List.of());
+    String changed = named.getOrDefault("X-Service-Changed", "");
+    return new Written(named.get("X-Service-Origin"), changed.isEmpty() ? List.of() : List.of(changed.split(",")));
+  }
+
+  private static Map<String, String> named(Map<String, String> headers) {
+    Map<String, String> named = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    named.putAll(headers);
+    return named;
+  }
+
+  /** The values in X-Service-Signature, by name. */
+  private static Map<String, List<String>> fields(Map<String, String> named) {
+    Map<String, List<String>> fields = new HashMap<>();
+    for (String field : named.getOrDefault("X-Service-Signature", "").split(",")) {
+      String[] pair = field.trim().split("=", 2);
+      fields.computeIfAbsent(pair[0], name -> new ArrayList<>()).add(pair.length < 2 ? "" : pair[1]);
+    }
+    return fields;
   }
 
   private static String hmac(String secret, String lines, byte[] body) {

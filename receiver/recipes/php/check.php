@@ -14,7 +14,8 @@ while (($line = fgets(STDIN)) !== false) {
     }
     try {
         $problem = Waybill::problem(explode(',', $secrets), $method, $target, $headers, $body, (int) $now);
-        echo $problem === null ? "true\n" : "false\n";
+        [$origin, $changed] = Waybill::written($headers);
+        echo $problem === null ? implode(' ', array_filter(['true', $origin, ...$changed])) . "\n" : "false\n";
     } catch (BadSecret) {
         echo "setup\n";
     }

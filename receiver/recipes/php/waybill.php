@@ -29,7 +29,10 @@ final class BadSecret extends InvalidArgumentException
 final class Waybill
 {
     /** What is signed beside the time, method, path, query and body; X-Service-Test is absent where it is no test. */
-    private const SIGNED = ['delivery', 'event-id', 'event', 'sequence', 'webhook', 'test'];
+    private const SIGNED = [
+        'v3' => ['delivery', 'event-id', 'event', 'sequence', 'webhook', 'origin', 'changed', 'test'],
+        'v2' => ['delivery', 'event-id', 'event', 'sequence', 'webhook', 'test'],
+    ];
 
     /** A whole secret: generated ("whsec_...", its length is 4n + 2) or your own; which is no quoted text, API key or placeholder. */
     private const GENERATED = '#\Awhsec_[A-Za-z0-9+/]{32,86}={0,2}\z#';
@@ -79,30 +82,56 @@ final class Waybill
     ): ?string {
         self::checkSecrets($secrets);
         $headers = array_change_key_case($headers, CASE_LOWER);
-        $t = '';
-        $given = [];
-        foreach (explode(',', $headers['x-service-signature'] ?? '') as $field) {
-            [$name, $value] = explode('=', trim($field), 2) + [1 => ''];
-            if ($name === 't' && $t === '') {
-                $t = $value;
-            } elseif ($name === 'v2') {
-                $given[] = $value;
-            }
-        }
+        $fields = self::fields($headers);
+        $t = $fields['t'][0] ?? '';
         if (preg_match('/\A\d+\z/', $t) !== 1) {
             return 'X-Service-Signature has no valid timestamp';
         }
 
-        $named = array_map(fn (string $name) => $headers["x-service-$name"] ?? '', self::SIGNED);
+        $version = isset($fields['v3']) ? 'v3' : 'v2';
+        $named = array_map(fn (string $name) => $headers["x-service-$name"] ?? '', self::SIGNED[$version]);
         $content = implode("\n", [$t, ...$named, $method, $target, $body]);
         $made = array_map(fn (string $secret) => hash_hmac('sha256', $content, $secret), $secrets);
-        if (!self::anyEqual($made, $given)) {
-            return 'v2 of X-Service-Signature does not match: the secret, a header, path, query or body differs';
+        if (!self::anyEqual($made, $fields[$version] ?? [])) {
+            return $version . ' of X-Service-Signature does not match: the secret, a header, path, query or body differs';
         }
 
         return abs(($now ?? time()) - (int) $t) > $tolerance
             ? 'the signature is too old, or this clock is wrong'
             : null;
+    }
+
+    /**
+     * Of a verified request: who made the change ("shop", "warehouse" or "service"), and the fields that it changed. [null, []]
+     * where there is no v3, of an older sender: v2 does not cover these headers, and anybody may have set them.
+     *
+     * @param array<string, string> $headers names in any case
+     * @return array{?string, string[]}
+     */
+    public static function written(array $headers): array
+    {
+        $headers = array_change_key_case($headers, CASE_LOWER);
+        if (!isset(self::fields($headers)['v3'])) {
+            return [null, []];
+        }
+        $changed = $headers['x-service-changed'] ?? '';
+        return [$headers['x-service-origin'] ?? null, $changed === '' ? [] : explode(',', $changed)];
+    }
+
+    /**
+     * The values in X-Service-Signature, by name.
+     *
+     * @param array<string, string> $headers names in lower case
+     * @return array<string, string[]>
+     */
+    private static function fields(array $headers): array
+    {
+        $fields = [];
+        foreach (explode(',', $headers['x-service-signature'] ?? '') as $field) {
+            [$name, $value] = explode('=', trim($field), 2) + [1 => ''];
+            $fields[$name][] = $value;
+        }
+        return $fields;
     }
 
     /**

@@ -7,16 +7,18 @@ import waybill
 
 for line in sys.stdin:
     secrets, now, method, target, headers, body = (base64.b64decode(field) for field in line.rstrip("\n").split(" "))
+    named = dict(header.split(": ", 1) for header in headers.decode().split("\n"))
     try:
         waybill.verify(
             secrets.decode().split(","),
             method.decode(),
             target.decode(),
-            dict(header.split(": ", 1) for header in headers.decode().split("\n")),
+            named,
             body,
             int(now),
         )
-        print("true")
+        origin, changed = waybill.written(named)
+        print(" ".join(["true", *([origin] if origin else []), *changed]))
     except waybill.NotVerified:
         print("false")
     except waybill.BadSecret:

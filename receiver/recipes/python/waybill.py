@@ -24,7 +24,10 @@ import time
 
 
 # What is signed beside the time, method, path, query and body; X-Service-Test is absent where it is no test.
-SIGNED = ("delivery", "event-id", "event", "sequence", "webhook", "test")
+SIGNED = {
+    "v3": ("delivery", "event-id", "event", "sequence", "webhook", "origin", "changed", "test"),
+    "v2": ("delivery", "event-id", "event", "sequence", "webhook", "test"),
+}
 
 
 # A whole secret: generated ("whsec_...", its length is 4n + 2) or your own; which is no quoted text, API key or placeholder.
@@ -69,17 +72,38 @@ def verify(secrets, method, target, headers, body, now=None, tolerance=300):
     """
     check_secrets(secrets)
     headers = {name.lower(): value for name, value in dict(headers).items()}
-    fields = [field.strip().partition("=") for field in headers.get("x-service-signature", "").split(",")]
+    fields = _fields(headers)
     t = next((value for name, _, value in fields if name == "t"), "")
     if not (t.isascii() and t.isdigit()):
         raise NotVerified("X-Service-Signature has no valid timestamp")
 
-    lines = [t, *(headers.get("x-service-" + name, "") for name in SIGNED), method, target, ""]
+    version = _version(fields)
+    lines = [t, *(headers.get("x-service-" + name, "") for name in SIGNED[version]), method, target, ""]
     content = "\n".join(lines).encode() + body
-    given = [value for name, _, value in fields if name == "v2"]
+    given = [value for name, _, value in fields if name == version]
     made = [hmac.new(secret.encode(), content, hashlib.sha256).hexdigest() for secret in secrets]
     if not any([hmac.compare_digest(one.encode(), other.encode()) for one in made for other in given]):
-        raise NotVerified("v2 of X-Service-Signature does not match: the secret, a header, path, query or body differs")
+        raise NotVerified(version + " of X-Service-Signature does not match: the secret, a header, path, query or body differs")
 
     if abs((time.time() if now is None else now) - int(t)) > tolerance:
         raise NotVerified("the signature is too old, or this clock is wrong")
+
+
+def written(headers):
+    """Of a verified request: who made the change ("shop", "warehouse" or "service"), and the fields that it changed.
+
+    (None, []) where there is no v3, of an older sender: v2 does not cover these headers, and anybody may have set them.
+    """
+    headers = {name.lower(): value for name, value in dict(headers).items()}
+    if _version(_fields(headers)) != "v3":
+        return None, []
+    changed = headers.get("x-service-changed", "")
+    return headers.get("x-service-origin"), changed.split(",") if changed else []
+
+
+def _fields(headers):
+    return [field.strip().partition("=") for field in headers.get("x-service-signature", "").split(",")]
+
+
+def _version(fields):
+    return "v3" if any(name == "v3" for name, _, _ in fields) else "v2"

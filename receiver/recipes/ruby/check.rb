@@ -7,7 +7,8 @@ $stdin.each_line do |line|
   secrets, now, method, target, lines, body = line.chomp.split(/ /, -1).map { |field| field.unpack1('m') }
   headers = lines.split("\n").to_h { |header| header.split(': ', 2) }
   known = secrets.empty? ? [''] : secrets.split(',', -1)
-  puts Waybill.problem(known, method, target, headers, body, now.to_i).nil?
+  problem = Waybill.problem(known, method, target, headers, body, now.to_i)
+  puts problem.nil? ? ['true', *Waybill.written(headers)].flatten.compact.join(' ') : 'false'
 rescue Waybill::BadSecret
   puts 'setup'
 end

@@ -15,7 +15,7 @@ require 'openssl'
 #     end
 #
 #     def headers_of(request)
-#       %w[Signature Delivery Event-Id Event Sequence Webhook Test]
+#       %w[Signature Delivery Event-Id Event Sequence Webhook Origin Changed Test]
 #         .to_h { |name| ["X-Service-#{name}", request.headers["X-Service-#{name}"].to_s] }
 #     end
 #
@@ -24,7 +24,10 @@ require 'openssl'
 module Waybill
   TOLERANCE = 300
   # What is signed beside the time, method, path, query and body; X-Service-Test is absent where it is no test.
-  SIGNED = %w[delivery event-id event sequence webhook test].freeze
+  SIGNED = {
+    'v3' => %w[delivery event-id event sequence webhook origin changed test],
+    'v2' => %w[delivery event-id event sequence webhook test]
+  }.freeze
 
   # A whole secret: generated ("whsec_...", its length is 4n + 2) or your own; which is no quoted text, API key or placeholder.
   GENERATED = %r{\Awhsec_[A-Za-z0-9+/]{32,86}={0,2}\z}.freeze
@@ -60,19 +63,37 @@ module Waybill
   def self.problem(secrets, method, target, headers, body, now = Time.now.to_i)
     check_secrets(secrets)
     headers = headers.to_h { |name, value| [name.downcase, value] }
-    fields = headers.fetch('x-service-signature', '').split(',').map { |field| field.strip.split('=', 2) }
+    fields = fields_of(headers)
     t = fields.find { |name, _| name == 't' }&.last.to_s
     return 'X-Service-Signature has no valid timestamp' unless t.match?(/\A\d+\z/)
 
-    lines = [t, *SIGNED.map { |name| headers["x-service-#{name}"].to_s }, method, target, '']
+    version = version_of(fields)
+    lines = [t, *SIGNED[version].map { |name| headers["x-service-#{name}"].to_s }, method, target, '']
     content = lines.join("\n").b + body.b
-    given = fields.select { |name, _| name == 'v2' }.map { |_, value| value.to_s }
+    given = fields.select { |name, _| name == version }.map { |_, value| value.to_s }
     made = secrets.map { |secret| OpenSSL::HMAC.hexdigest('SHA256', secret, content) }
     unless any_equal?(made, given)
-      return 'v2 of X-Service-Signature does not match: the secret, a header, path, query or body differs'
+      return "#{version} of X-Service-Signature does not match: the secret, a header, path, query or body differs"
     end
 
     'the signature is too old, or this clock is wrong' if (now - t.to_i).abs > TOLERANCE
+  end
+
+  # Of a verified request: who made the change ("shop", "warehouse" or "service"), and the fields that it changed. [nil, []] where
+  # there is no v3, of an older sender: v2 does not cover these headers, and anybody may have set them.
+  def self.written(headers)
+    headers = headers.to_h { |name, value| [name.downcase, value] }
+    return [nil, []] unless version_of(fields_of(headers)) == 'v3'
+
+    [headers['x-service-origin'], headers['x-service-changed'].to_s.split(',')]
+  end
+
+  def self.fields_of(headers)
+    headers.fetch('x-service-signature', '').split(',').map { |field| field.strip.split('=', 2) }
+  end
+
+  def self.version_of(fields)
+    fields.any? { |name, _| name == 'v3' } ? 'v3' : 'v2'
   end
 
   def self.any_equal?(made, given)
@@ -83,5 +104,5 @@ module Waybill
   def self.same?(one, other)
     one.bytesize == other.bytesize && one.bytes.zip(other.bytes).reduce(0) { |sum, (a, b)| sum | (a ^ b) }.zero?
   end
-  private_class_method :any_equal?, :same?, :whole?
+  private_class_method :fields_of, :version_of, :any_equal?, :same?, :whole?
 end

@@ -47,18 +47,18 @@ const GENERAL = {
     'Decode the identifier at the end of the URL once, and take up to 64 characters of any kind.',
   'unknown fields': 'Ignore fields that you do not know: new ones may be added.',
   'two signatures':
-    'Compare with every v2 in X-Service-Signature, not with the first or last alone: one match is enough.',
+    'Compare with every v3 in X-Service-Signature, not with the first or last alone: one match is enough.',
   'three at once':
     'Handle requests side by side: queue the work, and answer as soon as the delivery is stored.',
   'wrong signature':
-    'Compare v2 of X-Service-Signature with the one made with your secret, and respond with 401 if none matches',
+    'Compare v3 of X-Service-Signature with the one made with your secret, and respond with 401 if none matches',
   'no signature': 'Respond with 401 if X-Service-Signature is missing, before reading the body',
   'signature of another body': 'Make the signature over the bytes of the body as they came',
   'signature of another target':
-    'Make v2 over path and query as requested: webhook-signature does not cover them on GET',
+    'Make v3 over path and query as requested: webhook-signature does not cover them on GET',
   'old timestamp': 'Refuse a t that is more than 300 seconds off by your clock',
   'only v1 matches':
-    'Check v2 instead of v1 or webhook-signature: it alone covers the sequence, the webhook, the test mark and the target',
+    'Check v3 instead of v1 or webhook-signature, which do not cover the sequence, the webhook and the test mark',
   'answer time': 'Store the delivery, answer, and do the work afterwards: an attempt has 15 seconds.',
   redirects:
     'Register the address that the redirect leads to: redirects are not followed, and count as failures.',

@@ -47,8 +47,8 @@ export interface Step {
   readonly name: RowName;
   /** The request, for people. */
   readonly sent: string;
-  /** `accepted`: any 2xx. `refused`: anything else. `v2`: like `refused`, but accepting it is only a warning. */
-  readonly expected: 'accepted' | 'refused' | 'v2';
+  /** `accepted`: any 2xx. `refused`: anything else. `joined`: like `refused`, but accepting it is only a warning. */
+  readonly expected: 'accepted' | 'refused' | 'joined';
   /** Permitted values of `X-Waybill-Handled`, if the header is there. */
   readonly handled?: readonly Handled[];
   readonly requests: readonly TestRequest[];
@@ -192,8 +192,8 @@ export function seriesOf(subject: Subject): readonly Step[] {
     },
     {
       name: 'only v1 matches',
-      sent: 'another sequence than the one that v2 was made over',
-      expected: 'v2',
+      sent: 'another sequence than the one that v2 and v3 were made over',
+      expected: 'joined',
       requests: [request({ signedAs: { sequence: SEQUENCE + 1 } })],
     },
   ];

@@ -15,7 +15,16 @@ import { describeOperation } from '../describe.ts';
 import { ok, okText } from '../envelope.ts';
 import { idempotent } from '../idempotency.ts';
 import { params } from '../validate.ts';
-import { DeliveryWithAttempts, deliveryId, fullRecordOf, noSuchDelivery, sequence, tag } from './record.ts';
+import {
+  changed,
+  DeliveryWithAttempts,
+  deliveryId,
+  fullRecordOf,
+  noSuchDelivery,
+  origin,
+  sequence,
+  tag,
+} from './record.ts';
 
 const example: unknown = JSON.parse(
   render(sampleOf('CREATE_STOCK_MOVEMENT_ORDER'), { version: 'v21', withPackingLists: false }),
@@ -66,11 +75,15 @@ export function deliveryOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
         'The body as it is sent: the snapshot of the record at the time of the event, in the form configured for the webhook. `data` is the body itself, byte ' +
         'for byte what the receiver gets; `request`, beside it, gives the method, the URL and the content type. A GET webhook gets no body: `data` is null, and `request.url` ends ' +
         'with the identifier that is appended. For an open delivery, this is what the next attempt sends, with the current settings of the webhook; for one that has ended, ' +
-        'what its last attempt sent, without personal data that were erased since. The headers (each attempt has a new signature) are not included; that of the sequence is a header of this response, too.',
+        'what its last attempt sent, without personal data that were erased since. The headers (each attempt has a new signature) are not included; those of sequence, origin and changed fields are headers of this response, too.',
       tag,
       data: payloadData,
       beside: { request: payloadRequest },
-      headers: { 'X-Service-Sequence': sequence },
+      headers: {
+        'X-Service-Sequence': sequence,
+        'X-Service-Origin': origin,
+        'X-Service-Changed': v.optional(changed),
+      },
       message: 'Payload found.',
       errors: { 404: noSuchDelivery },
     }),
@@ -81,6 +94,8 @@ export function deliveryOperationRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { method, url, body } = payloadOf(found);
       const contentType = body === null ? null : 'application/json';
       c.header('x-service-sequence', String(found.sequence));
+      c.header('x-service-origin', found.origin);
+      if (found.changed !== null) c.header('x-service-changed', found.changed);
       const test = found.test ? { test: true } : {};
       return okText(c, 'Payload found.', body ?? 'null', { request: { method, url, contentType, ...test } });
     },

@@ -64,6 +64,14 @@ const deliveryEntries = {
   ),
   entityId: v.string(),
   sequence,
+  origin: described(
+    v.nullable(origin),
+    'Who made the change of the event, as in `GET /events`. Null if the event is no longer kept.',
+  ),
+  changed: described(
+    v.nullable(changed),
+    'The fields that it changed, as in `GET /events`. Null for an event that is no update, or is no longer kept.',
+  ),
   state,
   attemptsMade: wholeNumber(),
   createdAt: time(),
@@ -178,6 +186,8 @@ export function recordOf(row: DeliveryLogRow): v.InferOutput<typeof Delivery> {
     webhookType: row.eventType,
     entityId: row.entityId,
     sequence: row.sequence,
+    origin: row.origin,
+    changed: row.changed,
     state: row.state,
     attemptsMade: row.attemptsMade,
     createdAt: row.createdAt.toISOString(),

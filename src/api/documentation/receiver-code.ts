@@ -15,11 +15,11 @@ const hooks = receiver({ secrets: WEBHOOK_SECRET, store: memoryStore() })
 createServer(nodeListener(hooks)).listen(Number(PORT), '127.0.0.1');
 `;
 
-/** Verifies `v2` of `X-Service-Signature`, on POST and on GET. An ES module for Node.js. */
+/** Verifies `v3` of `X-Service-Signature`, on POST and on GET. An ES module for Node.js. */
 export const verifyServiceSignature = `import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What stands in "v2", by the names of the headers: an absent X-Service-Test is an empty line. */
-const SIGNED = ['delivery', 'event-id', 'event', 'sequence', 'webhook', 'test'];
+/** What stands in "v3", by the names of the headers: an absent one is an empty line. */
+const SIGNED = ['delivery', 'event-id', 'event', 'sequence', 'webhook', 'origin', 'changed', 'test'];
 
 /**
  * @param secret  that of the webhook that X-Service-Webhook names, all of it ("whsec_…")
@@ -33,7 +33,7 @@ export function verify(secret, { method, url, headers }, body) {
   const lines = [t, ...SIGNED.map((name) => headers['x-service-' + name] ?? ''), method, url, ''];
   const expected = createHmac('sha256', secret).update(lines.join('\\n')).update(body).digest();
   return fields.some(([name, hex]) => {
-    const given = Buffer.from(name === 'v2' ? hex : '', 'hex'); // two v2= while a secret is being replaced
+    const given = Buffer.from(name === 'v3' ? hex : '', 'hex'); // two v3= while a secret is being replaced
     return given.length === expected.length && timingSafeEqual(given, expected);
   });
 }

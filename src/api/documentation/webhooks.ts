@@ -1,5 +1,5 @@
 /** The `webhooks` section of the OpenAPI document: each event type as receivers get it, from the catalogue. */
-import { type CatalogueEntry, entryOf, sampleOf } from '../../domain/catalogue.ts';
+import { type CatalogueEntry, entryOf, sampleChangesOf, sampleOf } from '../../domain/catalogue.ts';
 import { payloadVersions } from '../../domain/decimal.ts';
 import {
   type EventType,
@@ -7,6 +7,7 @@ import {
   eventTypes,
   packingListEventTypes,
 } from '../../domain/event-types.ts';
+import { origins } from '../../domain/origin.ts';
 import { render } from '../../domain/render.ts';
 import { defaultRetryPolicy, maxAttempts } from '../../domain/retry-policy.ts';
 import { capital } from '../../domain/words.ts';
@@ -16,11 +17,20 @@ function header(name: string, description: string, schema: object = { type: 'str
   return { name, in: 'header', required: true, description, schema };
 }
 
+/** Only updates have it. */
+function changedHeader(type: EventType) {
+  const example = sampleChangesOf(type);
+  if (example === null) return [];
+  const description =
+    'The top-level fields that the change concerned, in the order of the record, joined by commas; `*` if that is longer than 1 KiB.';
+  return [header('X-Service-Changed', description, { type: 'string', examples: [example] })];
+}
+
 const headers = (type: EventType) => [
   header('X-Service-Signature', 'See "How to verify a signature".', {
     type: 'string',
     examples: [
-      't=1763667180,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd,v2=ce471850c08593e437fe19aa614b31721030575f3fddf4eaeeec6a5b64470723',
+      't=1763667180,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd,v2=ce471850c08593e437fe19aa614b31721030575f3fddf4eaeeec6a5b64470723,v3=7d5bd2a2a2c9e3c7f4b1f0a8f1fb41a2d4c5d6ab5b9f7f6df1b1c5f0f5f7c1e9',
     ],
   }),
   header('X-Service-Event', 'The type of the event.', { type: 'string', const: type }),
@@ -39,6 +49,12 @@ const headers = (type: EventType) => [
     'Rises with every event of the record, whatever its type; gaps are normal. A redelivery keeps that of its event.',
     { type: 'integer', minimum: 1 },
   ),
+  header(
+    'X-Service-Origin',
+    'Who made the change: a user of the e-shop, the warehouse (a user, or its import), or the service itself.',
+    { type: 'string', enum: origins },
+  ),
+  ...changedHeader(type),
   header('X-Service-Webhook', 'The id of the webhook, by which its secret is found.', { type: 'integer' }),
   header('X-Service-Delivery', 'The id of the delivery, the same on every attempt.', {
     type: 'string',

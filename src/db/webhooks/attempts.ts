@@ -73,7 +73,7 @@ const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
            a.outcome as last_outcome, a.started_at as last_started_at,
            ${formColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.paused_until, w.headers, w.secret,
            w.previous_secret, w.previous_secret_until, w.deleted_at, w.ordering,
-           ${snapshot} as snapshot, e.test is true as test, e.happened_at,
+           ${snapshot} as snapshot, e.test is true as test, e.happened_at, e.origin, e.changed,
            (select least(n.owned_until, clock_timestamp() + (n.owned_until - n.started_at)) from attempts n
             where n.delivery_id = d.id and n.number = d.attempts_made + 1 and n.finished_at is null and n.owned_until > clock_timestamp())
              as under_way_until,

@@ -2,6 +2,7 @@
 import type { AttemptOutcome, DeliveryState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
+import type { Origin } from '../../domain/origin.ts';
 import { waitsFor } from '../outbox/ordering.ts';
 import type { ClaimedDelivery } from '../outbox/outbox.ts';
 import { sends } from '../pauses.ts';
@@ -26,6 +27,10 @@ export interface DeliveryLogRow {
   readonly entityId: string;
   /** The position of its event among those of the record, from 1. */
   readonly sequence: number;
+  /** Of its event; null if that is no longer kept. */
+  readonly origin: Origin | null;
+  /** Of its event: the fields that the write changed, joined by commas; null if it is no update. */
+  readonly changed: string | null;
   readonly state: DeliveryState;
   readonly attemptsMade: number;
   readonly createdAt: Date;
@@ -65,12 +70,15 @@ export function shownState(sql: Sql) {
 /** All columns of {@link DeliveryLogRow}, of deliveries `d` and their webhooks `w`, as SQL. */
 export function selectDeliveries(sql: Sql) {
   return sql`
-    select d.id, d.webhook_id, d.event_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, ${shownState(sql)} as state, d.attempts_made,
+    select d.id, d.webhook_id, d.event_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, e.origin, e.changed,
+           ${shownState(sql)} as state, d.attempts_made,
            d.created_at, d.last_attempt_at, d.last_status, d.last_error,
            case when d.state in ('pending', 'retrying') and ${sends(sql, 'w')} and d.operator_stop is null then d.next_attempt_at end
              as next_attempt_at,
            d.finished_at, d.canceled_by, d.superseded_by, ${waitsFor(sql, 'd', 'w')} as waits_for, d.operator_stop, d.operator_actions
-    from deliveries d join webhooks w on w.id = d.webhook_id`;
+    from deliveries d join webhooks w on w.id = d.webhook_id
+    -- One by one: each reads the partition of its event alone.
+    left join lateral (select origin, changed from events where id = d.event_id offset 0) e on true`;
 }
 
 /** The e-shop of a delivery, and its workflow's name. */

@@ -22,7 +22,8 @@ export async function keepForm(tx: Sql, webhookId: number, next: WebhookSettings
  */
 export async function findSentForm(sql: Sql, eshopId: number, id: string): Promise<SentEvent | null> {
   const [row] = await sql<SentEvent[]>`
-    select d.event_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, e.happened_at, e.snapshot, e.test is true as test, ${formColumns(sql, 'f')}
+    select d.event_id, d.event_type, d.entity_id, d.sequence::float8 as sequence, e.happened_at, e.origin, e.changed, e.snapshot, e.test is true as test,
+      ${formColumns(sql, 'f')}
     from deliveries d
     join webhooks w on w.id = d.webhook_id
     join events e on e.id = d.event_id

@@ -27,6 +27,8 @@ export const waiting: DeliveryForAttempt = {
   entityId: '10001',
   sequence: 3,
   happenedAt: at(-6 * MINUTE),
+  origin: 'shop',
+  changed: 'note',
   state: 'retrying',
   attemptsMade: 1,
   windowStartedAt: at(-5 * MINUTE),

@@ -19,6 +19,8 @@ test('a POST carries the snapshot in the version of the webhook', () => {
     eventId: '019aa1b2-0000-7000-8000-000000000002',
     sequence: 3,
     happenedAt: new Date('2026-11-20T11:54:00.000Z'),
+    origin: 'shop',
+    changed: 'note',
     url: 'https://shop.example/hook',
     method: 'POST',
     staticHeaders: {},

@@ -40,8 +40,11 @@ func main() {
 		err = waybill.Verify(secrets, fields[2], fields[3], header, []byte(fields[5]), time.Unix(now, 0))
 		if errors.Is(err, waybill.ErrBadSecret) {
 			fmt.Println("setup")
+		} else if err != nil {
+			fmt.Println("false")
 		} else {
-			fmt.Println(err == nil)
+			origin, changed := waybill.Written(header)
+			fmt.Println(strings.TrimSpace("true " + origin + " " + strings.Join(changed, " ")))
 		}
 	}
 }
