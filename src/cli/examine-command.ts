@@ -3,10 +3,10 @@ import type { Command } from 'commander';
 import { exitCodeOf } from '../../receiver/src/examination/examine.ts';
 import { table } from '../../receiver/src/examination/table.ts';
 import { counted } from '../domain/words.ts';
-import { type CommandContext, checked, noOptions, runs } from '../lib/command-line.ts';
+import { type CommandContext, checked, runs } from '../lib/command-line.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
-import { webhookNumber } from './options.ts';
+import { testedTypeOption, webhookNumber } from './options.ts';
 
 export function examineCommand(command: Command, { env, print }: CommandContext): void {
   command
@@ -16,12 +16,12 @@ export function examineCommand(command: Command, { env, print }: CommandContext)
       '\nAbout twenty test requests leave from this machine, not from a worker; they have no consequences.' +
         '\nExit code: 0 nothing failed, 1 could not be made, 2 something failed, 3 inconclusive.',
     );
-  runs(command, noOptions, async ({ json }, written) => {
+  runs(command, testedTypeOption, async ({ json, type }, written) => {
     const id = checked(webhookNumber('<webhook>'), written);
     // The sender takes longer to load than the other commands.
     const { examineReceiverOf } = await import('./send-test.ts');
     const found = await untilInterrupted(`Stopped. Webhook ${id} can be examined again.`, (signal) =>
-      examineReceiverOf(env, id, signal),
+      examineReceiverOf(env, { id, type }, signal),
     );
     print(json ? JSON.stringify(found) : table(found));
     const exitCode = exitCodeOf(found);

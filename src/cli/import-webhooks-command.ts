@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import * as v from 'valibot';
 import { configuredGuard } from '../app/outgoing.ts';
+import { shortTypes } from '../domain/event-types.ts';
 import { type CommandContext, flag, option, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { foreignLines } from './imports/foreign.ts';
@@ -31,7 +32,7 @@ const importOptions = v.object({
 });
 
 /** Fields written as JSON in a CSV. */
-const JSON_FIELDS = ['active', 'parameters', 'headers', 'eshop', 'id'];
+const JSON_FIELDS = ['active', 'additionalTypes', 'parameters', 'headers', 'eshop', 'id'];
 
 export function importWebhooksCommand(command: Command, { env, print }: CommandContext): void {
   command
@@ -62,10 +63,10 @@ export function importWebhooksCommand(command: Command, { env, print }: CommandC
           dryRun,
         }),
         refused: refusedWebhook,
-        cells: ({ eshop, id, webhookType, method, url, secret, note }) => ({
+        cells: ({ eshop, id, webhookType, additionalTypes, method, url, secret, note }) => ({
           'e-shop': eshop ?? '',
           webhook: id ?? '',
-          type: webhookType ?? '',
+          type: webhookType === null ? '' : shortTypes([webhookType, ...additionalTypes]),
           url: [method, url].filter((word) => word !== null).join(' '),
           note: [secret === undefined ? null : `secret ${secret}`, note]
             .filter((word) => word !== null)

@@ -31,6 +31,14 @@ export const limitOption = option(
 );
 
 export const eventType = v.picklist(eventTypeNames, '--type must be an event type, such as CREATE_ORDER.');
+/** For a test or an examination of a webhook. */
+export const testedTypeOption = v.object({
+  type: option(
+    '--type <type>',
+    'send samples of this one of its event types, instead of its main one',
+    v.optional(eventType),
+  ),
+});
 /** @param name of the option, for the message */
 export const filled = (name: string) => v.pipe(v.string(), v.minLength(1, `${name} must not be empty.`));
 /** @param name of the option, for the message */

@@ -8,9 +8,10 @@ import { eshopOfWebhook } from '../db/webhooks/all-webhooks.ts';
 import { beginExamination, endExamination } from '../db/webhooks/examinations.ts';
 import { findWebhookWithSecrets } from '../db/webhooks/with-secrets.ts';
 import type { Sender } from '../delivery/sender.ts';
+import type { EventType } from '../domain/event-types.ts';
 import { type Examination, examinationRefusals } from '../domain/examination.ts';
 import { Problem } from '../domain/problem.ts';
-import type { TestDeliveryResult, WebhookWithSecrets } from '../domain/test-delivery.ts';
+import { asOfType, type TestDeliveryResult, type WebhookWithSecrets } from '../domain/test-delivery.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { Keys } from '../secrets/keys.ts';
 import { withDatabase } from './open-database.ts';
@@ -32,13 +33,20 @@ interface Parts {
 /** Exit code if Waybill itself failed, which says nothing about the receiver. */
 const INCONCLUSIVE = 3;
 
-/** @throws UserError if there is no such webhook, or its secret cannot be opened */
-async function toWebhook<T>(env: Env, id: number, work: (parts: Parts) => Promise<T>): Promise<T> {
+/** The webhook, and the type of which samples are sent; undefined for its `webhookType`. */
+interface Tested {
+  readonly id: number;
+  readonly type: EventType | undefined;
+}
+
+/** @throws UserError if there is no such webhook, it has no such type, or its secret cannot be opened */
+async function toWebhook<T>(env: Env, { id, type }: Tested, work: (parts: Parts) => Promise<T>): Promise<T> {
   const { config, own, keys } = await ownParts(env);
   return await withDatabase(config.settings, async (sql) => {
     const eshopId = await eshopOfWebhook(sql, id);
-    const webhook = eshopId === null ? null : await findWebhookWithSecrets(sql, eshopId, id);
-    if (webhook === null) throw noSuchWebhook(id);
+    const found = eshopId === null ? null : await findWebhookWithSecrets(sql, eshopId, id);
+    if (found === null) throw noSuchWebhook(id);
+    const webhook = ofType(found, type);
     const timeoutMs = config.retryPolicy.attemptTimeoutMs;
     const known = await keys(sql);
     try {
@@ -57,13 +65,22 @@ async function toWebhook<T>(env: Env, id: number, work: (parts: Parts) => Promis
   });
 }
 
-/** @throws UserError if there is no such webhook, or its secret cannot be opened */
-export const sendTestTo = (env: Env, id: number): Promise<TestDeliveryResult> =>
-  toWebhook(env, id, ({ webhook, ...parts }) => createTestSender(parts)(webhook));
+function ofType(webhook: WebhookWithSecrets, type: EventType | undefined): WebhookWithSecrets {
+  try {
+    return asOfType(webhook, type);
+  } catch (error) {
+    throw error instanceof Problem ? new UserError(`${error.message}.`) : error;
+  }
+}
+
+/** @throws UserError if there is no such webhook, it has no such type, or its secret cannot be opened */
+export const sendTestTo = (env: Env, tested: Tested): Promise<TestDeliveryResult> =>
+  toWebhook(env, tested, ({ webhook, ...parts }) => createTestSender(parts)(webhook));
 
 /** @throws UserError likewise, and if one is under way, or too many were made recently; the reason of `signal` */
-export const examineReceiverOf = (env: Env, id: number, signal: AbortSignal): Promise<Examination> =>
-  toWebhook(env, id, async ({ sql, webhook, ...parts }) => {
+export const examineReceiverOf = (env: Env, tested: Tested, signal: AbortSignal): Promise<Examination> =>
+  toWebhook(env, tested, async ({ sql, webhook, ...parts }) => {
+    const { id } = tested;
     const begun = await beginExamination(sql, id);
     if (begun.kind !== 'begun') throw new UserError(examinationRefusals[begun.kind](id));
     try {

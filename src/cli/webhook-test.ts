@@ -1,9 +1,9 @@
 /** `waybill webhooks test`: one request with a sample, as made by the API. */
 import type { Command } from 'commander';
 import type { TestDeliveryResult } from '../domain/test-delivery.ts';
-import { type CommandContext, checked, noOptions, runs } from '../lib/command-line.ts';
+import { type CommandContext, checked, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
-import { webhookNumber } from './options.ts';
+import { testedTypeOption, webhookNumber } from './options.ts';
 
 /** Exit codes besides 0 and 1. */
 const FAILED = 2;
@@ -32,7 +32,7 @@ export function addTest(command: Command, { env, print }: CommandContext): void 
   const part = command
     .command('test')
     .description(
-      'send one signed request with a sample of its type, whether active or not; it has no consequences',
+      'send one signed request with a sample of one of its types, whether active or not; it has no consequences',
     )
     .argument('<id>', 'its number')
     .addHelpText(
@@ -40,11 +40,11 @@ export function addTest(command: Command, { env, print }: CommandContext): void 
       '\nThe request leaves from this machine, not from a worker. It carries X-Service-Test: true.' +
         '\nExit code: 0 accepted, 1 could not be made, 2 the receiver failed, 3 inconclusive.',
     );
-  runs(part, noOptions, async ({ json }, written) => {
+  runs(part, testedTypeOption, async ({ json, type }, written) => {
     const id = checked(webhookNumber('<id>'), written);
     // The sender takes longer to load than the other subcommands.
     const { sendTestTo } = await import('./send-test.ts');
-    const result = await sendTestTo(env, id);
+    const result = await sendTestTo(env, { id, type });
     print(json ? JSON.stringify(result) : transcript(result));
     const { outcome, error } = result;
     if (outcome === 'success') return;

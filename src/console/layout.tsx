@@ -73,15 +73,19 @@ export function Act({
   viewer,
   children,
   kind = 'plain',
+  choice = null,
 }: {
   action: string;
   viewer: Viewer;
   children: Child;
+  /** A field of the form, before its button. */
+  choice?: Child;
   kind?: 'plain' | 'main' | 'danger';
 }) {
   return (
     <form method="post" action={`${CONSOLE}${action}`} class="act">
       <Csrf token={viewer.csrf} />
+      {choice}
       <button type="submit" class={kind} id={`do${action.replaceAll(/[^a-z0-9]+/gi, '-')}`}>
         {children}
       </button>

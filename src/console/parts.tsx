@@ -99,6 +99,20 @@ export function TypeName({ type }: { type: EventType }) {
   return <>{type.split(/(?<=_)/).flatMap((word, index) => (index === 0 ? [word] : [<wbr />, word]))}</>;
 }
 
+/** The choice of one of a webhook's types, for a test; null if it has only one. @param value the one chosen before */
+export function TypeChoice({ types, value }: { types: readonly EventType[]; value?: string | undefined }) {
+  if (types.length === 1) return null;
+  return (
+    <select name="type" aria-label="Type of the sample">
+      {types.map((type) => (
+        <option value={type} selected={type === value}>
+          {type}
+        </option>
+      ))}
+    </select>
+  );
+}
+
 export function typeWords(type: EventType): string {
   return eventTypes[type].firesWhen;
 }

@@ -91,7 +91,7 @@ export function typesPhrase(types: readonly EventType[]): string {
 }
 
 /** "CREATE_ORDER", or "CREATE_ORDER and 2 more". */
-export function shortTypes(types: readonly EventType[]): string {
+export function shortTypes(types: readonly string[]): string {
   const [first = '', ...others] = types;
   return others.length === 0 ? first : `${first} and ${others.length} more`;
 }

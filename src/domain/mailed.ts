@@ -1,10 +1,9 @@
 /** The subjects of mails to e-shops. */
-import type { EventType } from './event-types.ts';
+import type { GivenTypes } from './webhook-types.ts';
 
 /** A deactivation of a webhook. */
-export interface Deactivation {
+export interface Deactivation extends GivenTypes {
   readonly webhookId: number;
-  readonly webhookType: EventType;
   readonly url: string;
   /** The generation of the webhook that ended. */
   readonly generation: number;
@@ -23,9 +22,8 @@ export interface Deactivation {
 }
 
 /** A webhook whose secret, or whose static headers, no key could open. */
-export interface LostWebhook {
+export interface LostWebhook extends GivenTypes {
   readonly id: number;
-  readonly webhookType: EventType;
   readonly url: string;
   /** The names of its static headers, whose values are lost and no longer sent; empty if it has none. */
   readonly headers: readonly string[];

@@ -1,13 +1,16 @@
 /** One request with a sample, to test a receiver (docs/interface.md, W13). */
 import * as v from 'valibot';
-import type { EventType } from './event-types.ts';
-import { described, wholeNumber } from './fields.ts';
+import { type EventType, eventTypeNames } from './event-types.ts';
+import { described, oneOf, wholeNumber } from './fields.ts';
+import { invalid } from './problem.ts';
 import { type WebhookForm, webhookMethods } from './webhook.ts';
+import { typesOf } from './webhook-types.ts';
 
 export interface WebhookWithSecrets extends WebhookForm {
   readonly eshopId: number;
   readonly webhookId: number;
   readonly webhookType: EventType;
+  readonly additionalTypes: readonly EventType[];
   /** The static headers, sealed; null if it has none. */
   readonly headers: Buffer | null;
   /** Sealed, like the previous one, which also signs until its time is over. */
@@ -16,6 +19,28 @@ export interface WebhookWithSecrets extends WebhookForm {
   readonly previousSecretUntil: Date | null;
   /** The database's clock when this was read. */
   readonly now: Date;
+}
+
+/** The type of which a test or an examination sends samples, in its query. */
+export const testedType = v.optional(
+  described(
+    oneOf(eventTypeNames),
+    'The event type of which samples are sent, one of those of the webhook. Left out: its `webhookType`.',
+  ),
+);
+
+/**
+ * The webhook with one of its types as its `webhookType`: what is sent to test it is of that type.
+ * @param type undefined: its `webhookType`
+ * @throws Problem 400 if it has no such type
+ */
+export function asOfType(webhook: WebhookWithSecrets, type: EventType | undefined): WebhookWithSecrets {
+  const types = typesOf(webhook);
+  if (type !== undefined && !types.includes(type)) {
+    const message = `must be one of the types of webhook ${webhook.webhookId}: ${types.join(', ')}`;
+    throw invalid([{ path: 'type', message }]);
+  }
+  return { ...webhook, webhookType: type ?? webhook.webhookType };
 }
 
 const headers = v.record(v.string(), v.string());

@@ -19,6 +19,12 @@ export function typesOf(webhook: GivenTypes): EventType[] {
   return typesIn(webhook, []);
 }
 
+/** All types by name, as a line of facts. */
+export function typesFact(webhook: GivenTypes): readonly ['Type' | 'Types', string] {
+  const types = typesOf(webhook);
+  return [types.length === 1 ? 'Type' : 'Types', types.join(', ')];
+}
+
 interface GivenParameters extends GivenTypes {
   readonly parameters: {
     readonly withPackingLists?: boolean | undefined;

@@ -1,5 +1,7 @@
 /** The mail after Waybill deactivated a webhook (docs/interface.md, D7 and D8). */
+import { shortTypes } from '../domain/event-types.ts';
 import type { Deactivation } from '../domain/mailed.ts';
+import { typesFact, typesOf } from '../domain/webhook-types.ts';
 import { counted } from '../domain/words.ts';
 import type { Mail } from './mail.ts';
 import { joined, type MailContent, mailOf } from './mail-template.ts';
@@ -20,18 +22,18 @@ export function deactivationMail(
 }
 
 function contentOf(deactivation: Deactivation): MailContent {
-  const { webhookId, webhookType, generation, deliveryId, email } = deactivation;
+  const { webhookId, generation, deliveryId, email } = deactivation;
   return {
     to: email,
-    subject: `Webhook ${webhookId} (${webhookType}) was deactivated`,
+    subject: `Webhook ${webhookId} (${shortTypes(typesOf(deactivation))}) was deactivated`,
     messageId: `<webhook-${webhookId}-${generation}-${deliveryId}@waybill.local>`,
     tone: 'bad',
     blocks: blocksOf(deactivation),
   };
 }
 
-function blocksOf({ webhookId, webhookType, url, reason, at, deliveryId, ...rest }: Deactivation) {
-  const { attemptsMade, lastError, eshopName } = rest;
+function blocksOf(deactivation: Deactivation) {
+  const { webhookId, url, reason, at, deliveryId, attemptsMade, lastError, eshopName } = deactivation;
   const attempts = counted(attemptsMade, 'attempt');
   const why =
     reason === 'gone'
@@ -43,7 +45,7 @@ function blocksOf({ webhookId, webhookType, url, reason, at, deliveryId, ...rest
     {
       facts: [
         ['Webhook', String(webhookId)],
-        ['Type', webhookType],
+        typesFact(deactivation),
         ['URL', url],
         ['Reason', why],
         ['Last error', lastError ?? 'none recorded'],

@@ -1,5 +1,7 @@
 /** The mail after the master key was lost (docs/interface.md, W20). */
+import { shortTypes } from '../domain/event-types.ts';
 import type { LostWebhook } from '../domain/mailed.ts';
+import { typesOf } from '../domain/webhook-types.ts';
 import type { Mail } from './mail.ts';
 import { type MailBlock, mailOf } from './mail-template.ts';
 import { regenerateSecret, replaceWebhook } from './requests.ts';
@@ -36,7 +38,7 @@ function blocksOf({ lost, eshopName }: LostSecrets): MailBlock[] {
     `${eshopName},`,
     'the key that protects the secrets of your webhooks has been lost. Deliveries are signed with secrets that nobody knows, so that a receiver that checks signatures refuses them, until each of these webhooks gets a new secret:',
     {
-      facts: lost.map(({ id, webhookType, url }) => [`Webhook ${id}`, `${webhookType}, ${url}`] as const),
+      facts: lost.map((each) => [`Webhook ${each.id}`, `${shortTypes(typesOf(each))}, ${each.url}`] as const),
     },
     `Make a new one${others.length > 0 ? ' for each' : ''}, which is shown once, and set it in the receiver:`,
     { request: regenerateSecret(first?.id ?? 0) },

@@ -1,14 +1,15 @@
 /** The mail before Waybill deactivates a webhook (docs/interface.md, W15). */
+import { shortTypes } from '../domain/event-types.ts';
+import { type GivenTypes, typesFact, typesOf } from '../domain/webhook-types.ts';
 import { counted } from '../domain/words.ts';
 import type { Mail } from './mail.ts';
 import { joined, type MailBlock, type MailContent, mailOf } from './mail-template.ts';
 import { activation, listRetried, noWarnings, readDelivery, sendTest } from './requests.ts';
 
-export interface Warning {
+export interface Warning extends GivenTypes {
   /** A UUID of the warning, used in the Message-ID. */
   readonly id: string;
   readonly webhookId: number;
-  readonly webhookType: string;
   readonly url: string;
   /** The delivery whose last retries it is about; null if everything fails. */
   readonly deliveryId: string | null;
@@ -37,10 +38,10 @@ export function warningMail(
 }
 
 function contentOf(warning: Warning): MailContent {
-  const { id, webhookId, webhookType, email } = warning;
+  const { id, webhookId, email } = warning;
   return {
     to: email,
-    subject: `Webhook ${webhookId} (${webhookType}) is failing`,
+    subject: `Webhook ${webhookId} (${shortTypes(typesOf(warning))}) is failing`,
     messageId: `<warning-${id}@waybill.local>`,
     tone: 'warning',
     blocks: blocksOf(warning),
@@ -51,7 +52,7 @@ function contentOf(warning: Warning): MailContent {
 const minute = (time: Date) => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 function blocksOf(warning: Warning): MailBlock[] {
-  const { webhookId, webhookType, url, deliveryId, since, failures, lastError, eshopName } = warning;
+  const { webhookId, url, deliveryId, since, failures, lastError, eshopName } = warning;
   const due = warning.deactivationAt === null ? null : minute(warning.deactivationAt);
   return [
     `${eshopName},`,
@@ -62,7 +63,7 @@ function blocksOf(warning: Warning): MailBlock[] {
     {
       facts: [
         ['Webhook', String(webhookId)],
-        ['Type', webhookType],
+        typesFact(warning),
         ['URL', url],
         ['Failing since', minute(since)],
         ['Failed', counted(failures, 'attempt')],

@@ -225,3 +225,12 @@ test("another e-shop's webhook, a deleted one and one that never was do not exis
   expect((await api.anonymous('POST', `/v21/webhooks/${id}/examine`)).status).toBe(401);
   expect(receiver.requests).toHaveLength(0);
 });
+
+test('of another type of the webhook, with records of that type alone', async () => {
+  const { id } = await create({ webhookType: 'CREATE_ORDER', additionalTypes: ['CREATE_RETURN'] });
+  const { data } = await request('POST', `/v21/webhooks/${id}/examine?type=CREATE_RETURN`);
+  expect(data.rows.length).toBeGreaterThan(5);
+  const kinds = new Set(receiver.requests.map(({ headers }) => headers['x-service-event']));
+  expect([...kinds]).toEqual(['CREATE_RETURN']);
+  expect(receiver.requests[0]?.text).toContain('eshopReturnId');
+});

@@ -240,3 +240,34 @@ test('tests that hang leave the API alone, are bounded per e-shop, and leave roo
     await patient.drop();
   }
 });
+
+test('a sample of any of its types, and of no other', async () => {
+  const { id } = await create({
+    webhookType: 'CREATE_PRODUCT',
+    additionalTypes: ['CREATE_ORDER', 'UPDATE_ORDER'],
+    parameters: { withPackingLists: true },
+  });
+  const sent = async (type?: string) => {
+    const { status } = await request(
+      'POST',
+      `/v21/webhooks/${id}/test${type === undefined ? '' : `?type=${type}`}`,
+    );
+    expect(status).toBe(200);
+    const { headers, text = '' } = receiver.requests.at(-1) ?? {};
+    return { type: headers?.['x-service-event'], lists: text.includes('packingLists') };
+  };
+  expect(await sent()).toEqual({ type: 'CREATE_PRODUCT', lists: false });
+  expect(await sent('CREATE_ORDER')).toEqual({ type: 'CREATE_ORDER', lists: false });
+  expect(await sent('UPDATE_ORDER')).toEqual({ type: 'UPDATE_ORDER', lists: true });
+  const count = receiver.requests.length;
+  for (const path of ['test', 'examine']) {
+    const refused = await request('POST', `/v21/webhooks/${id}/${path}?type=UPDATE_ORDER_STATUS`);
+    expect(refused.body).toMatchObject({
+      statusCode: 400,
+      message: `type: must be one of the types of webhook ${id}: CREATE_PRODUCT, CREATE_ORDER, UPDATE_ORDER`,
+    });
+    expect((await request('POST', `/v21/webhooks/${id}/${path}?type=X`)).status).toBe(400);
+    expect((await request('POST', `/v21/webhooks/999999/${path}?type=UPDATE_ORDER`)).status).toBe(404);
+  }
+  expect(receiver.requests).toHaveLength(count);
+});

@@ -148,3 +148,21 @@ test('as much can be typed as the API allows, and what is too long comes back wi
   expect(refused.text).toContain('description: must be at most 1000 characters long');
   expect(sent(refused.text)).toMatchObject({ url: full.url, description: tooLong });
 });
+
+test('everything about orders is chosen in one step, without scripts too', async () => {
+  const page = sent((await ask('/console/webhooks/new?about=orders')).text);
+  const made = await send('/console/webhooks', { ...page, url: full.url });
+  const id = Number(/Webhook (\d+)/.exec(made.text)?.[1]);
+  const read = async () => (await api.shop('GET', `/v21/webhooks/${id}`)).data;
+  expect(await read()).toMatchObject({
+    webhookType: 'CREATE_ORDER',
+    additionalTypes: ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS'],
+  });
+  expect(made.text.replaceAll('<wbr/>', '')).toContain('CREATE_ORDER and 2 more');
+  const edited = sent((await ask(`/console/webhooks/${id}/edit`)).text);
+  const { also_UPDATE_ORDER: _, ...without } = edited;
+  await save(id, { ...without, also_CREATE_RETURN: 'true' });
+  expect((await read()).additionalTypes).toEqual(['UPDATE_ORDER_STATUS', 'CREATE_RETURN']);
+  const other = sent((await ask('/console/webhooks/new?about=nothing')).text);
+  expect(Object.keys(other).filter((name) => name.startsWith('also_'))).toEqual([]);
+});

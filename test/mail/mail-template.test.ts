@@ -109,3 +109,15 @@ test('without it they are paths, and nothing is linked', () => {
     expect(text).toMatch(/^ {2}(PUT|GET|POST) \/v21\//m);
   }
 });
+
+test('a webhook with several types is named by the first, and all of them are listed', () => {
+  const several = { additionalTypes: ['UPDATE_ORDER', 'CREATE_RETURN'] } as const;
+  const sent = [
+    deactivationMail({ ...deactivation, ...several }, null),
+    warningMail({ ...warning, ...several }, null),
+  ];
+  for (const { subject, text } of sent) {
+    expect(subject).toContain('Webhook 7 (CREATE_ORDER and 2 more) ');
+    expect(text).toMatch(/^ {2}Types: +CREATE_ORDER, UPDATE_ORDER, CREATE_RETURN$/m);
+  }
+});

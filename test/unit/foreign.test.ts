@@ -190,7 +190,7 @@ test('a record of a page that is refused is named: by its URL, or by its number 
 
 test('an endpoint without its secret is named: its receiver would refuse what comes', async () => {
   expect(await read('svix', { ...svix, secret: undefined })).toEqual([
-    'comes without its secret: each of its webhooks gets a new one',
+    'comes without its secret: its webhook gets a new one',
     expect.objectContaining({ ...webhook, secret: null }),
   ]);
 });
@@ -200,4 +200,57 @@ test('a header that Svix does not tell is named in a whole sentence', async () =
   expect((await read('svix', { ...svix, headers }))[0]).toBe(
     'the value of X-Key, which Svix does not tell, has no counterpart',
   );
+});
+
+test.each([
+  ['svix', { ...svix, filterTypes: ['order.changed', 'order.created', 'order.created'] }],
+  ['convoy', { ...convoy, filter_config: { event_types: ['order.changed', 'order.created'], filter: null } }],
+  ['outpost', { ...outpost, topics: '*' }],
+] as const)(
+  '%s: an endpoint with several types becomes one webhook with all of them',
+  async (system, record) => {
+    const types = {
+      'order.changed': ['UPDATE_ORDER_STATUS' as const, 'UPDATE_ORDER' as const],
+      'order.created': ['CREATE_ORDER' as const],
+    };
+    expect(await linesOf(system, [{ data: [record] }], { types, eshops: {} })).toMatchObject([
+      {
+        line: 1,
+        value: {
+          url: 'https://a.example',
+          webhookType: 'CREATE_ORDER',
+          additionalTypes: ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS'],
+        },
+      },
+    ]);
+  },
+);
+
+test('several subscriptions of one Convoy endpoint become one webhook, each customer has its own', async () => {
+  const types = {
+    a: ['CREATE_ORDER' as const],
+    b: ['CREATE_RETURN' as const],
+    c: ['CREATE_RETURN' as const, 'UPDATE_RETURN' as const],
+  };
+  const subscription = (type: string, uid = 'e', owner = 'x') => ({
+    ...convoy,
+    filter_config: { event_types: [type] },
+    endpoint_metadata: { ...endpoint, uid, owner_id: owner },
+  });
+  const list = [
+    subscription('c'),
+    subscription('a'),
+    subscription('b'),
+    subscription('a', 'other'),
+    subscription('b', 'e', 'y'),
+  ];
+  const lines = await linesOf('convoy', list, { types, eshops: { x: 1, y: 2 } });
+  expect(lines).toMatchObject([
+    {
+      line: 1,
+      value: { eshop: 1, webhookType: 'CREATE_ORDER', additionalTypes: ['CREATE_RETURN', 'UPDATE_RETURN'] },
+    },
+    { line: 4, value: { eshop: 1, webhookType: 'CREATE_ORDER', additionalTypes: [] } },
+    { line: 5, value: { eshop: 2, webhookType: 'CREATE_RETURN', additionalTypes: [] } },
+  ]);
 });

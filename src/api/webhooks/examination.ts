@@ -3,13 +3,15 @@ import { Hono } from 'hono';
 import type { Turns } from '../../concurrency/turns.ts';
 import { beginExamination, endExamination } from '../../db/webhooks/examinations.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
+import type { EventType } from '../../domain/event-types.ts';
 import { EXAMINATIONS_PER_HOUR, examinationRefusals, examinationSchema } from '../../domain/examination.ts';
 import { conflict, existing, tooManyRequests } from '../../domain/problem.ts';
+import { asOfType, testedType } from '../../domain/test-delivery.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
-import { params } from '../validate.ts';
+import { params, query } from '../validate.ts';
 import { noSuchWebhook, tag, webhookId } from './record.ts';
 
 /** The path of examinations: one waits for a receiver many times, and takes no turn meanwhile. */
@@ -32,9 +34,10 @@ export function examinationRoutes(
     `At most ${AT_ONCE.perKey} examinations of an e-shop run at the same time; wait for a response.`,
   );
 
-  /** @throws Problem (404, 409, 429) */
-  async function begun(eshopId: number, id: number) {
-    const webhook = existing('webhook', id, await findWebhookWithSecrets(sql, eshopId, id));
+  /** @throws Problem (400, 404, 409, 429) */
+  async function begun(eshopId: number, id: number, type: EventType | undefined) {
+    const found = existing('webhook', id, await findWebhookWithSecrets(sql, eshopId, id));
+    const webhook = asOfType(found, type);
     const begun = await beginExamination(sql, id);
     if (begun.kind === 'busy') throw conflict(examinationRefusals.busy(id));
     if (begun.kind === 'spent') throw tooManyRequests(examinationRefusals.spent(id), begun.waitMs);
@@ -51,23 +54,26 @@ export function examinationRoutes(
         '`fail`: a wrong signature, none, the signature of another body (GET: of another target) or a timestamp six minutes old is accepted; or what is right is refused: a valid request, its repeat, an older sequence, ' +
         'the greatest payload, unknown fields, the two signatures of a rotation, three requests at once. `warning`: only `v1` is checked; responses that are slow for the time limit of an attempt; a redirect; a certificate that ends within 30 days; no response, 429 or 503 to what must be refused, which tells nothing of its signature. ' +
         'Whether a repeat was handled once is judged only if the receiver says so with `X-Waybill-Handled: new`, `repeat` or `stale`, as the receiver’s kit does.\n\n' +
-        'Works on an inactive webhook too, and has no consequences, as a test has none. The receiver gets records that do not exist, each with an identifier of its own. ' +
+        'Works on an inactive webhook too, and has no consequences, as a test has none. The receiver gets records of its `webhookType`, or of the `type` in the query, that do not exist, each with an identifier of its own. ' +
         `The response takes up to 120 s. One examination of a webhook runs at a time, at most ${EXAMINATIONS_PER_HOUR} an hour, and at most ${AT_ONCE.perKey} of an e-shop run at the same time. No body.`,
       tag,
       data: examinationSchema,
       message: 'Receiver examined.',
       errors: {
+        400: 'the webhook has no such type.',
         404: noSuchWebhook,
         409: 'an examination of the webhook is under way.',
         429: `the webhook was examined ${EXAMINATIONS_PER_HOUR} times within the last hour, or too many of the e-shop are under way.`,
       },
     }),
     params({ id: webhookId }),
+    query({ type: testedType }),
     async (c) => {
       const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
+      const { type } = c.req.valid('query');
       const found = await places.run(eshopId, async () => {
-        const { webhook, until } = await turn(eshopId, () => begun(eshopId, id));
+        const { webhook, until } = await turn(eshopId, () => begun(eshopId, id, type));
         try {
           return await examine(webhook);
         } finally {

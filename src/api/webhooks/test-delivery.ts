@@ -3,12 +3,12 @@ import { Hono } from 'hono';
 import type { Turns } from '../../concurrency/turns.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { existing } from '../../domain/problem.ts';
-import { testResultSchema } from '../../domain/test-delivery.ts';
+import { asOfType, testedType, testResultSchema } from '../../domain/test-delivery.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
-import { params } from '../validate.ts';
+import { params, query } from '../validate.ts';
 import { noSuchWebhook, tag, webhookId } from './record.ts';
 
 /** The path of test deliveries: such a request waits for a receiver, and takes no turn meanwhile. */
@@ -36,7 +36,7 @@ export function webhookTestRoutes(
       id: 'testWebhook',
       summary: 'Test a webhook',
       description:
-        'Makes one request to the URL of the webhook, with a sample of its type, and returns what was sent and what came back. Start here: it works on an inactive ' +
+        'Makes one request to the URL of the webhook, with a sample of its `webhookType`, or of the `type` in the query, and returns what was sent and what came back. Start here: it works on an inactive ' +
         'webhook too, so that a receiver can be tried before it is activated.\n\n' +
         'The request is made and evaluated like an attempt of a delivery (method, payload version, packing lists, signature, time limits, refused destinations), with an additional header, `X-Service-Test: true`, so that a receiver ' +
         'can tell it from a delivery. There is no delivery with its `X-Service-Delivery`. A test has no consequences: it is not retried, is not in the delivery log, and never deactivates the webhook.\n\n' +
@@ -44,15 +44,17 @@ export function webhookTestRoutes(
       tag,
       data: testResultSchema,
       message: 'Webhook tested.',
-      errors: { 404: noSuchWebhook },
+      errors: { 400: 'the webhook has no such type.', 404: noSuchWebhook },
     }),
     params({ id: webhookId }),
+    query({ type: testedType }),
     async (c) => {
       const { eshopId } = c.get('session');
       const { id } = c.req.valid('param');
+      const { type } = c.req.valid('query');
       const result = await places.run(eshopId, async () => {
         const webhook = await turn(eshopId, () => findWebhookWithSecrets(sql, eshopId, id));
-        return await sendTest(existing('webhook', id, webhook));
+        return await sendTest(asOfType(existing('webhook', id, webhook), type));
       });
       return ok(c, 'Webhook tested.', result);
     },

@@ -10,6 +10,8 @@ export type ForeignSystem = (typeof foreignSystems)[number];
 
 /** A receiver of another system. */
 interface Foreign {
+  /** Its name in the other system, if a list may have it several times, each time with other types; null if not. */
+  readonly endpoint: string | null;
   readonly url: string;
   readonly active: boolean;
   /** Null: all. */
@@ -41,6 +43,7 @@ const svix = v.pipe(
   }),
   v.transform(
     (each): Foreign => ({
+      endpoint: null,
       url: each.url,
       active: each.disabled !== true,
       types: each.filterTypes,
@@ -105,6 +108,7 @@ const convoy = v.pipe(
       endpoint.secrets?.filter(({ expires_at, deleted_at }) => expires_at === null && deleted_at === null) ??
       [];
     return {
+      endpoint: endpoint.uid,
       url: endpoint.url,
       active: endpoint.status === null || endpoint.status === 'active',
       types: types === null || types.length === 0 || types.includes('*') ? null : types,
@@ -138,6 +142,7 @@ const outpost = v.pipe(
     const topics = typeof each.topics === 'string' ? [each.topics] : each.topics;
     const headers = headersOf(each.config.custom_headers);
     return {
+      endpoint: null,
       url: each.config.url ?? '',
       active: each.disabled_at === null,
       types: topics.includes('*') ? null : topics,

@@ -1,5 +1,6 @@
 /** Lists from the APIs of other systems, as lines of webhooks. */
 import * as v from 'valibot';
+import { type EventType, inOrder } from '../../domain/event-types.ts';
 import { type ForeignSystem, readers } from './foreign-records.ts';
 import type { ImportLine } from './import-lines.ts';
 import type { Mapping } from './mapping.ts';
@@ -24,9 +25,26 @@ const firstPageSchema = v.object({
   data: v.object({ pagination: v.object({ has_prev_page: v.literal(false) }) }),
 });
 
+/** The webhook of an endpoint, as far as the list was read. */
+interface Endpoint {
+  readonly line: number;
+  /** A webhook without its types. */
+  readonly webhook: object;
+  readonly types: Set<EventType>;
+}
+
+/** The endpoints of a list that may occur again, by e-shop and name. */
+type Endpoints = Map<string, Endpoint>;
+
+function lineOf({ line, webhook, types }: Endpoint): ImportLine {
+  const [webhookType, ...additionalTypes] = inOrder([...types]);
+  return { line, value: { ...webhook, webhookType, additionalTypes } };
+}
+
 /**
- * One webhook for each event type with a counterpart, a problem for each without, and a problem for a page that is not the last of
- * its list if the next one is missing.
+ * One webhook for each endpoint that has event types with a counterpart, a problem for each type without, and a problem for a page
+ * that is not the last of its list if the next one is missing. In Convoy several subscriptions may have the same endpoint: its webhook
+ * has the types of all, and comes last.
  */
 export async function* foreignLines(
   system: ForeignSystem,
@@ -39,6 +57,7 @@ export async function* foreignLines(
     line,
     problem: 'is not the last page of its list: put the next one behind it',
   });
+  const endpoints: Endpoints = new Map();
   for await (const each of lines) {
     if ('problem' in each) {
       yield each;
@@ -49,9 +68,10 @@ export async function* foreignLines(
     const customer = fieldOf(records[0], 'appId');
     if (before !== null && (before.customer !== customer || v.is(firstPageSchema, each.value)))
       yield cutOff(before.line);
-    for (const record of records) yield* webhooksOf(system, each.line, record, mapping);
+    for (const record of records) yield* webhookOf(system, each.line, record, { ...mapping, endpoints });
     before = v.is(pageSchema, each.value) ? { line: each.line, customer } : null;
   }
+  yield* [...endpoints.values()].map(lineOf);
   if (before !== null) yield cutOff(before.line);
 }
 
@@ -63,11 +83,11 @@ function named(record: unknown): string {
   return name === null ? '' : `${name}: `;
 }
 
-function* webhooksOf(
+function* webhookOf(
   system: ForeignSystem,
   line: number,
   record: unknown,
-  { types, eshops }: Mapping,
+  { types, eshops, endpoints }: Mapping & { readonly endpoints: Endpoints },
 ): Generator<ImportLine, void> {
   const read = v.safeParse(readers[system], record);
   if (!read.success) {
@@ -77,11 +97,11 @@ function* webhooksOf(
       problem: `${named(record)}${v.getDotPath(issue) ?? 'record'}: ${issue.message.replace(/ but received .*/s, '')}`,
     };
   }
-  const { lost, customer, types: wanted, ...webhook } = read.output;
+  const { lost, customer, endpoint, types: wanted, ...webhook } = read.output;
   const eshop = customer !== null && Object.hasOwn(eshops, customer) ? eshops[customer] : undefined;
   if (customer !== null && eshop === undefined)
     return yield { line, problem: `${named(record)}"${customer}" is no e-shop in the map` };
-  const found = new Set<string>();
+  const found = new Set<EventType>();
   const names = wanted ?? Object.keys(types);
   const without = names.length === 0 ? ['an endpoint without event types has no counterpart'] : [];
   for (const name of names) {
@@ -90,13 +110,14 @@ function* webhooksOf(
     for (const counterpart of counterparts) found.add(counterpart);
   }
   if (webhook.secret === null && found.size > 0)
-    without.push('comes without its secret: each of its webhooks gets a new one');
+    without.push('comes without its secret: its webhook gets a new one');
   for (const each of [...without, ...lost.map((part) => `${part} has no counterpart`)])
     yield { line, problem: `${named(record)}${each}`, outcome: 'unmapped' };
-  for (const webhookType of found) {
-    yield {
-      line,
-      value: { ...webhook, webhookType, method: 'POST', ...(eshop === undefined ? {} : { eshop }) },
-    };
-  }
+  if (found.size === 0) return;
+  const made = { ...webhook, method: 'POST', ...(eshop === undefined ? {} : { eshop }) };
+  if (endpoint === null) return yield lineOf({ line, webhook: made, types: found });
+  const key = JSON.stringify([eshop, endpoint]);
+  const known = endpoints.get(key);
+  if (known === undefined) endpoints.set(key, { line, webhook: made, types: found });
+  else for (const type of found) known.types.add(type);
 }

@@ -6,6 +6,7 @@ import type { Pool } from '../../db/pool.ts';
 import { importWebhook } from '../../db/webhooks/create.ts';
 import { countWebhooks, findTwin, isWebhookIdUsed } from '../../db/webhooks/webhooks.ts';
 import { contractOf, contractProblems } from '../../domain/contract.ts';
+import type { EventType } from '../../domain/event-types.ts';
 import { badRequest, invalid } from '../../domain/problem.ts';
 import { headersOrNull } from '../../domain/static-headers.ts';
 import { validate, without } from '../../domain/validation.ts';
@@ -47,6 +48,8 @@ interface ImportResult {
   readonly id: number | null;
   readonly url: string | null;
   readonly webhookType: string | null;
+  /** Empty if none, or if the line was refused. */
+  readonly additionalTypes: readonly EventType[];
   readonly method: string | null;
   /** A generated secret, shown once. */
   readonly secret?: string;
@@ -91,8 +94,8 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
     const stored = await readContract(sql, eshop);
     if (stored === null) throw badRequest(`eshop: there is no e-shop ${eshop}`);
     const contract = contractOf(stored);
-    const { url, webhookType, method } = input;
-    const said = { eshop, url, webhookType, method };
+    const { url, webhookType, additionalTypes, method } = input;
+    const said = { eshop, url, webhookType, additionalTypes, method };
     const twin = await findTwin(sql, eshop, input);
     const same = typesOf(input).map((type) => JSON.stringify([eshop, url, type, method]));
     const skipped = (there: number): ImportResult => ({
@@ -153,6 +156,7 @@ export function refusedWebhook(value: unknown, note: string, outcome: 'refused' 
     id: null,
     url: urlOf(value),
     webhookType: wordOf(value, 'webhookType'),
+    additionalTypes: [],
     method: wordOf(value, 'method'),
     note,
   };

@@ -1,8 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The webhooks of all e-shops of a person, with their health. */
+
 import { recordOf } from '../../api/webhooks/record.ts';
 import type { OperatorsWebhook } from '../../db/webhooks/all-webhooks.ts';
+import { shortTypes } from '../../domain/event-types.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
+import { typesOf } from '../../domain/webhook-types.ts';
 import { type Query, queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
 import { ChoiceFilter, EshopFilter, EventTypeFilter, Filters, ReceiverFilter } from '../filters.tsx';
@@ -47,13 +50,13 @@ export function AllWebhooksPage(props: {
           ) : (
             <ul class="rows">
               {webhooks.map((webhook) => {
-                const { id, eshopId, webhookType, method, url, active, pending, retrying } = webhook;
+                const { id, eshopId, method, url, active, pending, retrying } = webhook;
                 const open = pending + retrying;
                 return (
                   <li>
                     <p class="name">
                       <a href={`${CONSOLE}/webhooks/${id}`}>
-                        {webhookType} <span class="quiet">#{id}</span>
+                        {shortTypes(typesOf(webhook))} <span class="quiet">#{id}</span>
                       </a>
                     </p>
                     <p class="more">

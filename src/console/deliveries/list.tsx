@@ -1,6 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The deliveries of the e-shop, filtered as in the API, and live. */
+
 import type * as v from 'valibot';
+import { shortTypes } from '../../domain/event-types.ts';
+import type { WebhookRecord } from '../../domain/webhook.ts';
+import { typesOf } from '../../domain/webhook-types.ts';
 import { type Query, queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
 import {
@@ -23,7 +27,7 @@ const PATH = '/deliveries';
 export function DeliveriesPage(props: {
   viewer: Viewer;
   asked: Query;
-  webhooks: readonly { readonly id: number; readonly webhookType: string }[];
+  webhooks: readonly Pick<WebhookRecord, 'id' | 'webhookType' | 'additionalTypes'>[];
   found: v.InferOutput<typeof DeliveryList> | null;
   refused?: string | undefined;
 }) {
@@ -50,7 +54,7 @@ export function DeliveriesPage(props: {
           name="webhookId"
           label="Webhook"
           value={asked.webhookId}
-          options={webhooks.map(({ id, webhookType }) => [String(id), `${id} · ${webhookType}`])}
+          options={webhooks.map((each) => [String(each.id), `${each.id} · ${shortTypes(typesOf(each))}`])}
         />
         <EventTypeFilter value={asked.webhookType} />
         <EntityFilter value={asked.entityId} />

@@ -1,6 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The confirmations before a webhook is deactivated or deleted, or gets a new secret. */
+import { shortTypes } from '../../domain/event-types.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
+import { typesOf } from '../../domain/webhook-types.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import type { Viewer } from '../deps.ts';
 import { Time } from '../times.tsx';
@@ -14,18 +16,19 @@ interface Asked {
 }
 
 export const confirmations = {
-  deactivate: ({ viewer, webhook: { id, webhookType } }: Asked) => (
+  deactivate: ({ viewer, webhook }: Asked) => (
     <ConfirmPage
       viewer={viewer}
       here="/webhooks"
-      title={`Deactivate webhook ${id}?`}
+      title={`Deactivate webhook ${webhook.id}?`}
       button="Deactivate webhook"
-      action={`/webhooks/${id}/deactivate`}
-      back={`/webhooks/${id}`}
+      action={`/webhooks/${webhook.id}/deactivate`}
+      back={`/webhooks/${webhook.id}`}
     >
       <p>
         Its open deliveries are held until it is active again, and their 48 hours keep running. New{' '}
-        {webhookType} events are not delivered to it; you can recover them once it is active again.
+        {shortTypes(typesOf(webhook))} events are not delivered to it; you can recover them once it is active
+        again.
       </p>
     </ConfirmPage>
   ),

@@ -2,10 +2,11 @@
 /** The examination of a webhook's receiver: its description, and its results. */
 import type { Examination } from '../../domain/examination.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
+import { typesOf } from '../../domain/webhook-types.ts';
 import { counted } from '../../domain/words.ts';
 import type { Viewer } from '../deps.ts';
 import { Act, Page } from '../layout.tsx';
-import { Badge, Table } from '../parts.tsx';
+import { Badge, Table, TypeChoice } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { duration } from '../times.tsx';
 
@@ -59,9 +60,11 @@ interface ExaminationPageProps {
   readonly webhook: WebhookRecord;
   readonly found?: Examination;
   readonly refused?: string;
+  /** The type that was chosen. */
+  readonly type?: string | undefined;
 }
 
-export function ExaminationPage({ viewer, webhook, found, refused }: ExaminationPageProps) {
+export function ExaminationPage({ viewer, webhook, found, refused, type }: ExaminationPageProps) {
   const { id, url, method } = webhook;
   const path = `/webhooks/${id}`;
   return (
@@ -77,7 +80,12 @@ export function ExaminationPage({ viewer, webhook, found, refused }: Examination
         minutes if the receiver is slow.
       </p>
       <div class="acts">
-        <Act action={`${path}/examine`} viewer={viewer} kind={found === undefined ? 'main' : 'plain'}>
+        <Act
+          action={`${path}/examine`}
+          viewer={viewer}
+          kind={found === undefined ? 'main' : 'plain'}
+          choice={<TypeChoice types={typesOf(webhook)} value={type} />}
+        >
           {found === undefined ? 'Examine it' : 'Examine it again'}
         </Act>
         <a class="button" href={`${CONSOLE}${path}`}>

@@ -1,7 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The health of a webhook. */
+
 import type { DeactivationMail } from '../../db/console/deactivation-mail.ts';
+import { shortTypes } from '../../domain/event-types.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
+import { typesOf } from '../../domain/webhook-types.ts';
 import { Badge } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago } from '../times.tsx';
@@ -101,7 +104,7 @@ export function Needing(props: { webhook: WebhookRecord; eshop?: string; now: Da
     <li class="stack">
       <h3>
         <a href={`${CONSOLE}/webhooks/${webhook.id}`}>
-          Webhook {webhook.id}, {webhook.webhookType}
+          Webhook {webhook.id}, {shortTypes(typesOf(webhook))}
         </a>
         {eshop === undefined ? null : <span class="quiet"> of e-shop {eshop}</span>}
       </h3>

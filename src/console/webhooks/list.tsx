@@ -1,6 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The webhooks of the e-shop, with their health. */
+import { shortTypes } from '../../domain/event-types.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
+import { typesOf } from '../../domain/webhook-types.ts';
 import type { Viewer } from '../deps.ts';
 import { Page } from '../layout.tsx';
 import { Empty, Live } from '../parts.tsx';
@@ -12,12 +14,12 @@ const PATH = '/webhooks';
 
 function Row(props: { webhook: WebhookRecord; accepted: string | undefined; now: Date }) {
   const { webhook, accepted, now } = props;
-  const { id, url, webhookType, method, payloadVersion, description, incident } = webhook;
+  const { id, url, method, payloadVersion, description, incident } = webhook;
   return (
     <li>
       <p class="name">
         <a href={`${CONSOLE}${PATH}/${id}`}>
-          {webhookType} <span class="quiet">#{id}</span>
+          {shortTypes(typesOf(webhook))} <span class="quiet">#{id}</span>
         </a>
       </p>
       <p class="more">

@@ -5,13 +5,25 @@ import type { Delivery } from '../../api/deliveries/record.ts';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
 import type { DeactivationMail } from '../../db/console/deactivation-mail.ts';
 import type { DeliveriesFrom } from '../../domain/eshop.ts';
+import type { EventType } from '../../domain/event-types.ts';
 import { isUnderWay } from '../../domain/recovery.ts';
 import type { TestDeliveryResult } from '../../domain/test-delivery.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
+import { typesOf } from '../../domain/webhook-types.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';
 import { Act, Page } from '../layout.tsx';
-import { Code, Empty, Facts, Live, LivePart, RecoveryBadge, TypeName, typeWords } from '../parts.tsx';
+import {
+  Code,
+  Empty,
+  Facts,
+  Live,
+  LivePart,
+  RecoveryBadge,
+  TypeChoice,
+  TypeName,
+  typeWords,
+} from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, Time } from '../times.tsx';
@@ -34,6 +46,14 @@ export interface WebhookPageProps {
   readonly testResult?: TestDeliveryResult | undefined;
   readonly notice?: string | undefined;
   readonly refused?: string | undefined;
+}
+
+function TypeLine({ type }: { type: EventType }) {
+  return (
+    <div>
+      <TypeName type={type} /> <span class="quiet small">{typeWords(type)}</span>
+    </div>
+  );
 }
 
 function NewSecret({ secret }: { secret: string }) {
@@ -136,6 +156,8 @@ export function WebhookPage(props: WebhookPageProps) {
   const { addresses, userAgent } = props.deliveriesFrom;
   const { id, url, webhookType, active, method, payloadVersion, ordering, parameters, description, headers } =
     webhook;
+  const types = typesOf(webhook);
+  const others = types.length - 1;
   const path = `/webhooks/${id}`;
   return (
     <Page title={`Webhook ${id}`} viewer={viewer} here="/webhooks" notice={notice} refused={refused}>
@@ -144,10 +166,12 @@ export function WebhookPage(props: WebhookPageProps) {
           <div class="top">
             <div>
               <h1>
-                <TypeName type={webhookType} /> <span class="quiet">#{id}</span>
+                <TypeName type={webhookType} /> {others === 0 ? null : `and ${others} more `}
+                <span class="quiet">#{id}</span>
               </h1>
               <p class="quiet wrap">
-                {method} {url}, when {typeWords(webhookType)}
+                {method} {url}
+                {others === 0 ? `, when ${typeWords(webhookType)}` : null}
               </p>
             </div>
             <Health webhook={webhook} />
@@ -156,7 +180,12 @@ export function WebhookPage(props: WebhookPageProps) {
         </div>
       </Live>
       <div class="acts">
-        <Act action={`${path}/test`} viewer={viewer} kind={active ? 'main' : 'plain'}>
+        <Act
+          action={`${path}/test`}
+          viewer={viewer}
+          kind={active ? 'main' : 'plain'}
+          choice={<TypeChoice types={types} value={testResult?.request.headers['x-service-event']} />}
+        >
           Send a test
         </Act>
         <a class="button" href={`${CONSOLE}${path}/examine`}>
@@ -189,6 +218,7 @@ export function WebhookPage(props: WebhookPageProps) {
           <h2 id="about">About</h2>
           <Facts
             facts={[
+              ['Types', others === 0 ? null : types.map((type) => <TypeLine type={type} />)],
               ['URL', url],
               ['Method', method],
               ['Payload', method === 'GET' ? 'none: the identifier is in the URL' : payloadVersion],
@@ -212,7 +242,9 @@ export function WebhookPage(props: WebhookPageProps) {
           <h2 id="deliveries">Latest deliveries</h2>
           {deliveries.length === 0 ? (
             <Empty title="No deliveries yet">
-              <p>The first one is made when {typeWords(webhookType)}. Tests are not listed here.</p>
+              <p>
+                The first one is made when {types.map(typeWords).join(', or ')}. Tests are not listed here.
+              </p>
             </Empty>
           ) : (
             <>

@@ -12,7 +12,7 @@ import { examinationSchema } from '../../domain/examination.ts';
 import { recoverable, usuallyRecovered } from '../../domain/recovery.ts';
 import { testResultSchema } from '../../domain/test-delivery.ts';
 import { type WebhookRecord, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
-import { piece, refusalIn } from '../api-client.ts';
+import { piece, queryText, refusalIn } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
@@ -227,7 +227,11 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
   app.post('/webhooks/:id/test', (c) => {
     const id = c.req.param('id');
     return orRefused(c, id, async () => {
-      const { data: testResult } = await c.var.api.send(Tested, 'POST', `/v21/webhooks/${piece(id)}/test`);
+      const { data: testResult } = await c.var.api.send(
+        Tested,
+        'POST',
+        `/v21/webhooks/${piece(id)}/test${queryText({ type: c.var.form.type })}`,
+      );
       return c.html(await shown(c, id, { testResult }));
     });
   });
@@ -241,11 +245,12 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
     const { api, viewer } = c.var;
     const at = `/v21/webhooks/${piece(c.req.param('id'))}`;
     const { data: webhook } = await api.get(One, at);
+    const { type } = c.var.form;
     try {
-      const { data: found } = await api.send(Examined, 'POST', `${at}/examine`);
-      return c.html(html(<ExaminationPage {...{ viewer, webhook, found }} />));
+      const { data: found } = await api.send(Examined, 'POST', `${at}/examine${queryText({ type })}`);
+      return c.html(html(<ExaminationPage {...{ viewer, webhook, found, type }} />));
     } catch (error) {
-      return c.html(html(<ExaminationPage {...{ viewer, webhook, refused: refusalIn(error) }} />), 409);
+      return c.html(html(<ExaminationPage {...{ viewer, webhook, type, refused: refusalIn(error) }} />), 409);
     }
   });
 

@@ -15,7 +15,9 @@ import type { Sql } from '../pool.ts';
 import { formColumns } from './columns.ts';
 
 /** The data that an attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
-export interface DeliveryForAttempt extends Omit<WebhookWithSecrets, 'webhookType'>, SentEvent {
+export interface DeliveryForAttempt
+  extends Omit<WebhookWithSecrets, 'webhookType' | 'additionalTypes'>,
+    SentEvent {
   readonly id: string;
   readonly state: StoredState;
   readonly attemptsMade: number;

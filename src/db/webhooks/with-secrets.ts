@@ -9,7 +9,7 @@ export async function findWebhookWithSecrets(
   id: number,
 ): Promise<WebhookWithSecrets | null> {
   const [row] = await sql<WebhookWithSecrets[]>`
-    select id as webhook_id, eshop_id, webhook_type, ${formColumns(sql)}, headers, secret, previous_secret, previous_secret_until,
+    select id as webhook_id, eshop_id, webhook_type, additional_types, ${formColumns(sql)}, headers, secret, previous_secret, previous_secret_until,
            clock_timestamp() as now
     from webhooks where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null`;
   return row ?? null;
