@@ -1,5 +1,6 @@
 /** All activities, made from their dependencies. */
 import type { DeliveryActivities } from '../workflows/delivery-types.ts';
+import type { NoticeActivities } from '../workflows/notice-types.ts';
 import type { RecoveryActivities } from '../workflows/recovery-types.ts';
 import type { ReleaseActivities } from '../workflows/release-types.ts';
 import type { RetentionActivities } from '../workflows/retention-types.ts';
@@ -7,12 +8,13 @@ import type { WarningActivities } from '../workflows/warning-types.ts';
 import { type AttemptDeliveryDeps, createAttemptDelivery } from './attempt-delivery.ts';
 import { createDeliverySteps } from './delivery-steps.ts';
 import { createMailDeactivation } from './mail-deactivation.ts';
-import { createWarningActivities, type MailWarningDeps } from './mail-warning.ts';
+import { createWarningActivities } from './mail-warning.ts';
 import { createRecoveryActivities } from './recovery-steps.ts';
 import { createReleaseActivities } from './release-order.ts';
 import { createRetentionActivities, type RetentionDeps } from './retention.ts';
+import { createNoticeActivities, type NoticeDeps } from './tell-notice.ts';
 
-interface ActivityDeps extends AttemptDeliveryDeps, RetentionDeps, MailWarningDeps {}
+interface ActivityDeps extends AttemptDeliveryDeps, RetentionDeps, NoticeDeps {}
 
 /** Makes all activities: the attempts, and the steps, which have their own task queue. */
 export function createActivities(deps: ActivityDeps): {
@@ -21,7 +23,8 @@ export function createActivities(deps: ActivityDeps): {
     ReleaseActivities &
     RetentionActivities &
     RecoveryActivities &
-    WarningActivities;
+    WarningActivities &
+    NoticeActivities;
 } {
   return {
     attempts: { attemptDelivery: createAttemptDelivery(deps) },
@@ -29,6 +32,7 @@ export function createActivities(deps: ActivityDeps): {
       ...createDeliverySteps(deps),
       mailDeactivation: createMailDeactivation(deps),
       ...createWarningActivities(deps),
+      ...createNoticeActivities(deps),
       ...createReleaseActivities(deps),
       ...createRetentionActivities(deps),
       ...createRecoveryActivities(deps),

@@ -54,7 +54,11 @@ const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;
  * them all.
  */
 const takenWith = v.array(
-  v.union([v.object({ webhookId: v.number(), generation: v.number() }), v.object({ id: v.string() })]),
+  v.union([
+    v.object({ webhookId: v.number(), generation: v.number() }),
+    v.object({ id: v.string() }),
+    v.object({ noticeId: v.string() }),
+  ]),
 );
 
 /**
@@ -131,8 +135,8 @@ async function takePlace(sql: Pool, { what, eshopId, owes }: OwedMail): Promise<
   throw putOff(`the ${what} is put off: its e-shop has been sent many mails in a short time`, wait);
 }
 
-/** @param wait the time until it is retried, in milliseconds; default: as after a failure */
-function putOff(message: string, wait?: number): ApplicationFailure {
+/** The failure of a step that is no failure. @param wait the time until it is retried, in milliseconds; default: as after a failure */
+export function putOff(message: string, wait?: number): ApplicationFailure {
   return ApplicationFailure.create({
     message,
     type: 'MailPutOff',

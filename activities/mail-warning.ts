@@ -73,7 +73,7 @@ async function othersPutOff({ sql, policy }: MailWarningDeps, notice: WarningNot
 }
 
 /** A warning is of one delivery, or of the webhook's incident. @returns null if nothing fails any more */
-function warningOf(notice: WarningNotice, policy: RetryPolicy): Warning | null {
+export function warningOf(notice: WarningNotice, policy: RetryPolicy): Warning | null {
   const ofOne = notice.deliveryId !== null;
   const since = ofOne ? notice.deliverySince : notice.incidentSince;
   const failures = ofOne ? notice.deliveryAttempts : notice.incidentFailures;

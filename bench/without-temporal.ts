@@ -61,6 +61,7 @@ const relay = startRelay({
   },
   recoveries: { signalRecoveryChanged: answersAtOnce },
   warnings: { startWarning: answersAtOnce },
+  notices: { startNotice: answersAtOnce },
   workflows: 'undelivered',
   starts: createStarts(options),
   options,

@@ -4,9 +4,10 @@ import type { Defect } from '../defect.ts';
 export const tenantDefects: readonly Defect[] = [
   {
     name: 'notifications-of-all-e-shops',
-    file: 'src/db/eshops.ts',
-    text: `set warning_mails = \${warning} where id = \${eshopId}\``,
-    replacement: `set warning_mails = \${warning}\``,
+    file: 'src/db/notices/settings.ts',
+    text: `notice_format = coalesce(\${format}, notice_format)
+    where id = \${eshopId}\`;`,
+    replacement: `notice_format = coalesce(\${format}, notice_format)\`;`,
     noticed: 'One e-shop turns the warnings of all others off.',
     caughtBy: [
       {

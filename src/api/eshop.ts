@@ -1,7 +1,10 @@
-/** The e-shop itself, and its choice of notifications (docs/interface.md, N1 and N2). */
+/** The e-shop itself, and its choice of notices (docs/interface.md, N1 to N8). */
 import { Hono } from 'hono';
-import { changeNotifications, readEshop } from '../db/eshops.ts';
+import { type Changed, changeNotifications, readEshop } from '../db/notices/settings.ts';
 import { type EshopRecord, eshopPatchSchema, eshopRecordSchema, eshopResponseOnly } from '../domain/eshop.ts';
+import type { NotificationsPatch } from '../domain/notifications.ts';
+import { invalid, type Problem, tooManyRequests } from '../domain/problem.ts';
+import { newWebhookSecret } from '../secrets/keys.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describeOperation } from './describe.ts';
 import { ok } from './envelope.ts';
@@ -9,7 +12,8 @@ import { body } from './validate.ts';
 
 const tag = 'E-shop';
 
-export function eshopRoutes({ sql, deliveriesFrom }: ApiDeps): Hono<ApiEnv> {
+export function eshopRoutes(deps: ApiDeps): Hono<ApiEnv> {
+  const { sql, keys, publicUrl, deliveriesFrom } = deps;
   const app = new Hono<ApiEnv>();
   const shown = (record: EshopRecord) => ({ ...record, deliveriesFrom });
 
@@ -19,7 +23,7 @@ export function eshopRoutes({ sql, deliveriesFrom }: ApiDeps): Hono<ApiEnv> {
       id: 'getEshop',
       summary: 'Read the e-shop',
       description:
-        'The e-shop that the API key belongs to, which notifications it gets, and where deliveries come from.',
+        'The e-shop that the API key belongs to, which notices it gets, and where deliveries come from.',
       tag,
       data: eshopRecordSchema,
       message: 'E-shop found.',
@@ -33,23 +37,61 @@ export function eshopRoutes({ sql, deliveriesFrom }: ApiDeps): Hono<ApiEnv> {
       id: 'patchEshop',
       summary: 'Change notifications',
       description:
-        'Changes which notifications are sent; what is left out stays as it is. With `warning`, one e-mail is sent before a webhook whose ' +
+        'Changes which notices are sent, and where besides `email`; what is left out stays as it is. With `warning`, one is sent before a webhook whose ' +
         'deliveries fail is deactivated: after six hours without an accepted delivery, or a day before the retries of a delivery are exhausted, whichever comes ' +
-        'first. The e-mail after a deactivation cannot be turned off.',
+        'first. The one after a deactivation cannot be turned off. With `recovered`, one is sent when the webhook is well again. ' +
+        'A first `url` gets a `secret`, which is in this response and in no other.',
       tag,
       data: eshopRecordSchema,
       message: 'E-shop updated.',
-      errors: { 400: 'failed validation, or a field with another value that only the operator changes.' },
+      errors: {
+        400: 'failed validation, or a field with another value that only the operator changes.',
+        429: 'ten mails of confirmation were asked for within a day.',
+      },
     }),
     body(eshopPatchSchema, {
       responseOnly: eshopResponseOnly,
       present: async (c) => shown(await readEshop(sql, c.get('session').eshopId)),
     }),
     async (c) => {
-      const { notifications } = c.req.valid('json');
-      const record = await changeNotifications(sql, c.get('session').eshopId, notifications ?? {});
-      return ok(c, 'E-shop updated.', shown(record));
+      const { eshopId } = c.get('session');
+      const change: NotificationsPatch = c.req.valid('json').notifications ?? {};
+      const { url } = change;
+      // One that stays is not refused, as with webhooks.
+      const before = url == null ? null : (await readEshop(sql, eshopId)).notifications.url;
+      const problem = url == null ? null : deps.destinationProblem(url, before ?? undefined);
+      if (problem !== null) throw invalid([{ path: 'notifications.url', message: problem }]);
+      const changed = await changeNotifications(sql, eshopId, change, {
+        canLink: publicUrl !== null,
+        seal: (secret) => keys.encryptSecret(secret, { eshopId, of: 'notices' }),
+        newSecret: newWebhookSecret,
+      });
+      if (changed.kind !== 'changed') throw refusalOf(changed);
+      const { secret } = changed;
+      const eshop = shown(changed.eshop);
+      if (secret === null) return ok(c, 'E-shop updated.', eshop);
+      return ok(c, 'E-shop updated.', { ...eshop, notifications: { ...eshop.notifications, secret } });
     },
   );
   return app;
+}
+
+function refusalOf(changed: Exclude<Changed, { kind: 'changed' }>): Problem {
+  switch (changed.kind) {
+    case 'noLinks':
+      return invalid([
+        {
+          path: 'notifications.emails',
+          message:
+            'cannot be confirmed: the operator of the warehouse has not set the address of this service (PUBLIC_URL)',
+        },
+      ]);
+    case 'noUrl':
+      return invalid([{ path: 'notifications.secret', message: 'needs a url' }]);
+    case 'tooMany':
+      return tooManyRequests(
+        'Ten mails that ask for a confirmation have been sent within a day.',
+        changed.retryAfterMs,
+      );
+  }
 }

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Settings } from '../config/variables.ts';
 import { resealAnswers } from '../db/kept-answers.ts';
+import { resealNoticeSecrets } from '../db/notices/secrets.ts';
 import type { Pool } from '../db/pool.ts';
 import { readSetting, writeSetting } from '../db/settings.ts';
 import { resealBatch } from '../db/webhooks/secrets.ts';
@@ -25,11 +26,23 @@ const BATCH = 200;
 export type Rotation =
   /** A new key was made; Waybill has to be started with it before anything is sealed under it. */
   | { readonly state: 'restartNeeded' }
-  /** `unreadable`: webhooks whose secrets no key opens; the rotation is not complete. */
-  | { readonly state: 'incomplete'; readonly resealed: number; readonly unreadable: readonly number[] }
+  /**
+   * `unreadable`: webhooks whose secrets no key opens; `unreadableNotices`: e-shops, likewise those of their notices. The rotation is
+   * not complete.
+   */
+  | ({ readonly state: 'incomplete' } & Resealed)
   | { readonly state: 'complete'; readonly resealed: number }
   /** The database has this key already, and nothing was sealed under another. */
   | { readonly state: 'nothingToDo' };
+
+/** The outcome of resealing. */
+interface Resealed {
+  /** Webhooks. */
+  readonly resealed: number;
+  readonly unreadable: readonly number[];
+  /** Absent if there are none. */
+  readonly unreadableNotices?: readonly number[];
+}
 
 /** Reseals a secret of an owner under the present key; null stays null, as does a secret that no key opens. */
 export function resealing(keys: Keys, owner: SecretOwner): (sealed: Buffer | null) => Buffer | null {
@@ -56,11 +69,7 @@ async function resealAllAnswers(sql: Pool, keys: Keys, batch: number): Promise<v
   }
 }
 
-export async function resealAll(
-  sql: Pool,
-  keys: Keys,
-  batch = BATCH,
-): Promise<{ resealed: number; unreadable: number[] }> {
+export async function resealAll(sql: Pool, keys: Keys, batch = BATCH): Promise<Resealed> {
   let resealed = 0;
   const unreadable: number[] = [];
   for (let after: number | null = 0; after !== null; ) {
@@ -80,7 +89,14 @@ export async function resealAll(
     });
   }
   await resealAllAnswers(sql, keys, batch);
-  return { resealed, unreadable };
+  const unreadableNotices: number[] = [];
+  await resealNoticeSecrets(sql, ({ eshopId, secret }) => {
+    if (keys.isCurrent(secret)) return null;
+    const anew = resealing(keys, { eshopId, of: 'notices' })(secret);
+    if (anew === null) unreadableNotices.push(eshopId);
+    return anew;
+  });
+  return { resealed, unreadable, ...(unreadableNotices.length === 0 ? {} : { unreadableNotices }) };
 }
 
 /** Makes a new key in the folder, unless one is waiting there. @returns whether it was made now */
@@ -111,8 +127,9 @@ export async function rotateMasterKey(sql: Pool, settings: Settings, dataDir: Da
   if (!known && (await readSetting(sql, NEXT_CHECK_VALUE)) !== keys.checkValue) {
     return { state: 'restartNeeded' };
   }
-  const { resealed, unreadable } = await resealAll(sql, keys);
-  if (unreadable.length > 0) return { state: 'incomplete', resealed, unreadable };
+  const done = await resealAll(sql, keys);
+  const { resealed, unreadable, unreadableNotices = [] } = done;
+  if (unreadable.length + unreadableNotices.length > 0) return { state: 'incomplete', ...done };
   const nothing = known && resealed === 0 && keys.otherCheckValues.length === 0;
   if (nothing) return { state: 'nothingToDo' };
   await writeSetting(sql, CHECK_VALUE, keys.checkValue);

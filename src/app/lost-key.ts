@@ -1,5 +1,6 @@
 /** A lost master key: the secrets sealed under it are replaced (docs/interface.md, W20). */
 import type { Settings } from '../config/variables.ts';
+import { resealNoticeSecrets } from '../db/notices/secrets.ts';
 import type { Pool } from '../db/pool.ts';
 import { readSetting } from '../db/settings.ts';
 import { type LostSecrets, replaceSecrets, type StoredSecrets } from '../db/webhooks/secrets.ts';
@@ -10,7 +11,7 @@ import { CHECK_VALUE, configuredKeys, PREVIOUS_KEY_FILE } from './master-key.ts'
 
 /**
  * Replaces secrets that no configured key opens by new ones, unknown to anybody until the e-shop regenerates them, and drops static
- * headers that no key opens. All others are resealed under the present key. It becomes the key of the database, and one mail per
+ * headers that no key opens. So are the secrets of notices, of which nobody is mailed. All others are resealed under the present key. It becomes the key of the database, and one mail per
  * e-shop is to be sent.
  * @param dryRun changes nothing
  * @returns null if the database has this key and nothing is lost
@@ -39,6 +40,12 @@ export async function replaceLostKey(
     };
   }
 
+  if (!dryRun) {
+    await resealNoticeSecrets(sql, ({ eshopId, secret }) => {
+      const owner = { eshopId, of: 'notices' } as const;
+      return resealing(keys, owner)(secret) ?? keys.encryptSecret(newWebhookSecret(), owner);
+    });
+  }
   const done = await replaceSecrets(sql, replace, { settings: { [CHECK_VALUE]: keys.checkValue }, dryRun });
   if (!dryRun && settings.SECRET_KEY === undefined) await dataDir.remove(PREVIOUS_KEY_FILE);
   return fits && done.length === 0 ? null : done;

@@ -9,6 +9,7 @@ import type { MailTimes } from '../../workflows/delivery-types.ts';
 import { stepsQueue } from '../../workflows/delivery-types.ts';
 import type { AttemptDeps } from '../attempt/begin-attempt.ts';
 import { makeAttempt } from '../attempt/make-attempt.ts';
+import { createNoticeSender } from '../attempt/notice-sender.ts';
 import { createPrepare } from '../attempt/prepare.ts';
 import { createStatements } from '../attempt/statements.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
@@ -32,6 +33,7 @@ import { ownPolls } from '../temporal/own-polls.ts';
 import { keepSearchAttributes } from '../temporal/register-search-attributes.ts';
 import { runTogether } from '../temporal/run-together.ts';
 import { scheduleRetention } from '../temporal/schedule-retention.ts';
+import { createNoticeStarter } from '../temporal/start-notice.ts';
 import { createRecoveryStarter } from '../temporal/start-recovery.ts';
 import { createWarningStarter } from '../temporal/start-warning.ts';
 import { connectionOptions, type TemporalTarget } from '../temporal/target.ts';
@@ -46,6 +48,8 @@ export interface Timings extends MailTimes {
   readonly reconcileGraceMs?: number;
   /** The time between two checks of the namespace's search attributes, in milliseconds; default 15 s. */
   readonly searchAttributesMs?: number;
+  /** The waits between the tries of a notice to a URL, in milliseconds; default: 58 minutes in all. */
+  readonly noticeWaitsMs?: readonly number[];
 }
 
 export interface SessionOptions {
@@ -156,6 +160,7 @@ export async function runSession(
     reconcileIntervalMs = RECONCILE_INTERVAL_MS,
     reconcileGraceMs = deps.policy.attemptTimeoutMs + RECONCILE_SLACK_MS,
     searchAttributesMs,
+    noticeWaitsMs,
     ...mailTimes
   } = deps.timings ?? {};
   const { temporal, retention, log, traces, limits, underWay, starts, watch, scheduler } = deps;
@@ -191,6 +196,8 @@ export async function runSession(
     const { attempts, steps: ownSteps } = createActivities({
       ...attemptDeps,
       mailer: deps.mailer,
+      sendNotice: createNoticeSender({ sender, keys }),
+      ...(noticeWaitsMs === undefined ? {} : { noticeWaitsMs }),
       publicUrl: deps.publicUrl,
       policy,
       retentionMs: retention.periodMs,
@@ -252,6 +259,7 @@ export async function runSession(
       dispatcher,
       recoveries,
       warnings: createWarningStarter(client, temporal.taskQueue, mailTimes),
+      notices: createNoticeStarter(client, temporal.taskQueue, mailTimes),
       workflows: deps.workflows,
       limits,
       starts,

@@ -4,7 +4,7 @@ import type { AttemptRequest } from '../delivery/sender.ts';
 import { payloadOptions } from '../domain/payload.ts';
 import { render } from '../domain/render.ts';
 import { setNewest } from '../lib/set-newest.ts';
-import type { Keys } from '../secrets/keys.ts';
+import { type Keys, ownerName } from '../secrets/keys.ts';
 import { openHeaders } from '../secrets/static-headers.ts';
 
 /** Opens a webhook's secrets. */
@@ -65,7 +65,7 @@ export function createPrepare(keys: SecretKeys): Prepare {
   }
   const opened: SecretKeys = {
     decryptSecret(sealed, owner) {
-      const key = `${owner.webhookId} ${sealed.toString('base64')}`;
+      const key = `${ownerName(owner)} ${sealed.toString('base64')}`;
       const known = secrets.get(key) ?? keys.decryptSecret(sealed, owner);
       secrets.set(key, known);
       return known;

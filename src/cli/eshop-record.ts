@@ -3,14 +3,8 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
-import {
-  changeNotifications,
-  type EshopRow,
-  findEshop,
-  readContract,
-  readEshop,
-  updateEshop,
-} from '../db/eshops.ts';
+import { type EshopRow, findEshop, readContract, updateEshop } from '../db/eshops.ts';
+import { chooseWarnings, readEshop } from '../db/notices/settings.ts';
 import type { Pool } from '../db/pool.ts';
 import { listUsers } from '../db/users.ts';
 import { listWebhooks } from '../db/webhooks/webhooks.ts';
@@ -90,7 +84,7 @@ export function addRecord(command: Command, { env, print }: CommandContext): voi
     }
     const found = await withDatabase(readSettings(env), async (sql) => {
       if (!(await updateEshop(sql, eshop, { name, email }))) throw noSuchEshop(eshop);
-      if (warningMails !== undefined) await changeNotifications(sql, eshop, { warning: warningMails });
+      if (warningMails !== undefined) await chooseWarnings(sql, eshop, warningMails);
       return await read(sql, eshop);
     });
     print(json ? JSON.stringify(record(found)) : details(found));

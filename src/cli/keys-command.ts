@@ -34,10 +34,20 @@ function summary(rotation: Rotation, { SECRET_KEY }: Settings): string {
     case 'incomplete':
       return (
         `The secrets of ${webhooks(rotation.resealed)} were resealed, but none of the keys opens those of ` +
-        `${rotation.unreadable.length === 1 ? 'webhook' : 'webhooks'} ${rotation.unreadable.join(', ')}: ` +
+        `${unreadableOf(rotation).join(' and ')}: ` +
         'add the missing key to SECRET_KEY_PREVIOUS, or regenerate these secrets and send their static headers anew, and run this again.'
       );
   }
+}
+
+/** "webhooks 7, 8", "the notices of e-shop 3" */
+function unreadableOf({
+  unreadable,
+  unreadableNotices = [],
+}: Extract<Rotation, { state: 'incomplete' }>): string[] {
+  const named = (noun: string, ids: readonly number[]) =>
+    ids.length === 0 ? [] : [`${noun}${ids.length === 1 ? '' : 's'} ${ids.join(', ')}`];
+  return [...named('webhook', unreadable), ...named('the notices of e-shop', unreadableNotices)];
 }
 
 const replaceOptions = v.object({ lost: flag('--lost', 'the key is lost'), ...sureOptions });

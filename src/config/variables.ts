@@ -91,7 +91,7 @@ export const variables = v.object({
   ),
   PUBLIC_URL: withoutDefault(
     baseUrl,
-    'where e-shops reach the API, such as `https://api.shop.example` or `https://shop.example/waybill`: mails have links there, documentation and OpenAPI document name it, and its path is the prefix of all links; unset: mails name paths only. With `https`, cookies of the console are `Secure`',
+    'where e-shops reach the API, such as `https://api.shop.example` or `https://shop.example/waybill`: mails have links there, documentation and OpenAPI document name it, and its path is the prefix of all links; unset: mails name paths only, and e-shops cannot name further addresses for notices. With `https`, cookies of the console are `Secure`',
   ),
   MAIL_FROM: withDefault(mailbox, 'sender of the mails', 'Waybill <waybill@localhost>'),
   SECRET_KEY: withoutDefault(

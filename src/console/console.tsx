@@ -17,6 +17,7 @@ import { securedPages } from '../theme/secured.ts';
 import { allRoutes } from './all/routes.tsx';
 import { ApiRefusal, apiClient } from './api-client.ts';
 import { assetRoutes } from './assets.ts';
+import { confirmationRoutes } from './confirm-address.tsx';
 import { deliveryRoutes } from './deliveries/routes.tsx';
 import type { Authenticator, ConsoleDeps, ConsoleEnv, Viewer } from './deps.ts';
 import { ESHOP_HEADER, eshopAsked, rememberEshop } from './eshops.ts';
@@ -175,6 +176,7 @@ export function createConsole(
   app.route('/', assetRoutes);
   app.use(smallForms);
   app.route('/', authenticator.routes);
+  if (deps.operator === undefined) app.route('/', confirmationRoutes(deps));
   app.use(signedIn(deps, authenticator), ownForms(authenticator.sessionOf, authenticator.takeForm));
   app.route(
     '/',

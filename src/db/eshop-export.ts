@@ -25,11 +25,18 @@ const recordsOf = (mapping: TableMapping<object>) => (sql: Sql, eshopId: number)
 /** The query for each kind, in this order: rows that others refer to come first. */
 const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.Fragment>> = {
   eshop: (sql, id) =>
-    sql`select id, name, email, contract, warning_mails, created_at, disabled_at from eshops where id = ${id}`,
+    sql`
+    select id, name, email, contract, warning_mails, recovered_notices, notice_url, notice_format, created_at, disabled_at
+    from eshops where id = ${id}`,
+  noticeAddress: (sql, id) =>
+    sql`select id, address, confirmed_at, asked_at from notice_addresses where eshop_id = ${id} order by id`,
   user: (sql, id) => sql`select id, username, role, created_at from users where eshop_id = ${id} order by id`,
   webhook: (sql, id) => sql`
     select id, ${settingsColumns(sql)}, header_names, registered_at, unregistered_at, deleted_at
     from webhooks where eshop_id = ${id} order by id`,
+  notice: (sql, id) => sql`
+    select id, webhook_id, kind, recipient, address_id, at, told_at, dropped_at, failed_at, error
+    from notices where eshop_id = ${id} order by at, id`,
   ...Object.fromEntries(Object.entries(mappings).map(([kind, mapping]) => [kind, recordsOf(mapping)])),
   keptAnswer: (sql, id) => sql`
     select role, key, kind, entity_id, created_at from kept_answers where eshop_id = ${id} order by role, key`,

@@ -84,6 +84,8 @@ const OF_ESHOP = [
   'unchanged_writes',
   'import_keys',
   'kept_answers',
+  'notices',
+  'notice_addresses',
   'users',
   'events',
 ];

@@ -1,6 +1,5 @@
 /** E-shops and their contracts. */
 import type { Contract } from '../domain/contract.ts';
-import type { EshopPatch, EshopRecord } from '../domain/eshop.ts';
 import { hashApiKey, newApiKey } from '../secrets/keys.ts';
 import { oneRow, type Sql } from './pool.ts';
 
@@ -128,23 +127,4 @@ export async function updateContract(sql: Sql, eshopId: number, change: Partial<
   const rows = await sql`
     update eshops set contract = contract || ${sql.json(change)}::jsonb where id = ${eshopId} returning id`;
   return rows.length > 0;
-}
-
-/** @throws Error when there is no such e-shop */
-export async function readEshop(sql: Sql, eshopId: number): Promise<EshopRecord> {
-  const [row] = await sql<(Omit<EshopRecord, 'notifications'> & { warningMails: boolean })[]>`
-    select id, name, email, warning_mails from eshops where id = ${eshopId}`;
-  if (row === undefined) throw new Error('An e-shop whose user has authenticated is not there.');
-  const { warningMails, ...rest } = row;
-  return { ...rest, notifications: { warning: warningMails } };
-}
-
-export async function changeNotifications(
-  sql: Sql,
-  eshopId: number,
-  change: NonNullable<EshopPatch['notifications']>,
-): Promise<EshopRecord> {
-  const { warning } = change;
-  if (warning !== undefined) await sql`update eshops set warning_mails = ${warning} where id = ${eshopId}`;
-  return await readEshop(sql, eshopId);
 }

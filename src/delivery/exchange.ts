@@ -18,7 +18,7 @@ import {
 import { STALL_MS } from './fault.ts';
 import { refusingFirewall } from './firewall.ts';
 import { type OutboundProxy, throughProxy } from './outbound-proxy.ts';
-import { type AttemptRequest, buildRequest, type WireRequest } from './request.ts';
+import type { AttemptRequest, WireRequest } from './request.ts';
 import { areLookupsFull } from './resolver.ts';
 import { usefulHeaders } from './response-headers.ts';
 import { parseRetryAfter } from './retry-after.ts';
@@ -66,15 +66,19 @@ interface ExchangeSettings {
   readonly connectionsTo: ConnectionsTo;
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
-  readonly version: string;
+  /** Makes the request. @throws TypeError if its URL is not absolute */
+  readonly build: () => WireRequest;
   readonly isInternal: (error: unknown) => Promise<boolean>;
   readonly proxy?: OutboundProxy;
 }
 
+/** What it has to know of the request. */
+type Exchanged = Pick<AttemptRequest, 'timeoutMs' | 'test' | 'staticHeaders' | 'at'>;
+
 /** @throws DOMException `AbortError` if `signal` aborts before a response has arrived */
 export function exchange(
-  { connectionsTo, timeoutMs: longest, connectTimeoutMs, version, isInternal, proxy }: ExchangeSettings,
-  request: AttemptRequest,
+  { connectionsTo, timeoutMs: longest, connectTimeoutMs, build, isInternal, proxy }: ExchangeSettings,
+  request: Exchanged,
   signal: AbortSignal | undefined,
 ): Promise<AttemptResult> {
   const timeoutMs = Math.min(longest, request.timeoutMs ?? longest);
@@ -95,7 +99,7 @@ export function exchange(
     if (signal?.aborted === true) return reject(aborted(signal));
     let wire: WireRequest;
     try {
-      wire = buildRequest(request, version);
+      wire = build();
       if (proxy !== undefined) wire = throughProxy(proxy, wire);
     } catch {
       return resolve(failure(INVALID_URL));
@@ -206,7 +210,7 @@ interface Answer {
 
 /** A response whose status line and headers have arrived: its result is settled, except for the excerpt. */
 function createAnswer(
-  request: AttemptRequest,
+  request: Exchanged,
   host: string,
   { statusCode: status, headers }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>,
   times: Pick<AttemptResult, 'durationMs' | 'sentMs'>,

@@ -10,9 +10,10 @@ import { createConnections } from './connections.ts';
 import { createConnector } from './connector.ts';
 import { type AttemptResult, exchange } from './exchange.ts';
 import { isInternalFailure } from './failure-attribution.ts';
+import { buildNotice, type NoticeRequest } from './notice-request.ts';
 import { outboundProxy } from './outbound-proxy.ts';
 import { byEachOf, createOwnEndpoints, followNames, type OwnEndpoints } from './own-endpoints.ts';
-import type { AttemptRequest } from './request.ts';
+import { type AttemptRequest, buildRequest, type WireRequest } from './request.ts';
 import { createResolver } from './resolver.ts';
 
 export type { AttemptResult } from './exchange.ts';
@@ -24,6 +25,8 @@ export interface Sender {
    * @throws DOMException `AbortError` if `signal` aborts before a response has arrived
    */
   send(request: AttemptRequest, signal?: AbortSignal): Promise<AttemptResult>;
+  /** Sends a notice, guarded and bounded like an attempt. @throws as `send` */
+  sendNotice(notice: NoticeRequest, signal?: AbortSignal): Promise<AttemptResult>;
   /**
    * When a receiver's TLS certificate expires; null if it has none or cannot be reached. Opens a connection, guarded like those of
    * attempts, and sends nothing.
@@ -90,22 +93,26 @@ export function createSender(options: SenderOptions): Sender {
     isInternalFailure(error, { resolverAnswers: () => resolver.answers() });
   const underWay = new Set<Promise<unknown>>();
 
+  async function made(
+    request: Pick<AttemptRequest, 'eshopId' | 'timeoutMs' | 'test' | 'staticHeaders' | 'at'>,
+    build: () => WireRequest,
+    signal?: AbortSignal,
+  ): Promise<AttemptResult> {
+    const attempt = connections.use(request.eshopId, (connectionsTo) =>
+      exchange({ connectionsTo, timeoutMs, connectTimeoutMs, build, isInternal, ...proxy }, request, signal),
+    );
+    underWay.add(attempt);
+    try {
+      return await attempt;
+    } finally {
+      underWay.delete(attempt);
+    }
+  }
+
   return {
-    async send(request, signal) {
-      const attempt = connections.use(request.eshopId, (connectionsTo) =>
-        exchange(
-          { connectionsTo, timeoutMs, connectTimeoutMs, version, isInternal, ...proxy },
-          request,
-          signal,
-        ),
-      );
-      underWay.add(attempt);
-      try {
-        return await attempt;
-      } finally {
-        underWay.delete(attempt);
-      }
-    },
+    send: (request, signal) => made(request, () => buildRequest(request, version), signal),
+    sendNotice: (notice, signal) =>
+      made({ ...notice, staticHeaders: {} }, () => buildNotice(notice, version), signal),
     certificateEnd: ({ eshopId, url }) => certificateEnd(connectorFor(eshopId), url),
     async close() {
       await Promise.allSettled(underWay);

@@ -1,11 +1,7 @@
 /** An e-shop as its own users see it (docs/interface.md, N1 and N2). */
 import * as v from 'valibot';
 import { described, recordNumber } from './fields.ts';
-
-const warning = described(
-  v.boolean('must be true or false'),
-  'An e-mail when a webhook is failing, before it is deactivated. Default true.',
-);
+import { notificationsPatchSchema, notificationsSchema } from './notifications.ts';
 
 const deliveriesFrom = v.pipe(
   v.object({
@@ -25,8 +21,8 @@ export const eshopRecordSchema = v.pipe(
     name: v.string(),
     email: described(v.string(), 'Where notifications go. The operator changes it.'),
     notifications: described(
-      v.object({ warning }),
-      'Which notifications are sent. The e-mail after a deactivation is always sent.',
+      notificationsSchema,
+      'Which notices are sent, and where besides `email`, which always gets them. That of a deactivation is always sent.',
     ),
     deliveriesFrom: described(deliveriesFrom, 'For a firewall in front of your receiver.'),
   }),
@@ -38,7 +34,7 @@ export type EshopRecord = Omit<v.InferOutput<typeof eshopRecordSchema>, 'deliver
 /** The body of a change: fields left out stay. */
 export const eshopPatchSchema = v.pipe(
   v.strictObject({
-    notifications: v.optional(v.strictObject({ warning: v.optional(warning) })),
+    notifications: v.optional(notificationsPatchSchema),
   }),
   v.metadata({ ref: 'EshopPatch' }),
 );

@@ -28,3 +28,10 @@ export interface LostWebhook extends GivenTypes {
   /** The names of its static headers, whose values are lost and no longer sent; empty if it has none. */
   readonly headers: readonly string[];
 }
+
+/** A webhook that is well again. */
+export interface WellAgain extends GivenTypes {
+  readonly webhookId: number;
+  readonly url: string;
+  readonly wellAt: Date;
+}

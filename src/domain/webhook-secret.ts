@@ -25,7 +25,8 @@ function encodedProblem(encoded: string): string | null {
   return null;
 }
 
-const ownSecret = v.pipe(
+/** In a request. */
+export const ownSecret = v.pipe(
   v.string('must be a string'),
   v.rawCheck(({ dataset, addIssue }) => {
     const message = dataset.typed ? secretProblem(dataset.value) : null;

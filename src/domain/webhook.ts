@@ -10,7 +10,7 @@ import { maskedHeadersField, newHeadersField, replacedHeadersField } from './sta
 import { answeredSecret, ownSecretField } from './webhook-secret.ts';
 import { typeRules, typesIn } from './webhook-types.ts';
 
-const MAX_URL_LENGTH = 2048;
+export const MAX_URL_LENGTH = 2048;
 const MAX_DESCRIPTION_LENGTH = 1000;
 
 /** The methods of a delivery. */

@@ -38,3 +38,6 @@ export function anchor(text: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '-')
     .replace(/^-|-$/g, '');
 }
+
+/** `2026-11-20 19:33 UTC` */
+export const minute = (time: Date): string => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;

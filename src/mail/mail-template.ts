@@ -17,14 +17,16 @@ export interface ApiRequest {
 export type MailBlock =
   | string
   | { readonly facts: readonly (readonly [name: string, value: string])[] }
-  | { readonly request: ApiRequest };
+  | { readonly request: ApiRequest }
+  /** A link to one of our pages, with its path. */
+  | { readonly link: string; readonly words: string };
 
 export interface MailContent {
   readonly to: string;
   readonly subject: string;
   readonly messageId: string;
-  /** The severity: something has ended (`bad`), or is about to (`warning`). */
-  readonly tone: 'bad' | 'warning';
+  /** The severity: something has ended (`bad`), is about to (`warning`), or neither (`good`). */
+  readonly tone: 'bad' | 'warning' | 'good';
   readonly blocks: readonly MailBlock[];
 }
 
@@ -63,6 +65,7 @@ function textOf({ blocks }: MailContent, publicUrl: string | null): string {
   const texts = [...blocks, ...documentation, FOOTER].map((block) => {
     if (typeof block === 'string') return wrapped(block);
     if ('facts' in block) return factsInText(block.facts);
+    if ('link' in block) return `  ${publicUrl ?? ''}${block.link}`;
     return `  ${requestLine(block.request, publicUrl)}`;
   });
   return `${texts.join('\n\n')}\n`;
@@ -90,7 +93,7 @@ function requestLine({ method, path, body }: ApiRequest, publicUrl: string | nul
 /** Escapes a text for HTML, between tags and in double quotes. */
 const { escapeHtml } = new MarkdownIt().utils;
 
-const COLOURS = { bad: '#b42318', warning: '#b54708' } as const;
+const COLOURS = { bad: '#b42318', warning: '#b54708', good: '#067647' } as const;
 /** Long addresses and errors break anywhere rather than widen the page on a phone. */
 const BREAKS = 'overflow-wrap:anywhere;word-break:break-word';
 
@@ -98,6 +101,7 @@ function htmlOf({ subject, tone, blocks }: MailContent, publicUrl: string | null
   const rendered = blocks.map((block) => {
     if (typeof block === 'string') return `<p style="margin:0 0 16px;${BREAKS}">${escapeHtml(block)}</p>`;
     if ('facts' in block) return factsInHtml(block.facts);
+    if ('link' in block) return linkInHtml(`${publicUrl ?? ''}${block.link}`, block.words);
     return requestInHtml(block.request, publicUrl);
   });
   return `<!doctype html>
@@ -127,6 +131,9 @@ function factsInHtml(facts: readonly (readonly [string, string])[]): string {
   );
   return `<table style="width:100%;margin:0 0 16px;border-collapse:collapse;font-size:15px">\n${rows.join('\n')}\n</table>`;
 }
+
+const linkInHtml = (url: string, words: string) =>
+  `<p style="margin:0 0 16px"><a href="${escapeHtml(url)}" style="color:#175cd3;font-weight:600">${escapeHtml(words)}</a></p>`;
 
 /** Linked to its documentation: a browser has neither API key nor token for the request itself. */
 function requestInHtml(request: ApiRequest, publicUrl: string | null): string {

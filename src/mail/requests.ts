@@ -25,9 +25,12 @@ export const listRetried = (webhookId: number): ApiRequest => {
   return { ...list, path: `${list.path}?state=retrying` };
 };
 
-export const noWarnings: ApiRequest = {
+const without = (kind: string): ApiRequest => ({
   method: 'PATCH',
   operation: '/v21/eshop',
   path: '/v21/eshop',
-  body: '{"notifications": {"warning": false}}',
-};
+  body: `{"notifications": {"${kind}": false}}`,
+});
+
+export const noWarnings = without('warning');
+export const noRecoveredNotices = without('recovered');

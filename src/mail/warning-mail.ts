@@ -1,7 +1,7 @@
 /** The mail before Waybill deactivates a webhook (docs/interface.md, W15). */
 import { shortTypes } from '../domain/event-types.ts';
 import { type GivenTypes, typesFact, typesOf } from '../domain/webhook-types.ts';
-import { counted } from '../domain/words.ts';
+import { counted, minute } from '../domain/words.ts';
 import type { Mail } from './mail.ts';
 import { joined, type MailBlock, type MailContent, mailOf } from './mail-template.ts';
 import { activation, listRetried, noWarnings, readDelivery, sendTest } from './requests.ts';
@@ -47,9 +47,6 @@ function contentOf(warning: Warning): MailContent {
     blocks: blocksOf(warning),
   };
 }
-
-/** `2026-11-20 19:33 UTC` */
-const minute = (time: Date) => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 function blocksOf(warning: Warning): MailBlock[] {
   const { webhookId, url, deliveryId, since, failures, lastError, eshopName } = warning;

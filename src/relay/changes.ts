@@ -1,9 +1,10 @@
 /**
  * Passes on, as background calls: changes of webhooks to their open deliveries, page by page; changes of pre-orders to their timers;
- * changes of recoveries; and warnings of deactivations.
+ * changes of recoveries; warnings of deactivations; and notices.
  */
 import { decideWarnings } from '../db/incidents/decide.ts';
 import { claimWarnings, giveBackWarnings } from '../db/incidents/warnings.ts';
+import { claimNotices, giveBackNotices } from '../db/notices/owed.ts';
 import {
   claimReleaseChanges,
   claimWebhookChanges,
@@ -176,5 +177,19 @@ export async function dispatchWarnings(
     giveBack: (claimed) => giveBackWarnings(sql, claimed),
     call: (warning) => warnings.startWarning(warning),
     refused: ({ id: warningId }, err) => log.error({ warningId, err }, 'Temporal refused to start a warning'),
+  });
+}
+
+/**
+ * Starts the workflows of notices. The reconciler does not cover these: each is started again until its notice is told.
+ * @throws the error of Temporal or the database when it is away; the rest is given back
+ */
+export async function dispatchNotices(deps: CommonDeps & Pick<RelayDeps, 'notices'>): Promise<Next> {
+  const { sql, log, notices } = deps;
+  return await passOn(deps, {
+    claim: (most) => claimNotices(sql, most),
+    giveBack: (claimed) => giveBackNotices(sql, claimed),
+    call: (notice) => notices.startNotice(notice),
+    refused: ({ id: noticeId }, err) => log.error({ noticeId, err }, 'Temporal refused to start a notice'),
   });
 }

@@ -11,6 +11,7 @@ import type { QueuedDelivery } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Dispatcher, QueueAttempt } from '../temporal/dispatcher.ts';
+import type { NoticeStarter } from '../temporal/start-notice.ts';
 import type { RecoveryStarter } from '../temporal/start-recovery.ts';
 import type { WarningStarter } from '../temporal/start-warning.ts';
 import type { Precedence, WorkflowClass } from './classes.ts';
@@ -44,6 +45,7 @@ export interface RelayTerms {
   readonly dispatcher: Dispatcher;
   readonly recoveries: Pick<RecoveryStarter, 'signalRecoveryChanged'>;
   readonly warnings: WarningStarter;
+  readonly notices: NoticeStarter;
   readonly policy: RetryPolicy;
   readonly makeAttempt: MakeQueueAttempt;
   /** Called for deliveries that end without a workflow. */

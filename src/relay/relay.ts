@@ -11,7 +11,13 @@ import type { Pool } from '../db/pool.ts';
 import type { Execute } from '../db/through-sessions.ts';
 import { isOfTemporal } from '../temporal/refusal.ts';
 import { attemptsOf } from './attempts.ts';
-import { dispatchChanges, dispatchRecoveries, dispatchReleases, dispatchWarnings } from './changes.ts';
+import {
+  dispatchChanges,
+  dispatchNotices,
+  dispatchRecoveries,
+  dispatchReleases,
+  dispatchWarnings,
+} from './changes.ts';
 import { attemptClasses, type ClassName, createPrecedence, workflowClasses } from './classes.ts';
 import type { RelayDeps, RelayTerms } from './deps.ts';
 import { createInFlight } from './in-flight.ts';
@@ -39,6 +45,7 @@ export const relayLoops = [
   'releases',
   'recoveries',
   'warnings',
+  'notices',
 ] as const;
 export type RelayLoop = (typeof relayLoops)[number];
 
@@ -95,7 +102,7 @@ export function startRelay(relay: RelayOptions): Relay {
     });
   }
   const fresh = attemptsOf(deps, inFlight, 'fresh');
-  // Nothing wakes warnings: few are due at once, and polling is enough.
+  // Nothing wakes warnings and notices: few are due at once, and polling is enough.
   const loops = {
     fresh: loop('fresh', fresh.step),
     retry: loop('retry', attemptsOf(deps, inFlight, 'retry').step),
@@ -107,6 +114,7 @@ export function startRelay(relay: RelayOptions): Relay {
     releases: loop('releases', () => dispatchReleases(deps)),
     recoveries: loop('recoveries', () => dispatchRecoveries(deps)),
     warnings: loop('warnings', () => dispatchWarnings(deps)),
+    notices: loop('notices', () => dispatchNotices(deps)),
   };
   const notifier = notifierOf(sql);
   const detach = notifier.attach({

@@ -8,6 +8,7 @@ import type {
   DeliveryActivities,
   FailedAttempt,
 } from '../../workflows/delivery-types.ts';
+import type { NoticeActivities, NoticeInput, NoticeResult } from '../../workflows/notice-types.ts';
 import type {
   RecoverWebhookInput,
   RecoveryActivities,
@@ -44,6 +45,9 @@ type Payloads =
   | WarningInput
   | WarningResult
   | Said<WarningActivities>
+  | NoticeInput
+  | NoticeResult
+  | Said<NoticeActivities>
   /** Of `patched()`. */
   | { readonly id: string; readonly deprecated: boolean }
   /** Of `releasePreOrder`. */
@@ -103,6 +107,7 @@ const fields: Readonly<Record<Field, true>> = {
   maxRetries: true,
   neededBy: true,
   nextAttemptAt: true,
+  noticeId: true,
   number: true,
   ofSecrets: true,
   open: true,

@@ -6,10 +6,10 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 /** The owner of a secret. Sealed with it: a secret copied to another row cannot be opened there. */
-export interface SecretOwner {
-  readonly eshopId: number;
-  readonly webhookId: number;
-}
+export type SecretOwner =
+  | { readonly eshopId: number; readonly webhookId: number }
+  /** The secret of an e-shop's notices. */
+  | { readonly eshopId: number; readonly of: 'notices' };
 
 /** Who may have an answer repeated: a role of an e-shop, by its `Idempotency-Key`. Sealed with it, too. */
 export interface AnswerOwner {
@@ -77,7 +77,9 @@ function open(key: Buffer, sealed: Buffer, additional: Buffer): string {
   return Buffer.concat([text, decipher.final()]).toString('utf8');
 }
 
-const ofWebhook = ({ eshopId, webhookId }: SecretOwner) => `webhook ${webhookId} of e-shop ${eshopId}`;
+/** Within its e-shop: "webhook 7". */
+export const ownerName = (owner: SecretOwner) => ('of' in owner ? owner.of : `webhook ${owner.webhookId}`);
+const ofOwner = (owner: SecretOwner) => `${ownerName(owner)} of e-shop ${owner.eshopId}`;
 const ofAnswer = ({ eshopId, role, key }: AnswerOwner) => `answer to ${role} ${key} of e-shop ${eshopId}`;
 
 /**
@@ -109,9 +111,9 @@ export function createKeys(secretKey: Buffer, others: readonly Buffer[] = []): K
     return open(key[purpose], sealed.subarray(HEADER_BYTES), additional(key.header, owner));
   }
   return {
-    encryptSecret: (plain, owner) => sealFor('secrets', plain, ofWebhook(owner)),
+    encryptSecret: (plain, owner) => sealFor('secrets', plain, ofOwner(owner)),
     decryptSecret: (sealed, owner) =>
-      openFor('secrets', sealed, ofWebhook(owner), `The secret of webhook ${owner.webhookId}`),
+      openFor('secrets', sealed, ofOwner(owner), `The secret of ${ownerName(owner)}`),
     encryptAnswer: (plain, owner) => sealFor('answers', plain, ofAnswer(owner)),
     decryptAnswer: (sealed, owner) => openFor('answers', sealed, ofAnswer(owner), 'A kept answer'),
     isCurrent,

@@ -1,10 +1,12 @@
 /** An e-shop reads its own settings and chooses its notifications. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestApi, type TestApi } from '../support/api.ts';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await createTestApi();
+  api = await createTestApi({
+    destinationProblem: (url) => (url.includes('//10.') ? 'must not lead to it' : null),
+  });
 });
 afterAll(() => api?.drop());
 
@@ -13,11 +15,15 @@ test('warnings are on unless they are turned off, and each e-shop has its own ch
   const { deliveriesFrom } = api.deps;
   const record = { id: api.eshop.eshopId, name: 'Test shop', email: 'shop@example.test', deliveriesFrom };
   const read = async () => (await api.shop('GET', '/v21/eshop')).data;
-  expect(await read()).toEqual({ ...record, notifications: { warning: true } });
+  const unchanged = { warning: true, recovered: true, emails: [], url: null, format: 'text' };
+  expect(await read()).toEqual({ ...record, notifications: unchanged });
   const off = await api.shop('PATCH', '/v21/eshop', { notifications: { warning: false } });
-  expect(off).toMatchObject({ status: 200, data: { ...record, notifications: { warning: false } } });
+  expect(off).toMatchObject({
+    status: 200,
+    data: { ...record, notifications: { ...unchanged, warning: false } },
+  });
   expect(await read()).toEqual(off.data);
-  expect((await other.shop.request('GET', '/v21/eshop')).data.notifications).toEqual({ warning: true });
+  expect((await other.shop.request('GET', '/v21/eshop')).data.notifications).toEqual(unchanged);
 });
 
 test('what is left out stays, and a record that was read can be sent back', async () => {
@@ -52,10 +58,89 @@ test('what is none is refused, and so is turning off the mail after a deactivati
     [{ notifications: { warning: 'no' } }, 'notifications.warning: must be true or false'],
     [{ notifications: { deactivation: false } }, 'notifications.deactivation'],
     [{ notify: true }, 'notify'],
+    [{ notifications: { emails: ['nobody'] } }, 'notifications.emails.0: must be an e-mail address'],
+    [
+      { notifications: { emails: ['a@b', 'b@b', 'c@b', 'd@b', 'e@b', 'f@b'] } },
+      'notifications.emails: must have at most 5 addresses',
+    ],
+    [{ notifications: { emails: ['a@b'] } }, 'PUBLIC_URL'],
+    [{ notifications: { url: 'ftp://a.example' } }, 'notifications.url'],
+    [{ notifications: { url: 'https://10.0.0.1/' } }, 'notifications.url: must not lead to it'],
+    [{ notifications: { format: 'discord' } }, 'notifications.format: must be one of text, teams'],
+    [{ notifications: { secret: 'a secret of 24 characters' } }, 'notifications.secret: needs a url'],
   ] as const) {
     const answer = await api.shop('PATCH', '/v21/eshop', body);
     expect(answer.status).toBe(400);
     expect(answer.body.message).toContain(message);
   }
   expect((await api.anonymous('GET', '/v21/eshop')).status).toBe(401);
+});
+
+test('a URL gets a secret, which is shown once, can be replaced, and goes with the URL', async () => {
+  const { shop } = await api.newEshop();
+  const patch = async (notifications: object) =>
+    (await shop.request('PATCH', '/v21/eshop', { notifications })).data.notifications;
+  const url = 'https://hooks.slack.example/services/T0/B0/x';
+  const made = await patch({ url });
+  expect(made).toMatchObject({ url, format: 'text', secret: expect.stringMatching(/^whsec_/) });
+  const { secret: _, ...shown } = made;
+  expect((await shop.request('GET', '/v21/eshop')).data.notifications).toEqual(shown);
+  // Another URL, another form, or the record as it was read: the secret stays.
+  for (const change of [{ url: `${url}2` }, { format: 'teams' }, shown])
+    expect(await patch(change)).not.toHaveProperty('secret');
+  const anew = await patch({ secret: null });
+  expect(anew.secret).toMatch(/^whsec_/);
+  expect(anew.secret).not.toBe(made.secret);
+  expect((await patch({ secret: 'my own secret, 24 long at least' })).secret).toMatch(/^my own/);
+  expect(await patch({ url: null })).toMatchObject({ url: null });
+  const [row] =
+    await api.sql`select notice_secret from eshops where id = ${(await shop.request('GET', '/v21/eshop')).data.id}`;
+  expect(row?.noticeSecret).toBeNull();
+  expect((await patch({ url })).secret).toMatch(/^whsec_/);
+});
+
+describe('further addresses', () => {
+  let linked: TestApi;
+  beforeAll(async () => {
+    linked = await createTestApi({ publicUrl: 'https://waybill.example' });
+  });
+  afterAll(() => linked?.drop());
+  const asked = (eshopId: number) =>
+    linked.sql`select from notices where eshop_id = ${eshopId} and kind = 'confirmation'`.then(
+      ({ count }) => count,
+    );
+
+  test('each is asked for a confirmation once; what is sent back as read stays; none is kept that is left out', async () => {
+    const { shop, eshopId } = await linked.newEshop();
+    const patch = (emails: unknown) => shop.request('PATCH', '/v21/eshop', { notifications: { emails } });
+    const of = (...addresses: string[]) => addresses.map((address) => ({ address, confirmedAt: null }));
+    const { data } = await patch(['a@b', 'c@d.example', 'A@B']);
+    expect(data.notifications.emails).toEqual(of('a@b', 'c@d.example'));
+    expect(await asked(eshopId)).toBe(2);
+    expect((await shop.request('PATCH', '/v21/eshop', data)).data).toEqual(data);
+    expect((await patch(['c@d.example'])).data.notifications.emails).toEqual(of('c@d.example'));
+    expect(await asked(eshopId)).toBe(2);
+    // Its link has expired.
+    await linked.sql`update notice_addresses set asked_at = now() - interval '8 days'`;
+    await patch(['c@d.example']);
+    expect(await asked(eshopId)).toBe(3);
+    for (const none of [null, []]) expect((await patch(none)).data.notifications.emails).toEqual([]);
+  });
+
+  test('ten mails a day, for each e-shop, whatever is removed meanwhile; a refused change leaves nothing', async () => {
+    const { shop, eshopId } = await linked.newEshop();
+    const patch = (notifications: object) => shop.request('PATCH', '/v21/eshop', { notifications });
+    const some = (from: number) => [0, 1, 2, 3].map((index) => `n${from + index}@shop.example`);
+    for (const from of [0, 4]) expect((await patch({ emails: some(from) })).status).toBe(200);
+    const refused = await patch({ warning: false, emails: some(8) });
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(86_000);
+    const { notifications } = (await shop.request('GET', '/v21/eshop')).data;
+    expect(notifications.warning).toBe(true);
+    expect(notifications.emails.map(({ address }: { address: string }) => address)).toEqual(some(4));
+    expect((await patch({ emails: ['x@shop.example', 'y@shop.example'] })).status).toBe(200);
+    expect((await patch({ emails: ['z@shop.example'] })).status).toBe(429);
+    await linked.sql`update notices set at = at - interval '25 hours' where eshop_id = ${eshopId}`;
+    expect((await patch({ emails: ['z@shop.example'] })).status).toBe(200);
+  });
 });

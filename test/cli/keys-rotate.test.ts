@@ -128,6 +128,31 @@ describe('with SECRET_KEY', () => {
     expect(await readBy(createKeys(second))).toEqual(secrets);
   });
 
+  it('the secret of an e-shop’s notices is sealed anew too, and named if no key opens it', async () => {
+    const { eshopId } = api.eshop;
+    const owner = { eshopId, of: 'notices' } as const;
+    const { data } = await api.shop('PATCH', '/v21/eshop', {
+      notifications: { url: 'https://chat.example' },
+    });
+    const stored = async () => {
+      const [row] = await api.sql<{ secret: Buffer }[]>`
+        select notice_secret as secret from eshops where id = ${eshopId}`;
+      return row?.secret ?? Buffer.alloc(0);
+    };
+    const sealed = await stored();
+    expect(sealed.toString('latin1')).not.toContain(data.notifications.secret);
+    // Nobody can use it as the secret of a webhook.
+    expect(() => createKeys(first).decryptSecret(sealed, { eshopId, webhookId: 1 })).toThrow();
+    await started(second, [first]);
+    await api.sql`update eshops set notice_secret = ${randomBytes(90)} where id = ${eshopId}`;
+    await expect(rotate(second, [first])).rejects.toThrow(
+      `none of the keys opens those of the notices of e-shop ${eshopId}:`,
+    );
+    await api.sql`update eshops set notice_secret = ${sealed} where id = ${eshopId}`;
+    await rotate(second, [first]);
+    expect(createKeys(second).decryptSecret(await stored(), owner)).toBe(data.notifications.secret);
+  });
+
   it('a secret that no key opens is named, and the key before stays the one of the database', async () => {
     await started(second, [first]);
     const [lost = 0] = secrets.keys();

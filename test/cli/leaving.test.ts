@@ -19,6 +19,7 @@ import { sampleProduct } from '../../src/domain/product/schema.ts';
 import { sampleReturn } from '../../src/domain/return/schema.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { addAddress, setNoticeUrl } from '../support/notices.ts';
 import { pauseWorkflow } from '../support/pause.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
@@ -155,6 +156,13 @@ it('deletes an e-shop: what waits ends with its workflows, all is written to a f
   const timer = stack.client.workflow.getHandle(releaseWorkflowId(eshopId, 'later'));
   await stack.until('its timer', () => timer.describe().catch(() => false));
 
+  const noticeSecret = await setNoticeUrl(stack, eshopId, 'https://chat.example/key');
+  await addAddress(sql, eshopId, 'on-call@shop.example');
+  await sql`
+    insert into notices (eshop_id, webhook_id, kind, recipient, address_id, told_at)
+    select ${eshopId}, ${held}, 'deactivated', 'address', id, now() from notice_addresses`;
+  await sql`insert into ailing_webhooks (webhook_id, since) values (${held}, now())`;
+
   const file = join(directory, 'leaving.ndjson');
   const looked = await eshop('delete', String(eshopId), '--dry-run', '--json');
   expect(JSON.parse(looked.printed)).toMatchObject({
@@ -191,12 +199,24 @@ it('deletes an e-shop: what waits ends with its workflows, all is written to a f
     .map((line): { kind: string; data: object } => JSON.parse(line));
   expect(lines).toHaveLength(JSON.parse(done.printed).exported);
   expect(new Set(lines.map(({ kind }) => kind))).toEqual(
-    new Set(['eshop', 'webhook', 'product', 'order', 'return', 'event', 'delivery', 'attempt']),
+    new Set([
+      'eshop',
+      'noticeAddress',
+      'notice',
+      'webhook',
+      'product',
+      'order',
+      'return',
+      'event',
+      'delivery',
+      'attempt',
+    ]),
   );
   expect(lines.find(({ kind }) => kind === 'order')?.data).toMatchObject({
     recipientName: null,
     currency: 'CZK',
   });
-  for (const confidential of [secret, 'secret"', 'hash"']) expect(text).not.toContain(confidential);
+  for (const confidential of [noticeSecret, secret, 'secret"', 'hash"'])
+    expect(text).not.toContain(confidential);
   expect((await eshop('delete', String(eshopId), '--yes')).error).toMatch(`E-shop ${eshopId} does not exist`);
 });

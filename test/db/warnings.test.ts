@@ -1,9 +1,10 @@
 /** Which e-shop is warned, and when: one warning per webhook and incident, decided from the records. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { changeNotifications, createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { recordMailed } from '../../src/db/incidents/owed-mail.ts';
 import { claimWarnings, giveBackWarnings, readWarning } from '../../src/db/incidents/warnings.ts';
+import { chooseWarnings } from '../../src/db/notices/settings.ts';
 import { recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { setActive } from '../../src/db/webhooks/change.ts';
 import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
@@ -99,9 +100,9 @@ describe('after six hours without an accepted delivery', () => {
 
   test('nobody is warned who does not want it, or whose webhook is inactive', async () => {
     await fail(await fire(), 1, hoursAgo(7));
-    await changeNotifications(database.sql, eshopId, { warning: false });
+    await chooseWarnings(database.sql, eshopId, false);
     expect(await decide()).toBe(0);
-    await changeNotifications(database.sql, eshopId, { warning: true });
+    await chooseWarnings(database.sql, eshopId, true);
     await setActive(database.sql, eshopId, webhookId, false);
     expect(await decide()).toBe(0);
   });
@@ -184,9 +185,9 @@ describe('unsent warnings', () => {
     const [warning] = await claimWarnings(database.sql, 10);
     const warranted = async () => (await readWarning(database.sql, warning?.id ?? ''))?.warranted;
     expect(await warranted()).toBe(true);
-    await changeNotifications(database.sql, eshopId, { warning: false });
+    await chooseWarnings(database.sql, eshopId, false);
     expect(await warranted()).toBe(false);
-    await changeNotifications(database.sql, eshopId, { warning: true });
+    await chooseWarnings(database.sql, eshopId, true);
     await succeed(await fire(), 1, new Date());
     expect(await warranted()).toBe(false);
   });

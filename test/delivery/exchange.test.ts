@@ -2,20 +2,21 @@
 import { Agent, buildConnector } from 'undici';
 import { expect, test } from 'vitest';
 import { exchange } from '../../src/delivery/exchange.ts';
+import { buildRequest } from '../../src/delivery/request.ts';
 import { freePort } from '../support/ports.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { attempt } from './support.ts';
 
 test('whose failure it was cannot be found out: it has failed', async () => {
   const agent = new Agent();
+  const request = attempt(`http://127.0.0.1:${await freePort()}`);
   const settings = {
     connectionsTo: () => agent,
     timeoutMs: 30_000,
     connectTimeoutMs: 5_000,
-    version: '1.2.3',
+    build: () => buildRequest(request, '1.2.3'),
     isInternal: () => Promise.reject(new Error('nobody can tell')),
   };
-  const request = attempt(`http://127.0.0.1:${await freePort()}`);
   expect(await exchange(settings, request, undefined)).toMatchObject({ outcome: 'failure', status: null });
   await agent.close();
 });
@@ -32,15 +33,16 @@ test('its time was over before it could be sent, and this process had not notice
       });
     },
   });
+  const request = attempt(receiver.url);
   const settings = {
     connectionsTo: () => agent,
     timeoutMs: 500,
     connectTimeoutMs: 5_000,
-    version: '1.2.3',
+    build: () => buildRequest(request, '1.2.3'),
     isInternal: async () => false,
   };
   try {
-    expect(await exchange(settings, attempt(receiver.url), undefined)).toMatchObject({
+    expect(await exchange(settings, request, undefined)).toMatchObject({
       outcome: 'internal',
       error: expect.stringContaining('this process was stalled for'),
     });

@@ -4,9 +4,10 @@ import pino from 'pino';
 import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createWarningActivities } from '../../activities/mail-warning.ts';
-import { changeNotifications, createEshop } from '../../src/db/eshops.ts';
+import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { claimWarnings } from '../../src/db/incidents/warnings.ts';
+import { chooseWarnings } from '../../src/db/notices/settings.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
@@ -94,7 +95,7 @@ test('of lost secrets: one mail that names all webhooks of the e-shop, also wher
   await failing();
   const other = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
   const gone = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
-  await changeNotifications(sql, eshopId, { warning: false });
+  await chooseWarnings(sql, eshopId, false);
   const lost = [webhookId, other, gone].map((id) => ({ id, headers: id === other ? ['X-Gateway-Key'] : [] }));
   const [row] = await sql<{ id: string }[]>`
     insert into warnings (webhook_id, generation, lost_secrets) values (${webhookId}, 1, ${sql.json(lost)}) returning id`;

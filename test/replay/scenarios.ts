@@ -9,6 +9,7 @@ import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
+import { noticeWorkflowId } from '../../workflows/notice-types.ts';
 import { type RecoveryProgress, recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { retentionId } from '../../workflows/retention-types.ts';
@@ -519,6 +520,22 @@ export const scenarios: readonly Scenario[] = [
     async run(stack, receiver) {
       await waiting(stack, receiver);
       return await warningClosed(stack);
+    },
+  },
+  {
+    name: 'notice-told',
+    closes: 'completed',
+    options: { mailer: refusingMailer() },
+    async run(stack, receiver) {
+      await stack.sql`
+        insert into notice_addresses (eshop_id, address, confirmed_at) values (${stack.eshopId}, 'second@example.test', now())`;
+      await answering({ status: 410 })(stack, receiver);
+      const id = await stack.until('a notice', async () => {
+        const [row] = await stack.sql<{ id: string }[]>`select id from notices where told_at is not null`;
+        return row?.id ?? false;
+      });
+      await stack.untilEnded(noticeWorkflowId(id));
+      return noticeWorkflowId(id);
     },
   },
 ];

@@ -410,11 +410,11 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       });
     },
 
-    /** Without warnings: with a shrunk policy it depends on the machine whether one falls due during a test. */
+    /** Those of deactivations: with a shrunk policy it depends on the machine whether a warning falls due during a test. */
     async mails(): Promise<string[]> {
       const names = (await readdir(mailDirectory)).filter((file) => file.endsWith('.eml')).sort();
       const mails = await Promise.all(names.map((file) => readFile(join(mailDirectory, file), 'utf8')));
-      return mails.filter((mail) => !/^Message-ID:\s*<warning-/m.test(mail));
+      return mails.filter((mail) => !/^Message-ID:\s*<(?:warning|notice)-/m.test(mail));
     },
 
     async stop(): Promise<void> {

@@ -62,6 +62,7 @@ export function relayTo(
     dispatcher,
     recoveries: { async signalRecoveryChanged() {} },
     warnings: { async startWarning() {} },
+    notices: { async startNotice() {} },
     workflows: 'all',
     limits: boundless,
     starts,

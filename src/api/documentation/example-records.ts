@@ -205,7 +205,18 @@ export const exampleRecords: Readonly<Record<string, unknown>> = {
   PayloadRequest: { method: 'POST', url: webhook.url, contentType: 'application/json' },
   Event: event,
   EventWithRecord: { ...event, record: JSON.parse(payload) },
-  Eshop: { id: 1, name: 'Tea shop', email: 'dev@shop.example', notifications: { warning: true } },
+  Eshop: {
+    id: 1,
+    name: 'Tea shop',
+    email: 'dev@shop.example',
+    notifications: {
+      warning: true,
+      recovered: true,
+      emails: [{ address: 'on-call@shop.example', confirmedAt: '2026-11-20T19:33:00.000Z' }],
+      url: 'https://hooks.slack.example/services/T0/B0/x',
+      format: 'text',
+    },
+  },
   Pagination: { page: 1, items: 30, totalCount: 1, totalPages: 1 },
 };
 

@@ -1,8 +1,9 @@
 /**
- * Decides which e-shops to warn, and compacts the ledger. One process at a time, so that no incident causes
- * two warnings.
+ * Decides which e-shops to warn, and to tell that a webhook is well again, and compacts the ledger. One process at a time, so that no
+ * incident causes two warnings.
  */
 import type { WarningTimes } from '../../domain/incident.ts';
+import { someAilSingly, tellOfTheWell, tellOfWarnings } from '../notices/decide.ts';
 import { joinSuccessor } from '../outbox/ordering.ts';
 import { isPaused, movedByPauses, sends } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
@@ -17,22 +18,31 @@ const SUCCESS_KEPT_S = 60;
 const seconds = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_000})`;
 
 /**
- * Decides which e-shops to warn, and compacts the ledger; does nothing while another process does it.
+ * Decides which e-shops to warn, or to tell that a webhook is well again, and compacts the ledger; does nothing while another process
+ * does it.
  * @param terms null: no warnings
- * @returns how many warnings were decided
+ * @returns how many warnings and notices were decided
  */
 export async function decideWarnings(sql: Pool, terms: WarningTimes | null): Promise<number> {
-  // Nothing has failed recently, so there is nothing to decide.
-  if ((await sql`select from failures limit 1`).length === 0) return 0;
+  // Nothing has failed or was accepted recently, so there is nothing to decide.
+  if ((await sql`(select from failures limit 1) union all (${someAilSingly(sql)} limit 1)`).length === 0)
+    return 0;
   return await transaction(sql, async (tx) => {
     const [turn] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${DECIDING}) as mine`;
     if (turn?.mine !== true) return 0;
     if (terms !== null) await endForgotten(tx, terms);
     const warned =
-      terms === null ? 0 : (await warnOfLastRetries(tx, terms)) + (await warnOfIncidents(tx, terms));
+      terms === null ? [] : [...(await warnOfLastRetries(tx, terms)), ...(await warnOfIncidents(tx, terms))];
+    const ids = warned.map(({ id }) => id);
+    await tellOfWarnings(tx, ids);
+    const well = await tellOfTheWell(tx);
     await fold(tx);
-    return warned;
+    return ids.length + well;
   });
+}
+
+interface Decided {
+  readonly id: string;
 }
 
 /** Webhooks `w` of e-shops `s` that want warnings, each with its incident `i`. */
@@ -74,8 +84,8 @@ async function endForgotten(tx: Sql, terms: WarningTimes): Promise<void> {
 }
 
 /** One warning for each webhook with a delivery on its last retries, at most one in the time before a deactivation. */
-async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes): Promise<number> {
-  const decided = await tx`
+async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes): Promise<readonly Decided[]> {
+  return await tx<Decided[]>`
     insert into warnings (webhook_id, generation, delivery_id)
     select distinct on (w.id) w.id, w.generation, d.id
     from ${wanted(tx)}
@@ -84,16 +94,16 @@ async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTimes): Promise<num
     where d.state in ('pending', 'retrying') and d.operator_stop is null
       and ${failing(tx)} and ${sends(tx, 'w')} and w.deleted_at is null
       and ${unwarnedSince(tx, tx`least(now() - ${seconds(tx, leadMs)}, i.since)`)}
-    order by w.id, d.id`;
-  return decided.count;
+    order by w.id, d.id
+    returning id`;
 }
 
 /** One warning for each incident that has lasted long enough. */
-async function warnOfIncidents(tx: Sql, terms: WarningTimes): Promise<number> {
-  const decided = await tx`
+async function warnOfIncidents(tx: Sql, terms: WarningTimes): Promise<readonly Decided[]> {
+  return await tx<Decided[]>`
     insert into warnings (webhook_id, generation)
-    select w.id, w.generation from ${wanted(tx)} where ${due(tx, terms)}`;
-  return decided.count;
+    select w.id, w.generation from ${wanted(tx)} where ${due(tx, terms)}
+    returning id`;
 }
 
 const PAGE = 10_000;

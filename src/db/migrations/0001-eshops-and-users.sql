@@ -13,8 +13,13 @@ create table eshops (
   api_key_hash bytea not null unique,
   -- What the operator allows the e-shop: event types, payload versions, number of webhooks.
   contract jsonb not null default '{}',
-  -- Whether to warn it before a webhook is deactivated.
+  -- Whether to warn it before a webhook is deactivated, and to tell it when one is well again.
   warning_mails boolean not null default true,
+  recovered_notices boolean not null default true,
+  -- Where its notices go besides the mails, in which form, and the secret that signs them, sealed like those of webhooks.
+  notice_url text,
+  notice_format text not null default 'text' check (notice_format in ('text', 'teams')),
+  notice_secret bytea,
   -- The budget of its mails: each mail moves this time on. How far ahead it may be limits the mails sent at once.
   mails_until timestamptz,
   created_at timestamptz not null default now(),
@@ -68,6 +73,27 @@ create table console_forms (
   form bytea not null,
   primary key (id_hash, form)
 );
+
+-- Further addresses for an e-shop's notices. An unconfirmed one gets nothing but the mail that asks for the confirmation.
+create table notice_addresses (
+  id integer generated always as identity primary key,
+  eshop_id integer not null references eshops (id),
+  address text not null,
+  confirmed_at timestamptz,
+  -- When that mail was last asked for.
+  asked_at timestamptz not null default now()
+);
+create unique index notice_addresses_once on notice_addresses (eshop_id, lower(address));
+
+-- What the links in these mails carry. Several of an address are valid where a mail was sent twice.
+create table notice_tokens (
+  -- SHA-256: a reader of this table cannot confirm anything.
+  token_hash bytea primary key,
+  address_id integer not null references notice_addresses (id) on delete cascade,
+  expires_at timestamptz not null
+);
+create index notice_tokens_by_address on notice_tokens (address_id);
+create index notice_tokens_by_end on notice_tokens (expires_at);
 
 -- Failed logins, counted across all processes. The columns are those of rate-limiter-flexible's Postgres store.
 create table login_limits (

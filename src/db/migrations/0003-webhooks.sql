@@ -180,6 +180,51 @@ create index warnings_by_webhook on warnings (webhook_id, at);
 create index warnings_owed on warnings (check_at)
   where mailed_at is null and dropped_at is null and mail_failed_at is null;
 
+-- Webhooks whose e-shop was warned or told of a deactivation, until one of their deliveries is accepted.
+create table ailing_webhooks (
+  webhook_id integer primary key references webhooks (id),
+  since timestamptz not null,
+  -- Only this delivery fails, others are accepted; null: everything.
+  delivery_id uuid
+);
+create index ailing_webhooks_by_delivery on ailing_webhooks (delivery_id) where delivery_id is not null;
+
+-- What an e-shop is told besides the mails of deactivations and warnings: one row per recipient.
+create table notices (
+  id uuid primary key default gen_random_uuid(),
+  eshop_id integer not null references eshops (id),
+  -- Null for a confirmation.
+  webhook_id integer references webhooks (id),
+  kind text not null check (kind in ('warning', 'deactivated', 'recovered', 'confirmation')),
+  -- The warning, the generation that was deactivated, or since when the webhook was ailing, and since when it is well again.
+  warning_id uuid,
+  generation integer,
+  ailing_since timestamptz,
+  well_at timestamptz,
+  -- The e-shop's own address (set by the operator), a further one, or its URL.
+  recipient text not null check (recipient in ('email', 'address', 'url')),
+  -- Null also for an address that was removed since.
+  address_id integer references notice_addresses (id) on delete set null,
+  at timestamptz not null default now(),
+  told_at timestamptz,
+  -- Beyond the budget of mails when it was due: the next mail of this kind to this recipient includes it.
+  put_off boolean not null default false,
+  -- Before it was told, it was no longer true or no longer wanted.
+  dropped_at timestamptz,
+  -- When the mail server first refused it for good; when it was given up, and why.
+  refused_at timestamptz,
+  failed_at timestamptz,
+  error text,
+  -- Requests to the URL so far.
+  tries smallint not null default 0,
+  -- When to start its workflow, again if needed.
+  check_at timestamptz not null default now()
+);
+create index notices_by_eshop on notices (eshop_id, at);
+create index notices_by_webhook on notices (webhook_id, at);
+create index notices_by_address on notices (address_id);
+create index notices_owed on notices (check_at) where told_at is null and dropped_at is null and failed_at is null;
+
 -- Examinations of each webhook's receiver: the starts within the last hour, and until when one is under way.
 create table examinations (
   webhook_id integer primary key references webhooks (id) on delete cascade,

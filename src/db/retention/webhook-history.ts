@@ -1,5 +1,5 @@
 /**
- * Removes former versions, deactivations and warnings of webhooks that are no longer needed. For every event still
+ * Removes former versions, deactivations, warnings and notices of webhooks that are no longer needed. For every event still
  * kept, the explanation why it has no delivery (docs/interface.md, L9) stays word for word.
  */
 import type postgres from 'postgres';
@@ -10,7 +10,7 @@ import type { Pool } from '../pool.ts';
 import { deleteInPages, inPages, type RemovalStep } from './pages.ts';
 
 interface RemovedHistory {
-  /** Rows: versions, deactivations and warnings. */
+  /** Rows: versions, deactivations, warnings and notices. */
   readonly rows: number;
   /** Webhooks, deleted long ago, that nothing refers to any more. */
   readonly webhooks: number;
@@ -42,8 +42,14 @@ export async function removeHistory(
   const versions = await remove('webhook_versions', replaced(sql, before, limitOf));
   const deactivations = await remove('deactivations', deactivationsOver(sql, before, limitOf));
   const warnings = await remove('warnings', warningsOver(sql, before));
+  const notices = await remove('notices', noticesOver(sql, before));
+  const ailing = await remove(
+    'ailing_webhooks',
+    sql`exists (select from webhooks w where w.id = x.webhook_id and w.deleted_at is not null)`,
+  );
+  await remove('notice_tokens', sql`x.expires_at < now()`);
   const webhooks = await remove('webhooks', forgettable(sql, before, limitOf), WEBHOOKS);
-  return { rows: versions + deactivations + warnings, webhooks };
+  return { rows: versions + deactivations + warnings + notices + ailing, webhooks };
 }
 
 /** An e-shop needs the history of its webhooks since its oldest event: an event delivered late is kept longer. */
@@ -105,6 +111,15 @@ function warningsOver(sql: Pool, before: Date): postgres.Fragment {
       offset 0)`;
 }
 
+/** Notices `x` that are settled. What a webhook that is still ailing told is kept: its recipients are told that it is well. */
+function noticesOver(sql: Pool, before: Date): postgres.Fragment {
+  return sql`
+    x.at < ${before} and coalesce(x.told_at, x.dropped_at, x.failed_at) < ${before}
+    and not exists (
+      select from ailing_webhooks a join webhooks w on w.id = a.webhook_id
+      where a.webhook_id = x.webhook_id and x.at >= a.since and w.deleted_at is null offset 0)`;
+}
+
 /**
  * Erases the secrets of webhooks deleted before a time: nothing is signed for one without open deliveries.
  * @returns of how many webhooks
@@ -131,6 +146,8 @@ export const TABLES_OF_WEBHOOKS = [
   'warnings',
   'failures',
   'webhook_forms',
+  'notices',
+  'ailing_webhooks',
 ];
 
 /** Deleted webhooks `x` that nothing refers to. The last of each type stay, to explain why an event has no delivery. */

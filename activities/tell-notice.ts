@@ -1,0 +1,118 @@
+/** Notices to further addresses and to the e-shop's URL, and those that a webhook is well again (docs/interface.md, N5 to N8). */
+
+import { dropNotice, type Notice, othersPutOff, readNotice } from '../src/db/notices/owed.ts';
+import { newToken } from '../src/db/notices/tokens.ts';
+import { confirmationMail } from '../src/mail/confirmation-mail.ts';
+import { deactivationMail } from '../src/mail/deactivation-mail.ts';
+import type { Mail } from '../src/mail/mail.ts';
+import { noticeMessageId, recoveredMail } from '../src/mail/recovered-mail.ts';
+import { warningMail } from '../src/mail/warning-mail.ts';
+import type { NoticeActivities, NoticeResult } from '../workflows/notice-types.ts';
+import { MOST_JOINED, mailOnce, putOff } from './mail-once.ts';
+import type { MailWarningDeps } from './mail-warning.ts';
+import { type Subject, subjectOf } from './notice-subject.ts';
+import { type TellUrlDeps, tellUrl } from './tell-url.ts';
+
+export interface NoticeDeps extends MailWarningDeps, TellUrlDeps {}
+
+/** How long a notice waits for another that has to come before it, in milliseconds. */
+const AFTER_ANOTHER_MS = 60_000;
+
+/** Makes the activity `tellNotice`. What no longer applies when it is due is not told. */
+export function createNoticeActivities(deps: NoticeDeps): NoticeActivities {
+  const { sql, log } = deps;
+
+  async function told(id: string): Promise<NoticeResult> {
+    const notice = await readNotice(sql, id);
+    if (notice === undefined || !notice.owed) return { outcome: 'endedBefore' };
+    const { kind, recipient, address, addressId } = notice;
+    if (kind === 'confirmation' && notice.wanted && address !== null && addressId !== null) {
+      return await mailed(notice, async () => {
+        const token = await newToken(sql, addressId);
+        return { mail: confirmationMail({ ...notice, email: address }, token, deps.publicUrl), others: [] };
+      });
+    }
+    const subject = await subjectOf(deps, notice);
+    if (subject === 'later')
+      throw putOff('the notice waits: its recipient is to be told first what ended', AFTER_ANOTHER_MS);
+    if (subject === null) {
+      await dropNotice(sql, id);
+      return { outcome: 'dropped' };
+    }
+    if (recipient === 'url') return await tellUrl(deps, notice, subject);
+    if (address === null) throw new Error('A notice that is wanted has an address.');
+    return await mailed(notice, async () => {
+      const others = await othersOf(deps, notice);
+      return { mail: mailOf(deps, { ...notice, email: address }, subject, others), others };
+    });
+  }
+
+  async function mailed(
+    notice: Notice,
+    make: () => Promise<{ readonly mail: Mail; readonly others: readonly OtherNotice[] }>,
+  ): Promise<NoticeResult> {
+    const { id, eshopId, webhookId, kind } = notice;
+    const done = await mailOnce(deps, {
+      what: kind === 'confirmation' ? 'confirmation' : `notice (${kind})`,
+      owes: { noticeId: id },
+      name: { noticeId: id, ...(webhookId === null ? {} : { webhookId }) },
+      eshopId,
+      async make() {
+        const { mail, others } = await make();
+        return { mail, others: others.map((other) => ({ noticeId: other.id })) };
+      },
+    });
+    return { outcome: done ? 'told' : 'refused' };
+  }
+
+  return {
+    async tellNotice(id) {
+      const result = await told(id);
+      if (result.outcome === 'dropped') log.info({ noticeId: id }, 'notice dropped: it no longer applies');
+      return result;
+    },
+  };
+}
+
+interface OtherNotice {
+  readonly id: string;
+  readonly subject: Subject;
+}
+
+/** Others to the same address that were put off, and still apply. */
+async function othersOf(deps: NoticeDeps, notice: Notice): Promise<OtherNotice[]> {
+  const others: OtherNotice[] = [];
+  for (const id of await othersPutOff(deps.sql, notice, MOST_JOINED)) {
+    const other = await readNotice(deps.sql, id);
+    const subject = other === undefined ? null : await subjectOf(deps, other);
+    if (subject !== null && subject !== 'later') others.push({ id, subject });
+  }
+  return others;
+}
+
+function mailOf(
+  { publicUrl }: NoticeDeps,
+  notice: { readonly id: string; readonly eshopName: string; readonly email: string },
+  subject: Subject,
+  others: readonly OtherNotice[],
+): Mail {
+  const { email } = notice;
+  const subjects = others.map((other) => other.subject);
+  switch (subject.kind) {
+    case 'warning': {
+      const joined = subjects.flatMap((each) => (each.kind === 'warning' ? [each.warning] : []));
+      return toOther(notice.id, warningMail({ ...subject.warning, email }, publicUrl, joined));
+    }
+    case 'deactivated': {
+      const joined = subjects.flatMap((each) => (each.kind === 'deactivated' ? [each.deactivation] : []));
+      return toOther(notice.id, deactivationMail({ ...subject.deactivation, email }, publicUrl, joined));
+    }
+    case 'recovered': {
+      const joined = subjects.flatMap((each) => (each.kind === 'recovered' ? [each.well] : []));
+      return recoveredMail(notice, subject.well, publicUrl, joined);
+    }
+  }
+}
+
+/** A Message-ID of its own: a mail program that gets the mail of another address too shows both. */
+const toOther = (noticeId: string, mail: Mail): Mail => ({ ...mail, messageId: noticeMessageId(noticeId) });

@@ -1,0 +1,132 @@
+/** A notice to the URL of its e-shop (docs/interface.md, N7): six tries within an hour. */
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { Logger } from 'pino';
+import * as v from 'valibot';
+import type { SendNotice } from '../src/attempt/notice-sender.ts';
+import { type Notice, recordTold, recordTry } from '../src/db/notices/owed.ts';
+import type { Pool } from '../src/db/pool.ts';
+import type { WellAgain } from '../src/domain/mailed.ts';
+import { type NoticeContent, noticeBody } from '../src/domain/notice-body.ts';
+import type { NoticeResult } from '../workflows/notice-types.ts';
+import { putOff } from './mail-once.ts';
+import type { Subject } from './notice-subject.ts';
+import { withHeartbeat } from './with-heartbeat.ts';
+
+export interface TellUrlDeps {
+  readonly sql: Pool;
+  readonly log: Logger;
+  readonly sendNotice: SendNotice;
+  /** The waits between tries, in milliseconds; default {@link NOTICE_WAITS_MS}. Tests shorten them. */
+  readonly noticeWaitsMs?: readonly number[];
+}
+
+const MINUTE_MS = 60_000;
+/** Five waits, 58 minutes in all: a chat that is away for longer is not the way to reach somebody. */
+export const NOTICE_WAITS_MS = [1, 3, 8, 16, 30].map((minutes) => minutes * MINUTE_MS);
+/** The longest wait that `Retry-After` can ask for: that before the last try. */
+const MAX_ASKED_WAIT_MS = 30 * MINUTE_MS;
+
+/** The most such requests of a process at once, and of one e-shop: a silent URL must not hold up the mails of others. */
+const MOST_UNDER_WAY = { total: 10, ofEshop: 2 } as const;
+/** How many are under way now, by e-shop. */
+const underWay = new Map<number, number>();
+
+/** The last heartbeat of an execution whose request was accepted. */
+const accepted = v.object({ noticeId: v.string() });
+
+/** @throws ApplicationFailure to be tried again */
+export async function tellUrl(deps: TellUrlDeps, notice: Notice, subject: Subject): Promise<NoticeResult> {
+  const { sql, log, noticeWaitsMs = NOTICE_WAITS_MS } = deps;
+  const { id, eshopId, tries } = notice;
+  const name = { noticeId: id, eshopId };
+  if (!v.is(accepted, Context.current().info.heartbeatDetails)) {
+    const { outcome, error, retryAfterMs } = await inTurn(eshopId, () => request(deps, notice, subject));
+    if (outcome === 'internal') throw putOff(`the notice is tried again: ${error}`);
+    if (error !== null) {
+      const wait = noticeWaitsMs[tries];
+      const givenUp = outcome === 'gone' || wait === undefined;
+      await recordTry(sql, id, error, givenUp);
+      if (givenUp) {
+        log.warn({ ...name, reason: error }, 'a notice was given up: its URL does not accept it');
+        return { outcome: 'refused' };
+      }
+      throw failed(Math.max(wait, Math.min(retryAfterMs ?? 0, MAX_ASKED_WAIT_MS)));
+    }
+    Context.current().heartbeat({ noticeId: id });
+  }
+  await recordTold(sql, id);
+  log.info(name, 'notice sent');
+  return { outcome: 'told' };
+}
+
+async function request({ sendNotice }: TellUrlDeps, notice: Notice, subject: Subject) {
+  const { id: noticeId, eshopId, noticeUrl: url, noticeFormat, noticeSecret: secret, now: at } = notice;
+  if (url === null || secret === null) throw new Error('A notice that is wanted has a URL.');
+  const body = noticeBody(contentOf(notice, subject), noticeFormat);
+  return await withHeartbeat(Context.current(), (signal) =>
+    sendNotice({ noticeId, eshopId, url, secret, body, at }, signal),
+  );
+}
+
+async function inTurn<T>(eshopId: number, act: () => Promise<T>): Promise<T> {
+  const ofEshop = underWay.get(eshopId) ?? 0;
+  const total = [...underWay.values()].reduce((sum, each) => sum + each, 0);
+  if (ofEshop >= MOST_UNDER_WAY.ofEshop || total >= MOST_UNDER_WAY.total)
+    throw putOff('the notice waits: others are being sent');
+  underWay.set(eshopId, ofEshop + 1);
+  try {
+    return await act();
+  } finally {
+    const left = (underWay.get(eshopId) ?? 1) - 1;
+    if (left === 0) underWay.delete(eshopId);
+    else underWay.set(eshopId, left);
+  }
+}
+
+/** @param wait in milliseconds */
+function failed(wait: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    // The error is in the database: it names a host.
+    message: 'the URL did not accept the notice',
+    type: 'NoticeNotTaken',
+    category: ApplicationFailureCategory.BENIGN,
+    nextRetryDelay: wait,
+  });
+}
+
+function contentOf(notice: Notice, subject: Subject): NoticeContent {
+  const { id, eshopId, eshopName, at } = notice;
+  const common = { id, kind: subject.kind, at, eshop: { id: eshopId, name: eshopName } };
+  const webhookOf = ({ webhookId, webhookType, additionalTypes, url }: Omit<WellAgain, 'wellAt'>) => ({
+    id: webhookId,
+    webhookType,
+    additionalTypes,
+    url,
+  });
+  const none = { lastError: null, failures: null, deliveryId: null, deactivationAt: null, reason: null };
+  switch (subject.kind) {
+    case 'warning': {
+      const { warning } = subject;
+      const { since, failures, lastError, deliveryId, deactivationAt } = warning;
+      const told = { ...none, since, failures, lastError, deliveryId, deactivationAt };
+      return { ...common, ...told, webhook: webhookOf(warning) };
+    }
+    case 'deactivated': {
+      const { deactivation } = subject;
+      const { at: since, attemptsMade: failures, lastError, deliveryId, reason } = deactivation;
+      return {
+        ...common,
+        ...none,
+        since,
+        failures,
+        lastError,
+        deliveryId,
+        reason,
+        webhook: webhookOf(deactivation),
+      };
+    }
+    case 'recovered':
+      return { ...common, ...none, since: subject.well.wellAt, webhook: webhookOf(subject.well) };
+  }
+}

@@ -1,0 +1,31 @@
+/** One request that tells a notice to its e-shop's URL (docs/interface.md, N7), signed with the secret of its notices. */
+import type { AttemptResult, Sender } from '../delivery/sender.ts';
+import type { SecretKeys } from './prepare.ts';
+
+export interface NoticeToSend {
+  readonly noticeId: string;
+  readonly eshopId: number;
+  readonly url: string;
+  /** Sealed. */
+  readonly secret: Buffer;
+  /** JSON text. */
+  readonly body: string;
+  /** When it is sent: the time in its signature. */
+  readonly at: Date;
+}
+
+/** @throws Error if the secret cannot be opened; DOMException `AbortError` if `signal` aborts before a response has arrived */
+export type SendNotice = (notice: NoticeToSend, signal: AbortSignal) => Promise<AttemptResult>;
+
+export function createNoticeSender({
+  sender,
+  keys,
+}: {
+  readonly sender: Pick<Sender, 'sendNotice'>;
+  readonly keys: SecretKeys;
+}): SendNotice {
+  return async ({ secret, ...notice }, signal) => {
+    const opened = keys.decryptSecret(secret, { eshopId: notice.eshopId, of: 'notices' });
+    return await sender.sendNotice({ ...notice, secret: opened }, signal);
+  };
+}

@@ -1,0 +1,86 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * The page that the mail of a confirmation leads to (docs/interface.md, N6): only its button confirms, since programs that look for
+ * malware open every link of a mail. Needs no sign-in: the link is the proof.
+ */
+import { type Context, Hono } from 'hono';
+import { clientAddresses } from '../api/client-address.ts';
+import {
+  type Confirmable,
+  confirmAddress,
+  confirmationLimit,
+  findConfirmable,
+} from '../db/console/confirmation.ts';
+import { CONFIRM_PATH } from '../domain/notifications.ts';
+import { tooManyRequests } from '../domain/problem.ts';
+import type { ConsoleDeps, ConsoleEnv } from './deps.ts';
+import { html, PlainPage } from './layout.tsx';
+import { CONSOLE } from './session.ts';
+
+/** What a token looks like: 32 bytes in base64url. */
+const TOKEN = /^[\w-]{43}$/;
+
+export function confirmationRoutes({ sql, trustProxy, log }: ConsoleDeps): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
+  const addressOf = clientAddresses(trustProxy, log);
+  const limit = confirmationLimit(sql);
+  const path = `${CONFIRM_PATH.slice(CONSOLE.length)}/:token`;
+
+  /** Expired, removed and made-up links get the same page. */
+  async function shown(
+    c: Context<ConsoleEnv>,
+    find: (token: string) => Promise<Confirmable | null>,
+  ): Promise<Response> {
+    const token = c.req.param('token') ?? '';
+    const address = addressOf(c);
+    const wait = await limit.begin(address);
+    if (wait !== null) throw tooManyRequests('Too many links that lead nowhere. Try again later.', wait);
+    const found = TOKEN.test(token) ? await find(token) : null;
+    if (found === null) return c.html(html(<NoLonger />), 404);
+    await limit.succeeded(address);
+    return c.html(html(found.confirmed ? <Confirmed {...found} /> : <Ask token={token} {...found} />));
+  }
+
+  app.get(path, (c) => shown(c, (token) => findConfirmable(sql, token)));
+  app.post(path, (c) => shown(c, (token) => confirmAddress(sql, token)));
+  return app;
+}
+
+function Ask({ token, address, eshopName }: Confirmable & { token: string }) {
+  return (
+    <PlainPage title="Notices about webhooks">
+      <form method="post" action={`${CONFIRM_PATH}/${token}`} class="card">
+        <p>
+          <strong>{eshopName}</strong> would like <strong>{address}</strong> to be told when one of its
+          webhooks is failing, was deactivated, or is well again.
+        </p>
+        <button type="submit" class="main">
+          Confirm this address
+        </button>
+        <p class="quiet small">If you do not want that, close this page: nothing is sent to you.</p>
+      </form>
+    </PlainPage>
+  );
+}
+
+function Confirmed({ address, eshopName }: Confirmable) {
+  return (
+    <PlainPage title="Confirmed">
+      <p class="note good" role="status">
+        {address} is told of the webhooks of {eshopName}.
+      </p>
+      <p>You can close this page. {eshopName} can remove the address at any time.</p>
+    </PlainPage>
+  );
+}
+
+function NoLonger() {
+  return (
+    <PlainPage title="This link is not valid">
+      <p>
+        It has expired, or the address was removed. Whoever named it can remove it and name it again: then
+        another mail is sent.
+      </p>
+    </PlainPage>
+  );
+}

@@ -1,0 +1,76 @@
+/**
+ * Decides who is told what of a webhook (docs/interface.md, N5 and N8), in the transaction that causes it. Warnings and deactivations
+ * themselves owe the mail to the e-shop's own address; everything else is a row of `notices`.
+ */
+import { joinSuccessor } from '../outbox/ordering.ts';
+import type { Sql } from '../pool.ts';
+
+/** The recipients of an e-shop `s` besides its own address, which is told once even if it is named again. */
+const further = (sql: Sql) => sql`
+  select 'address' as recipient, a.id as address_id from notice_addresses a
+  where a.eshop_id = s.id and a.confirmed_at is not null and lower(a.address) <> lower(s.email)
+  union all
+  select 'url', null where s.notice_url is not null`;
+
+/** @param warnings by id */
+export async function tellOfWarnings(tx: Sql, warnings: readonly string[]): Promise<void> {
+  if (warnings.length === 0) return;
+  const warned = tx`warnings x join webhooks w on w.id = x.webhook_id join eshops s on s.id = w.eshop_id`;
+  await tx`
+    insert into ailing_webhooks (webhook_id, since, delivery_id)
+    select distinct on (x.webhook_id) x.webhook_id, x.at, x.delivery_id
+    from warnings x where x.id = any(${[...warnings]}::uuid[]) order by x.webhook_id, x.delivery_id nulls first
+    on conflict (webhook_id) do update
+    set delivery_id = case when ailing_webhooks.delivery_id is not null then excluded.delivery_id end`;
+  await tx`
+    insert into notices (eshop_id, webhook_id, kind, warning_id, recipient, address_id)
+    select s.id, w.id, 'warning', x.id, r.recipient, r.address_id
+    from ${warned} cross join lateral (${further(tx)}) r
+    where x.id = any(${[...warnings]}::uuid[])`;
+}
+
+/** A webhook that Waybill deactivated. */
+export async function tellOfDeactivation(
+  tx: Sql,
+  { webhookId, generation }: { readonly webhookId: number; readonly generation: number },
+): Promise<void> {
+  await tx`
+    insert into ailing_webhooks (webhook_id, since) values (${webhookId}, now())
+    on conflict (webhook_id) do update set delivery_id = null`;
+  await tx`
+    insert into notices (eshop_id, webhook_id, kind, generation, recipient, address_id)
+    select s.id, w.id, 'deactivated', ${generation}, r.recipient, r.address_id
+    from webhooks w join eshops s on s.id = w.eshop_id cross join lateral (${further(tx)}) r
+    where w.id = ${webhookId}`;
+}
+
+/**
+ * Ailing webhooks that are well again: one accepted delivery suffices, and of a webhook at which only one delivery failed, that one.
+ * Whoever was not told that it was ailing is not told this either, which is seen when it is due.
+ * @returns how many notices
+ */
+export async function tellOfTheWell(tx: Sql): Promise<number> {
+  const { count } = await tx`
+    with whole as (
+      select a.webhook_id, min(f.until) as at
+      from failures f
+      join ailing_webhooks a on a.webhook_id = f.webhook_id and a.delivery_id is null and f.until > a.since
+      join webhooks w on w.id = f.webhook_id and w.generation = f.generation and w.active and w.deleted_at is null
+      where f.failures = 0 group by 1),
+    single as (
+      select a.webhook_id, case when d.state = 'delivered' then d.finished_at end as at
+      from ailing_webhooks a ${joinSuccessor(tx, tx`a.delivery_id`)}
+      where a.delivery_id is not null and (d.id is null or d.state not in ('pending', 'retrying'))),
+    over as (
+      delete from ailing_webhooks a using (select * from whole union all select * from single) e
+      where a.webhook_id = e.webhook_id returning a.webhook_id, a.since, e.at)
+    insert into notices (eshop_id, webhook_id, kind, ailing_since, well_at, recipient, address_id)
+    select s.id, w.id, 'recovered', o.since, o.at, r.recipient, r.address_id
+    from over o join webhooks w on w.id = o.webhook_id join eshops s on s.id = w.eshop_id and s.recovered_notices
+    cross join lateral (select 'email' as recipient, null::integer as address_id union all ${further(tx)}) r
+    where o.at is not null`;
+  return count;
+}
+
+/** Whether a webhook waits for the end of one delivery. */
+export const someAilSingly = (sql: Sql) => sql`select from ailing_webhooks where delivery_id is not null`;

@@ -1,0 +1,146 @@
+/** Notices that are still to be told, and what they need for that. */
+import type { EventType } from '../../domain/event-types.ts';
+import type { WellAgain } from '../../domain/mailed.ts';
+import type { NoticeFormat, NoticeKind } from '../../domain/notifications.ts';
+import type { Sql } from '../pool.ts';
+
+export interface OwedNotice {
+  readonly id: string;
+  readonly eshopId: number;
+  readonly kind: NoticeKind | 'confirmation';
+  /** Null for a confirmation. */
+  readonly webhookId: number | null;
+  readonly webhookType: EventType | null;
+}
+
+/** The condition of the index `notices_owed`. */
+const isOwed = (sql: Sql) => sql`n.told_at is null and n.dropped_at is null and n.failed_at is null`;
+
+/**
+ * Claims notices. Each is then left alone for a minute, and longer each time, up to an hour: its workflow takes as long as its recipient
+ * does.
+ */
+export async function claimNotices(sql: Sql, limit: number): Promise<OwedNotice[]> {
+  return await sql<OwedNotice[]>`
+    with claimed as (
+      update notices n set check_at = now() + least(greatest(now() - n.at, interval '1 minute'), interval '1 hour')
+      where n.id in (
+        select n.id from notices n where ${isOwed(sql)} and n.check_at <= now()
+        order by n.check_at limit ${limit} for update skip locked)
+      returning n.*)
+    select n.id, n.eshop_id, n.kind, n.webhook_id, w.webhook_type from claimed n left join webhooks w on w.id = n.webhook_id`;
+}
+
+/** Gives back claimed notices whose workflows could not be started: they can be claimed again at once. */
+export async function giveBackNotices(sql: Sql, notices: readonly { readonly id: string }[]): Promise<void> {
+  if (notices.length === 0) return;
+  const ids = notices.map(({ id }) => id);
+  await sql`update notices n set check_at = now() where n.id = any(${ids}::uuid[]) and ${isOwed(sql)}`;
+}
+
+/** A notice as it is now, with its recipient. */
+export interface Notice extends OwedNotice {
+  readonly owed: boolean;
+  readonly recipient: 'email' | 'address' | 'url';
+  readonly eshopName: string;
+  /** The address to be mailed; null for the URL, and for an address that was removed. */
+  readonly address: string | null;
+  /** A further address; null for the e-shop's own. */
+  readonly addressId: number | null;
+  /** Whether its e-shop still wants this kind, and the address is confirmed as far as it has to be. */
+  readonly wanted: boolean;
+  readonly noticeUrl: string | null;
+  readonly noticeFormat: NoticeFormat;
+  /** Sealed. */
+  readonly noticeSecret: Buffer | null;
+  readonly warningId: string | null;
+  readonly generation: number | null;
+  readonly at: Date;
+  /** Requests to the URL so far. */
+  readonly tries: number;
+  /** By the database's clock. */
+  readonly now: Date;
+}
+
+export async function readNotice(sql: Sql, id: string): Promise<Notice | undefined> {
+  const [row] = await sql<Notice[]>`
+    select n.id, n.eshop_id, n.kind, n.webhook_id, w.webhook_type, ${isOwed(sql)} as owed, n.recipient, s.name as eshop_name,
+      case n.recipient when 'email' then s.email when 'address' then a.address end as address, n.address_id,
+      case n.kind
+        when 'confirmation' then a.id is not null and a.confirmed_at is null
+        when 'recovered' then s.recovered_notices
+        when 'warning' then s.warning_mails else true end
+        and (n.kind = 'confirmation' or n.recipient <> 'address' or a.confirmed_at is not null)
+        and (n.recipient <> 'url' or s.notice_url is not null)
+        and (n.kind <> 'recovered' or w.deleted_at is null) as wanted,
+      s.notice_url, s.notice_format, s.notice_secret, n.warning_id, n.generation, n.at, n.tries, clock_timestamp() as now
+    from notices n
+    join eshops s on s.id = n.eshop_id
+    left join webhooks w on w.id = n.webhook_id
+    left join notice_addresses a on a.id = n.address_id
+    where n.id = ${id}`;
+  return row;
+}
+
+/** Other notices of the same kind to the same address that were put off, the oldest first. */
+export async function othersPutOff(sql: Sql, notice: Notice, limit: number): Promise<string[]> {
+  const { id, eshopId, kind, recipient, addressId } = notice;
+  const rows = await sql<{ id: string }[]>`
+    select n.id from notices n
+    where ${isOwed(sql)} and n.eshop_id = ${eshopId} and n.kind = ${kind} and n.recipient = ${recipient}
+      and n.address_id is not distinct from ${addressId} and n.put_off and n.id <> ${id}
+    order by n.at limit ${limit}`;
+  return rows.map((row) => row.id);
+}
+
+/** Whether this recipient was told that the webhook was ailing. `later`: that is still to be told. */
+interface ToldWell extends WellAgain {
+  readonly told: 'yes' | 'no' | 'later';
+}
+
+export async function readWellAgain(sql: Sql, id: string): Promise<ToldWell | undefined> {
+  const [row] = await sql<(WellAgain & { toldBefore: boolean; owedBefore: boolean })[]>`
+    select w.id as webhook_id, w.webhook_type, w.additional_types, w.url, n.well_at, coalesce(b.told, false) as told_before,
+      coalesce(b.owed, false) as owed_before
+    from notices n join webhooks w on w.id = n.webhook_id
+    cross join lateral (
+      select bool_or(told) as told, bool_or(owed) as owed from (
+        select p.told_at is not null as told, p.told_at is null and p.dropped_at is null and p.failed_at is null as owed
+        from notices p
+        where p.webhook_id = n.webhook_id and p.kind in ('warning', 'deactivated') and p.recipient = n.recipient
+          and p.address_id is not distinct from n.address_id and p.at between n.ailing_since and n.at
+        union all
+        select x.mailed_at is not null, x.mailed_at is null and x.dropped_at is null and x.mail_failed_at is null
+        from warnings x
+        where n.recipient = 'email' and x.webhook_id = n.webhook_id and x.lost_secrets is null
+          and x.at between n.ailing_since and n.at
+        union all
+        select x.mailed_at is not null, x.mailed_at is null and x.mail_failed_at is null
+        from deactivations x
+        where n.recipient = 'email' and x.webhook_id = n.webhook_id and x.delivery_id is not null
+          and x.at between n.ailing_since and n.at) before) b
+    where n.id = ${id}`;
+  if (row === undefined) return undefined;
+  const { toldBefore, owedBefore, ...well } = row;
+  return { ...well, told: toldBefore ? 'yes' : owedBefore ? 'later' : 'no' };
+}
+
+export async function dropNotice(sql: Sql, id: string): Promise<void> {
+  await sql`update notices n set dropped_at = now() where n.id = ${id} and ${isOwed(sql)}`;
+}
+
+/** Records that the recipient took it. */
+export async function recordTold(sql: Sql, id: string): Promise<void> {
+  await sql`update notices n set told_at = now(), tries = tries + 1 where n.id = ${id} and ${isOwed(sql)}`;
+}
+
+/**
+ * Records a request that was not taken.
+ * @param error a sentence without secrets
+ * @param givenUp no further try follows
+ */
+export async function recordTry(sql: Sql, id: string, error: string, givenUp: boolean): Promise<void> {
+  await sql`
+    update notices n set tries = tries + 1, error = ${error}, failed_at = case when ${givenUp} then now() end
+    where n.id = ${id} and ${isOwed(sql)}`;
+}

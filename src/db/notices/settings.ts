@@ -1,0 +1,163 @@
+/** The choice of an e-shop: which notices it gets, and where (docs/interface.md, N1 to N7). */
+import type { EshopRecord } from '../../domain/eshop.ts';
+import {
+  addressesOf,
+  CONFIRMATION_DAYS,
+  CONFIRMATIONS_PER_DAY,
+  type NoticeFormat,
+  type NotificationsPatch,
+} from '../../domain/notifications.ts';
+import type { Pool, Sql } from '../pool.ts';
+import { transaction } from '../transaction.ts';
+
+interface StoredEshop {
+  readonly id: number;
+  readonly name: string;
+  readonly email: string;
+  readonly warningMails: boolean;
+  readonly recoveredNotices: boolean;
+  readonly noticeUrl: string | null;
+  readonly noticeFormat: NoticeFormat;
+  readonly emails: { readonly address: string; readonly confirmedAt: string | null }[];
+}
+
+/** @throws Error when there is no such e-shop */
+export async function readEshop(sql: Sql, eshopId: number): Promise<EshopRecord> {
+  const [row] = await sql<StoredEshop[]>`
+    select id, name, email, warning_mails, recovered_notices, notice_url, notice_format,
+      (select coalesce(json_agg(json_build_object('address', a.address, 'confirmedAt', a.confirmed_at) order by a.id), '[]')
+       from notice_addresses a where a.eshop_id = s.id) as emails
+    from eshops s where id = ${eshopId}`;
+  if (row === undefined) throw new Error('An e-shop whose user has authenticated is not there.');
+  const { id, name, email, warningMails: warning, recoveredNotices: recovered, ...rest } = row;
+  const emails = rest.emails.map(({ address, confirmedAt }) => ({
+    address,
+    confirmedAt: confirmedAt === null ? null : new Date(confirmedAt).toISOString(),
+  }));
+  const notifications = { warning, recovered, emails, url: rest.noticeUrl, format: rest.noticeFormat };
+  return { id, name, email, notifications };
+}
+
+/** What a change needs besides itself. */
+export interface ChangeTerms {
+  /** Whether mails can have links to our pages. */
+  readonly canLink: boolean;
+  /** Seals a secret of the e-shop's notices. */
+  seal(secret: string): Buffer;
+  newSecret(): string;
+}
+
+export type Changed =
+  /** `secret`: made or set now; null if it stayed as it was. */
+  | { readonly kind: 'changed'; readonly eshop: EshopRecord; readonly secret: string | null }
+  /** Mails have no links, and new addresses cannot be confirmed. */
+  | { readonly kind: 'noLinks' }
+  /** A secret without a URL that it signs for. */
+  | { readonly kind: 'noUrl' }
+  /** Today's mails that ask for a confirmation are used up. */
+  | { readonly kind: 'tooMany'; readonly retryAfterMs: number };
+
+/** Undoes the transaction. */
+class Refused extends Error {
+  readonly why: Changed;
+  constructor(why: Changed) {
+    super(why.kind);
+    this.why = why;
+  }
+}
+
+/** Changes what is given. All of it, or nothing. */
+export async function changeNotifications(
+  sql: Pool,
+  eshopId: number,
+  change: NotificationsPatch,
+  terms: ChangeTerms,
+): Promise<Changed> {
+  try {
+    return await transaction(sql, async (tx): Promise<Changed> => {
+      await setChoice(tx, eshopId, change);
+      const secret = await setUrl(tx, eshopId, change, terms);
+      if (change.emails !== undefined)
+        await setAddresses(tx, eshopId, addressesOf(change.emails ?? []), terms);
+      return { kind: 'changed', eshop: await readEshop(tx, eshopId), secret };
+    });
+  } catch (error) {
+    if (error instanceof Refused) return error.why;
+    throw error;
+  }
+}
+
+/** Locks the e-shop's row as well: changes follow one another. */
+async function setChoice(tx: Sql, eshopId: number, change: NotificationsPatch): Promise<void> {
+  const { warning = null, recovered = null, format = null } = change;
+  await tx`
+    update eshops set warning_mails = coalesce(${warning}, warning_mails),
+      recovered_notices = coalesce(${recovered}, recovered_notices), notice_format = coalesce(${format}, notice_format)
+    where id = ${eshopId}`;
+}
+
+/** For a command of an operator, which sets nothing else. */
+export async function chooseWarnings(sql: Sql, eshopId: number, warning: boolean): Promise<void> {
+  await setChoice(sql, eshopId, { warning });
+}
+
+/** @returns the secret that was made or set */
+async function setUrl(
+  tx: Sql,
+  eshopId: number,
+  { url, secret: given }: NotificationsPatch,
+  { seal, newSecret }: ChangeTerms,
+): Promise<string | null> {
+  if (url === undefined && given === undefined) return null;
+  const [before] = await tx<{ noticeUrl: string | null }[]>`
+    select notice_url from eshops where id = ${eshopId}`;
+  const former = before?.noticeUrl ?? null;
+  const next = url === undefined ? former : url;
+  if (next === null) {
+    if (given !== undefined && given !== null) throw new Refused({ kind: 'noUrl' });
+    await tx`update eshops set notice_url = null, notice_secret = null where id = ${eshopId}`;
+    return null;
+  }
+  const secret = given === undefined ? (former === null ? newSecret() : null) : (given ?? newSecret());
+  await tx`
+    update eshops set notice_url = ${next}, notice_secret = coalesce(${secret === null ? null : seal(secret)}, notice_secret)
+    where id = ${eshopId}`;
+  return secret;
+}
+
+/** Removes what is not listed, keeps what is, and asks new addresses for a confirmation. */
+async function setAddresses(
+  tx: Sql,
+  eshopId: number,
+  addresses: readonly string[],
+  { canLink }: ChangeTerms,
+): Promise<void> {
+  const listed = addresses.map((address) => address.toLowerCase());
+  await tx`
+    delete from notice_addresses where eshop_id = ${eshopId} and lower(address) <> all(${listed}::text[])`;
+  const asked: number[] = [];
+  for (const address of addresses) {
+    // An unconfirmed one whose link has expired is asked again.
+    const [row] = await tx<{ id: number }[]>`
+      insert into notice_addresses as a (eshop_id, address) values (${eshopId}, ${address})
+      on conflict (eshop_id, lower(address)) do update set asked_at = now()
+        where a.confirmed_at is null and a.asked_at < now() - make_interval(days => ${CONFIRMATION_DAYS})
+      returning id`;
+    if (row !== undefined) asked.push(row.id);
+  }
+  if (asked.length === 0) return;
+  if (!canLink) throw new Refused({ kind: 'noLinks' });
+  const recent = await tx<{ at: Date; waitMs: number }[]>`
+    select at, extract(epoch from at + interval '1 day' - now())::float8 * 1000 as wait_ms
+    from notices where eshop_id = ${eshopId} and kind = 'confirmation' and at > now() - interval '1 day' order by at`;
+  const beyond = recent.length + asked.length - CONFIRMATIONS_PER_DAY;
+  if (beyond > 0) {
+    const retryAfterMs = recent[Math.min(beyond, recent.length) - 1]?.waitMs ?? 0;
+    throw new Refused({ kind: 'tooMany', retryAfterMs });
+  }
+  for (const id of asked) {
+    await tx`
+      insert into notices (eshop_id, kind, recipient, address_id)
+      values (${eshopId}, 'confirmation', 'address', ${id})`;
+  }
+}

@@ -1,0 +1,134 @@
+/** What is sent to the URL of an e-shop's notices (docs/interface.md, N7). */
+import { shortTypes } from './event-types.ts';
+import type { NoticeFormat, NoticeKind } from './notifications.ts';
+import { type GivenTypes, typesOf } from './webhook-types.ts';
+import { counted, minute, oneLine } from './words.ts';
+
+/** What a notice says, in either form. */
+export interface NoticeContent {
+  /** A UUID, the same on every try. */
+  readonly id: string;
+  readonly kind: NoticeKind;
+  /** When it was decided. */
+  readonly at: Date;
+  readonly eshop: { readonly id: number; readonly name: string };
+  readonly webhook: GivenTypes & { readonly id: number; readonly url: string };
+  /** Since when it is failing, was deactivated, or is well again. */
+  readonly since: Date;
+  readonly lastError: string | null;
+  /** Failed attempts, of a warning and a deactivation. */
+  readonly failures: number | null;
+  /** The delivery that is failing while others are accepted, or whose failure caused the deactivation. */
+  readonly deliveryId: string | null;
+  /** Of a warning: the earliest time; null if unknown. */
+  readonly deactivationAt: Date | null;
+  /** Of a deactivation. */
+  readonly reason: 'retriesExhausted' | 'gone' | null;
+}
+
+/** The body as JSON. */
+export function noticeBody(content: NoticeContent, format: NoticeFormat): string {
+  return JSON.stringify(format === 'teams' ? teamsBody(content) : textBody(content));
+}
+
+/** Of the receiver only the host is named: a path may hold a key, and a channel has many readers. */
+const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : '');
+
+const HEADLINES: Readonly<Record<NoticeKind, string>> = {
+  warning: 'is failing',
+  deactivated: 'was deactivated',
+  recovered: 'is well again',
+};
+
+function headlineOf({ kind, webhook, eshop }: NoticeContent): string {
+  return `Webhook ${webhook.id} (${shortTypes(typesOf(webhook))}) of ${oneLine(eshop.name)} ${HEADLINES[kind]}`;
+}
+
+function factsOf(content: NoticeContent): (readonly [name: string, value: string])[] {
+  const { kind, webhook, since, failures, lastError, deliveryId, deactivationAt, reason } = content;
+  const names = { warning: 'Failing since', deactivated: 'Deactivated', recovered: 'Well again since' };
+  return [
+    ['Receiver', hostOf(webhook.url)],
+    [names[kind], minute(since)],
+    ...(reason === null
+      ? []
+      : ([['Reason', reason === 'gone' ? 'the receiver responded with 410' : 'no retries left']] as const)),
+    ...(failures === null ? [] : ([['Failed', counted(failures, 'attempt')]] as const)),
+    ...(lastError === null ? [] : ([['Last error', oneLine(lastError)]] as const)),
+    ...(deliveryId === null ? [] : ([['Delivery', deliveryId]] as const)),
+    ...(deactivationAt === null
+      ? []
+      : ([['Will be deactivated', `${minute(deactivationAt)} at the earliest`]] as const)),
+  ];
+}
+
+/**
+ * Slack and Mattermost show `text` and ignore what they do not know; none of our other names is one of theirs (`type`, `channel`,
+ * `username`, `attachments`, `blocks`, `props`, …).
+ */
+function textBody(content: NoticeContent) {
+  const { id, kind, at, eshop, webhook, since, lastError, failures, deliveryId, reason } = content;
+  const [webhookType, ...additionalTypes] = typesOf(webhook);
+  const lines = [headlineOf(content), ...factsOf(content).map(([name, value]) => `${name}: ${value}`)];
+  return {
+    text: lines.map(plain).join('\n'),
+    id,
+    kind,
+    at: at.toISOString(),
+    eshop,
+    webhook: { id: webhook.id, webhookType, additionalTypes, host: hostOf(webhook.url) },
+    since: since.toISOString(),
+    lastError,
+    failures,
+    deliveryId,
+    deactivationAt: content.deactivationAt?.toISOString() ?? null,
+    reason,
+  };
+}
+
+/** The three characters that begin markup and mentions in Slack (`<!channel>`), and an @ that would address everybody in Mattermost. */
+function plain(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('@', '@\u200b');
+}
+
+/** A backslash before what would be emphasis or a link in a card. */
+const unmarked = (text: string) => text.replaceAll(/[\\*`[\]]/g, '\\$&');
+
+const COLOURS = { warning: 'Warning', deactivated: 'Attention', recovered: 'Good' } as const;
+
+/** The message that a workflow of Teams posts ("When a Teams webhook request is received"): one adaptive card. */
+function teamsBody(content: NoticeContent) {
+  return {
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        contentUrl: null,
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.4',
+          msteams: { width: 'Full' },
+          body: [
+            {
+              type: 'TextBlock',
+              text: unmarked(headlineOf(content)),
+              weight: 'Bolder',
+              size: 'Medium',
+              color: COLOURS[content.kind],
+              wrap: true,
+            },
+            {
+              type: 'FactSet',
+              facts: factsOf(content).map(([title, value]) => ({ title, value: unmarked(value) })),
+            },
+          ],
+        },
+      },
+    ],
+  };
+}

@@ -1,0 +1,125 @@
+/** What an e-shop is told of its webhooks, and where: `notifications` of `/eshop` (docs/interface.md, N2 to N8). */
+import * as v from 'valibot';
+import { described, email, oneOf, time } from './fields.ts';
+import { MAX_URL_LENGTH, urlProblem } from './webhook.ts';
+import { answeredSecret, ownSecret } from './webhook-secret.ts';
+
+/** The kinds of notices about a webhook. */
+export const noticeKinds = ['warning', 'deactivated', 'recovered'] as const;
+export type NoticeKind = (typeof noticeKinds)[number];
+
+/** The forms of what is sent to the URL. */
+const noticeFormats = ['text', 'teams'] as const;
+export type NoticeFormat = (typeof noticeFormats)[number];
+
+/** Further addresses. More: each deactivation uses up more of the mail budget (N3), which all share. */
+const MAX_ADDRESSES = 5;
+/** Mails that ask for a confirmation, per e-shop in a day. More: an e-shop could fill the mailbox of a stranger. */
+export const CONFIRMATIONS_PER_DAY = 10;
+/** How long the link of such a mail is valid, in days. */
+export const CONFIRMATION_DAYS = 7;
+/** The path of the page that it leads to; the token follows. */
+export const CONFIRM_PATH = '/console/confirm-address';
+
+const warning = described(
+  v.boolean('must be true or false'),
+  'A notice when a webhook is failing, before it is deactivated. Default true.',
+);
+
+const recovered = described(
+  v.boolean('must be true or false'),
+  'A notice when a webhook is well again, once, to all that were told that it was failing or deactivated. Default true.',
+);
+
+const format = described(
+  oneOf(noticeFormats),
+  'The body sent to `url`. `text`: `text` for people, as Slack and Mattermost show it, beside fields for programs. `teams`: an adaptive card, ' +
+    'as a workflow of Microsoft Teams posts it. Default `text`.',
+);
+
+const url = v.pipe(
+  v.string('must be a string'),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const message = dataset.typed ? urlProblem(dataset.value) : null;
+    if (message !== null) addIssue({ message });
+  }),
+  v.metadata({
+    jsonSchema: {
+      type: 'string',
+      format: 'uri',
+      minLength: 1,
+      maxLength: MAX_URL_LENGTH,
+      description:
+        'Where each notice is also sent, as a POST with the headers of Standard Webhooks, signed with `secret`: the URL of a channel in Slack, ' +
+        'Mattermost or Teams, or of a program. The rules are those of the URL of a webhook. Six tries within an hour; null: nowhere.',
+      examples: ['https://hooks.slack.example/services/T0/B0/x'],
+    },
+  }),
+);
+
+const addressOut = v.pipe(
+  v.object({
+    address: v.string(),
+    confirmedAt: described(
+      v.nullable(time()),
+      'Null until somebody has pressed the button on the page that the mail leads to.',
+    ),
+  }),
+  v.metadata({ ref: 'NotifiedAddress' }),
+);
+
+/** In a record. */
+export const notificationsSchema = v.object({
+  warning,
+  recovered,
+  emails: described(v.array(addressOut), 'Further addresses; each is told once it is confirmed.'),
+  url: v.nullable(url),
+  format,
+  secret: v.optional(
+    described(answeredSecret, 'Only in the response to the request that made it, and never again.'),
+  ),
+});
+export type Notifications = v.InferOutput<typeof notificationsSchema>;
+
+/** In a request: an address, or one as a record has it. */
+const addressIn = v.union(
+  [email(), v.strictObject({ address: email(), confirmedAt: v.optional(v.unknown()) })],
+  'must be an e-mail address',
+);
+
+/** The changes of a request; what is left out stays. */
+export const notificationsPatchSchema = v.strictObject({
+  warning: v.optional(warning),
+  recovered: v.optional(recovered),
+  emails: v.optional(
+    v.nullable(
+      described(
+        v.pipe(
+          v.array(addressIn, 'must be a list of e-mail addresses'),
+          v.maxLength(MAX_ADDRESSES, `must have at most ${MAX_ADDRESSES} addresses`),
+        ),
+        'Further addresses, as texts. A new one gets a mail with a link to a page whose button confirms it; the link is valid for seven days. Ten such mails a day. ' +
+          'Named again after that time, it gets a new one. Null or `[]`: none.',
+      ),
+    ),
+  ),
+  url: v.optional(v.nullable(url)),
+  format: v.optional(format),
+  secret: v.optional(
+    described(
+      v.nullable(ownSecret),
+      'Your own secret for `url`, or null for a new one; it is valid at once. Without it one is generated with the first `url`.',
+    ),
+  ),
+});
+export type NotificationsPatch = v.InferOutput<typeof notificationsPatchSchema>;
+
+/** The addresses of a request, each once: letter case does not matter. */
+export function addressesOf(emails: NonNullable<NotificationsPatch['emails']>): string[] {
+  const known = new Map<string, string>();
+  for (const each of emails) {
+    const address = typeof each === 'string' ? each : each.address;
+    if (!known.has(address.toLowerCase())) known.set(address.toLowerCase(), address);
+  }
+  return [...known.values()];
+}

@@ -1,0 +1,55 @@
+/** The mail once a webhook is well again (docs/interface.md, N8). */
+import { shortTypes } from '../domain/event-types.ts';
+import type { WellAgain } from '../domain/mailed.ts';
+import { typesFact, typesOf } from '../domain/webhook-types.ts';
+import { minute } from '../domain/words.ts';
+import type { Mail } from './mail.ts';
+import { joined, type MailContent, mailOf } from './mail-template.ts';
+import { noRecoveredNotices } from './requests.ts';
+
+/** To whom, and the notice's id for the Message-ID. */
+export interface MailedNotice {
+  readonly id: string;
+  readonly eshopName: string;
+  readonly email: string;
+}
+
+/**
+ * @param publicUrl of the API; null if unknown
+ * @param others that were postponed and are included in the same mail
+ */
+export function recoveredMail(
+  notice: MailedNotice,
+  well: WellAgain,
+  publicUrl: string | null,
+  others: readonly WellAgain[] = [],
+): Mail {
+  return mailOf(joined([well, ...others].map((each) => contentOf(notice, each))), publicUrl);
+}
+
+function contentOf({ id, eshopName, email }: MailedNotice, well: WellAgain): MailContent {
+  const { webhookId, url, wellAt } = well;
+  return {
+    to: email,
+    subject: `Webhook ${webhookId} (${shortTypes(typesOf(well))}) is well again`,
+    messageId: noticeMessageId(id),
+    tone: 'good',
+    blocks: [
+      `${eshopName},`,
+      `webhook ${webhookId} is well again since ${minute(wellAt)}: a delivery was accepted.`,
+      {
+        facts: [
+          ['Webhook', String(webhookId)],
+          typesFact(well),
+          ['URL', url],
+          ['Well since', minute(wellAt)],
+        ],
+      },
+      'What is still being retried follows by itself, each delivery at its time. To turn such notices off:',
+      { request: noRecoveredNotices },
+    ],
+  };
+}
+
+/** The same for every repetition of a mail. */
+export const noticeMessageId = (noticeId: string): string => `<notice-${noticeId}@waybill.local>`;

@@ -1,0 +1,40 @@
+/** Starts the workflows of notices. */
+import type { Client } from '@temporalio/client';
+import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import type { MailTimes } from '../../workflows/delivery-types.ts';
+import { type NoticeInput, noticeTitle, noticeWorkflowId } from '../../workflows/notice-types.ts';
+import { priorityOf } from '../../workflows/priorities.ts';
+import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
+import type { tellEshop } from '../../workflows/tell-eshop.ts';
+import type { OwedNotice } from '../db/notices/owed.ts';
+import { startWorkflow } from './workflow-calls.ts';
+
+export type NoticeStarter = ReturnType<typeof createNoticeStarter>;
+
+export function createNoticeStarter(client: Client, taskQueue: string, mailTimes: MailTimes = {}) {
+  return {
+    /** Starts the workflow of a notice, unless it runs. One that has ended is started again: its notice is still to be told. */
+    async startNotice({ id, eshopId, kind, webhookId, webhookType }: OwedNotice): Promise<void> {
+      const input: NoticeInput = {
+        noticeId: id,
+        kind,
+        ...(webhookId === null ? {} : { webhookId }),
+        ...mailTimes,
+      };
+      await startWorkflow<typeof tellEshop>(client, 'tellEshop', {
+        workflowId: noticeWorkflowId(id),
+        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+        workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+        taskQueue,
+        args: [input],
+        priority: priorityOf('warning', eshopId),
+        staticSummary: noticeTitle(input),
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: eshopIdKey, value: eshopId },
+          ...(webhookId === null ? [] : [{ key: webhookIdKey, value: webhookId }]),
+          ...(webhookType === null ? [] : [{ key: webhookTypeKey, value: webhookType }]),
+        ]),
+      });
+    },
+  };
+}

@@ -1,0 +1,130 @@
+/** A further address, from the request that names it to the button that confirms it. */
+import { MockActivityEnvironment } from '@temporalio/testing';
+import pino from 'pino';
+import PostalMime from 'postal-mime';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createNoticeActivities } from '../../activities/tell-notice.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import { createMailer } from '../../src/mail/mailer.ts';
+import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { consoleOf } from '../support/console.ts';
+import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { visitorOf } from '../support/visitor.ts';
+
+const publicUrl = 'https://waybill.example/base';
+let api: TestApi;
+let server: MailServer;
+let eshop: TestEshop;
+beforeAll(async () => {
+  api = await createTestApi({ publicUrl });
+  server = await startMailServer();
+});
+afterAll(async () => {
+  await server?.close();
+  await api?.drop();
+});
+beforeEach(async () => {
+  eshop = await api.newEshop();
+  await api.sql`delete from login_limits`;
+});
+
+const patch = async (emails: unknown) =>
+  (await eshop.shop.request('PATCH', '/v21/eshop', { notifications: { emails } })).data.notifications.emails;
+const confirmed = async () =>
+  (await eshop.shop.request('GET', '/v21/eshop')).data.notifications.emails[0]?.confirmedAt;
+
+/** Sends what is owed; answers the link of the last mail, below the public URL. */
+async function linkOf(): Promise<string> {
+  const { tellNotice } = createNoticeActivities({
+    sql: api.sql,
+    mailer: createMailer({ smtpUrl: server.url, from: 'waybill@warehouse.example', directory: '/nowhere' }),
+    sendNotice: () => Promise.reject(new Error('none has a URL')),
+    log: pino({ level: 'silent' }),
+    publicUrl,
+    policy: defaultRetryPolicy,
+  });
+  const owed = await api.sql<
+    { id: string }[]
+  >`select id from notices where told_at is null and dropped_at is null`;
+  for (const { id } of owed) await new MockActivityEnvironment().run(tellNotice, id);
+  const mail = await PostalMime.parse(server.mails.at(-1)?.content ?? '');
+  const [url = ''] =
+    /https:\/\/waybill\.example\/base\/console\/confirm-address\/[\w-]{43}/.exec(mail.text ?? '') ?? [];
+  expect(mail.html).toContain(`href="${url}"`);
+  return url.slice(publicUrl.length);
+}
+
+const visitor = () => visitorOf(consoleOf(api.deps, { publicUrl }));
+
+test('opening the link confirms nothing, its button does, without signing in; again it only says so', async () => {
+  await patch(['on-call@shop.example']);
+  const path = await linkOf();
+  expect(server.mails.at(-1)?.to).toEqual(['on-call@shop.example']);
+  const { ask } = visitor();
+  for (const method of ['GET', 'HEAD']) {
+    const opened = await consoleOf(api.deps).fetch(new Request(`http://localhost${path}`, { method }));
+    expect(opened.status).toBe(200);
+    expect(await confirmed()).toBeNull();
+  }
+  const page = await ask(path);
+  expect(page.text).toContain('Confirm this address');
+  expect(page.text).toContain('<strong>Test shop</strong> would like <strong>on-call@shop.example</strong>');
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(page.headers.get('cache-control')).toBe('no-store');
+  expect(page.set).toEqual([]);
+  const pressed = await ask(path, {});
+  expect(pressed.text).toContain('on-call@shop.example is told of the webhooks of Test shop.');
+  const at = await confirmed();
+  expect(at).toMatch(/^\d{4}-/);
+  for (const again of [await ask(path, {}), await ask(path)]) expect(again.text).toContain('is told of');
+  expect(await confirmed()).toBe(at);
+});
+
+test('expired, removed and made-up links get the same page, and confirm nothing', async () => {
+  await patch(['on-call@shop.example']);
+  const path = await linkOf();
+  const { ask } = visitor();
+  await api.sql`update notice_tokens set expires_at = now() - interval '1 second'`;
+  const expired = await ask(path, {});
+  expect(await confirmed()).toBeNull();
+  await patch([]);
+  await patch(['on-call@shop.example']);
+  const anew = await linkOf();
+  // The link of an address that was removed leads nowhere, even if it was named again.
+  const removed = await ask(path, {});
+  const madeUp = await ask(`${path.slice(0, -43)}${'A'.repeat(43)}`, {});
+  const malformed = await ask(`${path.slice(0, -43)}x`);
+  for (const refused of [expired, removed, madeUp, malformed]) {
+    expect(refused.status).toBe(404);
+    expect(refused.text).toBe(expired.text);
+  }
+  expect(await confirmed()).toBeNull();
+  expect((await ask(anew, {})).status).toBe(200);
+});
+
+test('in the database there are only hashes of tokens', async () => {
+  await patch(['on-call@shop.example']);
+  const token = (await linkOf()).slice(-43);
+  const rows = await api.sql<{ row: string }[]>`
+    select t::text as row from notice_tokens t union all select n::text from notices n union all select a::text from notice_addresses a`;
+  expect(rows.length).toBeGreaterThan(2);
+  for (const { row } of rows) expect(row).not.toContain(token);
+});
+
+test('guessing is limited for each address, and a link that is valid costs nothing', async () => {
+  await patch(['on-call@shop.example']);
+  const path = await linkOf();
+  const { ask } = visitor();
+  for (let times = 0; times < 70; times += 1) expect((await ask(path)).status).toBe(200);
+  const guess = (n: number) => ask(`${path.slice(0, -43)}${String(n).padStart(43, 'B')}`);
+  for (let n = 0; n < 60; n += 1) expect((await guess(n)).status).toBe(404);
+  expect((await guess(60)).status).toBe(429);
+});
+
+test('an address that was removed before its mail was sent gets none', async () => {
+  await patch(['on-call@shop.example']);
+  await patch([]);
+  const before = server.mails.length;
+  await linkOf();
+  expect(server.mails).toHaveLength(before);
+});

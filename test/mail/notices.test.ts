@@ -1,0 +1,174 @@
+/** Mails to further addresses share the e-shop's budget, and those put off are joined for each. */
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import pino from 'pino';
+import PostalMime from 'postal-mime';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createNoticeActivities } from '../../activities/tell-notice.ts';
+import { createEshop } from '../../src/db/eshops.ts';
+import { decideWarnings } from '../../src/db/incidents/decide.ts';
+import { chooseWarnings } from '../../src/db/notices/settings.ts';
+import { warningTimes } from '../../src/domain/incident.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import { createMailer } from '../../src/mail/mailer.ts';
+import type { NoticeResult } from '../../workflows/notice-types.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { accepted, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { insertWebhook } from '../support/events.ts';
+import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { addAddress } from '../support/notices.ts';
+
+let database: TestDatabase;
+let server: MailServer;
+let eshopId: number;
+const HOUR = 3_600_000;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  server = await startMailServer();
+  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'orders@shop.example' }));
+});
+afterEach(() => server.close());
+afterAll(() => database?.drop());
+
+const activities = () =>
+  createNoticeActivities({
+    sql: database.sql,
+    mailer: createMailer({ smtpUrl: server.url, from: 'waybill@warehouse.example', directory: '/nowhere' }),
+    sendNotice: () => Promise.reject(new Error('none has a URL')),
+    log: pino({ level: 'silent' }),
+    publicUrl: null,
+    policy: defaultRetryPolicy,
+  });
+
+/** @returns the outcome, or for how long it is put off, in milliseconds */
+async function tell(id: string): Promise<string | number> {
+  const activity = (notice: string) => activities().tellNotice(notice);
+  try {
+    const { outcome }: NoticeResult = await new MockActivityEnvironment().run(activity, id);
+    return outcome;
+  } catch (error) {
+    if (!(error instanceof ApplicationFailure) || error.type !== 'MailPutOff') throw error;
+    return Number(error.nextRetryDelay);
+  }
+}
+
+const owed = (kind: string) =>
+  database.sql<{ id: string; address: string; webhookId: number }[]>`
+    select n.id, a.address, n.webhook_id from notices n join notice_addresses a on a.id = n.address_id
+    where n.eshop_id = ${eshopId} and n.kind = ${kind} and n.told_at is null order by n.at, n.id`;
+
+async function failing(): Promise<{ webhookId: number; deliveryId: string }> {
+  const { sql } = database;
+  const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  const deliveryId = await fireDelivery(sql, { eshopId, webhookId });
+  await makeAttempt(sql, deliveryId, 1, {
+    finishedAt: new Date(Date.now() - 7 * HOUR),
+    nextAttemptAt: new Date(Date.now() + HOUR),
+    error: 'HTTP 503 from shop.example after 212 ms',
+  });
+  return { webhookId, deliveryId };
+}
+const decide = () => decideWarnings(database.sql, warningTimes(defaultRetryPolicy));
+
+test('twelve deactivations for two further addresses: twenty mails, then one for each that tells the rest', async () => {
+  const { sql } = database;
+  for (const address of ['a@shop.example', 'b@shop.example']) await addAddress(sql, eshopId, address);
+  for (let index = 0; index < 12; index += 1) {
+    const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+    await exhaustDelivery(sql, await fireDelivery(sql, { eshopId, webhookId }));
+  }
+  const all = await owed('deactivated');
+  expect(all).toHaveLength(24);
+  for (const { id } of all) await tell(id);
+  expect(server.mails).toHaveLength(20);
+  const left = await owed('deactivated');
+  expect(left).toHaveLength(4);
+  await sql`update eshops set mails_until = mails_until - interval '12 minutes' where id = ${eshopId}`;
+  for (const { id } of left) await tell(id);
+  expect(await owed('deactivated')).toEqual([]);
+  expect(server.mails).toHaveLength(22);
+  const last = await Promise.all(server.mails.slice(-2).map(({ content }) => PostalMime.parse(content)));
+  for (const mail of last) {
+    expect(mail.subject).toMatch(/was deactivated, and 1 more$/);
+    expect(mail.messageId).toMatch(/^<notice-/);
+  }
+  expect(
+    server.mails
+      .slice(-2)
+      .map(({ to }) => to[0])
+      .sort(),
+  ).toEqual(['a@shop.example', 'b@shop.example']);
+});
+
+test('a warning that no longer applies is told to nobody, nor that it is over', async () => {
+  const { sql } = database;
+  await addAddress(sql, eshopId, 'a@shop.example');
+  const { deliveryId } = await failing();
+  await decide();
+  const [warning] = await owed('warning');
+  await makeAttempt(sql, deliveryId, 2, accepted);
+  expect(await tell(warning?.id ?? '')).toBe('dropped');
+  await decide();
+  const [well] = await owed('recovered');
+  expect(await tell(well?.id ?? '')).toBe('dropped');
+  expect(server.mails).toEqual([]);
+});
+
+test('warned, and well again: told once, with the time of the delivery that was accepted', async () => {
+  const { sql } = database;
+  await addAddress(sql, eshopId, 'a@shop.example');
+  const { webhookId, deliveryId } = await failing();
+  await decide();
+  for (const { id } of await owed('warning')) expect(await tell(id)).toBe('told');
+  await decide();
+  expect(await owed('recovered')).toEqual([]);
+  await makeAttempt(sql, deliveryId, 2, accepted);
+  await decide();
+  await decide();
+  const well = await owed('recovered');
+  expect(well).toMatchObject([{ address: 'a@shop.example', webhookId }]);
+  expect(await tell(well[0]?.id ?? '')).toBe('told');
+  const mail = await PostalMime.parse(server.mails.at(-1)?.content ?? '');
+  const [row] = await sql<{ at: Date }[]>`select finished_at as at from deliveries where id = ${deliveryId}`;
+  expect(mail.subject).toBe(`Webhook ${webhookId} (CREATE_ORDER) is well again`);
+  expect(mail.text).toContain(`since ${row?.at.toISOString().slice(0, 16).replace('T', ' ')} UTC`);
+  expect(await sql`select from ailing_webhooks where webhook_id = ${webhookId}`).toHaveLength(0);
+});
+
+test('one delivery that failed while others were accepted: well once that one is delivered', async () => {
+  const { sql } = database;
+  await addAddress(sql, eshopId, 'a@shop.example');
+  const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  const stubborn = await fireDelivery(sql, { eshopId, webhookId });
+  await makeAttempt(sql, stubborn, 1, {
+    finishedAt: new Date(Date.now() - HOUR),
+    nextAttemptAt: new Date(Date.now() + HOUR),
+    error: 'HTTP 500 from shop.example after 9 ms',
+  });
+  await sql`update failures set last_call = ${stubborn} where webhook_id = ${webhookId}`;
+  await decide();
+  for (const { id } of await owed('warning')) expect(await tell(id)).toBe('told');
+  await makeAttempt(sql, await fireDelivery(sql, { eshopId, webhookId }), 1, accepted);
+  await decide();
+  expect(await owed('recovered')).toEqual([]);
+  await makeAttempt(sql, stubborn, 2, accepted);
+  await decide();
+  expect(await owed('recovered')).toHaveLength(1);
+});
+
+test('an e-shop that wants none of a kind is told none, and one that changes its mind before it is told neither', async () => {
+  const { sql } = database;
+  await addAddress(sql, eshopId, 'a@shop.example');
+  await sql`update eshops set recovered_notices = false where id = ${eshopId}`;
+  const { deliveryId } = await failing();
+  await decide();
+  const [warning] = await owed('warning');
+  await chooseWarnings(sql, eshopId, false);
+  expect(await tell(warning?.id ?? '')).toBe('dropped');
+  await makeAttempt(sql, deliveryId, 2, accepted);
+  await decide();
+  expect(await sql`select from notices where eshop_id = ${eshopId} and kind = 'recovered'`).toHaveLength(0);
+});

@@ -1,0 +1,202 @@
+/** Notices to further recipients, from the failure to the message: once each, whatever happens in between. */
+
+import { Webhook } from 'standardwebhooks';
+import { afterEach, expect, test } from 'vitest';
+import type { Mail, Mailer } from '../../src/mail/mail.ts';
+import { noticeWorkflowId } from '../../workflows/notice-types.ts';
+import { type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import {
+  addAddress,
+  setNoticeUrl,
+  shownByMattermost,
+  shownBySlack,
+  shownByTeams,
+} from '../support/notices.ts';
+import { createReceiver } from '../support/receiver.ts';
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** A webhook whose receiver answers 410, mails in memory, and a chat. */
+async function started(name: string, options: StackOptions = {}) {
+  const mails: Mail[] = [];
+  const server = { isAway: false };
+  const mailer: Mailer = {
+    async send(mail) {
+      if (server.isAway) throw new Error('connect ECONNREFUSED');
+      mails.push(mail);
+    },
+  };
+  const stack = await startDeliveryStack(name, { mailer, ...options });
+  cleanups.push(() => stack.stop());
+  const receiver = await createReceiver({ status: 410 });
+  cleanups.push(() => receiver.close());
+  const chat = await createReceiver();
+  cleanups.push(() => chat.close());
+  const webhook = await stack.createWebhook(receiver.url);
+  const subjects = (to: string) => mails.filter((mail) => mail.to === to).map(({ subject }) => subject);
+  const notices = () =>
+    stack.sql<
+      {
+        id: string;
+        kind: string;
+        recipient: string;
+        told: boolean;
+        dropped: boolean;
+        failed: boolean;
+        tries: number;
+      }[]
+    >`
+      select id, kind, recipient, told_at is not null as told, dropped_at is not null as dropped, failed_at is not null as failed, tries
+      from notices order by at, recipient`;
+  const untilSettled = (count: number) =>
+    stack.until('all notices to be settled', async () => {
+      const all = await notices();
+      return (
+        all.length === count && all.every(({ told, dropped, failed }) => told || dropped || failed) && all
+      );
+    });
+  return { stack, receiver, chat, webhook, mails, server, subjects, notices, untilSettled };
+}
+
+const OWN = 'shop@example.test';
+
+test('deactivated, and well again: each recipient is told of both, once', async () => {
+  const { stack, receiver, chat, webhook, mails, subjects, notices, untilSettled } = await started('notices');
+  const { sql, eshopId } = stack;
+  await addAddress(sql, eshopId, 'second@example.test');
+  // Named twice, told once.
+  await addAddress(sql, eshopId, 'SHOP@example.test');
+  await sql`insert into notice_addresses (eshop_id, address) values (${eshopId}, 'unconfirmed@example.test')`;
+  const secret = await setNoticeUrl(stack, eshopId, `${chat.url}/services/T0/B0/key`);
+
+  const failed = await stack.fireOne('10001');
+  const deactivated = `Webhook ${webhook.id} (CREATE_ORDER) was deactivated`;
+  await stack.untilState(failed, 'failed');
+  await untilSettled(2);
+  await stack.until('the own mail', async () => subjects(OWN).length === 1);
+  expect(subjects(OWN)).toEqual([deactivated]);
+  expect(subjects('second@example.test')).toEqual([deactivated]);
+  const [first] = await chat.waitFor(1);
+  const body = first?.text ?? '';
+  for (const shown of [shownBySlack(body), shownByMattermost(body)]) {
+    expect(shown).toContain(`Webhook ${webhook.id} (CREATE_ORDER) of Shop was deactivated`);
+    expect(shown).toContain('Reason: the receiver responded with 410');
+  }
+  expect(JSON.parse(body)).toMatchObject({
+    kind: 'deactivated',
+    eshop: { id: eshopId, name: 'Shop' },
+    webhook: { id: webhook.id, webhookType: 'CREATE_ORDER', host: new URL(receiver.url).host },
+    failures: 1,
+    deliveryId: failed,
+    reason: 'gone',
+  });
+  // As any receiver of Standard Webhooks verifies it.
+  const headers = Object.fromEntries(
+    ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [
+      name,
+      String(first?.headers[name]),
+    ]),
+  );
+  expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
+  expect(Object.keys(first?.headers ?? {}).filter((name) => name.startsWith('x-service-'))).toEqual([]);
+
+  // Still inactive, then active and accepted.
+  receiver.respond({ status: 200 });
+  await stack.changeWebhook(webhook.id, { active: true });
+  await stack.untilState(await stack.fireOne('10002'), 'delivered');
+  await untilSettled(5);
+  const well = `Webhook ${webhook.id} (CREATE_ORDER) is well again`;
+  expect(subjects(OWN)).toEqual([deactivated, well]);
+  expect(subjects('second@example.test')).toEqual([deactivated, well]);
+  expect(mails).toHaveLength(4);
+  expect(new Set(mails.map(({ messageId }) => messageId)).size).toBe(4);
+  expect(mails.find(({ subject }) => subject === well)?.text).toMatch(
+    /well again since \d{4}-\d\d-\d\d \d\d:\d\d UTC/,
+  );
+  expect(JSON.parse(chat.requests[1]?.text ?? '')).toMatchObject({ kind: 'recovered', deliveryId: null });
+  // Further successes tell nothing.
+  await stack.untilState(await stack.fireOne('10003'), 'delivered');
+  expect(await notices()).toHaveLength(5);
+  const [one] = await notices();
+  expect(await stack.client.workflow.getHandle(noticeWorkflowId(one?.id ?? '')).result()).toEqual({
+    outcome: 'told',
+  });
+});
+
+test('whoever was not told that it was ailing is not told that it is well', async () => {
+  const { stack, receiver, chat, webhook, mails, server, untilSettled } = await started('notices-untold');
+  server.isAway = true;
+  const failed = await stack.fireOne('10001');
+  await stack.untilState(failed, 'failed');
+  // Since then: they have heard of nothing.
+  await addAddress(stack.sql, stack.eshopId, 'late@example.test');
+  await setNoticeUrl(stack, stack.eshopId, chat.url, 'teams');
+  receiver.respond({ status: 200 });
+  await stack.changeWebhook(webhook.id, { active: true });
+  await stack.untilState(await stack.fireOne('10002'), 'delivered');
+  await stack.until('the decision', async () => {
+    const rows = await stack.sql`select from notices where kind = 'recovered'`;
+    return rows.length === 3;
+  });
+  // The e-shop's own address is told first of the deactivation, whose mail still waits.
+  expect(mails).toEqual([]);
+  await stack.sql`update deactivations set mail_failed_at = now()`;
+  await stack.sql`update notices set check_at = now()`;
+  for (const { id } of await stack.sql<{ id: string }[]>`select id from notices where recipient = 'email'`)
+    await stack.until('its workflow', async () =>
+      stack.client.workflow
+        .getHandle(noticeWorkflowId(id))
+        .terminate()
+        .then(
+          () => true,
+          () => false,
+        ),
+    );
+  await stack.sql`update notices set check_at = now()`;
+  expect((await untilSettled(3)).map(({ dropped }) => dropped)).toEqual([true, true, true]);
+  expect(chat.requests).toEqual([]);
+});
+
+test('a URL that is away: six tries, each signed anew, then given up; the mails do not wait for it', async () => {
+  const { stack, chat, webhook, subjects, untilSettled } = await started('notices-url-away', {
+    timings: { noticeWaitsMs: [10, 10, 10, 10, 10] },
+  });
+  chat.respond({ status: 503 });
+  await setNoticeUrl(stack, stack.eshopId, chat.url, 'teams');
+  await stack.fireOne('10001');
+  const [notice] = await untilSettled(1);
+  expect(notice).toMatchObject({ failed: true, tries: 6 });
+  expect(chat.requests).toHaveLength(6);
+  expect(new Set(chat.requests.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([notice?.id]));
+  const shown = shownByTeams(chat.requests[0]?.text ?? '');
+  expect(shown[0]).toBe(`Webhook ${webhook.id} (CREATE_ORDER) of Shop was deactivated`);
+  await stack.until('the own mail', async () => subjects(OWN).length === 1);
+  const [row] = await stack.sql<{ error: string }[]>`select error from notices`;
+  expect(row?.error).toContain('HTTP 503');
+});
+
+test('the worker dies before a notice is told: told by the next one, once', async () => {
+  const { stack, chat, untilSettled, notices } = await started('notices-killed');
+  let answer = () => {};
+  const asked = new Promise<void>((resolve) => {
+    chat.respond(async ({ count }) => {
+      if (count > 1) return { status: 200 };
+      resolve();
+      await new Promise<void>((answered) => {
+        answer = answered;
+      });
+      return { status: 503 };
+    });
+  });
+  await setNoticeUrl(stack, stack.eshopId, chat.url);
+  await stack.fireOne('10001');
+  await asked;
+  const [notice] = await notices();
+  await stack.client.workflow.getHandle(noticeWorkflowId(notice?.id ?? '')).terminate();
+  answer();
+  await stack.sql`update notices set check_at = now()`;
+  expect(await untilSettled(1)).toMatchObject([{ told: true }]);
+});

@@ -1,0 +1,42 @@
+/** The data exchanged by the workflow of a notice and its activities: identifiers. */
+import type { NoticeKind } from '../src/domain/notifications.ts';
+import type { MailTimes } from './delivery-types.ts';
+
+/** Input of `tellEshop`. The content of the notice, and its recipient's address, are read when it is told. */
+export interface NoticeInput extends MailTimes {
+  readonly noticeId: string;
+  readonly kind: NoticeKind | 'confirmation';
+  /** Absent for a confirmation. */
+  readonly webhookId?: number;
+}
+
+/** The result of a notice. */
+export interface NoticeResult {
+  /**
+   * `dropped`: no longer true, or no longer wanted. `refused`: the mail server refused it for a day, or six requests failed.
+   * `endedBefore`: it had ended already.
+   */
+  readonly outcome: 'told' | 'dropped' | 'refused' | 'endedBefore';
+}
+
+/** Activities of a notice; made by `createNoticeActivities`. */
+export interface NoticeActivities {
+  tellNotice(noticeId: string): Promise<NoticeResult>;
+}
+
+/** `notice/<notice id>` */
+export function noticeWorkflowId(noticeId: string): string {
+  return `notice/${noticeId}`;
+}
+
+const TITLES: Readonly<Record<NoticeInput['kind'], string>> = {
+  warning: 'is failing',
+  deactivated: 'was deactivated',
+  recovered: 'is well again',
+  confirmation: 'an address is to be confirmed',
+};
+
+/** "notice: webhook 7 is well again": a notice in one line. */
+export function noticeTitle({ kind, webhookId }: Pick<NoticeInput, 'kind' | 'webhookId'>): string {
+  return webhookId === undefined ? `notice: ${TITLES[kind]}` : `notice: webhook ${webhookId} ${TITLES[kind]}`;
+}
