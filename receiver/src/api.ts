@@ -73,6 +73,8 @@ export interface SentPayload {
 export interface WaybillApi {
   /** @param after the identifier up to which everything has been read */
   deliveries(after: string, filter?: { readonly since?: Date | undefined }): Promise<DeliveryPage>;
+  /** One of them; null when it no longer exists. */
+  delivery(deliveryId: string): Promise<ListedDelivery | null>;
   /** The payload of a delivery; null when it no longer exists. */
   payload(deliveryId: string): Promise<SentPayload | null>;
   /** The record that a delivery names, as it is now. For `receiver({ read: api.read })`. */
@@ -172,6 +174,16 @@ export function waybill(options: ApiOptions): WaybillApi {
     }
   }
 
+  /** @returns null for a 404 */
+  async function found<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
+    try {
+      return await asked;
+    } catch (error) {
+      if (error instanceof ApiRefused && error.status === 404) return null;
+      throw error;
+    }
+  }
+
   return {
     async deliveries(after, { since } = {}) {
       const query = new URLSearchParams({ after, items: '100' });
@@ -181,18 +193,16 @@ export function waybill(options: ApiOptions): WaybillApi {
       );
       return { deliveries: answer.data, cursor: answer.cursor };
     },
+    async delivery(deliveryId) {
+      const path = `/v21/deliveries/${encodeURIComponent(deliveryId)}`;
+      return (await found(get<ListedDelivery>(path)))?.data ?? null;
+    },
     async payload(deliveryId) {
-      try {
-        const answer = await get<object | null, { readonly request: Omit<SentPayload, 'body'> }>(
-          `/v21/deliveries/${encodeURIComponent(deliveryId)}/payload`,
-        );
-        const body = answer.data === null ? null : JSON.stringify(answer.data);
-        const { method, test } = answer.request;
-        return { method, body, test };
-      } catch (error) {
-        if (error instanceof ApiRefused && error.status === 404) return null;
-        throw error;
-      }
+      const path = `/v21/deliveries/${encodeURIComponent(deliveryId)}/payload`;
+      const answer = await found(get<object | null, { readonly request: Omit<SentPayload, 'body'> }>(path));
+      if (answer === null) return null;
+      const { method, test } = answer.request;
+      return { method, body: answer.data === null ? null : JSON.stringify(answer.data), test };
     },
     async read({ kind, entityId }) {
       if (!isKind(kind) || entityId === null) throw new TypeError(`${kind} is not a known kind of event.`);

@@ -12,25 +12,38 @@ import type { Receiver } from './receiver.ts';
 /** How many missing deliveries are collected before they are handled. */
 const MAX_HELD_DELIVERIES = 10_000;
 
+/**
+ * How many deliveries that are not settled are asked for one by one in the next run, instead of reading the log again from the first of
+ * them. Fewer: the log is read again more often. More: a longer `after`, and as many requests.
+ */
+const MAX_CARRIED = 100;
+/** The last page of the log, in deliveries: reading it again is one request. */
+const NEAR = 100;
+
 /** A receiver, whatever its payload version. */
 export type Reconcilable = Pick<Receiver, 'store' | 'take' | 'handles'>;
 
 /** Where to look. */
 export interface ReconcileOptions {
-  readonly api: Pick<WaybillApi, 'deliveries' | 'payload' | 'read'>;
+  readonly api: Pick<WaybillApi, 'deliveries' | 'delivery' | 'payload' | 'read'>;
   /** The `after` of the last run (default: from the oldest delivery in the log). */
   readonly after?: string | undefined;
   /** Only events from this time on, for a new receiver. */
   readonly since?: Date | undefined;
   /** The webhooks that call this receiver, if the e-shop has others too (default: all). */
   readonly webhooks?: readonly number[] | undefined;
+  /** The ids of deliveries that are set aside: never handled here, and no longer reported as failed. */
+  readonly ignore?: readonly string[] | undefined;
   /** Stops before the next delivery. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The result of a run. */
 export interface Reconciled {
-  /** Keep it and pass it to the next run: everything before it is settled. */
+  /**
+   * Keep it and pass it to the next run: where that goes on, and which deliveries before are not settled. A text of at most 4 KiB
+   * that means nothing to anybody else.
+   */
   readonly after: string;
   /** Number of deliveries in the log for this receiver. */
   readonly seen: number;
@@ -38,17 +51,35 @@ export interface Reconciled {
   readonly recovered: readonly ListedDelivery[];
   /**
    * Deliveries that still are not: the handler threw, they are being handled elsewhere, or the log could not be read. Tried again
-   * in the next run.
+   * in the next run, unless they are in `ignore`.
    */
   readonly failed: readonly { readonly delivery: ListedDelivery; readonly problem: unknown }[];
   /** Number of open deliveries: left to the sender, and checked again in the next run. */
   readonly open: number;
 }
 
-/** A delivery, and the one before it, from which the next run starts if this one is not settled. */
-interface Missing {
+/** The place of a delivery in the log. */
+interface Place {
+  /** The delivery before it, from which a later run can read it again; null if it is from before this run. */
+  readonly before: string | null;
+  /** How many deliveries this run had read before it. */
+  readonly at: number;
+}
+interface Missing extends Place {
   readonly delivery: ListedDelivery;
-  readonly before: string;
+}
+interface Unsettled extends Place {
+  readonly id: string;
+}
+
+/** The `after` of the next run. @param end of the log, and the number of deliveries up to there */
+function nextAfter(unsettled: readonly Unsettled[], end: { readonly after: string; readonly rows: number }) {
+  const sorted = [...unsettled].sort((a, b) => a.at - b.at);
+  const readAgain = sorted.find(
+    ({ before, at }, index) => before !== null && (at >= end.rows - NEAR || index >= MAX_CARRIED),
+  );
+  const carried = readAgain === undefined ? sorted : sorted.slice(0, sorted.indexOf(readAgain));
+  return [readAgain?.before ?? end.after, ...carried.map(({ id }) => id)].join(',');
 }
 
 /**
@@ -60,21 +91,19 @@ interface Missing {
  * @throws ApiRefused, or an error of the store, if the run itself cannot continue: nothing is lost, start again
  */
 export async function reconcile(hooks: Reconcilable, options: ReconcileOptions): Promise<Reconciled> {
-  const { api, after = BEGINNING, since, webhooks, signal } = options;
+  const { api, after = BEGINNING, since, webhooks, ignore = [], signal } = options;
+  const [position = BEGINNING, ...carried] = after.split(',');
+  const setAside = new Set(ignore);
   const recovered: ListedDelivery[] = [];
   const failed: Reconciled['failed'][number][] = [];
   /** Missing deliveries by event and webhook: a later one replaces an earlier one. */
   const missing = new Map<string, Missing>();
-  /** The delivery before the first one that is not settled; null while all are. */
-  let unsettled: string | null = null;
+  const unsettled: Unsettled[] = [];
   let open = 0;
   let seen = 0;
 
-  const notSettled = (before: string) => {
-    if (unsettled === null || before < unsettled) unsettled = before;
-  };
   async function handleMissing(): Promise<void> {
-    for (const { delivery, before } of missing.values()) {
+    for (const { delivery, before, at } of missing.values()) {
       signal?.throwIfAborted();
       const problem = await handled(hooks, api, delivery).then(
         (real) => void (real && recovered.push(delivery)),
@@ -82,41 +111,51 @@ export async function reconcile(hooks: Reconcilable, options: ReconcileOptions):
       );
       if (problem !== undefined) {
         failed.push(problem);
-        notSettled(before);
+        unsettled.push({ id: delivery.id, before, at });
       }
     }
     missing.clear();
   }
+  function consider(delivery: ListedDelivery, isDone: boolean, place: Place): void {
+    const { id, webhookId, eventId, webhookType } = delivery;
+    if (webhooks?.includes(webhookId) === false || !hooks.handles(webhookType)) return;
+    seen += 1;
+    // A redelivery: the outcome of the earlier delivery no longer matters.
+    const key = `${webhookId}/${eventId}`;
+    missing.delete(key);
+    // Superseded: a newer one was sent in its place.
+    if (isDone || delivery.state === 'superseded' || setAside.has(id)) return;
+    if (isOpen(delivery)) {
+      open += 1;
+      unsettled.push({ id, ...place });
+    } else missing.set(key, { delivery, ...place });
+  }
 
-  let cursor = { after, more: true };
-  let before = after;
+  const doneBefore = carried.length === 0 ? new Set<string>() : await hooks.store.handledOf(carried);
+  for (const id of carried) {
+    signal?.throwIfAborted();
+    if (doneBefore.has(id)) continue;
+    const delivery = await api.delivery(id);
+    // Its webhook was deleted, with its deliveries.
+    if (delivery !== null) consider(delivery, false, { before: null, at: -1 });
+  }
+  let cursor = { after: position, more: true };
+  let before = position;
+  let rows = 0;
   while (cursor.more) {
     signal?.throwIfAborted();
     const page = await api.deliveries(cursor.after, { since });
     const done = await hooks.store.handledOf(page.deliveries.map(({ id }) => id));
     for (const delivery of page.deliveries) {
-      const { id, webhookId, eventId, webhookType } = delivery;
-      const previous = before;
-      before = id;
-      if (webhooks?.includes(webhookId) === false || !hooks.handles(webhookType)) continue;
-      seen += 1;
-      // A redelivery: the outcome of the earlier delivery no longer matters.
-      const key = `${webhookId}/${eventId}`;
-      missing.delete(key);
-      // Superseded: a newer one was sent in its place.
-      if (done.has(id) || delivery.state === 'superseded') continue;
-      if (isOpen(delivery)) {
-        open += 1;
-        notSettled(previous);
-      } else {
-        missing.set(key, { delivery, before: previous });
-      }
+      consider(delivery, done.has(delivery.id), { before, at: rows });
+      before = delivery.id;
+      rows += 1;
     }
     if (missing.size >= MAX_HELD_DELIVERIES) await handleMissing();
     cursor = page.cursor;
   }
   await handleMissing();
-  return { after: unsettled ?? cursor.after, seen, recovered, failed, open };
+  return { after: nextAfter(unsettled, { after: cursor.after, rows }), seen, recovered, failed, open };
 }
 
 /**

@@ -154,6 +154,7 @@ describe('with an order', () => {
     const found = await reconcile(hooks, {
       api: {
         deliveries: async () => ({ deliveries: [delivery], cursor: { after: delivery.id, more: false } }),
+        delivery: async () => delivery,
         payload: async () => ({ method: 'POST', body: '{"eshopOrderId":"2026-10001"}' }),
         read: async () => ({}),
       },

@@ -39,6 +39,10 @@ function logOf(...rows: readonly Logged[]) {
       const deliveries = rest.slice(0, 2);
       return { deliveries, cursor: { after: deliveries.at(-1)?.id ?? after, more: rest.length > 2 } };
     },
+    async delivery(id) {
+      asked.push(`one ${id}`);
+      return log.find((row) => row.id === id && row.gone !== true) ?? null;
+    },
     async payload(id) {
       const row = log.find((each) => each.id === id);
       if (row === undefined || row.gone === true) return null;
@@ -179,6 +183,64 @@ describe('what cannot be handled', () => {
       expect.stringContaining('no longer in the log'),
     ]);
     expect([handled, after]).toEqual([['3'], BEGINNING]);
+  });
+});
+
+describe('a delivery that is not settled, far from the end of the log', () => {
+  const many = (...first: readonly Logged[]) => logOf(...first, ...Array.from({ length: 200 }, () => ({})));
+
+  it('is asked for by itself in later runs: the log is not read again', async () => {
+    const { hooks, handled, failing } = setUp();
+    const { api, log, asked } = many({}, {}, { state: 'retrying' });
+    failing.add('2');
+    const first = await reconcile(hooks, { api });
+    expect(first.after).toBe([idOf(203), idOf(2), idOf(3)].join(','));
+    for (const row of log) if (row.state === 'retrying') Object.assign(row, { state: 'failed' });
+    asked.length = 0;
+    const second = await reconcile(hooks, { api, after: first.after });
+    expect(asked).toEqual([`one ${idOf(2)}`, `one ${idOf(3)}`, idOf(203)]);
+    expect(second).toMatchObject({ seen: 2, open: 0, after: `${idOf(203)},${idOf(2)}` });
+    expect(second.recovered.map(({ id }) => id)).toEqual([idOf(3)]);
+    failing.clear();
+    const third = await reconcile(hooks, { api, after: second.after });
+    expect(third).toMatchObject({ failed: [], after: idOf(203) });
+    expect(handled.slice(-2)).toEqual(['3', '2']);
+  });
+
+  it('does not matter any more once it was handled, redelivered, or its webhook was deleted', async () => {
+    const { hooks, handled, failing } = setUp();
+    const { api, log, asked } = many({ eventId: 'the same' }, { state: 'held' }, { state: 'held' });
+    failing.add('1');
+    const { after } = await reconcile(hooks, { api });
+    expect(after.split(',')).toHaveLength(4);
+    await hooks.store.done(idOf(2));
+    Object.assign(log[2] ?? {}, { gone: true });
+    log.push({ ...(log[0] as ListedDelivery), id: idOf(204), entityId: '204' });
+    asked.length = 0;
+    const next = await reconcile(hooks, { api, after });
+    expect(asked).not.toContain(`one ${idOf(2)}`);
+    expect(next).toMatchObject({ failed: [], open: 0, after: idOf(204) });
+    expect(handled).toContain('204');
+    expect(handled).not.toContain('1');
+  });
+
+  it('is set aside by its id', async () => {
+    const { hooks, failing } = setUp();
+    const { api } = many({}, {});
+    failing.add('2');
+    const { after } = await reconcile(hooks, { api });
+    const ignore = [idOf(2)];
+    expect(await reconcile(hooks, { api, after, ignore })).toMatchObject({ failed: [], after: idOf(202) });
+    expect(await reconcile(hooks, { api, ignore })).toMatchObject({ failed: [], after: idOf(202) });
+  });
+
+  it('is read again with the log where more than a hundred are: none is forgotten', async () => {
+    const { hooks } = setUp();
+    const { api } = many(...Array.from({ length: 150 }, () => ({ state: 'held' as const })));
+    const { after, open } = await reconcile(hooks, { api });
+    const [position, ...ids] = after.split(',');
+    expect([open, ids.length, position]).toEqual([150, 100, idOf(100)]);
+    expect((await reconcile(hooks, { api, after })).open).toBe(150);
   });
 });
 
