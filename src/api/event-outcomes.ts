@@ -53,7 +53,7 @@ function shown(
   const reached = new Set(deliveries.map(({ webhookId }) => webhookId));
   const absences = [...webhooks].flatMap(([webhookId, versions]) => {
     const concerned = !reached.has(webhookId) && versions.some(({ types }) => types.includes(type));
-    return (concerned ? absenceAt({ type, at, changed }, versions) : null) ?? [];
+    return (concerned ? absenceAt({ type, at, changed, origin }, versions) : null) ?? [];
   });
   const absence = deliveries.length === 0 ? absenceOf({ type, at, changed }, absences) : null;
   return {

@@ -32,7 +32,7 @@ const importOptions = v.object({
 });
 
 /** Fields written as JSON in a CSV. */
-const JSON_FIELDS = ['active', 'additionalTypes', 'parameters', 'headers', 'eshop', 'id'];
+const JSON_FIELDS = ['active', 'additionalTypes', 'skipOwn', 'parameters', 'headers', 'eshop', 'id'];
 
 export function importWebhooksCommand(command: Command, { env, print }: CommandContext): void {
   command

@@ -71,6 +71,7 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
     ['Packing lists', webhook.parameters?.withPackingLists === true ? 'yes' : null],
     ['Personal data', webhook.parameters?.withoutPersonalData === true ? 'left out' : null],
     ['Changes of stock', webhook.parameters?.onStockChange === true ? 'yes' : null],
+    ['Own changes', webhook.skipOwn ? 'left out' : null],
     ['Static headers', webhook.headerNames?.join(', ') ?? null],
     ['Order', webhook.ordering === 'none' ? null : webhook.ordering],
     ['Description', description],

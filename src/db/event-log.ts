@@ -123,7 +123,7 @@ export async function versionsOf(
     where t.eshop_id = ${eshopId} and t.type = any(${[...types]}::text[]) and t.webhook_id = w.id)`;
   return await sql<WebhookVersion[]>`
     select v.webhook_id, case when known then v.at else of_types.registered_at end as at, v.types,
-      case when known then v.active end as active, v.on_stock_change, v.deleted, x.reason, x.delivery_id, x.last_error
+      case when known then v.active end as active, v.on_stock_change, v.skip_own, v.deleted, x.reason, x.delivery_id, x.last_error
     from (
       (select w.id, w.registered_at from webhooks w where ${ofTypes} and w.deleted_at is null)
       union all

@@ -3,6 +3,7 @@
  */
 import { STOCK_ONLY } from './changed-fields.ts';
 import { type EventType, typesPhrase } from './event-types.ts';
+import { isOwnChange, type Origin } from './origin.ts';
 import type { DeactivationReason } from './webhook.ts';
 import { counted } from './words.ts';
 
@@ -14,6 +15,8 @@ export interface WebhookVersion {
   readonly active: boolean | null;
   /** Whether it asks for changes of stock alone. */
   readonly onStockChange: boolean;
+  /** Whether it leaves out changes by the e-shop itself. */
+  readonly skipOwn: boolean;
   readonly deleted: boolean;
   /** Why it is inactive, if it was deactivated with this version. */
   readonly reason: DeactivationReason | null;
@@ -32,6 +35,7 @@ export const webhookCauses = {
   otherType: 'it was of another type, or of other types, at that time',
   stockOnly:
     'only the stock of the product changed, and it did not ask for that (`parameters.onStockChange`)',
+  ownChange: 'the e-shop made the change itself, and the webhook leaves these out (`skipOwn`)',
   deletedBefore: 'it had been deleted before',
   deletedSince: 'it has been deleted since, with its deliveries',
   changedMeanwhile: 'it was changed while the event was being recorded',
@@ -62,6 +66,7 @@ interface AbsentEvent {
   readonly type: EventType;
   /** The fields that the write changed, joined by commas; null if it is no update. */
   readonly changed: string | null;
+  readonly origin: Origin;
   readonly at: Date;
 }
 
@@ -92,6 +97,8 @@ export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[
     return absence('otherType', `was of the ${typesPhrase(then.types)} at that time.`);
   if (event.changed === STOCK_ONLY && !then.onStockChange)
     return absence('stockOnly', 'did not ask for changes of stock alone.');
+  if (then.skipOwn && isOwnChange(event))
+    return absence('ownChange', 'leaves out changes by the e-shop itself.');
   if (then.active !== true) return inactive(absence, versions.slice(0, index + 1));
   if (last.deleted)
     return absence('deletedSince', `was deleted at ${iso(last.at)}; its deliveries are no longer available.`);
@@ -133,7 +140,7 @@ function inactive(
 
 /** @param absences of the webhooks of its type */
 export function absenceOf(
-  { type, changed, at }: AbsentEvent,
+  { type, changed, at }: Omit<AbsentEvent, 'origin'>,
   absences: readonly WebhookAbsence[],
 ): Absence<EventCause> {
   if (absences.length === 0)
@@ -141,7 +148,9 @@ export function absenceOf(
   const lost = absences.filter(({ cause }) => cause === 'deletedSince' || cause === 'notKept');
   if (lost.length > 0) return { cause: 'noLongerThere', reason: named(lost).join(' ') };
   const asking = changed === STOCK_ONLY ? ' that asks for changes of stock alone' : '';
-  const none = `No webhook of the type ${type}${asking} was active at ${iso(at)}.`;
+  const isSkipped = absences.some(({ cause }) => cause === 'ownChange');
+  const taking = isSkipped ? ' that takes changes by the e-shop itself' : '';
+  const none = `No webhook of the type ${type}${asking}${taking} was active at ${iso(at)}.`;
   return { cause: 'noActiveWebhook', reason: [none, ...named(absences)].join(' ') };
 }
 

@@ -127,6 +127,13 @@ const ordering = described(
     'Left out: `none` when a webhook is created; when it is replaced, as it was.',
 );
 
+const skipOwn = described(
+  v.boolean('must be true or false'),
+  'Leaves out changes by the e-shop itself (`origin` `shop`): their events create no delivery for this webhook, so that a receiver does not hear of what ' +
+    'its own e-shop has just done. Those about stock alone come all the same: movements, and updates of a product in which only `stock` changed. ' +
+    'Left out: false when a webhook is created; when it is replaced, as it was.',
+);
+
 const description = v.pipe(
   v.string('must be a string'),
   atMost(MAX_DESCRIPTION_LENGTH, `must be at most ${MAX_DESCRIPTION_LENGTH} characters long`),
@@ -143,6 +150,7 @@ const inputEntries = {
   payloadVersion: v.optional(payloadVersion, 'v2'),
   description: v.nullish(description, null),
   ordering: v.optional(ordering),
+  skipOwn: v.nullish(skipOwn),
 };
 
 /** The fields that an e-shop writes, except its secrets: each is a column of `webhooks` of the same name in snake case. */
@@ -229,6 +237,7 @@ const recordEntries = {
   description: v.nullable(description),
   headers: maskedHeadersField,
   ordering,
+  skipOwn,
   registeredAt: described(time(), 'Time of creation.'),
   unregisteredAt: described(
     v.nullable(time()),
@@ -265,7 +274,7 @@ export type WebhookRecord = v.InferOutput<typeof webhookRecordSchema>;
 export type WebhookSettings = Pick<WebhookRecord, (typeof webhookFields)[number]>;
 
 /** Fields that may be missing in a body. */
-type Omissible = 'ordering' | 'additionalTypes';
+type Omissible = 'ordering' | 'additionalTypes' | 'skipOwn';
 /** The same as in a body: what is left out of a new webhook gets its default, and of a replaced one stays. */
 export type GivenSettings = Omit<WebhookSettings, Omissible> & Pick<WebhookInput, Omissible>;
 
@@ -275,7 +284,8 @@ export function settled(
   before: Pick<WebhookSettings, Omissible> | null = null,
 ): WebhookSettings {
   const [, ...additionalTypes] = typesIn(given, before?.additionalTypes ?? []);
-  return { ...given, additionalTypes, ordering: given.ordering ?? before?.ordering ?? 'none' };
+  const { ordering = before?.ordering ?? 'none', skipOwn = before?.skipOwn ?? false } = given;
+  return { ...given, additionalTypes, ordering, skipOwn: skipOwn ?? false };
 }
 
 export type WebhookForm = Pick<WebhookRecord, (typeof formFields)[number]>;

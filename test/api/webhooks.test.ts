@@ -48,6 +48,7 @@ test('creation answers 200, the record with its defaults, and the secret', async
       description: null,
       headers: null,
       ordering: 'none',
+      skipOwn: false,
       additionalTypes: [],
       pausedUntil: null,
       registeredAt: time,
@@ -72,6 +73,7 @@ test('everything that may be sent is kept', async () => {
     payloadVersion: 'v21',
     description: 'Note with "quotes" and ž',
     ordering: 'record',
+    skipOwn: true,
   };
   const created = await create(full);
   expect(created).toMatchObject({ ...full, unregisteredAt: null });

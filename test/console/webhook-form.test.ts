@@ -17,6 +17,7 @@ const full: WebhookInput = {
   payloadVersion: 'v21',
   description: '\nfor "the ERP"\n& <the till>',
   ordering: 'record',
+  skipOwn: true,
 };
 
 let api: TestApi;

@@ -34,6 +34,7 @@ export const webhook = {
   description: 'Tells customers where their order is',
   headers: null,
   ordering: 'none',
+  skipOwn: false,
   registeredAt: '2026-11-01T09:00:00.000Z',
   unregisteredAt: null,
   lastDeactivation: null,

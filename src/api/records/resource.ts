@@ -231,5 +231,5 @@ export function resourceRoutes<Rec extends object>(
 
 /** For the one who is in the loop: nobody else sees this response. */
 function loopWarning(times: number): string {
-  return `It was changed ${times} times within a minute: a receiver that answers its own changes has to compare before it writes.`;
+  return `It was changed ${times} times within a minute: a receiver that answers its own changes has to compare before it writes; a webhook with skipOwn does not get them.`;
 }

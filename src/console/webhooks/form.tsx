@@ -25,6 +25,7 @@ export function fieldsOf({
   description,
   parameters,
   headers,
+  skipOwn,
 }: WebhookRecord) {
   return {
     url,
@@ -37,6 +38,7 @@ export function fieldsOf({
     withPackingLists: parameters?.withPackingLists === true ? 'true' : undefined,
     withoutPersonalData: parameters?.withoutPersonalData === true ? 'true' : undefined,
     onStockChange: parameters?.onStockChange === true ? 'true' : undefined,
+    skipOwn: skipOwn ? 'true' : undefined,
     ...tickedFields(additionalTypes),
   } satisfies Record<
     Exclude<keyof WebhookInput, 'active' | 'parameters' | 'additionalTypes'> | Parameter,
@@ -76,6 +78,7 @@ export function inputOf(fields: Fields, active: boolean): object {
     withPackingLists,
     withoutPersonalData,
     onStockChange,
+    skipOwn,
   } = fields;
   const checked = Object.entries({ withPackingLists, withoutPersonalData, onStockChange } satisfies Record<
     Parameter,
@@ -95,6 +98,7 @@ export function inputOf(fields: Fields, active: boolean): object {
     description: description === '' ? null : description.replaceAll('\r\n', '\n'),
     headers: headersOf(headers),
     parameters: checked.length === 0 ? null : Object.fromEntries(checked),
+    skipOwn: skipOwn === 'true',
   } satisfies Record<keyof WebhookInput, unknown>;
 }
 
@@ -223,6 +227,12 @@ export function WebhookForm(props: {
             label="Also when only the stock changes"
             hint="Only with UPDATE_PRODUCT: reservations, releases, movements, holds and receivings. Best with the ordering “latest”."
             checked={fields.onStockChange === 'true'}
+          />
+          <Check
+            name="skipOwn"
+            label="Leave out our own changes"
+            hint="What users of the e-shop change, here or by the API, is not delivered; changes of stock are."
+            checked={fields.skipOwn === 'true'}
           />
         </fieldset>
         <div class="acts">

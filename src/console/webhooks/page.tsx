@@ -226,6 +226,7 @@ export function WebhookPage(props: WebhookPageProps) {
               ['Packing lists', parameters?.withPackingLists === true ? 'yes' : null],
               ['Personal data', parameters?.withoutPersonalData === true ? 'left out' : null],
               ['Changes of stock', parameters?.onStockChange === true ? 'yes' : null],
+              ['Own changes', webhook.skipOwn ? 'left out' : null],
               ['Static headers', headers === null ? null : Object.keys(headers).join(', ')],
               ['Comes from', [...addresses, userAgent].join(', ')],
               ['Description', description],

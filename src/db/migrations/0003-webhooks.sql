@@ -23,6 +23,8 @@ create table webhooks (
   description text,
   -- The order in which the events of one record are delivered.
   ordering text not null default 'none' check (ordering in ('none', 'record', 'latest')),
+  -- Changes by the e-shop itself create no delivery, except those of stock alone.
+  skip_own boolean not null default false,
   -- Static headers of every attempt, sealed like the secrets; null: none. Their names are shown and not secret.
   headers bytea,
   header_names text[],
@@ -76,6 +78,7 @@ create table webhook_versions (
   url text not null,
   active boolean not null,
   on_stock_change boolean not null default false,
+  skip_own boolean not null default false,
   deleted boolean not null,
   -- The deactivation of this generation says why it is inactive.
   generation integer not null
@@ -90,20 +93,20 @@ begin
 end $$;
 create trigger webhook_version_noted after insert on webhook_versions for each row execute function note_webhook_types();
 
--- Every change of types, URL, activity, interest in stock or deletion leaves a version, even one that an operator makes with SQL.
+-- Every change of types, URL, activity, interest in stock or own changes, or deletion leaves a version, even one that an operator makes with SQL.
 create function note_webhook_version() returns trigger language plpgsql as $$
 begin
-  insert into webhook_versions (webhook_id, eshop_id, webhook_type, additional_types, url, active, on_stock_change, deleted, generation)
+  insert into webhook_versions (webhook_id, eshop_id, webhook_type, additional_types, url, active, on_stock_change, skip_own, deleted, generation)
   values (new.id, new.eshop_id, new.webhook_type, new.additional_types, new.url, new.active, new.on_stock_change,
-    new.deleted_at is not null, new.generation);
+    new.skip_own, new.deleted_at is not null, new.generation);
   update webhook_types set subscribed = not subscribed
   where webhook_id = new.id and subscribed <> (new.active and new.deleted_at is null and type = any (new.types));
   return null;
 end $$;
 create trigger webhook_created after insert on webhooks for each row execute function note_webhook_version();
 create trigger webhook_changed after update on webhooks for each row
-  when ((old.types, old.url, old.active, old.on_stock_change, old.deleted_at)
-    is distinct from (new.types, new.url, new.active, new.on_stock_change, new.deleted_at))
+  when ((old.types, old.url, old.active, old.on_stock_change, old.skip_own, old.deleted_at)
+    is distinct from (new.types, new.url, new.active, new.on_stock_change, new.skip_own, new.deleted_at))
   execute function note_webhook_version();
 
 -- Former request settings of webhooks: the request of each past delivery stays known.

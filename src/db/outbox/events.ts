@@ -3,8 +3,8 @@
  * statement.
  */
 import { STOCK_ONLY } from '../../domain/changed-fields.ts';
-import { type EventType, eventTypes } from '../../domain/event-types.ts';
-import type { Origin } from '../../domain/origin.ts';
+import { type EventType, eventTypeNames, eventTypes } from '../../domain/event-types.ts';
+import { isAboutStock, type Origin, OWN_ORIGIN } from '../../domain/origin.ts';
 import { currentTrace } from '../../traces/context.ts';
 import { newId, ticks } from '../ids.ts';
 import { sends } from '../pauses.ts';
@@ -73,9 +73,16 @@ export function insertEvents(sql: Sql, eshopId: number) {
     from fired f`;
 }
 
+/** Whether an event is a change that webhooks with `skipOwn` leave out, as SQL. @param event its alias */
+export function isOwnChange(sql: Sql, event: 'f' | 'e') {
+  const e = sql(event);
+  return sql`(${e}.origin = ${OWN_ORIGIN} and ${e}.type <> all(${stockEvents}::text[]) and ${e}.changed is distinct from ${STOCK_ONLY})`;
+}
+const stockEvents = eventTypeNames.filter((type) => isAboutStock({ type, changed: null }));
+
 /**
  * Inserts the deliveries of the events in `fired`, as SQL: one for each active webhook that has the type, and of
- * changes of stock alone only for those that ask for them.
+ * changes of stock alone only for those that ask for them, of the e-shop's own changes for those that do not skip them.
  * @param claimed whether this process claims them at once, except those behind others in the order of their record
  */
 export function insertDeliveries(
@@ -106,7 +113,7 @@ export function insertDeliveries(
     from fired f
     join webhook_types t on t.eshop_id = ${eshopId} and t.type = f.type and t.subscribed
     join webhooks w on w.id = t.webhook_id
-    where w.on_stock_change or f.changed is distinct from ${STOCK_ONLY}
+    where (w.on_stock_change or f.changed is distinct from ${STOCK_ONLY}) and not (w.skip_own and ${isOwnChange(sql, 'f')})
     order by f.id, w.id`;
 }
 

@@ -6,6 +6,7 @@ import { STOCK_ONLY } from '../../domain/changed-fields.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { idAt, timeOf } from '../../domain/id-time.ts';
 import type { Recoverable } from '../../domain/recovery.ts';
+import { isOwnChange } from '../outbox/events.ts';
 import { oneRow, type Sql } from '../pool.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 
@@ -41,11 +42,13 @@ function suspects(sql: Sql, search: Search, after: string | null, limit: number)
       }) suspect ${atMost}`;
 }
 
+type Asked = 'types' | 'on_stock_change' | 'skip_own';
+
 /**
  * What a webhook asked for at the time of an event, as SQL: as in the version that began last, to the millisecond that ids have. Before
  * its first version as it does now: who asks for what happened before a webhook existed means that.
  */
-function askedAt(sql: Sql, webhookId: number, event: ReturnType<Sql>, column: 'types' | 'on_stock_change') {
+function askedAt(sql: Sql, webhookId: number, event: ReturnType<Sql>, column: Asked) {
   const ms = sql`('x' || left(replace(${event}::text, '-', ''), 12))::bit(48)::bigint`;
   return sql`
     coalesce(
@@ -57,19 +60,20 @@ function askedAt(sql: Sql, webhookId: number, event: ReturnType<Sql>, column: 't
 
 /** Those of the events `suspect` that are lost, as `e`. */
 function lost(sql: Sql, { eshopId, webhookId, include }: Search) {
-  const atEvent = (column: 'types' | 'on_stock_change') => askedAt(sql, webhookId, sql`e.id`, column);
+  const atEvent = (column: Asked) => askedAt(sql, webhookId, sql`e.id`, column);
   return sql`
     from suspect
     -- One by one: the planner would otherwise read all events of the e-shop, and there may be millions.
     cross join lateral (
-      select e.id, e.type, e.entity_id, e.changed from events e where e.id = suspect.id and e.eshop_id = ${eshopId} limit 1) e
+      select e.id, e.type, e.entity_id, e.origin, e.changed from events e where e.id = suspect.id and e.eshop_id = ${eshopId} limit 1) e
     cross join lateral (
       select coalesce(bool_or(d.state in ('pending', 'retrying', 'delivered')), false) as settled,
              coalesce((array_agg(d.state order by d.id desc))[1], 'missed') as became
       from (${deliveriesOfEvent(sql, sql`e.id`, sql`d.id, d.webhook_id, d.state`)}) d
       where d.webhook_id = ${webhookId}) at_webhook
     where not settled and became = any(${[...include]}::text[])
-      and (became <> 'missed' or e.type = any(${atEvent('types')}) and (e.changed is distinct from ${STOCK_ONLY} or ${atEvent('on_stock_change')}))`;
+      and (became <> 'missed' or e.type = any(${atEvent('types')}) and (e.changed is distinct from ${STOCK_ONLY} or ${atEvent('on_stock_change')})
+        and not (${isOwnChange(sql, 'e')} and ${atEvent('skip_own')}))`;
 }
 
 export interface LostEventCount {

@@ -16,7 +16,7 @@ import { readBack, type WebhookRow } from './webhooks.ts';
 /** How long a replaced secret still signs in addition to the new one, in hours. */
 const SECRET_OVERLAP_HOURS = 24;
 
-interface Locked extends Pick<WebhookSettings, 'ordering' | 'additionalTypes'> {
+interface Locked extends Pick<WebhookSettings, 'ordering' | 'additionalTypes' | 'skipOwn'> {
   readonly id: number;
   readonly url: string;
   readonly headers: Buffer | null;
@@ -26,7 +26,7 @@ interface Locked extends Pick<WebhookSettings, 'ordering' | 'additionalTypes'> {
 
 async function lock(tx: Sql, eshopId: number, id: number): Promise<Locked | null> {
   const [row] = await tx<Locked[]>`
-    select id, url, headers, active, ordering, additional_types, generation from webhooks
+    select id, url, headers, active, ordering, additional_types, skip_own, generation from webhooks
     where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null
     for update`;
   return row ?? null;

@@ -8,7 +8,7 @@ import {
 } from '../../../src/domain/absence.ts';
 
 const at = new Date('2026-11-20T12:00:00Z');
-const event = { type: 'UPDATE_ORDER', changed: 'note', at } as const;
+const event = { type: 'UPDATE_ORDER', changed: 'note', origin: 'shop', at } as const;
 
 /** What the webhook became so many seconds after the event. */
 function version(seconds: number, change: Partial<WebhookVersion> = {}): WebhookVersion {
@@ -18,6 +18,7 @@ function version(seconds: number, change: Partial<WebhookVersion> = {}): Webhook
     types: ['UPDATE_ORDER'],
     active: true,
     onStockChange: false,
+    skipOwn: false,
     deleted: false,
     reason: null,
     deliveryId: null,
@@ -125,6 +126,32 @@ describe('at one webhook', () => {
     );
     expect(absenceAt({ ...event, changed: 'name,stock' }, [version(-60)])?.cause).toBe('notKept');
     expect(absenceAt(stock, [version(-60, deleted)])?.cause).toBe('deletedBefore');
+  });
+
+  test("the e-shop's own change is left out where the webhook said so, active or not; one of stock, and others', are not", () => {
+    const skips = { skipOwn: true };
+    for (const versions of [
+      [version(-60, skips)],
+      [version(-60, skips), version(-30, { ...skips, ...off })],
+      [version(-60, skips), version(30)],
+    ])
+      expect(absenceAt(event, versions)).toMatchObject({
+        cause: 'ownChange',
+        reason: 'Webhook 7 leaves out changes by the e-shop itself.',
+      });
+    const causes = (more: Partial<Parameters<typeof absenceAt>[0]>) =>
+      absenceAt({ ...event, ...more }, [
+        version(-60, {
+          ...skips,
+          onStockChange: true,
+          types: ['UPDATE_ORDER', 'CREATE_STOCK_MOVEMENT_ORDER'],
+        }),
+      ])?.cause;
+    expect(causes({ origin: 'warehouse' })).toBe('notKept');
+    expect(causes({ origin: 'service' })).toBe('notKept');
+    expect(causes({ changed: 'stock' })).toBe('notKept');
+    expect(causes({ type: 'CREATE_STOCK_MOVEMENT_ORDER', changed: null })).toBe('notKept');
+    expect(causes({})).toBe('ownChange');
   });
 
   test('nothing is to be explained about a webhook that came later and is gone, or that never was', () => {

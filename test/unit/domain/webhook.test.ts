@@ -172,6 +172,7 @@ describe('the types', () => {
     settled(v.parse(webhookInputSchema, { ...body, ...more }), before).additionalTypes;
   const before: Parameters<typeof settled>[1] = {
     ordering: 'none',
+    skipOwn: false,
     additionalTypes: ['CREATE_ORDER', 'CREATE_RETURN'],
   };
 

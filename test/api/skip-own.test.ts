@@ -1,0 +1,107 @@
+/** A webhook that leaves out the changes of its own e-shop. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { recordTestEvent } from '../../src/db/outbox/test-event.ts';
+import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { minimalOrder, stockedProducts } from '../support/orders.ts';
+import { createWebhook, minimalWebhook } from '../support/webhooks.ts';
+
+const types = { webhookType: 'CREATE_ORDER', additionalTypes: ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS'] };
+let api: TestApi;
+let eshop: TestEshop;
+
+beforeAll(async () => {
+  api = await createTestApi();
+});
+beforeEach(async () => {
+  eshop = await api.newEshop();
+  await stockedProducts(eshop);
+});
+afterAll(() => api?.drop());
+
+const shop: TestEshop['shop']['request'] = (...args) => eshop.shop.request(...args);
+const warehouse: TestEshop['warehouse']['request'] = (...args) => eshop.warehouse.request(...args);
+const order = (id = '1') => shop('POST', '/v21/orders', minimalOrder(id));
+const note = (by: typeof shop, text: string, id = '1') => by('PATCH', `/v21/orders/${id}`, { note: text });
+const suspend = (id = '1') => warehouse('PUT', `/v21/warehouse/orders/${id}/status`, { status: 'suspended' });
+/** The types of what the webhook gets, oldest first. */
+const got = async (id: number) =>
+  (await shop('GET', `/v21/webhooks/${id}/deliveries`)).data
+    .map(({ webhookType }: { webhookType: string }) => webhookType)
+    .reverse();
+
+test('it hears of the warehouse and the service, not of its own e-shop; another webhook hears of all', async () => {
+  const { id } = await createWebhook(shop, { ...types, skipOwn: true });
+  const { id: other } = await createWebhook(shop, types);
+  await order();
+  await note(shop, 'mine');
+  await note(warehouse, 'theirs');
+  await suspend();
+  await shop('POST', '/v21/orders/1/cancel');
+  expect(await got(id)).toEqual(['UPDATE_ORDER', 'UPDATE_ORDER_STATUS']);
+  expect(await got(other)).toHaveLength(5);
+  const record = { eshopId: eshop.eshopId, type: 'CREATE_ORDER', entityId: 'T', record: {} } as const;
+  expect((await recordTestEvent(api.sql, record))?.deliveries).toHaveLength(2);
+});
+
+test('its absence is explained, by what the webhook asked for at that time', async () => {
+  const { id } = await createWebhook(shop, { ...types, skipOwn: true });
+  await order();
+  await shop('PUT', `/v21/webhooks/${id}`, { ...minimalWebhook, ...types, skipOwn: false });
+  await note(shop, 'mine');
+  const [updated, created] = (await shop('GET', '/v21/events?entityId=1')).data;
+  expect(updated.webhooks).toMatchObject([{ webhookId: id, state: 'pending' }]);
+  expect(created.webhooks).toMatchObject([
+    {
+      webhookId: id,
+      deliveryId: null,
+      cause: 'ownChange',
+      reason: `Webhook ${id} leaves out changes by the e-shop itself.`,
+    },
+  ]);
+  expect(created.cause).toBe('noActiveWebhook');
+  expect(created.reason).toContain('that takes changes by the e-shop itself');
+});
+
+test('what it leaves out was not missed, and no recovery brings it', async () => {
+  const { id } = await createWebhook(shop, { ...types, skipOwn: true });
+  await shop('PUT', `/v21/webhooks/${id}/deactivate`);
+  await order();
+  await note(shop, 'mine');
+  await suspend();
+  const { data } = await shop('PUT', `/v21/webhooks/${id}/activate`);
+  expect(data.missed.count).toBe(1);
+  // It was so at the time of the events, whatever it is now.
+  await shop('PUT', `/v21/webhooks/${id}`, { ...minimalWebhook, ...types, skipOwn: false });
+  const found = await shop('POST', `/v21/webhooks/${id}/recover`, { include: ['missed'], dryRun: true });
+  expect(found.data.count).toBe(1);
+});
+
+test('what is about stock alone comes all the same: the e-shop cannot know it from its own request', async () => {
+  const { id } = await createWebhook(shop, {
+    webhookType: 'UPDATE_PRODUCT',
+    additionalTypes: ['CREATE_PRODUCT'],
+    parameters: { onStockChange: true },
+    skipOwn: true,
+  });
+  await order();
+  await warehouse('PUT', '/v21/warehouse/orders/1/status', { status: 'received' });
+  await shop('PATCH', '/v21/products/TEA', { name: 'Tea' });
+  expect((await shop('POST', '/v21/orders/1/cancel')).status).toBe(200);
+  const { data } = await shop('GET', `/v21/webhooks/${id}/deliveries`);
+  expect(data.map(({ origin, changed }: Record<string, unknown>) => [origin, changed])).toEqual([
+    ['shop', 'stock'],
+    ['warehouse', 'stock'],
+  ]);
+});
+
+test('left out it is false, and in a replacement stays; null is false; anything else is 400', async () => {
+  const { id, skipOwn } = await createWebhook(shop);
+  expect(skipOwn).toBe(false);
+  const put = (more: object) => shop('PUT', `/v21/webhooks/${id}`, { ...minimalWebhook, ...more });
+  expect((await put({ skipOwn: true })).data.skipOwn).toBe(true);
+  expect((await put({})).data.skipOwn).toBe(true);
+  const { data } = await shop('GET', `/v21/webhooks/${id}`);
+  expect((await shop('PUT', `/v21/webhooks/${id}`, data)).data.skipOwn).toBe(true);
+  expect((await put({ skipOwn: null })).data.skipOwn).toBe(false);
+  expect((await put({ skipOwn: 'yes' })).body.message).toBe('skipOwn: must be true or false');
+});
