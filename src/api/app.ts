@@ -33,6 +33,7 @@ import { resourceRoutes } from './records/resource.ts';
 import { returnResource } from './records/returns.ts';
 import { stockMovementResource, stockMovementRoutes } from './records/stock-movements.ts';
 import { shipperServiceRoutes } from './shipper-services.ts';
+import { signingKeyRoutes } from './signing-keys.ts';
 import { systemRoutes } from './system.ts';
 import { tracedRequests } from './traced.ts';
 import { EXAMINE_PATH, examinationRoutes } from './webhooks/examination.ts';
@@ -98,6 +99,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   v21.route('/', allDeliveriesRoutes(deps, 'v21'));
   v21.route('/', eventRoutes(deps, 'v21'));
   v21.route('/', eshopRoutes(deps));
+  v21.route('/', signingKeyRoutes(deps));
   v21.route('/', resourceRoutes(deps, orders, loops));
   v21.route('/', resourceRoutes(deps, productResource, loops));
   v21.route('/', resourceRoutes(deps, receivingResource, loops));

@@ -8,6 +8,7 @@ import { resealAnswers } from '../db/kept-answers.ts';
 import { resealNoticeSecrets } from '../db/notices/secrets.ts';
 import type { Pool } from '../db/pool.ts';
 import { readSetting, writeSetting } from '../db/settings.ts';
+import { resealSigningKeys } from '../db/signing-keys.ts';
 import { resealBatch } from '../db/webhooks/secrets.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
 import type { AnswerOwner, Keys, SecretOwner } from '../secrets/keys.ts';
@@ -27,8 +28,8 @@ export type Rotation =
   /** A new key was made; Waybill has to be started with it before anything is sealed under it. */
   | { readonly state: 'restartNeeded' }
   /**
-   * `unreadable`: webhooks whose secrets no key opens; `unreadableNotices`: e-shops, likewise those of their notices. The rotation is
-   * not complete.
+   * `unreadable`: webhooks whose secrets no key opens; `unreadableNotices`: e-shops, likewise those of their notices;
+   * `unreadableKeys`: e-shops, likewise their signing keys. The rotation is not complete.
    */
   | ({ readonly state: 'incomplete' } & Resealed)
   | { readonly state: 'complete'; readonly resealed: number }
@@ -42,6 +43,7 @@ interface Resealed {
   readonly unreadable: readonly number[];
   /** Absent if there are none. */
   readonly unreadableNotices?: readonly number[];
+  readonly unreadableKeys?: readonly number[];
 }
 
 /** Reseals a secret of an owner under the present key; null stays null, as does a secret that no key opens. */
@@ -67,6 +69,35 @@ async function resealAllAnswers(sql: Pool, keys: Keys, batch: number): Promise<v
       }
     });
   }
+}
+
+/** Reseals the e-shops' signing keys. @returns the e-shops whose present key no key opens */
+async function resealAllSigningKeys(sql: Pool, keys: Keys, batch: number): Promise<number[]> {
+  const unreadable: number[] = [];
+  for (let after: number | null = 0; after !== null; ) {
+    after = await resealSigningKeys(sql, after, batch, ({ eshopId, privateKey, previousPrivateKey }) => {
+      if ([privateKey, previousPrivateKey].every((each) => each === null || keys.isCurrent(each)))
+        return null;
+      const anew = resealingSigningKey(keys, eshopId);
+      const made = anew(privateKey);
+      if (made === null) unreadable.push(eshopId);
+      return made === null ? null : { privateKey: made, previousPrivateKey: anew(previousPrivateKey) };
+    });
+  }
+  return unreadable;
+}
+
+/** Reseals a signing key under the present key; null stays null, as does one that no key opens. */
+export function resealingSigningKey(keys: Keys, eshopId: number): (sealed: Buffer | null) => Buffer | null {
+  return (sealed) => {
+    try {
+      return sealed === null
+        ? null
+        : keys.encryptSigningKey(keys.decryptSigningKey(sealed, eshopId), eshopId);
+    } catch {
+      return null;
+    }
+  };
 }
 
 export async function resealAll(sql: Pool, keys: Keys, batch = BATCH): Promise<Resealed> {
@@ -96,7 +127,13 @@ export async function resealAll(sql: Pool, keys: Keys, batch = BATCH): Promise<R
     if (anew === null) unreadableNotices.push(eshopId);
     return anew;
   });
-  return { resealed, unreadable, ...(unreadableNotices.length === 0 ? {} : { unreadableNotices }) };
+  const unreadableKeys = await resealAllSigningKeys(sql, keys, batch);
+  return {
+    resealed,
+    unreadable,
+    ...(unreadableNotices.length === 0 ? {} : { unreadableNotices }),
+    ...(unreadableKeys.length === 0 ? {} : { unreadableKeys }),
+  };
 }
 
 /** Makes a new key in the folder, unless one is waiting there. @returns whether it was made now */
@@ -128,8 +165,9 @@ export async function rotateMasterKey(sql: Pool, settings: Settings, dataDir: Da
     return { state: 'restartNeeded' };
   }
   const done = await resealAll(sql, keys);
-  const { resealed, unreadable, unreadableNotices = [] } = done;
-  if (unreadable.length + unreadableNotices.length > 0) return { state: 'incomplete', ...done };
+  const { resealed, unreadable, unreadableNotices = [], unreadableKeys = [] } = done;
+  if (unreadable.length + unreadableNotices.length + unreadableKeys.length > 0)
+    return { state: 'incomplete', ...done };
   const nothing = known && resealed === 0 && keys.otherCheckValues.length === 0;
   if (nothing) return { state: 'nothingToDo' };
   await writeSetting(sql, CHECK_VALUE, keys.checkValue);

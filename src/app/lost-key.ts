@@ -3,10 +3,12 @@ import type { Settings } from '../config/variables.ts';
 import { resealNoticeSecrets } from '../db/notices/secrets.ts';
 import type { Pool } from '../db/pool.ts';
 import { readSetting } from '../db/settings.ts';
+import type { ReplaceSigningKeys } from '../db/signing-keys.ts';
 import { type LostSecrets, replaceSecrets, type StoredSecrets } from '../db/webhooks/secrets.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
 import { newWebhookSecret } from '../secrets/keys.ts';
-import { resealing } from './key-rotation.ts';
+import { newSealedPair } from '../secrets/signing-keys.ts';
+import { resealing, resealingSigningKey } from './key-rotation.ts';
 import { CHECK_VALUE, configuredKeys, PREVIOUS_KEY_FILE } from './master-key.ts';
 
 /**
@@ -46,7 +48,19 @@ export async function replaceLostKey(
       return resealing(keys, owner)(secret) ?? keys.encryptSecret(newWebhookSecret(), owner);
     });
   }
-  const done = await replaceSecrets(sql, replace, { settings: { [CHECK_VALUE]: keys.checkValue }, dryRun });
+  const replaceKeys: ReplaceSigningKeys = ({ eshopId, privateKey, previousPrivateKey }) => {
+    const anew = resealingSigningKey(keys, eshopId);
+    const kept = anew(privateKey);
+    return kept === null
+      ? { ...newSealedPair(keys, eshopId), previousPrivateKey: null }
+      : { privateKey: kept, previousPrivateKey: anew(previousPrivateKey), publicKey: null };
+  };
+
+  const done = await replaceSecrets(sql, replace, {
+    settings: { [CHECK_VALUE]: keys.checkValue },
+    dryRun,
+    replaceKeys,
+  });
   if (!dryRun && settings.SECRET_KEY === undefined) await dataDir.remove(PREVIOUS_KEY_FILE);
   return fits && done.length === 0 ? null : done;
 }

@@ -10,7 +10,7 @@ import { entryOf, sampleChangesOf, sampleOf } from '../domain/catalogue.ts';
 import type { Examine } from '../domain/examination.ts';
 import { payloadOf } from '../domain/payload.ts';
 import { Problem } from '../domain/problem.ts';
-import { signingSecrets, staticHeadersOf } from './prepare.ts';
+import { signersOf, staticHeadersOf } from './prepare.ts';
 import type { TestSenderDeps } from './test-sender.ts';
 
 interface ExaminerDeps extends TestSenderDeps {
@@ -45,7 +45,7 @@ export function createExaminer({ sender, keys, timeoutMs }: ExaminerDeps): Exami
       body: payloadOf({ ...webhook, eventType, entityId: '', snapshot }).body,
       idField,
       numbered: typeof Reflect.get(snapshot, idField) === 'number',
-      secrets: signingSecrets(keys, webhook),
+      ...signersOf(keys, webhook),
       now,
     };
     const send = async ({ age, ...request }: TestRequest, ms: number): Promise<Answer> => {

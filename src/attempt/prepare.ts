@@ -5,10 +5,11 @@ import { payloadOptions } from '../domain/payload.ts';
 import { render } from '../domain/render.ts';
 import { setNewest } from '../lib/set-newest.ts';
 import { type Keys, ownerName } from '../secrets/keys.ts';
+import { privateKeyOf } from '../secrets/signing-keys.ts';
 import { openHeaders } from '../secrets/static-headers.ts';
 
 /** Opens a webhook's secrets. */
-export type SecretKeys = Pick<Keys, 'decryptSecret'>;
+export type SecretKeys = Pick<Keys, 'decryptSecret' | 'decryptSigningKey'>;
 
 /** Makes the request of an attempt. @throws Error if it cannot be made */
 export type Prepare = (delivery: DeliveryForAttempt, number: number) => Omit<AttemptRequest, 'at'>;
@@ -22,7 +23,7 @@ export function prepare(
 ): Omit<AttemptRequest, 'at'> {
   const { id: deliveryId, eshopId, webhookId, eventId, eventType, entityId } = delivery;
   const { sequence, happenedAt, origin, changed, url, method } = delivery;
-  const secrets = signingSecrets(keys, delivery);
+  const signers = signersOf(keys, delivery);
   const staticHeaders = staticHeadersOf(keys, delivery);
   const body = method === 'GET' ? null : bodyOf(delivery);
   const test = delivery.test ? { test: true } : {};
@@ -32,7 +33,7 @@ export function prepare(
     webhookId,
     url,
     method,
-    secrets,
+    ...signers,
     staticHeaders,
     deliveryId,
     ...event,
@@ -53,6 +54,7 @@ const KEPT_BODIES = 16;
  */
 export function createPrepare(keys: SecretKeys): Prepare {
   const secrets = new Map<string, string>();
+  const signingKeys = new Map<string, string>();
   const bodies = new Map<string, Uint8Array>();
   let forgetting: NodeJS.Timeout | undefined;
   function forgetLater(): void {
@@ -60,6 +62,7 @@ export function createPrepare(keys: SecretKeys): Prepare {
     forgetting = setTimeout(() => {
       forgetting = undefined;
       secrets.clear();
+      signingKeys.clear();
       bodies.clear();
     }, KEPT_MS).unref();
   }
@@ -68,6 +71,12 @@ export function createPrepare(keys: SecretKeys): Prepare {
       const key = `${ownerName(owner)} ${sealed.toString('base64')}`;
       const known = secrets.get(key) ?? keys.decryptSecret(sealed, owner);
       secrets.set(key, known);
+      return known;
+    },
+    decryptSigningKey(sealed, eshopId) {
+      const key = `${eshopId} ${sealed.toString('base64')}`;
+      const known = signingKeys.get(key) ?? keys.decryptSigningKey(sealed, eshopId);
+      signingKeys.set(key, known);
       return known;
     },
   };
@@ -100,9 +109,23 @@ type SealedFor = Pick<
   DeliveryForAttempt,
   'eshopId' | 'webhookId' | 'secret' | 'previousSecret' | 'previousSecretUntil' | 'now'
 >;
+type SealedKeysFor = Pick<DeliveryForAttempt, 'signingKey' | 'previousSigningKey'>;
+
+/** What signs a request to a webhook: its secrets, and the e-shop's keys if it is asymmetric. */
+export function signersOf(
+  keys: SecretKeys,
+  webhook: SealedFor & SealedKeysFor,
+): Pick<AttemptRequest, 'secrets' | 'signingKeys'> {
+  const secrets = signingSecrets(keys, webhook);
+  const { signingKey, previousSigningKey, eshopId } = webhook;
+  if (signingKey === null) return { secrets };
+  const opened = (sealed: Buffer) => privateKeyOf(keys.decryptSigningKey(sealed, eshopId));
+  const previous = previousSigningKey === null ? null : openedOrNull(() => opened(previousSigningKey));
+  return { secrets, signingKeys: [opened(signingKey), ...(previous === null ? [] : [previous])] };
+}
 
 /** Newest first. The end of a rotation's overlap is computed here, at signing, not by a clean-up. */
-export function signingSecrets(keys: SecretKeys, delivery: SealedFor): string[] {
+export function signingSecrets(keys: Pick<Keys, 'decryptSecret'>, delivery: SealedFor): string[] {
   const { previousSecret, previousSecretUntil, now } = delivery;
   const secrets = [keys.decryptSecret(delivery.secret, delivery)];
   if (previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now) {
@@ -113,7 +136,7 @@ export function signingSecrets(keys: SecretKeys, delivery: SealedFor): string[] 
   return secrets;
 }
 
-function openedOrNull(open: () => string): string | null {
+function openedOrNull<T>(open: () => T): T | null {
   try {
     return open();
   } catch {

@@ -7,7 +7,7 @@ import { payloadOf, type SentEvent } from '../domain/payload.ts';
 import { masked } from '../domain/static-headers.ts';
 import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
 import { version } from '../lib/version.ts';
-import { type SecretKeys, signingSecrets, staticHeadersOf } from './prepare.ts';
+import { type SecretKeys, signersOf, staticHeadersOf } from './prepare.ts';
 
 /** The request to sign. */
 interface Asked {
@@ -26,7 +26,7 @@ export function createSignAgain(keys: SecretKeys) {
       eshopId,
       webhookId,
       method,
-      secrets: signingSecrets(keys, webhook),
+      ...signersOf(keys, webhook),
       staticHeaders: masked(Object.keys(staticHeadersOf(keys, webhook))),
       deliveryId,
       number,

@@ -10,7 +10,7 @@ import { payloadOf } from '../domain/payload.ts';
 import { masked } from '../domain/static-headers.ts';
 import type { SendTest } from '../domain/test-delivery.ts';
 import { version } from '../lib/version.ts';
-import { type SecretKeys, signingSecrets, staticHeadersOf } from './prepare.ts';
+import { type SecretKeys, signersOf, staticHeadersOf } from './prepare.ts';
 
 export interface TestSenderDeps {
   readonly sender: Pick<Sender, 'send'>;
@@ -28,7 +28,7 @@ export function createTestSender({ sender, keys }: TestSenderDeps): SendTest {
       webhookId,
       url,
       method,
-      secrets: signingSecrets(keys, webhook),
+      ...signersOf(keys, webhook),
       staticHeaders: staticHeadersOf(keys, webhook),
       deliveryId: uuidv7(),
       eventId: uuidv7(),

@@ -35,7 +35,7 @@ function summary(rotation: Rotation, { SECRET_KEY }: Settings): string {
       return (
         `The secrets of ${webhooks(rotation.resealed)} were resealed, but none of the keys opens those of ` +
         `${unreadableOf(rotation).join(' and ')}: ` +
-        'add the missing key to SECRET_KEY_PREVIOUS, or regenerate these secrets and send their static headers anew, and run this again.'
+        'add the missing key to SECRET_KEY_PREVIOUS, or regenerate these secrets and send their static headers anew (a signing key: POST /eshop/signing-keys?overlap=0), and run this again.'
       );
   }
 }
@@ -44,10 +44,15 @@ function summary(rotation: Rotation, { SECRET_KEY }: Settings): string {
 function unreadableOf({
   unreadable,
   unreadableNotices = [],
+  unreadableKeys = [],
 }: Extract<Rotation, { state: 'incomplete' }>): string[] {
   const named = (noun: string, ids: readonly number[]) =>
     ids.length === 0 ? [] : [`${noun}${ids.length === 1 ? '' : 's'} ${ids.join(', ')}`];
-  return [...named('webhook', unreadable), ...named('the notices of e-shop', unreadableNotices)];
+  return [
+    ...named('webhook', unreadable),
+    ...named('the notices of e-shop', unreadableNotices),
+    ...named('the signing key of e-shop', unreadableKeys),
+  ];
 }
 
 const replaceOptions = v.object({ lost: flag('--lost', 'the key is lost'), ...sureOptions });

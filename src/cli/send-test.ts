@@ -1,7 +1,7 @@
 /** Requests to a webhook with a sample, sent by this process: one, or the series of an examination. */
 import { configuredSender } from '../app/outgoing.ts';
 import { createExaminer } from '../attempt/examiner.ts';
-import { signingSecrets } from '../attempt/prepare.ts';
+import { signersOf } from '../attempt/prepare.ts';
 import { createTestSender } from '../attempt/test-sender.ts';
 import type { Pool } from '../db/pool.ts';
 import { eshopOfWebhook } from '../db/webhooks/all-webhooks.ts';
@@ -50,7 +50,7 @@ async function toWebhook<T>(env: Env, { id, type }: Tested, work: (parts: Parts)
     const timeoutMs = config.retryPolicy.attemptTimeoutMs;
     const known = await keys(sql);
     try {
-      signingSecrets(known, webhook);
+      signersOf(known, webhook);
     } catch {
       throw new UserError(
         `The secret of webhook ${id} cannot be opened: add the key that sealed it to SECRET_KEY_PREVIOUS, or regenerate the secret.`,

@@ -73,6 +73,7 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
     ['Changes of stock', webhook.parameters?.onStockChange === true ? 'yes' : null],
     ['Own changes', webhook.skipOwn ? 'left out' : null],
     ['Static headers', webhook.headerNames?.join(', ') ?? null],
+    ['Signatures', webhook.asymmetric ? 'also with the e-shop’s key (v1a)' : null],
     ['Order', webhook.ordering === 'none' ? null : webhook.ordering],
     ['Description', description],
     ['Registered', minute(webhook.registeredAt)],

@@ -37,6 +37,10 @@ const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.F
   notice: (sql, id) => sql`
     select id, webhook_id, kind, recipient, address_id, at, told_at, dropped_at, failed_at, error
     from notices where eshop_id = ${id} order by at, id`,
+  signingKey: (sql, id) => sql`
+    select encode(public_key, 'base64') as public_key, created_at, encode(previous_public_key, 'base64') as previous_public_key,
+      previous_created_at, previous_until
+    from signing_keys where eshop_id = ${id}`,
   ...Object.fromEntries(Object.entries(mappings).map(([kind, mapping]) => [kind, recordsOf(mapping)])),
   keptAnswer: (sql, id) => sql`
     select role, key, kind, entity_id, created_at from kept_answers where eshop_id = ${id} order by role, key`,

@@ -86,6 +86,7 @@ const OF_ESHOP = [
   'kept_answers',
   'notices',
   'notice_addresses',
+  'signing_keys',
   'users',
   'events',
 ];

@@ -1,4 +1,5 @@
 /** The request of one attempt as sent: address, path, headers, body. */
+import type { KeyObject } from 'node:crypto';
 import type { Origin } from '../domain/origin.ts';
 import { type RequestTarget, requestTarget } from '../domain/request-target.ts';
 import { serviceSignature, standardSignature } from './signature.ts';
@@ -11,6 +12,8 @@ export interface AttemptRequest {
   readonly method: 'POST' | 'GET';
   /** One or two secrets, newest first. */
   readonly secrets: readonly string[];
+  /** The e-shop's private keys, newest first, where the webhook is asymmetric. */
+  readonly signingKeys?: readonly KeyObject[];
   /** The headers that the e-shop adds for its receiver's gateway, with names spelled as it spells them. Not signed. */
   readonly staticHeaders: Readonly<Record<string, string>>;
   /** The same on every attempt, so that a receiver can drop duplicates. */
@@ -124,8 +127,8 @@ function sign(
   sent: string | Uint8Array | null,
   timestamp: number,
 ): void {
-  const { secrets, deliveryId, test = false } = request;
+  const { secrets, signingKeys, deliveryId, test = false } = request;
   const body = sent ?? '';
   headers['x-service-signature'] = serviceSignature({ ...request, test, timestamp, target: path, body });
-  headers['webhook-signature'] = standardSignature({ secrets, timestamp, deliveryId, body });
+  headers['webhook-signature'] = standardSignature({ secrets, signingKeys, timestamp, deliveryId, body });
 }

@@ -5,7 +5,7 @@
  *
  * During the overlap after a rotation both secrets sign, newest first; a receiver accepts either.
  */
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject, sign } from 'node:crypto';
 import type { Origin } from '../domain/origin.ts';
 
 const SECRET_PREFIX = 'whsec_';
@@ -13,6 +13,8 @@ const SECRET_PREFIX = 'whsec_';
 interface SignatureInput {
   /** One or two secrets, newest first. */
   readonly secrets: readonly string[];
+  /** The e-shop's private keys (Ed25519) where the webhook is asymmetric, newest first. */
+  readonly signingKeys?: readonly KeyObject[] | undefined;
   /** Unix seconds at which the attempt was signed; receivers refuse old ones. */
   readonly timestamp: number;
   /** `X-Service-Delivery`. */
@@ -68,22 +70,28 @@ function linesOf(input: Omit<SignatureInput, 'secrets' | 'body'>, made: readonly
 }
 
 /**
- * The value of `webhook-signature`: one `v1,<base64>` per secret, separated by spaces. Each is HMAC-SHA256 over
- * `<deliveryId>.<t>.<body>`, with the decoded base64 part of the secret as the key, or the bytes of one without `whsec_`.
+ * The value of `webhook-signature`: one `v1,<base64>` per secret and one `v1a,<base64>` per signing key, separated by spaces, all over
+ * `<deliveryId>.<t>.<body>`. `v1` is HMAC-SHA256 with the decoded base64 part of the secret as the key, or the bytes of one without
+ * `whsec_`; `v1a` is Ed25519.
  */
 export function standardSignature({
   secrets,
+  signingKeys = [],
   timestamp,
   deliveryId,
   body,
-}: Pick<SignatureInput, 'secrets' | 'timestamp' | 'deliveryId' | 'body'>): string {
-  return secrets
-    .map((secret) => {
-      const key = secret.startsWith(SECRET_PREFIX)
-        ? Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
-        : Buffer.from(secret, 'utf8');
-      // Not concatenated first: a large body would be copied for each signature.
-      return `v1,${createHmac('sha256', key).update(`${deliveryId}.${timestamp}.`).update(body).digest('base64')}`;
-    })
-    .join(' ');
+}: Pick<SignatureInput, 'secrets' | 'signingKeys' | 'timestamp' | 'deliveryId' | 'body'>): string {
+  const before = `${deliveryId}.${timestamp}.`;
+  const symmetric = secrets.map((secret) => {
+    const key = secret.startsWith(SECRET_PREFIX)
+      ? Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
+      : Buffer.from(secret, 'utf8');
+    // Not concatenated first: a large body would be copied for each signature.
+    return `v1,${createHmac('sha256', key).update(before).update(body).digest('base64')}`;
+  });
+  if (signingKeys.length === 0) return symmetric.join(' ');
+  // Ed25519 takes the content as a whole.
+  const content = Buffer.concat([Buffer.from(before), Buffer.from(body)]);
+  const asymmetric = signingKeys.map((key) => `v1a,${sign(null, content, key).toString('base64')}`);
+  return [...symmetric, ...asymmetric].join(' ');
 }

@@ -134,6 +134,13 @@ const skipOwn = described(
     'Left out: false when a webhook is created; when it is replaced, as it was.',
 );
 
+const asymmetric = described(
+  v.boolean('must be true or false'),
+  'Whether `webhook-signature` also has a `v1a` for each signing key of the e-shop (`GET /eshop/signing-keys`): Ed25519, as Standard ' +
+    'Webhooks define it. Whoever verifies with the public key can forge nothing. ' +
+    'Left out: false when a webhook is created; when it is replaced, as it was.',
+);
+
 const description = v.pipe(
   v.string('must be a string'),
   atMost(MAX_DESCRIPTION_LENGTH, `must be at most ${MAX_DESCRIPTION_LENGTH} characters long`),
@@ -151,6 +158,7 @@ const inputEntries = {
   description: v.nullish(description, null),
   ordering: v.optional(ordering),
   skipOwn: v.nullish(skipOwn),
+  asymmetric: v.optional(asymmetric),
 };
 
 /** The fields that an e-shop writes, except its secrets: each is a column of `webhooks` of the same name in snake case. */
@@ -238,6 +246,7 @@ const recordEntries = {
   headers: maskedHeadersField,
   ordering,
   skipOwn,
+  asymmetric,
   registeredAt: described(time(), 'Time of creation.'),
   unregisteredAt: described(
     v.nullable(time()),
@@ -274,7 +283,7 @@ export type WebhookRecord = v.InferOutput<typeof webhookRecordSchema>;
 export type WebhookSettings = Pick<WebhookRecord, (typeof webhookFields)[number]>;
 
 /** Fields that may be missing in a body. */
-type Omissible = 'ordering' | 'additionalTypes' | 'skipOwn';
+type Omissible = 'ordering' | 'additionalTypes' | 'skipOwn' | 'asymmetric';
 /** The same as in a body: what is left out of a new webhook gets its default, and of a replaced one stays. */
 export type GivenSettings = Omit<WebhookSettings, Omissible> & Pick<WebhookInput, Omissible>;
 
@@ -284,8 +293,12 @@ export function settled(
   before: Pick<WebhookSettings, Omissible> | null = null,
 ): WebhookSettings {
   const [, ...additionalTypes] = typesIn(given, before?.additionalTypes ?? []);
-  const { ordering = before?.ordering ?? 'none', skipOwn = before?.skipOwn ?? false } = given;
-  return { ...given, additionalTypes, ordering, skipOwn: skipOwn ?? false };
+  const {
+    ordering = before?.ordering ?? 'none',
+    skipOwn = before?.skipOwn ?? false,
+    asymmetric = before?.asymmetric ?? false,
+  } = given;
+  return { ...given, additionalTypes, ordering, skipOwn: skipOwn ?? false, asymmetric };
 }
 
 export type WebhookForm = Pick<WebhookRecord, (typeof formFields)[number]>;

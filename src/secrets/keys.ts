@@ -34,6 +34,10 @@ export interface Keys {
   encryptAnswer(plain: string, owner: AnswerOwner): Buffer;
   /** @throws Error as {@link decryptSecret} */
   decryptAnswer(sealed: Buffer, owner: AnswerOwner): string;
+  /** The same for the private signing key of an e-shop, under a key of its own. */
+  encryptSigningKey(plain: string, eshopId: number): Buffer;
+  /** @throws Error as {@link decryptSecret} */
+  decryptSigningKey(sealed: Buffer, eshopId: number): string;
   /** True if sealed by the present key. */
   isCurrent(sealed: Buffer): boolean;
   /** Signs the tokens of logins (HS256). */
@@ -61,6 +65,7 @@ function derived(secretKey: Buffer) {
     header: Buffer.concat([MAGIC, derive('key id').subarray(0, KEY_ID_BYTES)]),
     secrets: derive('webhook secrets'),
     answers: derive('kept answers'),
+    signingKeys: derive('signing keys'),
     token: derive('tokens'),
     checkValue: derive('check value').toString('base64url'),
   };
@@ -80,6 +85,7 @@ function open(key: Buffer, sealed: Buffer, additional: Buffer): string {
 /** Within its e-shop: "webhook 7". */
 export const ownerName = (owner: SecretOwner) => ('of' in owner ? owner.of : `webhook ${owner.webhookId}`);
 const ofOwner = (owner: SecretOwner) => `${ownerName(owner)} of e-shop ${owner.eshopId}`;
+const ofEshop = (eshopId: number) => `signing key of e-shop ${eshopId}`;
 const ofAnswer = ({ eshopId, role, key }: AnswerOwner) => `answer to ${role} ${key} of e-shop ${eshopId}`;
 
 /**
@@ -92,7 +98,7 @@ export function createKeys(secretKey: Buffer, others: readonly Buffer[] = []): K
   const all = [present, ...others.map(derived)];
   const additional = (header: Buffer, owner: string) => Buffer.concat([header, Buffer.from(owner, 'utf8')]);
   const isCurrent = (sealed: Buffer) => sealed.subarray(0, HEADER_BYTES).equals(present.header);
-  type Purpose = 'secrets' | 'answers';
+  type Purpose = 'secrets' | 'answers' | 'signingKeys';
   function sealFor(purpose: Purpose, plain: string, owner: string): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', present[purpose], nonce);
@@ -116,6 +122,9 @@ export function createKeys(secretKey: Buffer, others: readonly Buffer[] = []): K
       openFor('secrets', sealed, ofOwner(owner), `The secret of ${ownerName(owner)}`),
     encryptAnswer: (plain, owner) => sealFor('answers', plain, ofAnswer(owner)),
     decryptAnswer: (sealed, owner) => openFor('answers', sealed, ofAnswer(owner), 'A kept answer'),
+    encryptSigningKey: (plain, eshopId) => sealFor('signingKeys', plain, ofEshop(eshopId)),
+    decryptSigningKey: (sealed, eshopId) =>
+      openFor('signingKeys', sealed, ofEshop(eshopId), `The signing key of e-shop ${eshopId}`),
     isCurrent,
     tokenKey: present.token,
     tokenKeys: all.map(({ token }) => token),

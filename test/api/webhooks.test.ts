@@ -49,6 +49,7 @@ test('creation answers 200, the record with its defaults, and the secret', async
       headers: null,
       ordering: 'none',
       skipOwn: false,
+      asymmetric: false,
       additionalTypes: [],
       pausedUntil: null,
       registeredAt: time,

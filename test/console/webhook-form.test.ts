@@ -18,6 +18,7 @@ const full: WebhookInput = {
   description: '\nfor "the ERP"\n& <the till>',
   ordering: 'record',
   skipOwn: true,
+  asymmetric: true,
 };
 
 let api: TestApi;

@@ -20,6 +20,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { beginAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 import { alone, boundless, limitsWith } from '../support/limits.ts';
+import { noSigningKeys } from '../unit/attempt/delivery.ts';
 
 let database: TestDatabase;
 let eshopId: number;
@@ -66,7 +67,7 @@ function attempt(
     sql: database.sql,
     statements: createStatements(database.sql, throughSessions(database.sql, null)),
     sender,
-    prepare: createPrepare({ decryptSecret: () => 'whsec_AAAA' }),
+    prepare: createPrepare({ ...noSigningKeys, decryptSecret: () => 'whsec_AAAA' }),
     ...alone(),
     limits,
     log: pino({ level: 'silent' }),

@@ -30,6 +30,7 @@ import {
 import { insertWebhook } from '../support/events.ts';
 import { alone } from '../support/limits.ts';
 import { until } from '../support/until.ts';
+import { noSigningKeys } from '../unit/attempt/delivery.ts';
 
 let database: TestDatabase;
 let eshopId: number;
@@ -88,7 +89,7 @@ function processWith(answer: () => Promise<AttemptResult>) {
         return answer();
       },
     },
-    prepare: createPrepare({ decryptSecret: () => 'whsec_AAAA' }),
+    prepare: createPrepare({ ...noSigningKeys, decryptSecret: () => 'whsec_AAAA' }),
     ...alone(),
     log: pino({ level: 'silent' }),
     watch: unwatched,

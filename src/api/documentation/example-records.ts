@@ -35,6 +35,7 @@ export const webhook = {
   headers: null,
   ordering: 'none',
   skipOwn: false,
+  asymmetric: false,
   registeredAt: '2026-11-01T09:00:00.000Z',
   unregisteredAt: null,
   lastDeactivation: null,

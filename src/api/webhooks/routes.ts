@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { readContract } from '../../db/eshops.ts';
+import { ensureSigningKey } from '../../db/signing-keys.ts';
 import type { Database } from '../../db/transaction.ts';
 import { deleteWebhook, replaceWebhook } from '../../db/webhooks/change.ts';
 import { createWebhook } from '../../db/webhooks/create.ts';
@@ -21,6 +22,7 @@ import {
 } from '../../domain/webhook.ts';
 import { counted } from '../../domain/words.ts';
 import { newWebhookSecret } from '../../secrets/keys.ts';
+import { newSealedPair } from '../../secrets/signing-keys.ts';
 import { openHeaders, sealHeaders, sealing } from '../../secrets/static-headers.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
@@ -104,6 +106,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const headers = headersOrNull(sent);
       const own = c.get('sql') ?? sql;
       const { maxWebhooks } = await checkInput(own, eshopId, settled(input));
+      if (input.asymmetric === true) await ensureSigningKey(own, eshopId, () => newSealedPair(keys, eshopId));
       const secret = given ?? newWebhookSecret();
       const seal = sealing(keys, eshopId, { secret, headers });
       const row = await createWebhook(own, eshopId, input, seal, maxWebhooks);
@@ -136,7 +139,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       id: 'replaceWebhook',
       summary: 'Replace a webhook',
       description:
-        'Replaces all fields; those left out get their defaults, except `additionalTypes`, `headers` and `ordering`, which then stay. Changing `active` has the same effect as activate and ' +
+        'Replaces all fields; those left out get their defaults, except `additionalTypes`, `asymmetric`, `headers` and `ordering`, which then stay. Changing `active` has the same effect as activate and ' +
         'deactivate. Open deliveries keep the type of their event, and take everything else from the webhook as it is at their next attempt. ' +
         'Failures of an earlier URL do not count against a new one.',
       tag,
@@ -161,6 +164,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { headers: sent, ...input } = c.req.valid('json');
       const before = existing('webhook', id, await findWebhook(sql, eshopId, id));
       await checkInput(sql, eshopId, settled(input, before), before.url);
+      if (input.asymmetric === true) await ensureSigningKey(sql, eshopId, () => newSealedPair(keys, eshopId));
       const owner = { eshopId, webhookId: id };
       const row = await replaceWebhook(sql, eshopId, id, input, ({ url, headers: sealed }) => {
         const open = sealed === null ? null : () => openHeaders(keys, sealed, owner);

@@ -22,6 +22,7 @@ export function fieldsOf({
   method,
   payloadVersion,
   ordering,
+  asymmetric,
   description,
   parameters,
   headers,
@@ -33,6 +34,7 @@ export function fieldsOf({
     method,
     payloadVersion,
     ordering,
+    asymmetric: asymmetric ? 'true' : undefined,
     description: description ?? undefined,
     headers: headerLines(headers ?? {}),
     withPackingLists: parameters?.withPackingLists === true ? 'true' : undefined,
@@ -73,6 +75,7 @@ export function inputOf(fields: Fields, active: boolean): object {
     method,
     payloadVersion,
     ordering,
+    asymmetric,
     description = '',
     headers = '',
     withPackingLists,
@@ -93,6 +96,7 @@ export function inputOf(fields: Fields, active: boolean): object {
     method,
     payloadVersion,
     ordering,
+    asymmetric: asymmetric === 'true',
     active,
     // Browsers send every line break as two characters.
     description: description === '' ? null : description.replaceAll('\r\n', '\n'),
@@ -233,6 +237,12 @@ export function WebhookForm(props: {
             label="Leave out our own changes"
             hint="What users of the e-shop change, here or by the API, is not delivered; changes of stock are."
             checked={fields.skipOwn === 'true'}
+          />
+          <Check
+            name="asymmetric"
+            label="Sign with the key of the e-shop, too"
+            hint="For receivers that verify with a public key (v1a of Standard Webhooks), which cannot sign."
+            checked={fields.asymmetric === 'true'}
           />
         </fieldset>
         <div class="acts">

@@ -25,6 +25,8 @@ create table webhooks (
   ordering text not null default 'none' check (ordering in ('none', 'record', 'latest')),
   -- Changes by the e-shop itself create no delivery, except those of stock alone.
   skip_own boolean not null default false,
+  -- Deliveries are also signed with the e-shop's signing key. A word of SQL: quoted.
+  "asymmetric" boolean not null default false,
   -- Static headers of every attempt, sealed like the secrets; null: none. Their names are shown and not secret.
   headers bytea,
   header_names text[],
@@ -64,6 +66,19 @@ create table webhook_types (
 );
 create index webhook_types_subscribed on webhook_types (eshop_id, type, webhook_id) where subscribed;
 create index webhook_types_by_webhook on webhook_types (webhook_id);
+
+-- The Ed25519 key with which an e-shop's deliveries are signed where a webhook is asymmetric. Private keys are sealed. The one before
+-- also signs, until its time.
+create table signing_keys (
+  eshop_id integer primary key references eshops (id),
+  private_key bytea not null,
+  public_key bytea not null,
+  created_at timestamptz not null default now(),
+  previous_private_key bytea,
+  previous_public_key bytea,
+  previous_created_at timestamptz,
+  previous_until timestamptz
+);
 
 -- The versions of each webhook: they explain why an event has no delivery to it.
 create table webhook_versions (

@@ -13,6 +13,7 @@ import { CLASS, WAITS_IN_QUEUE_SECONDS } from '../outbox/outbox.ts';
 import { movedByPauses, sends } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 import { formColumns } from './columns.ts';
+import { signingKeyColumns } from './with-secrets.ts';
 
 /** The data that an attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
 export interface DeliveryForAttempt
@@ -74,7 +75,7 @@ const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
            d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome, a.started_at as last_started_at,
            ${formColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.paused_until, w.headers, w.secret,
-           w.previous_secret, w.previous_secret_until, w.deleted_at, w.ordering,
+           w.previous_secret, w.previous_secret_until, ${signingKeyColumns(sql)}, w.deleted_at, w.ordering,
            ${snapshot} as snapshot, e.test is true as test, e.happened_at, e.origin, e.changed,
            (select least(n.owned_until, clock_timestamp() + (n.owned_until - n.started_at)) from attempts n
             where n.delivery_id = d.id and n.number = d.attempts_made + 1 and n.finished_at is null and n.owned_until > clock_timestamp())
@@ -83,6 +84,7 @@ const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
     from deliveries d
     join webhooks w on w.id = d.webhook_id
     join events e on e.id = d.event_id
+    left join signing_keys k on w.asymmetric and k.eshop_id = w.eshop_id
     left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made`;
 
 export async function loadForAttempt(sql: Sql, deliveryId: string): Promise<DeliveryForAttempt | undefined> {

@@ -16,7 +16,7 @@ import { readBack, type WebhookRow } from './webhooks.ts';
 /** How long a replaced secret still signs in addition to the new one, in hours. */
 const SECRET_OVERLAP_HOURS = 24;
 
-interface Locked extends Pick<WebhookSettings, 'ordering' | 'additionalTypes' | 'skipOwn'> {
+interface Locked extends Pick<WebhookSettings, 'ordering' | 'additionalTypes' | 'skipOwn' | 'asymmetric'> {
   readonly id: number;
   readonly url: string;
   readonly headers: Buffer | null;
@@ -26,7 +26,7 @@ interface Locked extends Pick<WebhookSettings, 'ordering' | 'additionalTypes' | 
 
 async function lock(tx: Sql, eshopId: number, id: number): Promise<Locked | null> {
   const [row] = await tx<Locked[]>`
-    select id, url, headers, active, ordering, additional_types, skip_own, generation from webhooks
+    select id, url, headers, active, ordering, additional_types, skip_own, "asymmetric", generation from webhooks
     where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null
     for update`;
   return row ?? null;
@@ -79,7 +79,7 @@ export async function setActive(
 }
 
 /**
- * Replaces all fields by those of the body; an omitted `ordering` stays, and so do omitted `additionalTypes`.
+ * Replaces all fields by those of the body; omitted `ordering`, `additionalTypes` and `asymmetric` stay.
  * @param headersAfter returns the new static headers; undefined, or omitted: they stay
  * @returns null if there is no such webhook
  * @throws Problem 400 if a setting that stays does not fit the body's types

@@ -2,6 +2,7 @@
 
 import type { Pool } from '../pool.ts';
 import { writeSetting } from '../settings.ts';
+import { type ReplaceSigningKeys, replaceSigningKeys } from '../signing-keys.ts';
 import { transaction } from '../transaction.ts';
 
 /** The sealed secrets of one webhook; of a deleted one, until retention has erased them. */
@@ -74,12 +75,21 @@ export interface LostSecrets {
  * Deleted webhooks stay as they are: they sign nothing.
  * @param settings by name, written in the same transaction
  * @param dryRun changes nothing
+ * @param replaceKeys the same for the signing keys of e-shops
  * @returns the e-shops that lost something
  */
 export async function replaceSecrets(
   sql: Pool,
   replace: (stored: StoredSecrets) => ReplacedSecrets,
-  { settings, dryRun }: { readonly settings: Readonly<Record<string, string>>; readonly dryRun: boolean },
+  {
+    settings,
+    dryRun,
+    replaceKeys,
+  }: {
+    readonly settings: Readonly<Record<string, string>>;
+    readonly dryRun: boolean;
+    readonly replaceKeys: ReplaceSigningKeys;
+  },
 ): Promise<LostSecrets[]> {
   return await transaction(sql, async (tx) => {
     const rows = await tx<StoredSecrets[]>`
@@ -104,6 +114,7 @@ export async function replaceSecrets(
         where id = ${id}`;
     }
     if (dryRun) return [...lost.values()];
+    await replaceSigningKeys(tx, replaceKeys);
     for (const { webhooks } of lost.values()) {
       const told = webhooks.map(({ id, headers }) => ({ id, headers: [...headers] }));
       await tx`

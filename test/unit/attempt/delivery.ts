@@ -58,6 +58,8 @@ export const waiting: DeliveryForAttempt = {
   secret: Buffer.from('new'),
   previousSecret: null,
   previousSecretUntil: null,
+  signingKey: null,
+  previousSigningKey: null,
   deletedAt: null,
   pausedUntil: null,
   ordering: 'none',
@@ -92,3 +94,10 @@ export const refusedByReceiver = {
   responseExcerpt: 'busy',
   retryAfterMs: null,
 } satisfies AttemptResult;
+
+/** Keys of a webhook that is not asymmetric. */
+export const noSigningKeys = {
+  decryptSigningKey: (): string => {
+    throw new Error('There is no signing key.');
+  },
+};

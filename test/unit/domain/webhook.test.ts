@@ -173,6 +173,7 @@ describe('the types', () => {
   const before: Parameters<typeof settled>[1] = {
     ordering: 'none',
     skipOwn: false,
+    asymmetric: false,
     additionalTypes: ['CREATE_ORDER', 'CREATE_RETURN'],
   };
 

@@ -1,0 +1,81 @@
+/** The keys that sign an e-shop's deliveries where a webhook is asymmetric (docs/interface.md, D19). */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import {
+  ensureSigningKey,
+  KEY_OVERLAP_HOURS,
+  listSigningKeys,
+  type PublicKeyRow,
+  replaceSigningKey,
+} from '../db/signing-keys.ts';
+import { described } from '../domain/fields.ts';
+import { conflict } from '../domain/problem.ts';
+import { type SigningKeyRecord, signingKeySchema } from '../domain/signing-key.ts';
+import { newSealedPair, publicForms } from '../secrets/signing-keys.ts';
+import type { ApiDeps, ApiEnv } from './deps.ts';
+import { describeOperation } from './describe.ts';
+import { ok } from './envelope.ts';
+import { query } from './validate.ts';
+
+const tag = 'E-shop';
+
+const recordOf = ({ publicKey, createdAt, signsUntil }: PublicKeyRow): SigningKeyRecord => ({
+  ...publicForms(publicKey),
+  createdAt: createdAt.toISOString(),
+  signsUntil: signsUntil?.toISOString() ?? null,
+});
+
+export function signingKeyRoutes({ sql, keys }: ApiDeps): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+  const shown = async (eshopId: number) => (await listSigningKeys(sql, eshopId)).map(recordOf);
+
+  app.get(
+    '/eshop/signing-keys',
+    describeOperation({
+      id: 'listSigningKeys',
+      summary: 'List the public signing keys',
+      description:
+        'The public keys (Ed25519) of which each makes a `v1a` in `webhook-signature` for webhooks with `asymmetric`, the newest first: ' +
+        'one, or two for a day after the next one was made. The first is made when it is asked for, or needed. Private keys never leave the service.',
+      tag,
+      data: v.array(signingKeySchema),
+      message: 'Signing keys found.',
+    }),
+    async (c) => {
+      const { eshopId } = c.get('session');
+      await ensureSigningKey(sql, eshopId, () => newSealedPair(keys, eshopId));
+      return ok(c, 'Signing keys found.', await shown(eshopId));
+    },
+  );
+
+  app.post(
+    '/eshop/signing-keys',
+    describeOperation({
+      id: 'createSigningKey',
+      summary: 'Make the next signing key',
+      description:
+        `The new key signs at once, and the present one for ${KEY_OVERLAP_HOURS} hours more: give the new public key to your receivers meanwhile. ` +
+        'Returns both. While two keys sign there is no third (409); `overlap=0` ends all older ones at once, for a key that is not to be trusted.',
+      tag,
+      data: v.array(signingKeySchema),
+      message: 'Signing key created.',
+      errors: { 409: 'an older key still signs.' },
+    }),
+    query({
+      overlap: v.optional(
+        described(v.picklist(['0'], 'must be 0 or left out'), '`0` ends the older keys at once.'),
+      ),
+    }),
+    async (c) => {
+      const { eshopId } = c.get('session');
+      const overlap = c.req.valid('query').overlap === undefined;
+      const until = await replaceSigningKey(sql, eshopId, newSealedPair(keys, eshopId), overlap);
+      if (until !== null)
+        throw conflict(
+          `Two keys sign until ${until.toISOString()}: make the next one then, or end the older ones now with overlap=0.`,
+        );
+      return ok(c, 'Signing key created.', await shown(eshopId));
+    },
+  );
+  return app;
+}

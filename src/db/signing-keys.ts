@@ -1,0 +1,123 @@
+/** The signing keys of e-shops. The key before the present one also signs, for a day (docs/interface.md, D19). */
+import type { Pool, Sql } from './pool.ts';
+import { type Transaction, transaction } from './transaction.ts';
+
+/** How long a replaced key still signs beside the new one, in hours: as a replaced secret does. */
+export const KEY_OVERLAP_HOURS = 24;
+
+/** A pair whose private key is sealed. */
+export interface SealedPair {
+  readonly privateKey: Buffer;
+  /** 32 bytes. */
+  readonly publicKey: Buffer;
+}
+
+/** A key that signs now. */
+export interface PublicKeyRow {
+  readonly publicKey: Buffer;
+  readonly createdAt: Date;
+  /** When it ceases to sign; null for the present one. */
+  readonly signsUntil: Date | null;
+}
+
+/** Makes the first key of an e-shop, unless it has one. */
+export async function ensureSigningKey(sql: Sql, eshopId: number, make: () => SealedPair): Promise<void> {
+  if ((await sql`select from signing_keys where eshop_id = ${eshopId}`).length > 0) return;
+  const { privateKey, publicKey } = make();
+  await sql`
+    insert into signing_keys (eshop_id, private_key, public_key) values (${eshopId}, ${privateKey}, ${publicKey})
+    on conflict (eshop_id) do nothing`;
+}
+
+/** Those that sign now, the newest first. */
+export async function listSigningKeys(sql: Sql, eshopId: number): Promise<PublicKeyRow[]> {
+  return await sql<PublicKeyRow[]>`
+    select public_key, created_at, null::timestamptz as signs_until from signing_keys where eshop_id = ${eshopId}
+    union all
+    select previous_public_key, previous_created_at, previous_until from signing_keys
+    where eshop_id = ${eshopId} and previous_until > now()
+    order by signs_until desc nulls first`;
+}
+
+/**
+ * Makes the next key the present one.
+ * @param overlap whether the present one signs for a day more; false ends it, and one before it, at once
+ * @returns when the key before the present one ceases to sign, if it still does: then nothing was changed
+ */
+export async function replaceSigningKey(
+  sql: Pool,
+  eshopId: number,
+  next: SealedPair,
+  overlap: boolean,
+): Promise<Date | null> {
+  return await transaction(sql, async (tx) => {
+    const [present] = await tx<{ previousUntil: Date | null }[]>`
+      select case when previous_until > now() then previous_until end as previous_until
+      from signing_keys where eshop_id = ${eshopId} for update`;
+    if (overlap && present?.previousUntil != null) return present.previousUntil;
+    await tx`
+      insert into signing_keys as k (eshop_id, private_key, public_key)
+      values (${eshopId}, ${next.privateKey}, ${next.publicKey})
+      on conflict (eshop_id) do update
+      set private_key = excluded.private_key, public_key = excluded.public_key, created_at = excluded.created_at,
+          previous_private_key = ${overlap ? tx`k.private_key` : null}, previous_public_key = ${overlap ? tx`k.public_key` : null},
+          previous_created_at = ${overlap ? tx`k.created_at` : null},
+          previous_until = ${overlap ? tx`now() + make_interval(hours => ${KEY_OVERLAP_HOURS})` : null}`;
+    return null;
+  });
+}
+
+/** The private keys of an e-shop, sealed. */
+export interface SealedSigningKeys {
+  readonly eshopId: number;
+  readonly privateKey: Buffer;
+  /** Null if none signs beside it any more. */
+  readonly previousPrivateKey: Buffer | null;
+}
+
+const sealedKeys = (sql: Sql) => sql`
+  eshop_id, private_key, case when previous_until > now() then previous_private_key end as previous_private_key`;
+
+/**
+ * Reseals the next keys in one transaction, for a new master key.
+ * @param after the last e-shop of the previous batch; 0 for the first
+ * @param reseal returns the new values; null to leave them as they are
+ * @returns the last e-shop read, or null if none were left
+ */
+export async function resealSigningKeys(
+  sql: Pool,
+  after: number,
+  limit: number,
+  reseal: (sealed: SealedSigningKeys) => Omit<SealedSigningKeys, 'eshopId'> | null,
+): Promise<number | null> {
+  return await transaction(sql, async (tx) => {
+    const rows = await tx<SealedSigningKeys[]>`
+      select ${sealedKeys(tx)} from signing_keys where eshop_id > ${after} order by eshop_id limit ${limit} for update`;
+    for (const row of rows) {
+      const made = reseal(row);
+      if (made === null) continue;
+      await tx`
+        update signing_keys set private_key = ${made.privateKey}, previous_private_key = ${made.previousPrivateKey}
+        where eshop_id = ${row.eshopId}`;
+    }
+    return rows.at(-1)?.eshopId ?? null;
+  });
+}
+
+/** What becomes of the keys of an e-shop after the loss of the master key: `publicKey` is new if nothing opened the private one. */
+export type ReplaceSigningKeys = (
+  sealed: SealedSigningKeys,
+) => Omit<SealedSigningKeys, 'eshopId'> & { readonly publicKey: Buffer | null };
+
+export async function replaceSigningKeys(tx: Transaction, replace: ReplaceSigningKeys): Promise<void> {
+  const rows = await tx<SealedSigningKeys[]>`select ${sealedKeys(tx)} from signing_keys for update`;
+  for (const row of rows) {
+    const { privateKey, previousPrivateKey, publicKey } = replace(row);
+    await tx`
+      update signing_keys
+      set private_key = ${privateKey}, previous_private_key = ${previousPrivateKey},
+          public_key = coalesce(${publicKey}, public_key), created_at = ${publicKey === null ? tx`created_at` : tx`now()`},
+          previous_until = ${previousPrivateKey === null ? null : tx`previous_until`}
+      where eshop_id = ${row.eshopId}`;
+  }
+}
