@@ -75,6 +75,8 @@ function details(delivery: OperatorsDelivery, url: string | null, pause: Tempora
     ['Delivery', delivery.id],
     ['Event', `${delivery.eventType} ${delivery.entityId}, ${delivery.eventId}`],
     ['Sequence', delivery.sequence],
+    ['Changed by', delivery.origin],
+    ['Changed fields', delivery.changed],
     ['E-shop', delivery.eshopId],
     ['Webhook', delivery.webhookId],
     ['State', canceledBy === null ? delivery.state : `${delivery.state}, by ${canceledBy}`],

@@ -146,7 +146,7 @@ function EventsPage(props: {
 }
 
 function EventPage({ viewer, event }: { viewer: Viewer; event: v.InferOutput<typeof EventWithRecord> }) {
-  const { id, webhookType, entityId, createdAt, webhooks, reason, record } = event;
+  const { id, webhookType, entityId, origin, changed, createdAt, webhooks, reason, record } = event;
   return (
     <Page title={`Event ${webhookType} ${entityId}`} viewer={viewer} here={PATH}>
       <div class="top">
@@ -164,6 +164,8 @@ function EventPage({ viewer, event }: { viewer: Viewer; event: v.InferOutput<typ
             facts={[
               ['Record', <a href={recordPath(webhookType, entityId)}>{entityId}</a>],
               ['Happened', <Time at={createdAt} />],
+              ['Changed by', origin],
+              ['Changed fields', changed === null ? null : changed.replaceAll(',', ', ')],
               ['Event', <code>{id}</code>],
             ]}
           />

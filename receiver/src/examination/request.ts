@@ -96,6 +96,7 @@ async function signed(target: Target, request: TestRequest, now: Date) {
       webhookId,
       attempt,
       at,
+      origin: 'service',
       test: true,
       ...text,
     });

@@ -1,0 +1,32 @@
+/** The pages of events and deliveries say who made the change, and what it changed. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { consoleOf, newPerson, signIn } from '../support/console.ts';
+import { minimalOrder, stockedProducts } from '../support/orders.ts';
+import { visitorOf } from '../support/visitor.ts';
+import { createWebhook } from '../support/webhooks.ts';
+
+let api: TestApi;
+let ask: ReturnType<typeof visitorOf>['ask'];
+beforeAll(async () => {
+  api = await createTestApi();
+  ({ ask } = visitorOf(consoleOf(api.deps)));
+  await signIn(ask, await newPerson(api.sql, api.eshop.eshopId, 'shop'));
+});
+afterAll(() => api?.drop());
+
+test('an update has its fields, a creation has none', async () => {
+  await stockedProducts(api.eshop);
+  await createWebhook(api.shop, { additionalTypes: ['UPDATE_ORDER_STATUS'], skipOwn: false });
+  await api.shop('POST', '/v21/orders', minimalOrder('1'));
+  await api.warehouse('PUT', '/v21/warehouse/orders/1/status', { status: 'suspended' });
+  const [moved, created] = (await api.shop('GET', '/v21/deliveries?entityId=1')).data;
+  const text = async (path: string) => (await ask(`/console${path}`)).text.replaceAll(/<[^>]*>|\s+/g, ' ');
+  for (const path of [`/deliveries/${moved.id}`, `/events/${moved.eventId}`])
+    expect(await text(path)).toMatch(/Changed by +warehouse +Changed fields +status, statusHistory/);
+  for (const path of [`/deliveries/${created.id}`, `/events/${created.eventId}`]) {
+    const page = await text(path);
+    expect(page).toMatch(/Changed by +shop/);
+    expect(page).not.toContain('Changed fields');
+  }
+});
