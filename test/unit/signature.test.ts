@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, generateKeyPairSync, timingSafeEqual, verify as verifyWith } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { buildRequest } from '../../src/delivery/request.ts';
@@ -153,6 +153,33 @@ test('the published Standard Webhooks library verifies a GET, whose content is a
 
   const expected = new Webhook(NEW).sign(DELIVERY, new Date(timestamp * 1000), '');
   expect(headers['webhook-signature']).toBe(expected);
+});
+
+test('signing keys add a v1a each behind every v1, with which the published library verifies as before', () => {
+  const pairs = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
+  const timestamp = Math.floor(Date.now() / 1_000);
+  const header = standardSignature({
+    secrets: [NEW, OLD],
+    signingKeys: pairs.map(({ privateKey }) => privateKey),
+    timestamp,
+    deliveryId: DELIVERY,
+    body: BODY,
+  });
+  const given = header.split(' ').map((one) => one.split(','));
+  expect(given.map(([version]) => version)).toEqual(['v1', 'v1', 'v1a', 'v1a']);
+  const content = Buffer.from(`${DELIVERY}.${timestamp}.${BODY}`);
+  for (const [index, { publicKey }] of pairs.entries()) {
+    const signature = Buffer.from(given[index + 2]?.[1] ?? '', 'base64');
+    expect(verifyWith(null, content, publicKey, signature)).toBe(true);
+    expect(verifyWith(null, Buffer.concat([content, content]), publicKey, signature)).toBe(false);
+  }
+  const headers = {
+    'webhook-id': DELIVERY,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': header,
+  };
+  for (const secret of [NEW, OLD])
+    expect(new Webhook(secret).verify(BODY, headers)).toEqual(JSON.parse(BODY));
 });
 
 test('both signatures carry one time', () => {
