@@ -29,6 +29,7 @@ export const groupNames = [
   'pause',
   'receiver',
   'moving receivers',
+  'idempotency',
   'order',
   'mail',
   'clock',

@@ -26,12 +26,21 @@ export interface Shop {
   createOrder(eshopOrderId: string): Promise<void>;
   /** Changes the note of an order; repeated until answered. Repeating the same note changes nothing. */
   annotate(eshopOrderId: string, note: string): Promise<void>;
+  /** Sends a request under an `Idempotency-Key` until it is done. @returns null if it never was */
+  once(by: Role, path: string, body: object, key: string): Promise<Once | null>;
   /**
    * Sends orders at a steady pace, and changes the status of the first.
    * @param burst further orders at the same time, sent as fast as they are accepted
    * @param onSent called with the number accepted so far
    */
   sendOrders(count: number, burst: number, onSent: (accepted: number) => void): Promise<void>;
+}
+
+/** The answer to a request that is done once. */
+export interface Once {
+  readonly data?: unknown;
+  /** Whether it was done before, and this is its kept answer. */
+  readonly replayed: boolean;
 }
 
 /** How long to wait for a response, and how long to repeat the same request, in milliseconds. */
@@ -54,24 +63,32 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
   const email = `${name}@shop.example`;
   const credentials = await createEshopWithUsers(sql, { name, email });
 
-  async function send(method: string, path: string, token: string, body: object, patienceMs = ANSWER_MS) {
-    const headers = { 'x-api-key': credentials.apiKey, 'content-type': 'application/json' };
+  async function send(
+    method: string,
+    path: string,
+    token: string,
+    body: object,
+    { patienceMs = ANSWER_MS, key }: { readonly patienceMs?: number; readonly key?: string } = {},
+  ) {
+    const under = key === undefined ? {} : { 'idempotency-key': key };
+    const headers = { ...under, 'x-api-key': credentials.apiKey, 'content-type': 'application/json' };
     const answer = await fetch(`${apiUrl}/v21${path}`, {
       method,
       headers: { ...headers, ...(token === '' ? {} : { authorization: `Bearer ${token}` }) },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(patienceMs),
     });
-    return { status: answer.status, ...v.parse(answerSchema, await answer.json()) };
+    const replayed = answer.headers.get('idempotency-replayed') === 'true';
+    return { status: answer.status, replayed, ...v.parse(answerSchema, await answer.json()) };
   }
 
   /** Sends a request of the set-up, which no fault disturbs; but the API may not have recovered from the previous round yet. */
   async function must(method: string, path: string, token: string, body: object): Promise<unknown> {
     const end = Date.now() + SETTING_UP_MS;
-    let answer = await send(method, path, token, body, SETTING_UP_MS);
+    let answer = await send(method, path, token, body, { patienceMs: SETTING_UP_MS });
     while (answer.status === 503 && Date.now() < end) {
       await sleep(API_RETRY_INTERVAL_MS);
-      answer = await send(method, path, token, body, SETTING_UP_MS);
+      answer = await send(method, path, token, body, { patienceMs: SETTING_UP_MS });
     }
     const { status, message, data } = answer;
     if (status !== 200) throw new Error(`${method} ${path}: HTTP ${status} ${message}`);
@@ -86,10 +103,34 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
   };
   await must('POST', '/products', tokens.shop, { sku: 'MUG-BLUE', name: 'Blue mug' });
 
-  /**
-   * Sends a change until it is answered. Without a response it is unknown whether it was accepted; if it was, the API answers the
-   * repetition with 409.
-   */
+  /** Sends a request until its answer has one of the accepted statuses, as long as what prevents it may pass. */
+  async function repeated(
+    by: Role,
+    [method, path]: readonly [string, string],
+    body: object,
+    accepted: readonly number[],
+    key?: string,
+  ) {
+    for (
+      const end = Date.now() + API_RETRY_TIMEOUT_MS;
+      Date.now() < end;
+      await sleep(API_RETRY_INTERVAL_MS)
+    ) {
+      const answer = await send(method, path, tokens[by], body, key === undefined ? {} : { key }).catch(
+        () => null,
+      );
+      if (answer === null) continue;
+      const { status, message } = answer;
+      if (accepted.includes(status)) return answer;
+      // With a key, a 409 says that the request is still under way.
+      const passes = status >= 500 || status === 429 || (key !== undefined && status === 409);
+      if (!passes) throw new Error(`${method} ${path}: HTTP ${status} ${message}`);
+    }
+    ledger.complaints.push(`The API took no ${path} for ${API_RETRY_TIMEOUT_MS / 1000} s.`);
+    return null;
+  }
+
+  /** Sends a change. If it was accepted without a response, the API answers the repetition with 409. */
   async function change(
     type: EventType,
     entityId: string,
@@ -98,49 +139,18 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
     path: string,
     body: object,
   ) {
-    for (
-      const end = Date.now() + API_RETRY_TIMEOUT_MS;
-      Date.now() < end;
-      await sleep(API_RETRY_INTERVAL_MS)
-    ) {
-      const status = await send(method, path, tokens[by], body).then(
-        (answer) => answer.status,
-        () => null,
-      );
-      if (status === 200 || status === 409) {
-        ledger.accepted.push({ type, entityId, at: Date.now() });
-        return;
-      }
-      if (status !== null && status < 500 && status !== 429) {
-        throw new Error(`${method} ${path}: HTTP ${status}`);
-      }
-    }
-    ledger.complaints.push(`The API took no ${path} for ${API_RETRY_TIMEOUT_MS / 1000} s.`);
+    const answer = await repeated(by, [method, path], body, [200, 409]);
+    if (answer !== null) ledger.accepted.push({ type, entityId, at: Date.now() });
   }
 
-  /** Sends a change of a webhook until it is answered with 200. */
-  async function steer(path: string, body: object): Promise<void> {
-    for (
-      const end = Date.now() + API_RETRY_TIMEOUT_MS;
-      Date.now() < end;
-      await sleep(API_RETRY_INTERVAL_MS)
-    ) {
-      const status = await send('PUT', path, tokens.shop, body).then(
-        (answer) => answer.status,
-        () => null,
-      );
-      if (status === 200) return;
-      if (status !== null && status < 500 && status !== 429) throw new Error(`PUT ${path}: HTTP ${status}`);
-    }
-    ledger.complaints.push(`The API took no ${path} for ${API_RETRY_TIMEOUT_MS / 1000} s.`);
-  }
-
+  const steer = (path: string, body: object) => repeated('shop', ['PUT', path], body, [200]);
   const createOrder = (id: string) => change('CREATE_ORDER', id, 'shop', 'POST', '/orders', order(id));
 
   return {
     eshopId: credentials.eshopId,
     email,
     createOrder,
+    once: (by, path, body, key) => repeated(by, ['POST', path], body, [200], key),
     annotate: (id, note) => change('UPDATE_ORDER', id, 'shop', 'PATCH', `/orders/${id}`, { note }),
     async pause(webhookId, until) {
       await steer(`/webhooks/${webhookId}/pause`, { until: until.toISOString() });

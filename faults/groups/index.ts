@@ -5,6 +5,7 @@ import { databaseClockFaults } from './database-clock.ts';
 import { diskFaults } from './disk.ts';
 import { embeddedFaults } from './embedded.ts';
 import { foreignSessionFaults } from './foreign-sessions.ts';
+import { idempotencyFaults } from './idempotency.ts';
 import { killFaults } from './kill.ts';
 import { linkFaults } from './link.ts';
 import { mailFaults } from './mail.ts';
@@ -46,6 +47,7 @@ export const faults: readonly (Fault | EmbeddedFault)[] = [
   ...receiverFaults,
   ...nameFaults,
   ...movingFaults,
+  ...idempotencyFaults,
   ...orderFaults,
   ...mailFaults,
   ...clockFaults,
