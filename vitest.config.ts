@@ -14,7 +14,7 @@ const SYSTEM = [
   tests('console/{journey,operator,screens,stored}'),
   tests('contract/openapi-lint'),
   tests('db/{installed-postgres,lists-by-index}'),
-  tests('receiver/{package,postgres-store,recipe-servers,recipes,shown}'),
+  tests('receiver/{listen,package,postgres-store,recipe-servers,recipes,shown}'),
   tests('replay/example'),
   tests('unit/{guide-code,temporal-binary}'),
   tests('workflow/embedded-temporal'),

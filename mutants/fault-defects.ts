@@ -172,6 +172,15 @@ export const faultDefects: readonly FaultDefect[] = [
     noticed: 'A receiver in steady use is called for ever at the address that its name has left.',
   },
   {
+    name: 'faults-idempotency',
+    group: 'idempotency',
+    fault: 'API killed while requests are repeated',
+    file: 'src/api/records/stock-movements.ts',
+    text: "const sql = c.get('sql') ?? deps.sql;",
+    replacement: 'const { sql } = deps;',
+    noticed: 'A movement is made twice if the API dies between it and its kept answer.',
+  },
+  {
     name: 'faults-order',
     group: 'order',
     fault: 'in order: worker killed',

@@ -1,13 +1,15 @@
 #!/usr/bin/env node
-/** `waybill-receiver`: examines a receiver in any language, and prints the test vectors. */
+/** `waybill-receiver`: examines a receiver in any language, sends it the events of an e-shop, and prints the test vectors. */
 import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { headersOf, Mistake, oneOf, positive, urlOf } from './arguments.ts';
 import { isKind } from './delivery.ts';
 import { type Examination, examine, exitCodeOf } from './examination/examine.ts';
 import { createRequester } from './examination/request.ts';
 import { table } from './examination/table.ts';
 import { kinds } from './kinds.ts';
+import { LISTEN_USAGE, listenCommand, listenOptions } from './listen/command.ts';
 import { sampleOf } from './samples.generated.ts';
 import { problemOfSecret } from './secrets.ts';
 
@@ -25,11 +27,9 @@ const USAGE = `Usage:
                                  prints requests to accept and to refuse, and secrets to refuse, as JSON, or writes
                                  them into a folder
 
+${LISTEN_USAGE}
 Exit code: 0 nothing failed, 1 the command was wrong, 2 something failed, 3 the time was over.
 `;
-
-/** A mistake in the command line, as a sentence. */
-class Mistake extends Error {}
 
 const options = {
   secret: { type: 'string', multiple: true },
@@ -40,6 +40,7 @@ const options = {
   header: { type: 'string', multiple: true },
   timeout: { type: 'string', default: '15' },
   json: { type: 'boolean', default: false },
+  ...listenOptions,
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
@@ -51,35 +52,11 @@ function parsed() {
   }
 }
 
-function oneOf<const T extends string>(name: string, value: string, allowed: readonly T[]): T {
-  const found = allowed.find((each) => each === value);
-  if (found === undefined) throw new Mistake(`--${name} must be ${allowed.join(' or ')}.`);
-  return found;
-}
-
-function positive(name: string, value: string): number {
-  if (!/^\d{1,9}$/.test(value) || Number(value) === 0)
-    throw new Mistake(`--${name} must be a number from 1 on.`);
-  return Number(value);
-}
-
-function headersOf(lines: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(line) ?? [];
-      if (name === undefined || value === undefined)
-        throw new Mistake(`--header must be of the form 'Name: value'.`);
-      return [name.toLowerCase(), value];
-    }),
-  );
-}
-
 async function examined(
-  url: string | undefined,
+  receiverUrl: string | undefined,
   given: ReturnType<typeof parsed>['values'],
 ): Promise<Examination> {
-  if (url === undefined || !/^https?:\/\//i.test(url) || !URL.canParse(url))
-    throw new Mistake('Say the URL of the receiver, such as https://shop.example/hooks.');
+  const url = urlOf(receiverUrl, 'Say the URL of the receiver, such as https://shop.example/hooks.');
   const kind = given.type;
   if (!isKind(kind)) throw new Mistake(`--type must be one of ${Object.keys(kinds).join(', ')}.`);
   const { WEBHOOK_SECRET } = process.env;
@@ -128,6 +105,8 @@ async function main(): Promise<void> {
   const [command, operand, ...more] = positionals;
   if (values.help) return void process.stdout.write(USAGE);
   if (more.length > 0) throw new Mistake(`There is no use for ${more.join(' ')}.`);
+  if (command === 'listen' && operand === undefined)
+    return await listenCommand(values, (line) => process.stdout.write(`${line}\n`));
   if (command === 'vectors') return await vectors(operand);
   if (command !== 'examine') throw new Mistake(USAGE);
   const found = await examined(operand, values);

@@ -7,7 +7,7 @@
  *   .otherwise((record, { kind }) => console.log(kind));
  */
 export { Gone, RetryLater } from './answers.ts';
-export { type ApiOptions, ApiRefused, type ListedDelivery, type WaybillApi, waybill } from './api.ts';
+export { type ListedDelivery, type WaybillApi, waybill } from './api.ts';
 export type { Delivery, Origin } from './delivery.ts';
 export type { SignatureVersion } from './judgement.ts';
 export { type Kind, kinds } from './kinds.ts';
@@ -24,4 +24,5 @@ export {
 export { type Reconcilable, type Reconciled, type ReconcileOptions, reconcile } from './reconcile.ts';
 export { Refused, type RefusedCode } from './refused.ts';
 export type { SecretList, Secrets } from './secrets.ts';
+export { type ApiOptions, ApiRefused } from './session.ts';
 export { type Claim, type MemoryStoreOptions, memoryStore, type Store } from './store.ts';

@@ -49,9 +49,10 @@ it('it depends on nothing: neither on packages nor on the server', async () => {
     ['receiver/src/cli.ts', 'node:util'],
     ['receiver/src/node.ts', 'node:http'],
     ['receiver/src/node.ts', 'node:stream'],
-    ['receiver/src/examination/request.ts', 'node:http'],
-    ['receiver/src/examination/request.ts', 'node:https'],
-    ['receiver/src/examination/request.ts', 'node:tls'],
+    ['receiver/src/send.ts', 'node:http'],
+    ['receiver/src/send.ts', 'node:https'],
+    ['receiver/src/send.ts', 'node:tls'],
+    ['receiver/src/listen/listen.ts', 'node:timers/promises'],
   ]);
   const manifest: object = JSON.parse(await readFile(join(root, 'receiver/package.json'), 'utf8'));
   expect(Object.keys(manifest).filter((key) => /dependencies/i.test(key))).toEqual([]);
@@ -115,6 +116,7 @@ it('its command prints the vectors, or writes them into a folder', async () => {
   const cut = '"$0" vectors 2> errors | head -c 9; cat errors';
   expect(await runAs('sh', '-c', cut, command)).toBe('{"signed"');
   await expect(runAs(command, 'examine')).rejects.toThrow('Say the URL of the receiver');
+  await expect(runAs(command, 'listen')).rejects.toThrow('Say the URL of the API');
   await expect(runAs(command, 'examine', 'http://127.0.0.1:1/', '--secret', 'short')).rejects.toThrow(
     'neither begins with whsec_',
   );

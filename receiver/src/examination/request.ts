@@ -1,7 +1,5 @@
-/** Makes the requests of an examination, with Node.js alone. */
-import { type IncomingMessage, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
-import { TLSSocket } from 'node:tls';
+/** Makes the requests of an examination. */
+import { send } from '../send.ts';
 import { encoded, sign } from '../testing.ts';
 import type { Answer } from './examine.ts';
 import type { TestRequest } from './series.ts';
@@ -32,42 +30,12 @@ export function createRequester(target: Target, now: () => Date = () => new Date
   return {
     async send(request, timeoutMs) {
       const { url, headers } = await signed(target, request, now());
-      const body = target.method === 'GET' ? null : Buffer.from(request.body ?? '');
-      const length = body === null ? {} : { 'content-length': String(body.length) };
-      const start = performance.now();
-      const elapsed = () => Math.round(performance.now() - start);
-      return await new Promise<Answer>((resolve) => {
-        const answered = (response: IncomingMessage) => {
-          const { statusCode = null, socket } = response;
-          if (socket instanceof TLSSocket) certificateEnd = new Date(socket.getPeerCertificate().valid_to);
-          response.resume().on('error', () => {});
-          resolve({
-            status: statusCode,
-            error: null,
-            durationMs: elapsed(),
-            headers: texts(response.headers),
-          });
-        };
-        const begin = new URL(url).protocol === 'https:' ? requestHttps : requestHttp;
-        const outgoing = begin(
-          url,
-          {
-            method: target.method,
-            headers: { ...target.headers, ...headers, ...length },
-            agent: false,
-            signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
-          },
-          answered,
-        );
-        outgoing.on('error', (error) => {
-          const why =
-            error.name === 'AbortError' || error.name === 'TimeoutError'
-              ? `no answer within ${Math.round(timeoutMs / 100) / 10} s`
-              : `no answer: ${error.message || ('code' in error ? String(error.code) : error.name)}`;
-          resolve({ status: null, error: why, durationMs: elapsed(), headers: {} });
-        });
-        outgoing.end(body ?? undefined);
-      });
+      const body = target.method === 'GET' ? null : (request.body ?? '');
+      const { method } = target;
+      const sent = await send({ url, method, headers: { ...target.headers, ...headers }, body, timeoutMs });
+      certificateEnd = sent.certificateEnd ?? certificateEnd;
+      const { status, error, durationMs } = sent;
+      return { status, error, durationMs, headers: sent.headers };
     },
     certificateEnd: async () => certificateEnd,
   };
@@ -110,13 +78,4 @@ async function signed(target: Target, request: TestRequest, now: Date) {
     else Reflect.set(headers, name, others[name]);
   }
   return { url: sent.url, headers };
-}
-
-function texts(headers: IncomingMessage['headers']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
-  );
 }

@@ -9,6 +9,7 @@ interface Guide extends GuideText {
 /** Their names in reading order. Guides not listed here come last. */
 export const guideOrder: readonly string[] = [
   'quickstart',
+  'on-your-laptop',
   'receiving',
   'verifying',
   'retries',

@@ -1,0 +1,153 @@
+/** `waybill-receiver listen`: its options, and what it prints. */
+
+import { waybill } from '../api.ts';
+import { headersOf, Mistake, oneOf, positive, urlOf } from '../arguments.ts';
+import { toBase64 } from '../bytes.ts';
+import { isKind } from '../delivery.ts';
+import { kinds } from '../kinds.ts';
+import { problemOfSecret } from '../secrets.ts';
+import { ApiRefused } from '../session.ts';
+import { SECRET_PREFIX } from '../signature.ts';
+import { listen } from './listen.ts';
+
+/** The options that only this command has. */
+export const listenOptions = {
+  url: { type: 'string' },
+  'forward-to': { type: 'string' },
+  types: { type: 'string' },
+  since: { type: 'string' },
+  'with-packing-lists': { type: 'boolean', default: false },
+  body: { type: 'boolean', default: false },
+} as const;
+
+export const LISTEN_USAGE = `  waybill-receiver listen        sends a receiver on this machine every event of the e-shop, as a webhook would; only
+                                 reads at the service. API_KEY, WAYBILL_USER and WAYBILL_PASSWORD are the e-shop's
+    --url URL                    of the service's API (default: the variable WAYBILL_URL)
+    --forward-to URL             of the receiver, such as http://127.0.0.1:9000/hooks
+    --types TYPE,TYPE            (default: all)
+    --since TIME                 also what happened from then on, in ISO 8601 (default: only from now on)
+    --secret SECRET              (default: the variable WEBHOOK_SECRET, else a new one)
+    --with-packing-lists         in orders
+    --body                       prints the bodies as well
+    --method, --payload-version, --webhook, --header, --timeout, --json
+                                 as for examine
+`;
+
+interface Given {
+  readonly url?: string | undefined;
+  readonly 'forward-to'?: string | undefined;
+  readonly types?: string | undefined;
+  readonly since?: string | undefined;
+  readonly secret?: readonly string[] | undefined;
+  readonly method: string;
+  readonly 'payload-version': string;
+  readonly 'with-packing-lists': boolean;
+  readonly webhook: string;
+  readonly header?: readonly string[] | undefined;
+  readonly timeout: string;
+  readonly body: boolean;
+  readonly json: boolean;
+}
+
+function typesOf(text: string | undefined): readonly string[] | null {
+  if (text === undefined) return null;
+  const types = text.split(',').map((type) => type.trim());
+  if (!types.every(isKind)) throw new Mistake(`--types must be some of ${Object.keys(kinds).join(', ')}.`);
+  return types;
+}
+
+function sinceOf(text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const since = new Date(text);
+  if (Number.isNaN(since.getTime()))
+    throw new Mistake('--since must be a time, such as 2026-11-20T10:00:00Z.');
+  return since;
+}
+
+function secretOf(given: readonly string[] | undefined): string {
+  const [secret = process.env.WEBHOOK_SECRET, ...more] = given ?? [];
+  if (more.length > 0) throw new Mistake('--secret can be given once.');
+  if (secret === undefined || secret === '')
+    return `${SECRET_PREFIX}${toBase64(crypto.getRandomValues(new Uint8Array(32)))}`;
+  const problem = problemOfSecret(secret, 'The secret');
+  if (problem !== null) throw new Mistake(problem);
+  return secret;
+}
+
+function apiOf(given: Given) {
+  const { WAYBILL_URL, API_KEY = '', WAYBILL_USER = '', WAYBILL_PASSWORD = '' } = process.env;
+  const url = urlOf(given.url ?? WAYBILL_URL, 'Say the URL of the API, with --url or as WAYBILL_URL.');
+  const credentials = { API_KEY, WAYBILL_USER, WAYBILL_PASSWORD };
+  const missing = Object.entries(credentials).filter(([, value]) => value === '');
+  if (missing.length > 0)
+    throw new Mistake(`Set ${missing.map(([name]) => name).join(', ')}: the credentials of the e-shop.`);
+  const payloadVersion = oneOf('payload-version', given['payload-version'], ['v2', 'v21']);
+  const api = waybill({
+    url,
+    apiKey: API_KEY,
+    username: WAYBILL_USER,
+    password: WAYBILL_PASSWORD,
+    payloadVersion,
+  });
+  return { url, payloadVersion, api };
+}
+
+/**
+ * Until the process is interrupted.
+ * @throws Mistake for wrong options, and if the service refuses
+ */
+export async function listenCommand(given: Given, print: (line: string) => void): Promise<void> {
+  const { url, payloadVersion, api } = apiOf(given);
+  const forwardTo = urlOf(
+    given['forward-to'],
+    'Say where to: --forward-to, such as http://127.0.0.1:9000/hooks.',
+  );
+  const secret = secretOf(given.secret);
+  const method = oneOf('method', given.method, ['POST', 'GET']);
+  const tell = (line: string, values: object) => print(given.json ? JSON.stringify(values) : line);
+  const interrupted = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
+  const webhook = {
+    url: forwardTo,
+    method,
+    withPackingLists: given['with-packing-lists'],
+    secret,
+    id: positive('webhook', given.webhook),
+    headers: headersOf(given.header ?? []),
+    timeoutMs: positive('timeout', given.timeout) * 1_000,
+  };
+  const beginning = [
+    `Following the events of ${url}; nothing is created, changed or marked there.`,
+    `Forwarding to ${forwardTo} (${method}, ${payloadVersion}), signed with the secret`,
+    `  ${secret}`,
+    'Ctrl-C ends it.',
+  ];
+  try {
+    await listen({
+      api,
+      webhook,
+      types: typesOf(given.types),
+      since: sinceOf(given.since),
+      signal: interrupted.signal,
+      onReady: () => tell(beginning.join('\n'), { url, forwardTo, method, payloadVersion, secret }),
+      onState: (sentence) => tell(sentence, { state: sentence }),
+      async onAnswer({ event, body, deliveryId }, { status, error, durationMs, excerpt }) {
+        const text = await excerpt;
+        const at = new Date().toISOString();
+        const { id: eventId, webhookType, entityId } = event;
+        const line = `${at.slice(11, 19)}  ${webhookType} ${entityId}  ${status ?? error} after ${durationMs} ms`;
+        const isDone = status !== null && status >= 200 && status < 300;
+        const lines = [
+          line,
+          ...(given.body && body !== null ? [body] : []),
+          ...(isDone || text === '' ? [] : [text]),
+        ];
+        const sent = { at, webhookType, entityId, eventId, deliveryId, ...(given.body ? { body } : {}) };
+        tell(lines.join('\n'), { ...sent, status, error, durationMs, response: text });
+      },
+    });
+  } catch (error) {
+    if (error instanceof ApiRefused) throw new Mistake(`The service refuses: ${error.message}`);
+    throw error;
+  }
+}
