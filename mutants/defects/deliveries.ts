@@ -3,6 +3,32 @@ import type { Defect } from '../defect.ts';
 
 export const deliveryDefects: readonly Defect[] = [
   {
+    name: 'waits-without-a-spread',
+    file: 'src/domain/retry-policy.ts',
+    text: 'SHORTEST_PART = 0.9',
+    replacement: 'SHORTEST_PART = 1',
+    noticed: 'Thousands of deliveries that failed together come back in the same second.',
+    caughtBy: [
+      {
+        file: 'test/unit/retry-policy.test.ts',
+        tests: ['each wait is 90 to 100 % of the planned one, the same for whoever computes it'],
+      },
+    ],
+  },
+  {
+    name: 'stock-told-to-those-who-did-not-ask',
+    file: 'src/db/outbox/events.ts',
+    text: 'where w.on_stock_change or f.changed',
+    replacement: 'where true or f.changed',
+    noticed: 'Webhooks of UPDATE_PRODUCT are called for every reservation, as they never were.',
+    caughtBy: [
+      {
+        file: 'test/api/stock-events.test.ts',
+        tests: ['whatever changes the stock: one event with the product as it reads, for those who ask'],
+      },
+    ],
+  },
+  {
     name: 'rotation-old-secret-signs-for-ever',
     file: 'src/attempt/prepare.ts',
     text: ' && previousSecretUntil > now) {',

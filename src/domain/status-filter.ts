@@ -4,6 +4,12 @@ import * as v from 'valibot';
 /** The statuses wanted, both ends included; null: attempts without a response. */
 export type StatusRange = { readonly from: number; readonly to: number } | null;
 
+/** A filter of deliveries: which statuses, of the last attempt or of any. */
+export interface StatusFilter {
+  readonly range: StatusRange;
+  readonly attempts: 'last' | 'any';
+}
+
 /** The choices that are shown beside single statuses. */
 export const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
 
@@ -25,8 +31,17 @@ export const attemptsFilter = v.pipe(
   ),
 );
 
+/** The filter of a query; undefined if it has none. */
+export function statusFilterOf(query: {
+  readonly lastStatus?: string | undefined;
+  readonly attempts?: 'last' | 'any' | undefined;
+}): StatusFilter | undefined {
+  const { lastStatus, attempts = 'last' } = query;
+  return lastStatus === undefined ? undefined : { range: statusRange(lastStatus), attempts };
+}
+
 /** @param text a checked {@link statusFilter} */
-export function statusRange(text: string): StatusRange {
+function statusRange(text: string): StatusRange {
   if (text === 'none') return null;
   if (!text.endsWith('xx')) return { from: Number(text), to: Number(text) };
   const from = Number(text.charAt(0)) * 100;

@@ -268,6 +268,16 @@ describe('all together', () => {
     expect(await found(`receiver=shop-${second.eshopId}.example`)).toEqual([false, true]);
     expect(await found(`entityId=SO-${api.eshop.eshopId}&state=pending`)).toEqual([true, false]);
     expect(await found('state=failed')).toEqual([false, false]);
+    expect(await found('lastStatus=&attempts=any')).toEqual([true, true]);
+    expect(await found('lastStatus=4xx&attempts=any')).toEqual([false, false]);
+    expect((await mine.ask('/console/all/deliveries?lastStatus=40')).status).toBe(400);
+    for (const [query, shown] of [
+      ['lastStatus=&attempts=any', true],
+      ['lastStatus=none&attempts=', false],
+    ] as const) {
+      const { text } = await mine.ask(`/console/deliveries?eshop=${second.eshopId}&${query}`);
+      expect(text.includes(`SO-${second.eshopId}`), query).toBe(shown);
+    }
   });
 
   test('what fails in any of them is seen at once', async () => {

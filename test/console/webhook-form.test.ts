@@ -76,11 +76,13 @@ test('a webhook that is saved untouched is the same', async () => {
 });
 
 test('each parameter of a webhook is kept, and none is added', async () => {
-  for (const fields of [
+  const each: Partial<WebhookInput>[] = [
     { method: 'POST', parameters: { withoutPersonalData: true } },
     { method: 'POST', parameters: { withPackingLists: true, withoutPersonalData: true } },
+    { additionalTypes: ['UPDATE_PRODUCT'], parameters: { onStockChange: true } },
     { parameters: null },
-  ] as const) {
+  ];
+  for (const fields of each) {
     const id = await created(fields);
     const form = sent((await ask(`/console/webhooks/${id}/edit`)).text);
     expect(await save(id, form)).toEqual({ ...full, ...fields });

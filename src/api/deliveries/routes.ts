@@ -9,7 +9,7 @@ import type { PayloadVersion } from '../../domain/decimal.ts';
 import { eventTypeNames } from '../../domain/event-types.ts';
 import { described, identifier, oneOf } from '../../domain/fields.ts';
 import { existing, invalid } from '../../domain/problem.ts';
-import { attemptsFilter, statusFilter, statusRange } from '../../domain/status-filter.ts';
+import { attemptsFilter, statusFilter, statusFilterOf } from '../../domain/status-filter.ts';
 import { dateOf, timestamp } from '../../domain/timestamp.ts';
 import { Cursor, cursorQuery, pagesEnd, readList, readPage, readTwice } from '../cursor.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
@@ -46,16 +46,10 @@ export const eventFilter = {
 const statusQuery = { lastStatus: v.optional(statusFilter), attempts: v.optional(attemptsFilter) };
 
 /** @throws Problem 400 if `attempts` stands alone */
-function statusOf({
-  lastStatus,
-  attempts,
-}: {
-  lastStatus?: string | undefined;
-  attempts?: 'last' | 'any' | undefined;
-}) {
-  if (lastStatus !== undefined) return { range: statusRange(lastStatus), attempts: attempts ?? 'last' };
-  if (attempts === undefined) return undefined;
-  throw invalid([{ path: 'attempts', message: 'only together with lastStatus' }]);
+function statusOf(query: Parameters<typeof statusFilterOf>[0]) {
+  if (query.lastStatus === undefined && query.attempts !== undefined)
+    throw invalid([{ path: 'attempts', message: 'only together with lastStatus' }]);
+  return statusFilterOf(query);
 }
 
 export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {

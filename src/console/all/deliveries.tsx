@@ -9,7 +9,14 @@ import { ConfirmPage } from '../confirm.tsx';
 import { ACTIONS } from '../deliveries/actions.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';
-import { EntityFilter, EshopFilter, Filters, ReceiverFilter, StateFilter } from '../filters.tsx';
+import {
+  EntityFilter,
+  EshopFilter,
+  Filters,
+  ReceiverFilter,
+  StateFilter,
+  StatusFilter,
+} from '../filters.tsx';
 import { Csrf, Page } from '../layout.tsx';
 import { Empty, Input, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
@@ -148,6 +155,7 @@ export function AllDeliveriesPage(props: {
         <Input name="webhookId" label="Webhook number" value={asked.webhookId} />
         <EntityFilter value={asked.entityId} />
         <ReceiverFilter value={asked.receiver} />
+        <StatusFilter value={asked.lastStatus} attempts={asked.attempts} />
       </Filters>
       {offered.size === 0 ? null : <ActionsCard {...{ viewer, asked, offered }} />}
       <Live id="deliveries" path={`${CONSOLE}${PATH}${queryText(asked)}`}>

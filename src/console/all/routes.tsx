@@ -11,6 +11,7 @@ import { eventTypeNames } from '../../domain/event-types.ts';
 import { uuid } from '../../domain/fields.ts';
 import { askedBy, type RequestedResult } from '../../domain/operator-action.ts';
 import { notFound } from '../../domain/problem.ts';
+import { attemptsFilter, statusFilter, statusFilterOf } from '../../domain/status-filter.ts';
 import type { Query } from '../api-client.ts';
 import { ActionForm, isUnderWay } from '../deliveries/actions.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
@@ -46,6 +47,8 @@ const DeliveryQuery = v.object({
   webhookId: orNone(number),
   entityId: orNone(v.pipe(v.string(), v.trim())),
   receiver: orNone(v.pipe(v.string(), v.trim())),
+  lastStatus: orNone(v.pipe(v.string(), v.trim(), statusFilter)),
+  attempts: orNone(attemptsFilter),
 });
 const WebhookQuery = v.object({
   among: orNone(number),
@@ -91,10 +94,13 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
   async function list(c: Context<ConsoleEnv>, asked: Query, results: readonly Asked[]) {
     const { viewer } = c.var;
     const query = v.safeParse(DeliveryQuery, asked);
-    const { among: eshopId, ...filter } = query.success ? query.output : {};
-    const wanted = { ...filter, eshopId, among: scopeOf(viewer) };
+    const { among: eshopId, lastStatus, attempts, ...filter } = query.success ? query.output : {};
+    const status = statusFilterOf({ lastStatus, attempts });
+    const wanted = { ...filter, status, eshopId, among: scopeOf(viewer) };
     const deliveries = query.success ? await findDeliveries(sql, wanted, MAX_ROWS) : [];
-    const refused = query.success ? undefined : 'Enter the number of the webhook or e-shop, such as 7.';
+    const refused = query.success
+      ? undefined
+      : 'Enter the number of the webhook or e-shop, such as 7, and an HTTP status such as 403, 5xx or none.';
     const mayAct = requestAction !== null && viewer.session.role === 'warehouse';
     const under = mayAct ? deliveries.filter(({ state }) => isUnderWay(state)).map(({ id }) => id) : [];
     const accepted = await actionsAccepted(sql, under, policy);

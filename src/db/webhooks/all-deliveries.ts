@@ -5,7 +5,7 @@
 import type postgres from 'postgres';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { idAt } from '../../domain/id-time.ts';
-import { isAccepted, type StatusRange } from '../../domain/status-filter.ts';
+import { isAccepted, type StatusFilter } from '../../domain/status-filter.ts';
 import {
   behind,
   cut,
@@ -32,7 +32,7 @@ export interface AllDeliveriesFilter extends Times {
   readonly among?: readonly number[] | undefined;
   readonly webhookType?: string | undefined;
   /** The status of the last attempt, or of any. */
-  readonly status?: { readonly range: StatusRange; readonly attempts: 'last' | 'any' } | undefined;
+  readonly status?: StatusFilter | undefined;
 }
 
 /** The webhooks that may have matching deliveries, as SQL. */
@@ -69,7 +69,7 @@ function inState(sql: Sql, state: Exclude<DeliveryState, 'held'>) {
 }
 
 /** The condition that the last attempt of a delivery `d`, or any, has such a status, as SQL. */
-function withStatus(sql: Sql, { range, attempts }: NonNullable<AllDeliveriesFilter['status']>) {
+function withStatus(sql: Sql, { range, attempts }: StatusFilter) {
   const matches = (status: postgres.Fragment) =>
     range === null ? sql`${status} is null` : sql`${status} between ${range.from} and ${range.to}`;
   // The attempt that is accepted is the last one.

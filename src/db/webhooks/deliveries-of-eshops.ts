@@ -62,10 +62,10 @@ export async function findDeliveries(
   filter: OperatorsFilter,
   limit: number,
 ): Promise<OperatorsDelivery[]> {
-  const { webhookType, entityId, state, since, until } = filter;
+  const { webhookType, entityId, state, status, since, until } = filter;
   const found: OperatorsDelivery[] = [];
   await eachLimited(await scopesOf(sql, filter), CONCURRENCY, async ({ eshopId, webhookIds }) => {
-    const wanted = { among: webhookIds, webhookType, entityId, state, since, until };
+    const wanted = { among: webhookIds, webhookType, entityId, state, status, since, until };
     const rows = await listAllDeliveries(sql, eshopId, wanted, { limit, offset: 0 });
     found.push(...rows.map((row) => ({ eshopId, ...row })));
   });
