@@ -1,11 +1,11 @@
 /**
  * Checks body, path and query: one 400 with every problem and its field. The schemas also document the request.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Context, MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
 import { type FieldProblem, invalid } from '../domain/problem.ts';
 import { findRefused, isInherited } from '../domain/refused-values.ts';
-import { unchanged } from '../domain/unchanged.ts';
 import { fieldsOf, validate, without } from '../domain/validation.ts';
 import { charged } from './budget/charged.ts';
 import type { ApiEnv } from './deps.ts';
@@ -47,7 +47,8 @@ export function body<Schema extends v.GenericSchema<unknown, object>>(
 function changedAmong(names: readonly string[], sent: object, present: object): FieldProblem[] {
   return names
     .filter(
-      (name) => Object.hasOwn(sent, name) && !unchanged(Reflect.get(present, name), Reflect.get(sent, name)),
+      (name) =>
+        Object.hasOwn(sent, name) && !isDeepStrictEqual(Reflect.get(present, name), Reflect.get(sent, name)),
     )
     .map((path) => ({ path, message: 'only the operator changes it' }));
 }
