@@ -18,8 +18,8 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'stock-told-to-those-who-did-not-ask',
     file: 'src/db/outbox/events.ts',
-    text: 'where w.on_stock_change or f.changed',
-    replacement: 'where true or f.changed',
+    text: '(w.on_stock_change or f.changed',
+    replacement: '(true or f.changed',
     noticed: 'Webhooks of UPDATE_PRODUCT are called for every reservation, as they never were.',
     caughtBy: [
       {
