@@ -61,6 +61,14 @@ function details(eshop: ShownEshop): string {
     ['Name', name],
     ['E-mail', email],
     ['Warnings', notifications.warning ? 'sent before a webhook is deactivated' : 'not sent'],
+    ['Well again', notifications.recovered ? 'told' : 'not told'],
+    [
+      'Further addresses',
+      notifications.emails
+        .map(({ address, confirmedAt }) => (confirmedAt === null ? `${address} (not confirmed)` : address))
+        .join(', ') || null,
+    ],
+    ['Notices to', notifications.url === null ? null : `${notifications.url} (${notifications.format})`],
     ['Created', minute(createdAt)],
     ['API', disabledAt === null ? 'open' : `disabled since ${minute(disabledAt)}`],
     ['Users', users.length === 0 ? 'none' : users.join(', ')],

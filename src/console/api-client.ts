@@ -38,7 +38,7 @@ export interface ApiClient {
   ): Promise<v.InferOutput<Schema>>;
   send<Schema extends v.GenericSchema>(
     schema: Schema,
-    method: 'POST' | 'PUT' | 'DELETE',
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     body?: object,
   ): Promise<v.InferOutput<Schema>>;

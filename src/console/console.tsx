@@ -25,6 +25,7 @@ import { eventRoutes } from './events.tsx';
 import { ownForms, smallForms } from './forms.ts';
 import { html, Page, PlainPage } from './layout.tsx';
 import { LIVE, liveRoutes } from './live.ts';
+import { noticeRoutes } from './notices/routes.tsx';
 import { operatorRoutes } from './operator/routes.tsx';
 import { overviewRoutes } from './overview/routes.tsx';
 import { recordRoutes } from './records/routes.tsx';
@@ -195,6 +196,7 @@ export function createConsole(
   app.route('/', deliveryRoutes(deps));
   app.route('/', eventRoutes());
   app.route('/', recordRoutes(deps));
+  app.route('/', noticeRoutes(deps));
   app.route('/', allRoutes(deps));
   if (deps.operator !== undefined) app.route('/', operatorRoutes(deps.operator));
   return app;

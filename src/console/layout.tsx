@@ -19,6 +19,7 @@ const places = [
   ['/receivings', 'Receivings'],
   ['/returns', 'Returns'],
   ['/stock-movements', 'Stock'],
+  ['/notices', 'Notices'],
 ] as const;
 
 /** htmx must not evaluate text or write styles: the content security policy forbids both. */

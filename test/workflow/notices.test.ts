@@ -200,3 +200,14 @@ test('the worker dies before a notice is told: told by the next one, once', asyn
   await stack.sql`update notices set check_at = now()`;
   expect(await untilSettled(1)).toMatchObject([{ told: true }]);
 });
+
+test('a URL that leads to a private address is never called', async () => {
+  const { stack, untilSettled } = await started('notices-guarded', {
+    timings: { noticeWaitsMs: [10, 10, 10, 10, 10] },
+  });
+  await setNoticeUrl(stack, stack.eshopId, 'http://169.254.169.254/latest');
+  await stack.fireOne('10001');
+  expect(await untilSettled(1)).toMatchObject([{ failed: true, tries: 6 }]);
+  const [row] = await stack.sql<{ error: string }[]>`select error from notices`;
+  expect(row?.error).toMatch(/^destination 169\.254\.169\.254 is in a /);
+});

@@ -4,6 +4,7 @@ import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
 import type { DeactivationMail } from '../../db/console/deactivation-mail.ts';
+import type { Told } from '../../db/console/told.ts';
 import type { DeliveriesFrom } from '../../domain/eshop.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { isUnderWay } from '../../domain/recovery.ts';
@@ -13,6 +14,7 @@ import { typesOf } from '../../domain/webhook-types.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';
 import { Act, Page } from '../layout.tsx';
+import { ToldRows } from '../notices/told.tsx';
 import {
   Code,
   Empty,
@@ -38,6 +40,8 @@ export interface WebhookPageProps {
   readonly mail: DeactivationMail | null;
   readonly deliveries: readonly v.InferOutput<typeof Delivery>[];
   readonly recoveries: readonly v.InferOutput<typeof recoveryRecord>[];
+  /** The latest notices about it. */
+  readonly told: readonly Told[];
   /** Until when the former secret signs too; null if there is none. */
   readonly overlapUntil: string | null;
   readonly deliveriesFrom: DeliveriesFrom;
@@ -151,8 +155,19 @@ function Recoveries({ recoveries, viewer }: Pick<WebhookPageProps, 'recoveries' 
 }
 
 export function WebhookPage(props: WebhookPageProps) {
-  const { viewer, webhook, accepted, mail, deliveries, recoveries, secret, testResult, notice, refused } =
-    props;
+  const {
+    viewer,
+    webhook,
+    accepted,
+    mail,
+    deliveries,
+    recoveries,
+    told,
+    secret,
+    testResult,
+    notice,
+    refused,
+  } = props;
   const { addresses, userAgent } = props.deliveriesFrom;
   const { id, url, webhookType, active, method, payloadVersion, ordering, parameters, description, headers } =
     webhook;
@@ -259,6 +274,12 @@ export function WebhookPage(props: WebhookPageProps) {
       </LivePart>
       <LivePart id="recovered">
         {recoveries.length === 0 ? null : <Recoveries recoveries={recoveries} viewer={viewer} />}
+        {told.length === 0 ? null : (
+          <section class="card flush" aria-labelledby="told">
+            <h2 id="told">Told</h2>
+            <ToldRows told={told} now={viewer.now} />
+          </section>
+        )}
       </LivePart>
     </Page>
   );

@@ -1,0 +1,144 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/** The e-shop's notices: which, to whom, and what was told. */
+import type { Told } from '../../db/console/told.ts';
+import type { Notifications } from '../../domain/notifications.ts';
+import type { Viewer } from '../deps.ts';
+import { Csrf, Page } from '../layout.tsx';
+import { Code, Empty, Input, Select, TextArea } from '../parts.tsx';
+import { CONSOLE } from '../session.ts';
+import { ToldRows } from './told.tsx';
+
+export const NOTICES = '/notices';
+
+/** The fields of the form. */
+export type NoticeFields = Readonly<Record<string, string | undefined>>;
+
+export function fieldsOf({ warning, recovered, emails, url, format }: Notifications): NoticeFields {
+  return {
+    warning: String(warning),
+    recovered: String(recovered),
+    emails: emails.map(({ address }) => address).join('\n'),
+    url: url ?? '',
+    format,
+  };
+}
+
+/** The body of the request; the API checks it. */
+export function changeOf(fields: NoticeFields): object {
+  const { emails = '', url = '', format = 'text' } = fields;
+  const addresses = emails.split(/[\s,;]+/).filter((each) => each !== '');
+  return {
+    warning: fields.warning === 'true',
+    recovered: fields.recovered === 'true',
+    emails: addresses,
+    url: url.trim() === '' ? null : url.trim(),
+    format,
+    ...(fields.newSecret === 'true' ? { secret: null } : {}),
+  };
+}
+
+interface NoticesPageProps {
+  readonly viewer: Viewer;
+  readonly email: string;
+  readonly notifications: Notifications;
+  readonly fields: NoticeFields;
+  readonly told: readonly Told[];
+  readonly notice?: string | undefined;
+  readonly refused?: string | undefined;
+}
+
+function Check({ name, label, checked }: { name: string; label: string; checked: boolean }) {
+  return (
+    <label class="check">
+      <input type="checkbox" name={name} value="true" checked={checked} />
+      <span>{label}</span>
+    </label>
+  );
+}
+
+export function NoticesPage({
+  viewer,
+  email,
+  notifications,
+  fields,
+  told,
+  notice,
+  refused,
+}: NoticesPageProps) {
+  const { emails, secret } = notifications;
+  const unconfirmed = emails.filter(({ confirmedAt }) => confirmedAt === null);
+  return (
+    <Page title="Notices" viewer={viewer} here={NOTICES} notice={notice} refused={refused}>
+      <h1>Notices</h1>
+      {secret === undefined ? null : (
+        <section class="card" aria-labelledby="secret">
+          <h2 id="secret">Signing secret</h2>
+          <p>The requests to your URL are signed with it. Copy it now: it is never shown again.</p>
+          <Code text={secret} named="The new secret" fold />
+        </section>
+      )}
+      <form method="post" action={`${CONSOLE}${NOTICES}`} class="card">
+        <Csrf token={viewer.csrf} />
+        <p>
+          When a webhook is deactivated, <span class="wrap">{email}</span> is always told. Here you choose
+          what else is told, and to whom else.
+        </p>
+        <Check
+          name="warning"
+          label="Warn before a webhook is deactivated"
+          checked={fields.warning === 'true'}
+        />
+        <Check
+          name="recovered"
+          label="Tell when a webhook is well again"
+          checked={fields.recovered === 'true'}
+        />
+        <TextArea
+          name="emails"
+          label="Further addresses"
+          value={fields.emails}
+          hint="Up to five, one per line. Each gets a mail first, and is told nothing until somebody confirms it."
+        />
+        {unconfirmed.length === 0 ? null : (
+          <p class="quiet">Not confirmed yet: {unconfirmed.map(({ address }) => address).join(', ')}</p>
+        )}
+        <Input
+          name="url"
+          label="URL"
+          value={fields.url}
+          inputmode="url"
+          autocomplete="off"
+          spellcheck={false}
+          hint="Of a channel in Slack, Mattermost or Teams, or of a program of yours."
+        />
+        <Select
+          name="format"
+          label="Its form"
+          value={fields.format}
+          options={[
+            ['text', 'Slack, Mattermost, programs'],
+            ['teams', 'Microsoft Teams'],
+          ]}
+        />
+        {notifications.url === null ? null : (
+          <Check name="newSecret" label="Make a new secret for the URL" checked={false} />
+        )}
+        <p class="acts">
+          <button type="submit" class="main">
+            Save
+          </button>
+        </p>
+      </form>
+      <section class="card flush" aria-labelledby="told">
+        <h2 id="told">Told</h2>
+        {told.length === 0 ? (
+          <Empty title="Nothing was told yet.">
+            Warnings, deactivations and webhooks that are well again appear here.
+          </Empty>
+        ) : (
+          <ToldRows told={told} now={viewer.now} />
+        )}
+      </section>
+    </Page>
+  );
+}

@@ -1,0 +1,46 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/** The page of an e-shop's notices, and its form. */
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { listTold } from '../../db/console/told.ts';
+import { eshopRecordSchema } from '../../domain/eshop.ts';
+import { refusalIn } from '../api-client.ts';
+import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import { html } from '../layout.tsx';
+import { changeOf, fieldsOf, NOTICES, type NoticeFields, NoticesPage } from './page.tsx';
+
+const One = v.object({ data: eshopRecordSchema });
+/** The latest that are shown. */
+const SHOWN = 50;
+
+type Eshop = v.InferOutput<typeof eshopRecordSchema>;
+
+export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
+
+  async function shown(
+    c: Context<ConsoleEnv>,
+    { email, notifications }: Eshop,
+    more: { readonly fields?: NoticeFields; readonly notice?: string; readonly refused?: string },
+  ) {
+    const { viewer } = c.var;
+    const told = await listTold(sql, viewer.session.eshopId, { webhookId: null, limit: SHOWN });
+    const fields = more.fields ?? fieldsOf(notifications);
+    return html(<NoticesPage {...{ viewer, email, notifications, told }} {...more} fields={fields} />);
+  }
+  const read = async (c: Context<ConsoleEnv>) => (await c.var.api.get(One, '/v21/eshop')).data;
+
+  app.get(NOTICES, async (c) => c.html(await shown(c, await read(c), {})));
+
+  // The page is the answer to the form: a new secret is on it, and nowhere else.
+  app.post(NOTICES, async (c) => {
+    const { form, api } = c.var;
+    try {
+      const { data } = await api.send(One, 'PATCH', '/v21/eshop', { notifications: changeOf(form) });
+      return c.html(await shown(c, data, { notice: 'The notices were changed.' }));
+    } catch (error) {
+      return c.html(await shown(c, await read(c), { fields: form, refused: refusalIn(error) }), 400);
+    }
+  });
+  return app;
+}

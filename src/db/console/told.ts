@@ -1,0 +1,45 @@
+/** What an e-shop was told, to whom and when: the mails of warnings and deactivations, and all other notices. */
+import type { Sql } from '../pool.ts';
+
+export interface Told {
+  readonly kind: 'warning' | 'deactivated' | 'recovered' | 'confirmation' | 'lostSecrets';
+  /** Null for a confirmation. */
+  readonly webhookId: number | null;
+  /** An address, the host of the URL, or null for an address that was removed since. */
+  readonly to: string | null;
+  readonly at: Date;
+  readonly state: 'told' | 'waiting' | 'dropped' | 'givenUp';
+  /** When it was told. */
+  readonly toldAt: Date | null;
+  /** Why it was not, at last; null if it never failed. */
+  readonly error: string | null;
+}
+
+/** The latest, newest first. @param webhookId null: all webhooks, and confirmations */
+export async function listTold(
+  sql: Sql,
+  eshopId: number,
+  { webhookId, limit }: { readonly webhookId: number | null; readonly limit: number },
+): Promise<Told[]> {
+  const ofOne = (column: ReturnType<Sql>) => (webhookId === null ? sql`` : sql`and ${column} = ${webhookId}`);
+  return await sql<Told[]>`
+    select kind, webhook_id, "to", at, told_at, error,
+      case when told_at is not null then 'told' when dropped_at is not null then 'dropped'
+        when failed_at is not null then 'givenUp' else 'waiting' end as state
+    from (
+      (select n.kind, n.webhook_id, n.at, n.told_at, n.dropped_at, n.failed_at, n.error,
+         case n.recipient when 'email' then s.email when 'address' then a.address
+           else coalesce(substring(s.notice_url from '^[A-Za-z]+://([^/?#]*)'), 'URL') end as "to"
+       from notices n join eshops s on s.id = n.eshop_id left join notice_addresses a on a.id = n.address_id
+       where n.eshop_id = ${eshopId} ${ofOne(sql`n.webhook_id`)} order by n.at desc limit ${limit})
+      union all
+      (select 'deactivated', x.webhook_id, x.at, x.mailed_at, null, x.mail_failed_at, x.mail_error, s.email
+       from webhooks w join eshops s on s.id = w.eshop_id join deactivations x on x.webhook_id = w.id
+       where w.eshop_id = ${eshopId} and x.delivery_id is not null ${ofOne(sql`w.id`)} order by x.at desc limit ${limit})
+      union all
+      (select case when x.lost_secrets is null then 'warning' else 'lostSecrets' end, x.webhook_id, x.at, x.mailed_at,
+         x.dropped_at, x.mail_failed_at, x.mail_error, s.email
+       from webhooks w join eshops s on s.id = w.eshop_id join warnings x on x.webhook_id = w.id
+       where w.eshop_id = ${eshopId} ${ofOne(sql`w.id`)} order by x.at desc limit ${limit})) told
+    order by at desc limit ${limit}`;
+}

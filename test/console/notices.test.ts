@@ -1,0 +1,99 @@
+/** The page of an e-shop's notices, and what the webhook's page and the command line say of them. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { consoleOf, newPerson, type Person, signIn } from '../support/console.ts';
+import { insertWebhook } from '../support/events.ts';
+import { addAddress } from '../support/notices.ts';
+import { visitorOf } from '../support/visitor.ts';
+import { runWaybill } from '../support/waybill-command.ts';
+
+let api: TestApi;
+let person: Person;
+let webhookId: number;
+beforeAll(async () => {
+  api = await createTestApi();
+  const { eshopId } = api.eshop;
+  person = await newPerson(api.sql, eshopId, 'shop');
+  webhookId = await insertWebhook(api.sql, eshopId, 'CREATE_ORDER');
+  await addAddress(api.sql, eshopId, 'on-call@shop.example');
+  await api.sql`
+    insert into deactivations (webhook_id, generation, reason, at, delivery_id, mailed_at)
+    values (${webhookId}, 1, 'gone', now(), gen_random_uuid(), now())`;
+  await api.sql`
+    insert into notices (eshop_id, webhook_id, kind, generation, recipient, address_id, told_at)
+    select ${eshopId}, ${webhookId}, 'deactivated', 1, 'address', id, now() from notice_addresses`;
+  await api.sql`
+    insert into notices (eshop_id, webhook_id, kind, recipient, failed_at, error)
+    values (${eshopId}, ${webhookId}, 'deactivated', 'url', now(), 'HTTP 503 from chat.example after 9 ms')`;
+});
+afterAll(() => api?.drop());
+
+async function signedIn(as: Person = person) {
+  const { ask } = visitorOf(consoleOf(api.deps));
+  expect((await signIn(ask, as)).status).toBe(303);
+  return ask;
+}
+
+test('a person chooses what is told and to whom; a new secret is shown once', async () => {
+  const ask = await signedIn();
+  const page = await ask('/console/notices');
+  expect(page.text).toContain('on-call@shop.example');
+  const saved = await ask('/console/notices', {
+    csrf: page.csrf,
+    recovered: 'true',
+    emails: 'on-call@shop.example\r\n',
+    url: 'https://chat.example/hooks/1',
+    format: 'teams',
+  });
+  expect(saved.status).toBe(200);
+  expect(saved.text).toMatch(/whsec_[\w+/]{43}=/);
+  expect((await api.shop('GET', '/v21/eshop')).data.notifications).toMatchObject({
+    warning: false,
+    recovered: true,
+    emails: [{ address: 'on-call@shop.example', confirmedAt: expect.any(String) }],
+    url: 'https://chat.example/hooks/1',
+    format: 'teams',
+  });
+  expect((await ask('/console/notices')).text).not.toContain('whsec_');
+});
+
+test('what the API refuses is said, and what was typed stays', async () => {
+  const ask = await signedIn();
+  const { csrf } = await ask('/console/notices');
+  const refused = await ask('/console/notices', { csrf, emails: 'nobody', url: '', format: 'text' });
+  expect(refused.status).toBe(400);
+  expect(refused.text).toContain('notifications.emails.0: must be an e-mail address');
+  expect(refused.text).toContain('nobody</textarea>');
+});
+
+test('what was told, to whom and how it ended is on both pages, and on no page of another e-shop', async () => {
+  const ask = await signedIn();
+  for (const path of ['/console/notices', `/console/webhooks/${webhookId}`]) {
+    const { text } = await ask(path);
+    for (const told of [
+      'shop@example.test',
+      'on-call@shop.example',
+      'HTTP 503 from chat.example',
+      'given up',
+    ])
+      expect(text).toContain(told);
+  }
+  const other = await api.newEshop();
+  const stranger = await newPerson(api.sql, other.eshopId, 'warehouse');
+  const theirs = await (await signedIn(stranger))('/console/notices');
+  expect(theirs.text).toContain('Nothing was told yet.');
+  expect(theirs.text).not.toContain('on-call@shop.example');
+});
+
+test('waybill eshop told lists the same for operators', async () => {
+  const run = (...more: string[]) =>
+    runWaybill(['eshop', 'told', '--eshop', String(api.eshop.eshopId), ...more], {
+      DATABASE_URL: api.database.url,
+    });
+  expect(await run()).toMatch(/deactivated\s+\d+\s+on-call@shop\.example\s+told/);
+  const rows: object[] = JSON.parse(await run('--json'));
+  expect(rows).toHaveLength(3);
+  expect(rows).toContainEqual(
+    expect.objectContaining({ to: 'shop@example.test', kind: 'deactivated', state: 'told' }),
+  );
+});

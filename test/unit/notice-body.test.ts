@@ -1,0 +1,87 @@
+/** The bodies of notices, as chats would show them. */
+import { expect, test } from 'vitest';
+import { type NoticeContent, noticeBody } from '../../src/domain/notice-body.ts';
+import { shownByMattermost, shownBySlack, shownByTeams } from '../support/notices.ts';
+
+const warning: NoticeContent = {
+  id: '7a1f4d0e-6a4b-4c43-9d3b-2d0a0c5f1e11',
+  kind: 'warning',
+  at: new Date('2026-11-20T19:33:00Z'),
+  eshop: { id: 1, name: 'Tea shop' },
+  webhook: {
+    id: 7,
+    webhookType: 'CREATE_ORDER',
+    additionalTypes: ['UPDATE_ORDER'],
+    url: 'https://user-hook.example:8443/secret-path?key=1',
+  },
+  since: new Date('2026-11-20T13:30:00Z'),
+  lastError: 'HTTP 503 from user-hook.example after 212 ms',
+  failures: 9,
+  deliveryId: null,
+  deactivationAt: new Date('2026-11-22T13:30:00Z'),
+  reason: null,
+};
+const recovered: NoticeContent = {
+  ...warning,
+  kind: 'recovered',
+  lastError: null,
+  failures: null,
+  deactivationAt: null,
+};
+const lines = [
+  'Webhook 7 (CREATE_ORDER and 1 more) of Tea shop is failing',
+  'Receiver: user-hook.example:8443',
+  'Failing since: 2026-11-20 13:30 UTC',
+  'Failed: 9 attempts',
+  'Last error: HTTP 503 from user-hook.example after 212 ms',
+  'Will be deactivated: 2026-11-22 13:30 UTC at the earliest',
+];
+
+test('a warning reads alike in Slack, Mattermost and Teams', () => {
+  const text = noticeBody(warning, 'text');
+  expect(shownBySlack(text).split('\n')).toEqual(lines);
+  expect(shownByMattermost(text).split('\n')).toEqual(lines);
+  expect(shownByTeams(noticeBody(warning, 'teams'))).toEqual(lines);
+});
+
+test('well again: since when, and nothing of failures', () => {
+  expect(shownByTeams(noticeBody(recovered, 'teams'))).toEqual([
+    'Webhook 7 (CREATE_ORDER and 1 more) of Tea shop is well again',
+    'Receiver: user-hook.example:8443',
+    'Well again since: 2026-11-20 13:30 UTC',
+  ]);
+  expect(JSON.parse(noticeBody(recovered, 'text'))).toMatchObject({
+    kind: 'recovered',
+    webhook: { id: 7, webhookType: 'CREATE_ORDER', additionalTypes: ['UPDATE_ORDER'] },
+    since: '2026-11-20T13:30:00.000Z',
+    failures: null,
+    reason: null,
+  });
+});
+
+test('neither markup nor mentions of foreign text reach a chat, nor the path of a URL', () => {
+  const name = 'A & B <!channel> @here *x* [y](https://evil.example) \u202e\nSecond';
+  const foreign: NoticeContent = {
+    ...warning,
+    eshop: { id: 1, name },
+    lastError: '<https://evil.example|click> @all',
+  };
+  const text = noticeBody(foreign, 'text');
+  // The checkers throw at what would act.
+  expect(shownBySlack(text)).toContain('A & B <!channel>');
+  shownByMattermost(text);
+  const card = noticeBody(foreign, 'teams');
+  expect(card).toContain('\\\\[y\\\\](https');
+  expect(shownByTeams(card)[0]).toBe(
+    'Webhook 7 (CREATE_ORDER and 1 more) of A & B <!channel> @here *x* [y](https://evil.example)  Second is failing',
+  );
+  for (const body of [text, card]) expect(body).not.toContain('secret-path');
+});
+
+test('the checkers refuse what the chats would not show', () => {
+  expect(() => shownBySlack('{"blocks":[]}')).toThrow();
+  expect(() => shownBySlack('{"text":"<!channel>"}')).toThrow();
+  expect(() => shownByMattermost('{"text":"x","Type":"system"}')).toThrow();
+  expect(() => shownByMattermost('{"text":"@all"}')).toThrow();
+  expect(() => shownByTeams('{"text":"x"}')).toThrow();
+});
