@@ -74,8 +74,7 @@ export function demoCommand(command: Command, { env, print }: CommandContext): v
         print(`${summaryTable(summary)}\n\n${closingSentence(summary)}`);
         if (summary.scenes.length > 0) {
           const instance = { url, dataDir: settings.DATA_DIR };
-          const webhooks = { perKind: summary.kinds.length, others: otherWebhooks };
-          print(`\n${sights(instance, summary.scenes, webhooks)}`);
+          print(`\n${sights(instance, summary.scenes, otherWebhooks)}`);
         }
       }
       if (problem !== null) throw new UserError(problem);

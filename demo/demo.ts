@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
+import { eventTypeNames } from '../src/domain/event-types.ts';
 import { shipperSchema } from '../src/domain/order/shipper-services.ts';
 import { counted } from '../src/domain/words.ts';
 import type { Client } from './client.ts';
@@ -137,7 +138,7 @@ interface Stage {
   readonly signal: AbortSignal;
   readonly progress: Progress;
   readonly receiver: DemoReceiver | null;
-  /** One per kind: these are counted. */
+  /** For all kinds: its deliveries are counted. */
   readonly subscriptions: readonly Subscription[];
   /** One per scene. */
   readonly troubled: readonly SceneSubscription[];
@@ -159,7 +160,12 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
   const count = async () =>
     receiver === null
       ? await deliveredByLog(client, subscriptions, signal)
-      : new Map(subscriptions.map(({ id, kind }) => [kind, receiver.delivered(id)]));
+      : new Map(
+          eventTypeNames.map((kind) => [
+            kind,
+            subscriptions.reduce((sum, { id }) => sum + receiver.delivered(id, kind), 0),
+          ]),
+        );
   const watched = subscriptions.length > 0;
 
   const total = stepsOf(phases).length;

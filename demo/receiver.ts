@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { memoryStore, Refused, receiver } from '../receiver/src/index.ts';
 import { nodeListener } from '../receiver/src/node.ts';
-import { eventTypeNames } from '../src/domain/event-types.ts';
+import { type EventType, eventTypeNames } from '../src/domain/event-types.ts';
 import type { Conduct } from './scenes.ts';
 
 /** The number of an attempt, from 1. */
@@ -19,8 +19,8 @@ export interface DemoReceiver {
   readonly url: string;
   /** Sets the secret of a webhook, and how its requests are treated (default: they are accepted). */
   trust(webhookId: number, secret: string, conduct?: (attempt: Attempt) => Conduct): void;
-  /** Deliveries of a webhook with a matching signature, each counted once even if it came several times. */
-  delivered(webhookId: number): number;
+  /** Deliveries of a webhook, all or those of a kind, with a matching signature, each counted once even if it came several times. */
+  delivered(webhookId: number, kind?: EventType): number;
   /** Requests of a webhook that were refused on purpose. */
   turnedAway(webhookId: number): number;
   /** Requests whose signature did not match. */
@@ -31,7 +31,7 @@ export interface DemoReceiver {
 /** Starts a receiver on a free port of the loopback interface. */
 export async function startReceiver(): Promise<DemoReceiver> {
   const known = new Map<number, { readonly secret: string; conduct(attempt: Attempt): Conduct }>();
-  const [delivered, turnedAway] = [new Map<number, number>(), new Map<number, number>()];
+  const [delivered, turnedAway] = [new Map<string, number>(), new Map<string, number>()];
   let refused = 0;
 
   const hooks = receiver({
@@ -41,7 +41,10 @@ export async function startReceiver(): Promise<DemoReceiver> {
     onProblem(problem) {
       if (problem instanceof Refused && problem.status === 401) refused += 1;
     },
-  }).on(eventTypeNames, (_record, { webhookId }) => count(delivered, webhookId));
+  }).on(eventTypeNames, (_record, { webhookId, kind }) => {
+    count(delivered, keyOf(webhookId));
+    count(delivered, keyOf(webhookId, kind));
+  });
   const accept = nodeListener(hooks);
 
   const server = createServer(async (incoming, outgoing) => {
@@ -50,7 +53,7 @@ export async function startReceiver(): Promise<DemoReceiver> {
       known.get(webhookId)?.conduct(Number(incoming.headers['x-service-attempt'])) ?? {};
     if (afterMs !== undefined) await sleep(afterMs);
     if (refuses === undefined) return await accept(incoming, outgoing);
-    count(turnedAway, webhookId);
+    count(turnedAway, keyOf(webhookId));
     incoming.resume();
     outgoing.writeHead(refuses, { 'content-type': 'text/plain' });
     outgoing.end(refuses === 410 ? 'This shop has moved away.' : 'Down for maintenance.');
@@ -63,8 +66,8 @@ export async function startReceiver(): Promise<DemoReceiver> {
   return {
     url: `http://127.0.0.1:${port}`,
     trust: (webhookId, secret, conduct = () => ({})) => void known.set(webhookId, { secret, conduct }),
-    delivered: (webhookId) => delivered.get(webhookId) ?? 0,
-    turnedAway: (webhookId) => turnedAway.get(webhookId) ?? 0,
+    delivered: (webhookId, kind) => delivered.get(keyOf(webhookId, kind)) ?? 0,
+    turnedAway: (webhookId) => turnedAway.get(keyOf(webhookId)) ?? 0,
     refused: () => refused,
     async close() {
       const closed = once(server, 'close');
@@ -75,6 +78,8 @@ export async function startReceiver(): Promise<DemoReceiver> {
   };
 }
 
-function count(counts: Map<number, number>, webhookId: number): void {
-  counts.set(webhookId, (counts.get(webhookId) ?? 0) + 1);
+const keyOf = (webhookId: number, kind?: string) => `${webhookId} ${kind ?? 'all'}`;
+
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

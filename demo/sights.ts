@@ -18,12 +18,12 @@ export interface SceneResult {
  * A description of the scenes, and where to find them.
  * @param url of the instance
  * @param dataDir its folder
- * @param webhooks how many there are besides those of the scenes: the demonstration's own, and the e-shop's other active ones
+ * @param others the e-shop's other active webhooks
  */
 export function sights(
   { url, dataDir }: { readonly url: string; readonly dataDir: string },
   results: readonly SceneResult[],
-  { perKind, others }: { readonly perKind: number; readonly others: number },
+  others: number,
 ): string {
   const console = `${url.replace(/\/+$/, '')}/console`;
   const width = Math.max(...results.map(({ webhookId }) => String(webhookId).length));
@@ -48,7 +48,7 @@ export function sights(
     ...(gone === undefined
       ? []
       : [`  Why nothing came for some orders: ${console}/events?webhookType=CREATE_ORDER`, '']),
-    `The demonstration's ${perKind + results.length} webhooks are inactive now, so they cause no more requests or e-mails. ${commandAt(dataDir, 'demo --clean')} removes them.`,
+    `The demonstration's ${1 + results.length} webhooks are inactive now, so they cause no more requests or e-mails. ${commandAt(dataDir, 'demo --clean')} removes them.`,
     ...(others === 0
       ? []
       : [

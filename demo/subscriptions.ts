@@ -1,4 +1,4 @@
-/** The demonstration's own webhooks: one per kind of event and one per scene, created before the day. */
+/** The demonstration's own webhooks: one for all kinds of event and one per scene, created before the day. */
 import * as v from 'valibot';
 import { type EventType, eventTypeNames, packingListEventTypes } from '../src/domain/event-types.ts';
 import type { Client } from './client.ts';
@@ -8,12 +8,12 @@ import type { Open } from './waiting.ts';
 /** A webhook of the demonstration. */
 export interface Subscription {
   readonly id: number;
-  readonly kind: EventType;
   readonly secret: string;
 }
 
 /** A webhook of a scene. */
 export interface SceneSubscription extends Subscription {
+  readonly kind: EventType;
   readonly scene: Scene;
   /** By the clock of the instance. */
   readonly registeredAt: string;
@@ -33,28 +33,33 @@ async function create(
   base: string,
   {
     path,
-    kind,
+    kinds,
     active,
     description,
-  }: Readonly<Record<'path' | 'description', string>> & Pick<Scene, 'kind' | 'active'>,
+  }: Readonly<Record<'path' | 'description', string>> &
+    Pick<Scene, 'active'> & { readonly kinds: readonly EventType[] },
 ) {
+  const [webhookType, ...additionalTypes] = kinds;
   const body = {
     url: `${base.replace(/\/+$/, '')}/${path}`,
-    webhookType: kind,
+    webhookType,
+    additionalTypes,
     active,
     method: 'POST',
     payloadVersion: 'v21',
     description,
-    ...(packingListEventTypes.includes(kind) ? { parameters: { withPackingLists: true } } : {}),
+    ...(kinds.some((kind) => packingListEventTypes.includes(kind))
+      ? { parameters: { withPackingLists: true } }
+      : {}),
   };
   // Not aborted by the signal: a webhook must be known to be removed.
   const { data } = await client.send({ by: 'shop', method: 'POST', path: '/v21/webhooks', body });
-  return { kind, ...v.parse(createdSchema, data) };
+  return v.parse(createdSchema, data);
 }
 
 /**
- * Registers one webhook per kind at `<base>/<kind>`.
- * @param made called with each, so that those created before a failure can be removed
+ * Registers one webhook for all kinds, at `<base>/all`.
+ * @param made called with it, so that it can be removed after a failure
  */
 export async function subscribe(
   client: Client,
@@ -62,15 +67,13 @@ export async function subscribe(
   made: (subscription: Subscription) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const kind of eventTypeNames) {
-    signal.throwIfAborted();
-    made(await create(client, base, { path: kind, kind, active: true, description: MARK }));
-  }
+  signal.throwIfAborted();
+  made(await create(client, base, { path: 'all', kinds: eventTypeNames, active: true, description: MARK }));
 }
 
 /**
  * Registers a webhook per scene at `<base>/<name of the scene>`.
- * @param made see {@link subscribe}
+ * @param made called with each, so that those created before a failure can be removed
  */
 export async function subscribeScenes(
   client: Client,
@@ -86,11 +89,11 @@ export async function subscribeScenes(
     const { name, kind, active, title } = scene;
     const created = await create(client, base, {
       path: name,
-      kind,
+      kinds: [kind],
       active,
       description: `${MARK}: ${title}`,
     });
-    made({ scene, ...created });
+    made({ scene, kind, ...created });
   }
 }
 
@@ -162,12 +165,16 @@ export async function countOf(
 /** The number of delivered deliveries of each kind, from the delivery log. */
 export async function deliveredByLog(
   client: Client,
-  subscriptions: readonly Subscription[],
+  subscriptions: readonly Pick<Subscription, 'id'>[],
   signal: AbortSignal,
 ): Promise<Map<EventType, number>> {
   const counts = new Map<EventType, number>();
-  for (const subscription of subscriptions) {
-    counts.set(subscription.kind, await countOf(client, subscription, 'delivered', signal));
+  for (const { id } of subscriptions) {
+    for (const kind of eventTypeNames) {
+      const path = `/v21/deliveries?webhookId=${id}&webhookType=${kind}&state=delivered&items=1`;
+      const { pagination } = await client.send({ by: 'shop', method: 'GET', path }, signal);
+      counts.set(kind, (counts.get(kind) ?? 0) + (pagination?.totalCount ?? 0));
+    }
   }
   return counts;
 }

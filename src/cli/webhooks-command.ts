@@ -4,11 +4,14 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import { listAllWebhooks, type OperatorsWebhook, switchWebhook } from '../db/webhooks/all-webhooks.ts';
+import { shortTypes } from '../domain/event-types.ts';
 import { incidentOf } from '../domain/incident.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { masked } from '../domain/static-headers.ts';
+import { typesFact, typesOf } from '../domain/webhook-types.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, flag, noOptions, runs } from '../lib/command-line.ts';
+import { addCreate } from './create-webhook.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { listOptions, noSuchWebhook, webhookNumber } from './options.ts';
@@ -47,7 +50,7 @@ function listTable(webhooks: readonly OperatorsWebhook[]): string {
     webhooks.map((webhook) => ({
       id: webhook.id,
       'e-shop': webhook.eshopId,
-      type: webhook.webhookType,
+      type: shortTypes(typesOf(webhook)),
       state: webhook.active ? 'active' : 'inactive',
       pending: webhook.pending,
       retrying: webhook.retrying,
@@ -65,7 +68,7 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
   return pairs([
     ['Webhook', webhook.id],
     ['E-shop', webhook.eshopId],
-    ['Type', webhook.webhookType],
+    typesFact(webhook),
     ['URL', `${webhook.method} ${webhook.url}`],
     ['Payload', webhook.method === 'GET' ? 'none: the identifier is in the URL' : webhook.payloadVersion],
     ['Packing lists', webhook.parameters?.withPackingLists === true ? 'yes' : null],
@@ -129,6 +132,7 @@ export function webhooksCommand(command: Command, context: CommandContext): void
     if (found === undefined) throw noSuchWebhook(id);
     print(json ? JSON.stringify(record(found, policy)) : details(found, policy));
   });
+  addCreate(command, context);
   addSwitches(command, context);
   addTest(command, context);
 }

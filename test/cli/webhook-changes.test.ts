@@ -144,3 +144,39 @@ describe('webhooks test', () => {
     );
   });
 });
+
+describe('webhooks create', () => {
+  const create = (...args: string[]) =>
+    waybill('create', '--eshop', String(stack.eshopId), '--url', `${receiver.url}/made`, ...args);
+
+  it('makes one webhook of everything about orders, once, and a test of any of its types', async () => {
+    const {
+      webhookId: id,
+      outcome,
+      secret,
+    } = JSON.parse(await create('--type', 'orders,CREATE_RETURN', '--json'));
+    expect({ outcome, secret }).toEqual({ outcome: 'created', secret: expect.stringMatching(/^whsec_/) });
+    const shown = await waybill('show', String(id));
+    expect(shown).toMatch(/^Types +CREATE_ORDER, UPDATE_ORDER, UPDATE_ORDER_STATUS, CREATE_RETURN$/m);
+    expect(await waybill('list')).toContain('CREATE_ORDER and 3 more');
+    expect(JSON.parse(await waybill('list', '--type', 'CREATE_RETURN', '--json'))).toMatchObject([
+      { webhookId: id, additionalTypes: ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS', 'CREATE_RETURN'] },
+    ]);
+    expect(await create('--type', 'UPDATE_ORDER')).toBe(`Not created: webhook ${id} is there already.`);
+
+    await waybill('test', String(id), '--type', 'CREATE_RETURN');
+    expect(receiver.requests.at(-1)?.headers['x-service-event']).toBe('CREATE_RETURN');
+    await expect(waybill('test', String(id), '--type', 'CREATE_PRODUCT')).rejects.toThrow(
+      `type: must be one of the types of webhook ${id}: CREATE_ORDER, UPDATE_ORDER, UPDATE_ORDER_STATUS, CREATE_RETURN`,
+    );
+  });
+
+  it('says what is wrong', async () => {
+    await expect(create('--type', 'order')).rejects.toThrow(
+      '--type must be event types such as CREATE_ORDER',
+    );
+    await expect(create('--type', 'stock-movements', '--ordering', 'latest')).rejects.toThrow(
+      'ordering: latest',
+    );
+  });
+});

@@ -27,6 +27,7 @@ export const webhook = {
   id: ids.webhook,
   url: 'https://shop.example/hooks/orders',
   webhookType: 'UPDATE_ORDER_STATUS',
+  additionalTypes: ['UPDATE_ORDER'],
   active: true,
   method: 'POST',
   parameters: null,

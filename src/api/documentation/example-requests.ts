@@ -36,8 +36,8 @@ function rewritten(entry: CatalogueEntry, changes: object, dropped: readonly str
 
 const onCreationOrLater = ['status', 'trackingNumbers'];
 
-const { url, webhookType, active, method, payloadVersion, description } = webhook;
-const webhookBody = { url, webhookType, active, method, payloadVersion, description };
+const { url, webhookType, additionalTypes, active, method, payloadVersion, description } = webhook;
+const webhookBody = { url, webhookType, additionalTypes, active, method, payloadVersion, description };
 
 const bodies: Readonly<Record<string, unknown>> = {
   'POST /v21/users/login': { username: 'shop', password: 'correct-horse-battery-staple' },

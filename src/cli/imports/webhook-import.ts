@@ -47,6 +47,7 @@ interface ImportResult {
   /** The id of the webhook; null if there is none, or if it is known only after creation. */
   readonly id: number | null;
   readonly url: string | null;
+  /** As the line had it, if it was refused. */
   readonly webhookType: string | null;
   /** Empty if none, or if the line was refused. */
   readonly additionalTypes: readonly EventType[];

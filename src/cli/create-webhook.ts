@@ -1,0 +1,80 @@
+/** `waybill webhooks create`: one webhook for an e-shop, with as many event types as it needs. */
+import type { Command } from 'commander';
+import * as v from 'valibot';
+import { type EventType, eventTypeNames, groupNames, typesAbout } from '../domain/event-types.ts';
+import { Problem } from '../domain/problem.ts';
+import { typesFact } from '../domain/webhook-types.ts';
+import { type CommandContext, flag, option, requiredOption, runs } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
+import { pairs } from './layout.ts';
+import { withDatabase } from './open-database.ts';
+import { eshopOption } from './options.ts';
+import { ownParts } from './own-parts.ts';
+
+/** "orders" for everything about orders; "stock-movements". */
+const groups = new Map(groupNames.map((name) => [name.replace(' ', '-'), typesAbout(name)]));
+const isType = (word: string): word is EventType => eventTypeNames.some((name) => name === word);
+
+const types = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(',').map((part) => part.trim())),
+  v.check(
+    (words) => words.every((word) => groups.has(word) || isType(word)),
+    `--type must be event types such as CREATE_ORDER, or ${[...groups.keys()].join(', ')} for everything about them, separated by commas.`,
+  ),
+  v.transform((words) => words.flatMap((word) => groups.get(word) ?? (isType(word) ? [word] : []))),
+);
+
+const createOptions = v.object({
+  eshop: eshopOption,
+  url: requiredOption('--url <url>', 'URL of the receiver', v.string()),
+  type: requiredOption(
+    '--type <types>',
+    `event types, separated by commas; ${[...groups.keys()].join(', ')} for everything about them`,
+    types,
+  ),
+  method: option('--method <method>', 'POST or GET', v.string(), 'POST'),
+  payloadVersion: option('--payload-version <version>', 'v2 or v21', v.string(), 'v2'),
+  ordering: option('--ordering <ordering>', 'none, record or latest', v.string(), 'none'),
+  description: option('--description <text>', 'a note for the e-shop', v.optional(v.string())),
+  inactive: flag('--inactive', 'nothing is sent until it is activated'),
+});
+
+export function addCreate(command: Command, { env, print }: CommandContext): void {
+  const part = command
+    .command('create')
+    .description('create a webhook for an e-shop: checked as in the API, and skipped if it is there already');
+  runs(part, createOptions, async ({ eshop, type, inactive, json, ...fields }) => {
+    const [webhookType, ...additionalTypes] = type;
+    // They take longer to load than the other subcommands.
+    const [{ configuredGuard }, { webhookImport }] = await Promise.all([
+      import('../app/outgoing.ts'),
+      import('./imports/webhook-import.ts'),
+    ]);
+    const { config, own, keys } = await ownParts(env);
+    const made = await withDatabase(config.settings, async (sql) => {
+      const create = webhookImport({
+        sql,
+        keys: await keys(sql),
+        destinationProblem: configuredGuard(config, own),
+        eshop,
+        inactive,
+        dryRun: false,
+      });
+      return await create({ ...fields, webhookType, additionalTypes, active: true });
+    }).catch((error: unknown) => {
+      throw error instanceof Problem ? new UserError(error.message) : error;
+    });
+    const { id, url, secret, note, outcome } = made;
+    if (json) return print(JSON.stringify({ webhookId: id, outcome, secret: secret ?? null, note }));
+    if (outcome !== 'created' || webhookType === undefined) return print(`Not created: ${note}.`);
+    print(
+      pairs([
+        ['Webhook', id],
+        typesFact({ webhookType, additionalTypes }),
+        ['URL', url],
+        ['Secret', `${secret ?? ''} (shown only now)`],
+      ]),
+    );
+  });
+}
