@@ -112,7 +112,8 @@ export function insertDeliveries(
            ${claim}, ${claimed ? sql`gen_random_uuid()` : sql`null`}
     from fired f
     join webhook_types t on t.eshop_id = ${eshopId} and t.type = f.type and t.subscribed
-    join webhooks w on w.id = t.webhook_id
+    -- One by one: for many events the planner would read all webhooks.
+    cross join lateral (select * from webhooks where id = t.webhook_id offset 0) w
     where (w.on_stock_change or f.changed is distinct from ${STOCK_ONLY}) and not (w.skip_own and ${isOwnChange(sql, 'f')})
     order by f.id, w.id`;
 }
