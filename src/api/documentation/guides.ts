@@ -16,6 +16,7 @@ export const guideOrder: readonly string[] = [
   'recovering',
   'idempotency',
   'stock',
+  'an-eshops-day',
   'versions',
   'pre-orders',
   'importing',
