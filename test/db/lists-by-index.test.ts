@@ -73,7 +73,7 @@ test('whoever looks for lost events reads those of the types that the webhook ha
       from events where eshop_id = ${eshopId}`;
     const { all = 0, suspects = 0 } = row ?? {};
     // For each event: itself, its entry in an index, the version then, and its deliveries to all webhooks of the type.
-    const most = 10 * suspects;
+    const most = 5 * suspects;
     expect(most).toBeLessThan(all);
     const { scanned, read } = await (await plannerOf()).planOf(selectCountOfLost(sql, search, null, all));
     expect(scanned).toEqual([]);
