@@ -18,8 +18,8 @@ export interface Shop {
   /** The address that mails go to. */
   readonly email: string;
   subscribe(url: string, type: EventType, ordering?: Ordering): Promise<number>;
-  /** Pauses a webhook; repeated until answered. @returns when it was answered, in milliseconds since 1970 */
-  pause(webhookId: number, until: Date): Promise<number>;
+  /** Pauses a webhook for this many milliseconds; repeated until answered. @returns when it was answered, and its end, in milliseconds since 1970 */
+  pause(webhookId: number, ms: number): Promise<{ readonly from: number; readonly to: number }>;
   /** Ends its pause; repeated until answered. @returns when it was first asked for */
   resume(webhookId: number): Promise<number>;
   /** Sends an order until it is answered. */
@@ -107,7 +107,7 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
   async function repeated(
     by: Role,
     [method, path]: readonly [string, string],
-    body: object,
+    body: object | (() => object),
     accepted: readonly number[],
     key?: string,
   ) {
@@ -116,7 +116,8 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
       Date.now() < end;
       await sleep(API_RETRY_INTERVAL_MS)
     ) {
-      const answer = await send(method, path, tokens[by], body, key === undefined ? {} : { key }).catch(
+      const sent = typeof body === 'function' ? body() : body;
+      const answer = await send(method, path, tokens[by], sent, key === undefined ? {} : { key }).catch(
         () => null,
       );
       if (answer === null) continue;
@@ -143,7 +144,8 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
     if (answer !== null) ledger.accepted.push({ type, entityId, at: Date.now() });
   }
 
-  const steer = (path: string, body: object) => repeated('shop', ['PUT', path], body, [200]);
+  /** @param body made anew for each try */
+  const steer = (path: string, body: () => object) => repeated('shop', ['PUT', path], body, [200]);
   const createOrder = (id: string) => change('CREATE_ORDER', id, 'shop', 'POST', '/orders', order(id));
 
   return {
@@ -152,13 +154,17 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
     createOrder,
     once: (by, path, body, key) => repeated(by, ['POST', path], body, [200], key),
     annotate: (id, note) => change('UPDATE_ORDER', id, 'shop', 'PATCH', `/orders/${id}`, { note }),
-    async pause(webhookId, until) {
-      await steer(`/webhooks/${webhookId}/pause`, { until: until.toISOString() });
-      return Date.now();
+    async pause(webhookId, ms) {
+      let to = 0;
+      await steer(`/webhooks/${webhookId}/pause`, () => {
+        to = Date.now() + ms;
+        return { until: new Date(to).toISOString() };
+      });
+      return { from: Date.now(), to };
     },
     async resume(webhookId) {
       const asked = Date.now();
-      await steer(`/webhooks/${webhookId}/resume`, {});
+      await steer(`/webhooks/${webhookId}/resume`, () => ({}));
       return asked;
     },
     async subscribe(url, webhookType, ordering = 'none') {

@@ -12,19 +12,19 @@ import { inOrder, orderedWebhooks } from './ordering.ts';
 
 /** The receivers whose webhooks are paused; the others must notice nothing. */
 const PAUSED: readonly string[] = ['healthy', 'flaky', 'failing'];
-/** How long a pause lasts, in milliseconds. */
-const PAUSE_MS = 10_000;
-/** And one during which everything starts again, on a busy machine. */
-const LONG_PAUSE_MS = 45_000;
+/** How long a pause lasts, in milliseconds: parts that are killed as it begins are back before its end, unless the machine is busy. */
+const PAUSE_MS = 12_000;
 /** How long before the end of a pause something is killed, in milliseconds. */
 const BEFORE_END_MS = 500;
 /** How long what waited in the queue may take to reach a receiver after a pause, in milliseconds. */
 const GOES_ON_MS = 30_000;
 
-const pauses = new WeakMap<
-  Scene,
-  { readonly webhookIds: readonly number[]; readonly until: number; readonly asked: Promise<void> }
->();
+interface Paused {
+  readonly webhookIds: readonly number[];
+  /** When the last of the pauses ends, once all are answered. */
+  readonly asked: Promise<number>;
+}
+const pauses = new WeakMap<Scene, Paused>();
 
 function pauseOf(scene: Scene) {
   const pause = pauses.get(scene);
@@ -33,22 +33,22 @@ function pauseOf(scene: Scene) {
 }
 
 /** Asks for the pause, until it is answered: the API may be dying. */
-function beginPause(scene: Scene, lastsMs = PAUSE_MS): void {
+function beginPause(scene: Scene): void {
   const { receivers, shop, ledger } = scene;
   const webhookIds = [
     ...receivers.all.filter(({ kind }) => PAUSED.includes(kind)).map(({ webhookId }) => webhookId),
     ...orderedWebhooks(scene),
   ];
-  const end = Date.now() + lastsMs;
   const asked = Promise.all(
     webhookIds.map(async (webhookId) => {
-      const from = await shop.pause(webhookId, new Date(end));
-      ledger.pauses.push({ webhookId, from, to: end });
+      const pause = { webhookId, ...(await shop.pause(webhookId, PAUSE_MS)) };
+      ledger.pauses.push(pause);
+      return pause.to;
     }),
-  ).then(() => {});
+  ).then((ends) => Math.max(...ends));
   // Awaited once everything is back.
   asked.catch(() => {});
-  pauses.set(scene, { webhookIds, until: end, asked });
+  pauses.set(scene, { webhookIds, asked });
 }
 
 /** No workflow is started for deliveries that only wait. */
@@ -66,8 +66,8 @@ async function checkWaiting({ stack, ledger }: Scene, webhookIds: readonly numbe
 /** Waits until the pause is nearly over. */
 async function untilNearlyOver(scene: Scene): Promise<void> {
   const pause = pauseOf(scene);
-  await pause.asked;
-  await sleep(Math.max(0, pause.until - BEFORE_END_MS - Date.now()));
+  const end = await pause.asked;
+  await sleep(Math.max(0, end - BEFORE_END_MS - Date.now()));
   await checkWaiting(scene, pause.webhookIds);
 }
 
@@ -80,7 +80,7 @@ function atBegin(name: string, parts: (stack: Stack) => readonly Part[]): Fault 
     name: `${name} killed as a pause begins`,
     lasts: [0, 3_000],
     async inject(scene) {
-      beginPause(scene, LONG_PAUSE_MS);
+      beginPause(scene);
       await sleep(scene.random.integer(0, 60));
       await inject?.(scene);
     },
@@ -117,7 +117,7 @@ const withoutTemporal: Fault = {
   },
   async heal(scene) {
     const { receivers, stack, ledger } = scene;
-    const { until: end } = pauseOf(scene);
+    const end = await pauseOf(scene).asked;
     const healthy = receivers.all.find(({ kind }) => kind === 'healthy');
     await until(
       'a delivery after the pause',

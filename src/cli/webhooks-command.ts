@@ -3,7 +3,12 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
-import { listAllWebhooks, type OperatorsWebhook, switchWebhook } from '../db/webhooks/all-webhooks.ts';
+import {
+  endPauseOf,
+  listAllWebhooks,
+  type OperatorsWebhook,
+  switchWebhook,
+} from '../db/webhooks/all-webhooks.ts';
 import { shortTypes } from '../domain/event-types.ts';
 import { incidentOf } from '../domain/incident.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
@@ -39,6 +44,12 @@ function inactivity({ active, deactivatedAt, deactivationReason }: OperatorsWebh
   return `${minute(deactivatedAt)} ${REASONS[deactivationReason]}`;
 }
 
+/** Its state in a word or two. */
+function stateOf({ active, pausedUntil }: OperatorsWebhook): string {
+  if (!active) return 'inactive';
+  return pausedUntil === null ? 'active' : `paused until ${minute(pausedUntil)}`;
+}
+
 /** Since when an active webhook has been failing; empty if it is not. */
 function failing({ incidentSince, incidentFailures }: OperatorsWebhook): string {
   if (incidentSince === null || incidentFailures === null) return '';
@@ -51,7 +62,7 @@ function listTable(webhooks: readonly OperatorsWebhook[]): string {
       id: webhook.id,
       'e-shop': webhook.eshopId,
       type: shortTypes(typesOf(webhook)),
-      state: webhook.active ? 'active' : 'inactive',
+      state: stateOf(webhook),
       pending: webhook.pending,
       retrying: webhook.retrying,
       url: webhook.url,
@@ -80,7 +91,7 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
     ['Order', webhook.ordering === 'none' ? null : webhook.ordering],
     ['Description', description],
     ['Registered', minute(webhook.registeredAt)],
-    ['State', active ? 'active' : `inactive: ${inactivity(webhook)}`],
+    ['State', active ? stateOf(webhook) : `inactive: ${inactivity(webhook)}`],
     ...(incident === null
       ? []
       : ([
@@ -90,7 +101,10 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
         ] as const)),
     ['Last error', active ? null : deactivationError],
     ['Delivery', active ? null : deactivationDeliveryId],
-    [active ? 'Open' : 'Held', `${webhook.pending} pending, ${webhook.retrying} retrying`],
+    [
+      active && webhook.pausedUntil === null ? 'Open' : 'Held',
+      `${webhook.pending} pending, ${webhook.retrying} retrying`,
+    ],
   ]);
 }
 
@@ -134,6 +148,7 @@ export function webhooksCommand(command: Command, context: CommandContext): void
   });
   addCreate(command, context);
   addSwitches(command, context);
+  addResume(command, context);
   addTest(command, context);
 }
 
@@ -166,4 +181,23 @@ function addSwitches(command: Command, { env, print }: CommandContext): void {
       print(`Webhook ${id} ${changed ? done : already}.`);
     });
   }
+}
+
+/** Adds `resume`: ends the pause that an e-shop has begun. */
+function addResume(command: Command, { env, print }: CommandContext): void {
+  const part = command
+    .command('resume')
+    .description('end the pause of a webhook: held deliveries go on within seconds')
+    .argument('<id>', 'its number');
+  runs(part, noOptions, async ({ json }, written) => {
+    const id = checked(webhookNumber('<id>'), written);
+    const changed = await withDatabase(readSettings(env), (sql) => endPauseOf(sql, id));
+    if (changed === null) throw noSuchWebhook(id);
+    if (json) return print(JSON.stringify({ webhookId: id, changed }));
+    print(
+      changed
+        ? `The pause of webhook ${id} is over. Held deliveries go on.`
+        : `Webhook ${id} is not paused. Nothing was changed.`,
+    );
+  });
 }

@@ -1,5 +1,6 @@
 /** `waybill webhooks activate|deactivate|test` and `waybill examine` on a real database, worker and receiver. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { pauseWebhook } from '../../src/db/webhooks/pause.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { runWaybill, triedWaybill } from '../support/waybill-command.ts';
@@ -52,6 +53,25 @@ describe('webhooks activate and deactivate', () => {
     const changed = await waybill('activate', String(id), '--json');
     expect(JSON.parse(changed)).toEqual({ webhookId: id, active: true, changed: true });
     await stack.untilState(delivery, 'delivered');
+  });
+
+  it('resume ends a pause, and the lists show one', async () => {
+    const { id } = await stack.createWebhook(receiver.url);
+    const until = new Date(Date.now() + 3_600_000);
+    await pauseWebhook(stack.sql, stack.eshopId, id, until);
+    const minute = until.toISOString().slice(0, 16).replace('T', ' ');
+    expect(await waybill('list')).toContain(`paused until ${minute}`);
+    expect(await waybill('show', String(id))).toContain(`paused until ${minute}`);
+    expect(await waybill('resume', String(id))).toBe(
+      `The pause of webhook ${id} is over. Held deliveries go on.`,
+    );
+    expect(await waybill('resume', String(id))).toBe(`Webhook ${id} is not paused. Nothing was changed.`);
+    await waybill('deactivate', String(id));
+    expect(JSON.parse(await waybill('resume', String(id), '--json'))).toEqual({
+      webhookId: id,
+      changed: false,
+    });
+    await expect(waybill('resume', '999999')).rejects.toThrow('There is no webhook 999999.');
   });
 
   it('say so where there is no such webhook', async () => {

@@ -170,3 +170,21 @@ test('everything about orders is chosen in one step, without scripts too', async
   const other = sent((await ask('/console/webhooks/new?about=nothing')).text);
   expect(Object.keys(other).filter((name) => name.startsWith('also_'))).toEqual([]);
 });
+
+test('paused until a time and resumed: its page offers it, says so, and shows what is refused', async () => {
+  const id = await created({ active: true });
+  const read = async () => (await api.shop('GET', `/v21/webhooks/${id}`)).data.pausedUntil;
+  const form = await ask(`/console/webhooks/${id}/pause`);
+  expect(sent(form.text)).toMatchObject({ until: '' });
+  const until = new Date(Date.now() + 7_200_000).toISOString().slice(0, 16);
+  const paused = await send(`/console/webhooks/${id}/pause`, { until });
+  expect(await read()).toBe(`${until}:00.000Z`);
+  expect(paused.text).toContain('Paused until');
+  expect(paused.text).toContain(`/console/webhooks/${id}/resume`);
+  expect(sent((await ask(`/console/webhooks/${id}/pause`)).text)).toMatchObject({ until });
+  const refused = await send(`/console/webhooks/${id}/pause`, { until: '2020-01-01T00:00' });
+  expect(refused.text).toContain('until: must be in the future');
+  const resumed = await send(`/console/webhooks/${id}/resume`, {});
+  expect(await read()).toBeNull();
+  expect(resumed.text).not.toContain('Paused until');
+});

@@ -58,6 +58,20 @@ test('failures of several deliveries make one incident: since the first, all cou
   });
 });
 
+test('a pause moves the deactivation by its length, and the next attempt to its end', async () => {
+  const id = await fire();
+  await fail(id, 1, 0);
+  await database.sql`update deliveries set window_started_at = ${at(0)}`;
+  const before = Date.parse((await incident())?.deactivationAt ?? '');
+  const pause = (from: number, to: number) => database.sql`
+    update webhooks set pauses = array[tstzrange(${at(from)}, ${at(to)})] where id = ${webhookId}`;
+  // Over before the next attempt, which stays: the window alone is longer, and has room already.
+  await pause(5, 15);
+  expect(Date.parse((await incident())?.deactivationAt ?? '')).toBe(before);
+  await pause(5, 3_600);
+  expect(Date.parse((await incident())?.deactivationAt ?? '') - before).toBe(3_575_000);
+});
+
 test('an accepted delivery ends it, whichever; the next failure begins another one', async () => {
   const [first, second] = [await fire(), await fire()];
   await fail(first, 1, 0);

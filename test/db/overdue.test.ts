@@ -1,6 +1,7 @@
 /** What is overdue: attempts that Temporal has and nobody begins, and classes of the queue that nobody takes from. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
+import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { type Overdue, readOverdue } from '../../src/db/overdue.ts';
 import { deferAttempt } from '../../src/db/webhooks/deliveries.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -65,6 +66,22 @@ test('one that is held is not overdue, and after an activation is due from then 
   await database.sql`insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${webhookId})`;
   expect(await attemptSeconds()).toBe(0);
   await database.sql`delete from outbox`;
+});
+
+test('one of a paused webhook is not overdue, in Temporal or in the queue, and after the pause is due from then on', async () => {
+  const { id, webhookId } = await due();
+  const pause = (end: string) => database.sql`
+    update webhooks set pauses = array[tstzrange(now() - interval '2 hours', now() + ${end}::interval)] where id = ${webhookId}`;
+  await pause('1 hour');
+  expect(await attemptSeconds()).toBe(0);
+  await pause('-10 minutes');
+  expect(await attemptSeconds()).toBe(600);
+  await database.sql`
+    update deliveries set dispatched_at = null, class = ${CLASS.fresh}, due_at = now() - interval '1 hour' where id = ${id}`;
+  const fresh = async () => Math.round((await readOverdue(database.sql)).queue.fresh / 60) * 60;
+  expect(await fresh()).toBe(600);
+  await pause('1 hour');
+  expect(await fresh()).toBe(0);
 });
 
 test('of each class in the queue the first due one counts, of any webhook', async () => {

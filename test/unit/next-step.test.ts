@@ -38,6 +38,26 @@ test.each<[string, Partial<Open>, ReturnType<typeof nextStep>]>([
   ],
   ['inactive: hold until the window ends', { webhook: 'inactive' }, { step: 'hold', until: now + 10_000 }],
   [
+    'paused: hold until the pause is over, though an attempt is due',
+    { pausedUntil: now + 20_000, nextAttemptAt: now - 1 },
+    { step: 'hold', until: now + 20_000 },
+  ],
+  [
+    'paused before the first attempt: its window does not begin',
+    { ...never, pausedUntil: now + 20_000 },
+    { step: 'hold', until: now + 20_000 },
+  ],
+  [
+    'paused, and held by an operator: until the window ends',
+    { pausedUntil: now + 5_000, operator: holding },
+    { step: 'hold', until: now + 10_000 },
+  ],
+  [
+    'paused, and no attempt left: compensate',
+    { pausedUntil: now + 1, spent: 'retriesExhausted' },
+    { step: 'compensate' },
+  ],
+  [
     'inactive before the first attempt: the window starts with the holding',
     { ...never, webhook: 'inactive' },
     { step: 'beginHolding' },

@@ -1,7 +1,9 @@
 /** Recoveries on a real Temporal server: lost events are delivered, once, whoever controls the recovery and from where. */
+
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { beginRecovery, controlRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { stepRecovery } from '../../src/db/recoveries/step.ts';
+import { pauseWebhook } from '../../src/db/webhooks/pause.ts';
 import type { Recoverable } from '../../src/domain/recovery.ts';
 import { type RecoveryProgress, recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
@@ -198,6 +200,24 @@ test('its webhook deactivated: it waits, and goes on by itself after the activat
     state: 'canceled',
     reason: 'Canceled with its webhook, which was deleted.',
   });
+});
+
+test('its webhook paused: it waits, and goes on by itself when the pause is over', async () => {
+  const { stack, receiver, lost } = await subscribed();
+  receiver.respond({ status: 200 });
+  await loseMany(lost, 30);
+  await pauseWebhook(stack.sql, stack.eshopId, lost.webhookId, new Date(Date.now() + 3_600_000));
+  const recoveryId = await begin(lost);
+  expect((await untilShown(stack, recoveryId, 'paused')).reason).toMatch(
+    /^The webhook is paused until 20.+Z: the recovery continues then\.$/,
+  );
+  expect(await created(stack, recoveryId)).toBe(0);
+  // Its end passes: nobody is told.
+  await stack.sql`
+    update webhooks set pauses = array[tstzrange(paused_at, clock_timestamp())] where id = ${lost.webhookId}`;
+  await stack.sql`update recoveries set waits_until = now() where id = ${recoveryId} and waits_until is not null`;
+  await untilState(stack, recoveryId, 'completed');
+  expect(receiver.requests).toHaveLength(30);
 });
 
 test('a relay hands over nothing that is recovered while something fresh waits', async () => {

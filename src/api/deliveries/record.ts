@@ -14,7 +14,7 @@ export const deliveryId = described(uuid(), 'UUIDv7.');
 /** A state, as shown and as a filter. */
 export const state = described(
   oneOf(deliveryStates),
-  '`pending`: not attempted yet. `retrying`: every attempt so far has failed. `held`: open, but the webhook is inactive, or an operator of the warehouse holds the delivery. `delivered`: the receiver responded with a 2xx. ' +
+  '`pending`: not attempted yet. `retrying`: every attempt so far has failed. `held`: open, but the webhook is inactive or paused, or an operator of the warehouse holds the delivery. `delivered`: the receiver responded with a 2xx. ' +
     '`failed`: all retries failed. `expired`: its 48 hours ended without the receiver being at fault. `canceled`: the webhook was deleted, or an operator or a user of the e-shop ended the delivery. `superseded`: a newer event of the record is sent in its place (`ordering` `latest`).',
 );
 
@@ -97,7 +97,7 @@ const deliveryEntries = {
         v.object({
           reason: described(
             v.picklist(['order', 'limit', 'pause']),
-            '`order`: an older event of the record has not ended at this receiver (see `ordering` of webhooks). `limit`: the receiver has as many requests under way as it takes. `pause`: its recovery is paused.',
+            '`order`: an older event of the record has not ended at this receiver (see `ordering` of webhooks). `limit`: the receiver has as many requests under way as it takes. `pause`: its webhook is paused, or its recovery is.',
           ),
           deliveryId: described(v.nullable(uuid()), 'The delivery that it waits for, where there is one.'),
           since: time(),
@@ -109,11 +109,11 @@ const deliveryEntries = {
         v.metadata({ ref: 'WaitsFor' }),
       ),
     ),
-    'What its first attempt waits for. Null if nothing stands in its way.',
+    'What its first attempt waits for; while its webhook is paused, also what a retry waits for. Null if nothing stands in its way.',
   ),
   heldBy: described(
     v.nullable(v.pipe(v.object(asked), v.metadata({ ref: 'HeldBy' }))),
-    'The operator of the warehouse who holds it: no attempt is made until they resume it, and its 48 hours keep running. Null if it is not held, or only because its webhook is inactive.',
+    'The operator of the warehouse who holds it: no attempt is made until they resume it, and its 48 hours keep running. Null if it is not held, or only because its webhook is inactive or paused.',
   ),
 };
 

@@ -116,7 +116,7 @@ export const recoveryRecord = v.pipe(
     ...shared,
     state: described(
       v.picklist(recoveryStates),
-      '`running`; `paused`, on request or while the webhook is inactive; `completed`: all of its deliveries have ended; `canceled`.',
+      '`running`; `paused`, on request or while the webhook is inactive or paused; `completed`: all of its deliveries have ended; `canceled`.',
     ),
     reason: v.pipe(
       v.nullable(v.string()),

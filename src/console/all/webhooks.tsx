@@ -66,7 +66,7 @@ export function AllWebhooksPage(props: {
                       </span>
                       {open === 0 ? null : (
                         <span>
-                          {open} {active ? 'open' : 'held'}
+                          {open} {active && webhook.pausedUntil === null ? 'open' : 'held'}
                         </span>
                       )}
                     </p>

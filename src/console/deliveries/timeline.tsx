@@ -70,10 +70,13 @@ function lastMoments(delivery: Shown, now: Date): Moment[] {
   }
   if (finishedAt !== null) return [];
   if (state === 'held') {
-    const title =
-      heldBy === null
+    const pausedUntil = delivery.waitsFor?.reason === 'pause' ? delivery.waitsFor.nextAttemptAt : null;
+    const byWebhook =
+      pausedUntil === null
         ? 'Held: its webhook is inactive'
-        : `Held by ${heldBy.by}${heldBy.reason === '' ? '' : `: ${heldBy.reason}`}`;
+        : `Held: its webhook is paused until ${pausedUntil}`;
+    const title =
+      heldBy === null ? byWebhook : `Held by ${heldBy.by}${heldBy.reason === '' ? '' : `: ${heldBy.reason}`}`;
     return [{ at: '9', tone: 'calm', title }];
   }
   if (delivery.waitsFor?.reason === 'order')

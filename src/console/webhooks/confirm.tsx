@@ -2,9 +2,11 @@
 /** The confirmations before a webhook is deactivated or deleted, or gets a new secret. */
 import { shortTypes } from '../../domain/event-types.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
+import { MAX_PAUSE_DAYS } from '../../domain/webhook-pause.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import type { Viewer } from '../deps.ts';
+import { Input } from '../parts.tsx';
 import { Time } from '../times.tsx';
 import { OwnSecret } from './form.tsx';
 
@@ -30,6 +32,28 @@ export const confirmations = {
         {shortTypes(typesOf(webhook))} events are not delivered to it; you can recover them once it is active
         again.
       </p>
+    </ConfirmPage>
+  ),
+  pause: ({ viewer, webhook: { id, pausedUntil } }: Asked) => (
+    <ConfirmPage
+      viewer={viewer}
+      here="/webhooks"
+      title={pausedUntil === null ? `Pause webhook ${id}?` : `Move the end of the pause of webhook ${id}?`}
+      button={pausedUntil === null ? 'Pause webhook' : 'Move the end'}
+      action={`/webhooks/${id}/pause`}
+      back={`/webhooks/${id}`}
+    >
+      <p>
+        For a maintenance window of your receiver: events go on creating deliveries, but none is sent before
+        the end. Nothing is lost, and the time counts neither as a failure nor against the 48 hours of a
+        delivery.
+      </p>
+      <Input
+        name="until"
+        label={`Until (UTC; default: in ${MAX_PAUSE_DAYS} days, the longest)`}
+        type="datetime-local"
+        value={pausedUntil?.slice(0, 16)}
+      />
     </ConfirmPage>
   ),
   delete: ({ viewer, webhook: { id, url } }: Asked) => (

@@ -7,10 +7,11 @@ import type { WebhookRecord } from '../../domain/webhook.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { Badge } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
-import { Ago } from '../times.tsx';
+import { Ago, Time } from '../times.tsx';
 
-export function Health({ webhook: { active, incident } }: { webhook: WebhookRecord }) {
+export function Health({ webhook: { active, incident, pausedUntil } }: { webhook: WebhookRecord }) {
   if (!active) return <Badge tone="calm">inactive</Badge>;
+  if (pausedUntil !== null) return <Badge tone="calm">paused</Badge>;
   return incident === null ? <Badge tone="good">active</Badge> : <Badge tone="bad">failing</Badge>;
 }
 
@@ -92,6 +93,19 @@ export function Trouble(props: { webhook: WebhookRecord; mail?: DeactivationMail
       <p>
         While it is inactive, open deliveries are held and new events are not delivered. Activate it, then
         recover what it missed.
+      </p>
+    </div>
+  );
+}
+
+/** Until when a webhook is paused, if it is. */
+export function Paused({ webhook: { pausedUntil }, now }: { webhook: WebhookRecord; now: Date }) {
+  if (pausedUntil === null) return null;
+  return (
+    <div class="note">
+      <p>
+        Paused until <Time at={pausedUntil} /> (<Ago at={pausedUntil} now={now} />
+        ). Deliveries are held, and go on by themselves then; the time does not count against their 48 hours.
       </p>
     </div>
   );

@@ -29,7 +29,7 @@ import {
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, Time } from '../times.tsx';
-import { Health, Trouble } from './health.tsx';
+import { Health, Paused, Trouble } from './health.tsx';
 import { TestResultCard } from './test-result.tsx';
 
 export interface WebhookPageProps {
@@ -191,6 +191,7 @@ export function WebhookPage(props: WebhookPageProps) {
             </div>
             <Health webhook={webhook} />
           </div>
+          <Paused webhook={webhook} now={viewer.now} />
           <Trouble webhook={webhook} mail={mail} now={viewer.now} />
         </div>
       </Live>
@@ -217,6 +218,16 @@ export function WebhookPage(props: WebhookPageProps) {
         <a class="button" href={`${CONSOLE}${path}/recover`}>
           Recover
         </a>
+        {webhook.pausedUntil === null ? null : (
+          <Act action={`${path}/resume`} viewer={viewer}>
+            Resume
+          </Act>
+        )}
+        {active ? (
+          <a class="button" href={`${CONSOLE}${path}/pause`}>
+            {webhook.pausedUntil === null ? 'Pause' : 'Move the end of the pause'}
+          </a>
+        ) : null}
         {active ? (
           <a class="button" href={`${CONSOLE}${path}/deactivate`}>
             Deactivate

@@ -44,6 +44,8 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
   ['rotated', 'The webhook has a new secret.'],
   ['activated', 'The webhook is active. Held deliveries resume within seconds.'],
   ['deactivated', 'The webhook is inactive: open deliveries are held.'],
+  ['paused', 'The webhook is paused: deliveries are held until then.'],
+  ['resumed', 'The pause is over. Held deliveries go on within seconds.'],
   ['saved', 'The webhook was changed.'],
   ['recovering', 'The recovery has started. Its progress is shown below.'],
   ['canceled', 'The recovery was canceled.'],
@@ -201,6 +203,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
   for (const [name, done] of [
     ['activate', 'activated'],
     ['deactivate', 'deactivated'],
+    ['resume', 'resumed'],
   ] as const) {
     app.post(`/webhooks/:id/${name}`, (c) => {
       const id = piece(c.req.param('id'));
@@ -210,6 +213,16 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       });
     });
   }
+
+  app.post('/webhooks/:id/pause', (c) => {
+    const id = piece(c.req.param('id'));
+    return orRefused(c, id, async () => {
+      const { until } = c.var.form;
+      const end = until === undefined || until === '' ? null : fromField(until);
+      await c.var.api.send(One, 'PUT', `/v21/webhooks/${id}/pause`, { until: end });
+      return c.redirect(`${CONSOLE}/webhooks/${id}?done=paused`, 303);
+    });
+  });
 
   app.post('/webhooks/:id/rotate', (c) => {
     const id = c.req.param('id');

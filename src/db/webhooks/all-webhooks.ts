@@ -1,6 +1,7 @@
 /** Webhooks of all e-shops, as operators see them. Deleted ones are left out. */
 import type { Pool, Sql } from '../pool.ts';
 import { setActive } from './change.ts';
+import { resumeWebhook } from './pause.ts';
 import { selectWebhooks, type WebhookRow } from './webhooks.ts';
 
 interface AllWebhooksFilter {
@@ -66,4 +67,13 @@ export async function switchWebhook(sql: Pool, id: number, active: boolean): Pro
   const eshopId = await eshopOfWebhook(sql, id);
   const switched = eshopId === null ? null : await setActive(sql, eshopId, id, active);
   return switched === null ? null : switched.changed;
+}
+
+/** Ends the pause of a webhook for an operator. @returns whether it was paused; null if there is no such webhook */
+export async function endPauseOf(sql: Pool, id: number): Promise<boolean | null> {
+  const [webhook] = await sql<{ eshopId: number; active: boolean }[]>`
+    select eshop_id, active from webhooks where id = ${id} and deleted_at is null`;
+  if (webhook === undefined) return null;
+  if (!webhook.active) return false;
+  return (await resumeWebhook(sql, webhook.eshopId, id))?.changed ?? null;
 }

@@ -53,6 +53,12 @@ describe('whether a request may leave', () => {
     expect(skipReasonOf({ ...waiting, ...delivery }, { ...command, ...asked })).toBe(expected);
   });
 
+  test('paused: none leaves before the end, by the clock of the database', () => {
+    expect(skipReasonOf({ ...waiting, pausedUntil: at(1) }, command)).toBe('paused');
+    expect(skipReasonOf({ ...waiting, pausedUntil: at(0) }, command)).toBeNull();
+    expect(skipReasonOf({ ...waiting, pausedUntil: at(1), active: false }, command)).toBe('inactive');
+  });
+
   test('never tried: it may, window or not', () => {
     expect(skipReasonOf(untried, { ...command, expectedNumber: null })).toBeNull();
     expect(skipReasonOf({ ...untried, windowStartedAt: at(-MINUTE) }, command)).toBeNull();
@@ -107,6 +113,16 @@ describe('time that was lost', () => {
       { generationAt: at(-MINUTE), nextAttemptAt: at(-9 * MINUTE) },
       0,
       MINUTE,
+    ],
+    [
+      'paused until a minute ago, and its turn came within the spread: late by the rest',
+      {
+        pausedUntil: at(-MINUTE),
+        nextAttemptAt: at(-9 * MINUTE),
+        id: '019aa1b2-0000-7000-8000-000000008000',
+      },
+      0,
+      MINUTE - 5_000,
     ],
     ['the generation never rose', { generationAt: null }, 2_000, 2_000],
     ['no plan', { nextAttemptAt: null }, 5_000, 0],
