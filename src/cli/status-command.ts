@@ -1,7 +1,7 @@
 /** `waybill status`: the state of the instance, and problems that need attention. */
 import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
-import type { FoundLoop } from '../db/change-loop.ts';
+import type { FoundLoop } from '../db/console/change-loop.ts';
 import type { FlowOverview } from '../db/overview.ts';
 import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts';
 import { pauseAttribution } from '../domain/operator-pause.ts';

@@ -1,8 +1,8 @@
 /** The state of an instance, and its problems that need attention. */
 import type { Client } from '@temporalio/client';
 import type { Settings } from '../config/variables.ts';
-import { readChangeLoop } from '../db/change-loop.ts';
 import { databaseTime } from '../db/clock.ts';
+import { readChangeLoop } from '../db/console/change-loop.ts';
 import { readDeadRowsKeepers } from '../db/dead-rows.ts';
 import { hasRoom } from '../db/disk.ts';
 import { type ClockStep, lastClockStep } from '../db/future-times.ts';

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createChangeLoops } from '../../src/api/records/change-loops.ts';
 import { askDatabase } from '../../src/cli/status.ts';
 import { databaseRows } from '../../src/cli/status-command.ts';
+import { readChangeLoop } from '../../src/db/console/change-loop.ts';
 import type { ChangeLoop } from '../../src/domain/change-loop.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
@@ -62,6 +63,11 @@ it('says so from the hundredth change on, to this e-shop alone', async () => {
     'Loop',
     `order 10001 of e-shop ${loop.eshopId}, changed 101 times within a minute`,
   ]);
+  expect(await readChangeLoop(api.sql, loop.eshopId)).toMatchObject({ entityId: '10001', changes: 101 });
+  // No other e-shop sees it, and changes of stock alone, as by many sales, are none.
+  expect(await readChangeLoop(api.sql, loop.eshopId + 1)).toBeNull();
+  await api.sql`update events set changed = 'stock' where changed is not null`;
+  expect(await readChangeLoop(api.sql)).toBeNull();
 });
 
 it('is counted each minute, but logged once a minute, and long resting records are forgotten', () => {

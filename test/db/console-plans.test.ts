@@ -1,5 +1,6 @@
 /** The console's own queries cost the same however much is stored: they read no whole table. */
 import { expect, test } from 'vitest';
+import { selectChangeLoop } from '../../src/db/console/change-loop.ts';
 import {
   IN_ORDER,
   MAX_DELIVERIES_READ,
@@ -56,6 +57,7 @@ test('neither counts, nor the health of webhooks, nor a list of records reads a 
       ['bars of a month', selectSteps(sql, webhooks, { since: begin, stepSeconds: 10_800 })],
       ['bars of an hour', selectSteps(sql, webhooks, { since: hourAgo, stepSeconds: 60 })],
       ['speed', selectSpeed(sql, webhooks, begin)],
+      ['change loops', selectChangeLoop(sql, new Date(Date.now() - 60_000), eshopId)],
       ['last accepted', selectLastAccepted(sql, eshopId)],
       ...KINDS.flatMap((kind): [string, Parameters<Planner['planOf']>[0]][] => [
         [`newest ${kind}`, newestRecords(sql, kind, eshopId, { before: null, most: 31 })],

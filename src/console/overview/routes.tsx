@@ -3,6 +3,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Pagination } from '../../api/pagination.ts';
+import { type FoundLoop, readChangeLoop } from '../../db/console/change-loop.ts';
 import {
   type DeliveryCounts,
   MAX_DELIVERIES_READ,
@@ -10,9 +11,10 @@ import {
 } from '../../db/console/delivery-counts.ts';
 import { type InOrder, readInOrder } from '../../db/console/in-order.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
+import { capital } from '../../domain/words.ts';
 import type { ConsoleDeps, ConsoleEnv, Viewer } from '../deps.ts';
 import { html, Page } from '../layout.tsx';
-import { Code, Count, Empty, Live } from '../parts.tsx';
+import { Code, Count, Empty, Live, recordPath } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, duration } from '../times.tsx';
@@ -64,6 +66,19 @@ function Behind({ inOrder: { records, since }, now }: { inOrder: InOrder; now: D
   );
 }
 
+/** A record that a receiver may be changing without end, as it answers its own changes. */
+function Loop({ loop }: { loop: FoundLoop | null }) {
+  if (loop === null) return null;
+  const { kind, type, entityId, changes } = loop;
+  return (
+    <p class="note">
+      {capital(kind)} <a href={recordPath(type, entityId)}>{entityId}</a> was changed {count(changes)} times
+      within the last minute. If a receiver answers events with changes of the same record, it never stops:
+      let it compare before it writes, or give its webhook <code>skipOwn</code>.
+    </p>
+  );
+}
+
 function count(total: number): string {
   return total >= 10_000 ? '10,000+' : total.toLocaleString('en-US');
 }
@@ -74,9 +89,10 @@ function OverviewPage(props: {
   counts: DeliveryCounts;
   waiting: Waiting;
   inOrder: InOrder;
+  loop: FoundLoop | null;
   webhooks: readonly WebhookRecord[];
 }) {
-  const { viewer, range, counts, waiting, inOrder, webhooks } = props;
+  const { viewer, range, counts, waiting, inOrder, loop, webhooks } = props;
   const { steps, whole, p95Ms, medianMs, measured } = counts;
   const failing = webhooks.filter(({ incident }) => incident !== null).length;
   const speed = p95Ms === null ? '–' : duration(p95Ms);
@@ -127,6 +143,7 @@ function OverviewPage(props: {
             <Count name="95th percentile of response times" value={speed} path="/deliveries" />
           </div>
           <Behind inOrder={inOrder} now={viewer.now} />
+          <Loop loop={loop} />
           <section class="card" aria-labelledby="chart">
             <h2 id="chart">Deliveries {range.step}</h2>
             <Chart steps={steps} range={range} now={viewer.now} />
@@ -183,10 +200,11 @@ export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
     const range = rangeOf(c.req.query('range'));
     const inState = async (state: keyof Waiting) =>
       (await api.get(Counted, '/v21/deliveries', { state, items: '1' })).pagination.totalCount;
-    const [{ data: webhooks }, counts, inOrder, pending, retrying, held] = await Promise.all([
+    const [{ data: webhooks }, counts, inOrder, loop, pending, retrying, held] = await Promise.all([
       api.get(Webhooks, '/v21/webhooks'),
       countsOf(viewer.session.eshopId, range, viewer.now),
       readInOrder(sql, viewer.session.eshopId),
+      readChangeLoop(sql, viewer.session.eshopId),
       inState('pending'),
       inState('retrying'),
       inState('held'),
@@ -194,7 +212,7 @@ export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
     return c.html(
       html(
         <OverviewPage
-          {...{ viewer, range, counts, inOrder, webhooks }}
+          {...{ viewer, range, counts, inOrder, loop, webhooks }}
           waiting={{ pending, retrying, held }}
         />,
       ),
