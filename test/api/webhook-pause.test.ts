@@ -48,6 +48,16 @@ test('paused until a time; again: another end, the same begin; resumed, and agai
   expect(await takeToldWebhooks(api.sql, eshop.eshopId)).toEqual([]);
 });
 
+test('an earlier end is told to the open deliveries, which wait for the old one; a later end is not', async () => {
+  const { id } = await create();
+  await pause(id);
+  expect(await takeToldWebhooks(api.sql, eshop.eshopId)).toEqual([]);
+  await pause(id, { until: inMs(HOUR) });
+  expect(await takeToldWebhooks(api.sql, eshop.eshopId)).toEqual([id]);
+  await pause(id, { until: inMs(2 * HOUR) });
+  expect(await takeToldWebhooks(api.sql, eshop.eshopId)).toEqual([]);
+});
+
 test('without an end: seven days; a PUT with the record as read changes nothing of it', async () => {
   const { id } = await create();
   for (const body of [undefined, {}, { until: null }]) {

@@ -10,8 +10,8 @@ import { type ClaimedDelivery, leaseEnd, unclaimed } from './outbox.ts';
 import { enqueueRecoveriesOf } from './recovery-changes.ts';
 
 /**
- * A webhook was activated, deactivated, deleted, or has another URL: its open deliveries and its recoveries must look at it. At most
- * one change waits behind the one under way. It covers all further changes until it begins itself.
+ * A webhook was activated, deactivated, deleted, has another URL, or its pause ends sooner: its open deliveries and its recoveries must
+ * look at it. At most one change waits behind the one under way. It covers all further changes until it begins itself.
  * @param tx holds the lock on the webhook's row
  */
 export async function enqueueWebhookChange(

@@ -13,12 +13,14 @@ const KEPT_PAUSES = 100;
 interface Locked {
   readonly active: boolean;
   readonly ordering: string;
+  /** When its last pause ends or ended. */
+  readonly pausedUntil: Date | null;
   readonly isPaused: boolean;
 }
 
 async function lock(tx: Sql, eshopId: number, id: number): Promise<Locked | null> {
   const [row] = await tx<Locked[]>`
-    select active, ordering, coalesce(paused_until > clock_timestamp(), false) as is_paused from webhooks
+    select active, ordering, paused_until, coalesce(paused_until > clock_timestamp(), false) as is_paused from webhooks
     where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null
     for update`;
   return row ?? null;
@@ -48,17 +50,20 @@ export async function pauseWebhook(
     const end = until === null ? latest : tx`${until}::timestamptz`;
     const begin = before.isPaused ? tx`paused_at` : tx`clock_timestamp()`;
     const others = before.isPaused ? tx`pauses[:cardinality(pauses) - 1]` : tx`pauses`;
-    const paused = await tx`
+    // Its deliveries that wait for the end of the pause know the old one.
+    const [paused] = await tx<{ endsSooner: boolean }[]>`
       update webhooks set pauses = (${others})[greatest(1, cardinality(${others}) - ${KEPT_PAUSES - 2}):] || tstzrange(${begin}, ${end})
-      where id = ${id} and ${end} > clock_timestamp() and ${end} <= ${latest}`;
-    if (paused.count === 0) {
+      where id = ${id} and ${end} > clock_timestamp() and ${end} <= ${latest}
+      returning coalesce(paused_until < ${before.pausedUntil}::timestamptz, false) as ends_sooner`;
+    if (paused === undefined) {
       throw invalid([
         { path: 'until', message: `must be in the future, and at most ${MAX_PAUSE_DAYS} days ahead` },
       ]);
     }
     // Others of its records that are behind its deliveries may go on.
     if (!before.isPaused && before.ordering !== 'none') await enqueueOrderingChange(tx, eshopId, id);
-    await enqueueRecoveriesOf(tx, id);
+    if (paused.endsSooner) await enqueueWebhookChange(tx, eshopId, id);
+    else await enqueueRecoveriesOf(tx, id);
     return await readBack(tx, eshopId, id);
   });
 }
