@@ -60,11 +60,12 @@ export async function requireOwnFolder(
   requireOwner(path, await lstat(path), me);
   const folder = await stat(path);
   requireOwner(path, folder, me);
-  const names = await readdir(path);
   if ((folder.mode & OTHERS_WRITE) !== 0) {
-    if (folder.uid !== me || !names.every(isOurs)) throw refusal(path, folder, me);
+    if (folder.uid !== me || !(await readdir(path)).every(isOurs)) throw refusal(path, folder, me);
     await chmod(path, folder.mode & 0o7777 & ~OTHERS_WRITE);
   }
+  // Only once it is closed: until then others can add to it.
+  const names = await readdir(path);
   for (const name of names.filter(isOurs)) {
     const file = join(path, name);
     const inside = OF_SERVERS.includes(name) ? await readdir(file).catch(() => []) : [];

@@ -13,13 +13,24 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { dataDirAt, openDataDir } from '../../src/embedded/data-dir.ts';
 import { startEmbedded } from '../../src/embedded/index.ts';
 import { requireOwnFolder } from '../../src/embedded/own-files.ts';
 import { createShutdown } from '../../src/lib/shutdown.ts';
 import { UserError } from '../../src/lib/user-error.ts';
+
+/** What another user does at the last moment before a folder is closed. */
+const lastMoment = vi.hoisted(() => ({ plant: async () => {} }));
+vi.mock('node:fs/promises', async (importOriginal) => {
+  const original = await importOriginal<typeof import('node:fs/promises')>();
+  const chmodAfterwards: typeof original.chmod = async (...closed) => {
+    await lastMoment.plant();
+    await original.chmod(...closed);
+  };
+  return { ...original, chmod: chmodAfterwards };
+});
 
 const ME = process.getuid?.() ?? 0;
 const STRANGER = 54_321;
@@ -35,7 +46,10 @@ beforeEach(async () => {
   for (const file of ['secret-key', 'postgres-password', 'postgres/postgresql.auto.conf'])
     await writeFile(join(path, file), '', { mode: 0o600 });
 });
-afterEach(() => rm(directory, { recursive: true, force: true }));
+afterEach(async () => {
+  lastMoment.plant = async () => {};
+  await rm(directory, { recursive: true, force: true });
+});
 
 const mode = async (file: string) => (await stat(file)).mode & 0o777;
 const refused = async (checked: Promise<void>) => {
@@ -99,6 +113,20 @@ describe('a start in a folder', () => {
     expect(sentence).toContain(`chmod -R go-w '${path}'`);
     expect(await mode(path)).toBe(0o777);
   });
+
+  it.runIf(IS_ROOT)(
+    'in which another user plants something while it is being closed is refused',
+    async () => {
+      await chmod(path, 0o777);
+      const planted = join(path, 'temporal');
+      lastMoment.plant = async () => {
+        await mkdir(planted);
+        await chown(planted, STRANGER, STRANGER);
+      };
+      const sentence = await refused(requireOwnFolder(path, undefined));
+      expect(sentence).toContain(`${planted} belongs to user ${STRANGER} `);
+    },
+  );
 
   it('with a key that others can write is refused', async () => {
     await chmod(join(path, 'secret-key'), 0o622);
