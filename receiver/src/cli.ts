@@ -87,7 +87,7 @@ async function examined(
 }
 
 async function vectors(folder: string | undefined): Promise<void> {
-  const names = ['signed', 'refused', 'setup'] as const;
+  const names = ['signed', 'refused', 'setup', 'asymmetric'] as const;
   const fileOf = (name: string) => new URL(`../vectors/${name}.json`, import.meta.url);
   if (folder === undefined) {
     const files = await Promise.all(

@@ -13,6 +13,7 @@ export type { SignatureVersion } from './judgement.ts';
 export { type Kind, kinds } from './kinds.ts';
 export { type MemoryOrderOptions, memoryOrder, type Order } from './order.ts';
 export type * from './payloads.generated.ts';
+export type { PublicKey, PublicKeyJwk, PublicKeys } from './public-keys.ts';
 export {
   type Handler,
   type Receiver,

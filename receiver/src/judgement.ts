@@ -1,5 +1,6 @@
 /** A request, and the criteria by which it is verified. */
 import type { Bytes } from './bytes.ts';
+import type { PublicKeySource } from './public-keys.ts';
 import type { SecretSource } from './secrets.ts';
 
 /** A request as it came. */
@@ -21,7 +22,10 @@ export type SignatureVersion = 'v1' | 'v2' | 'v3';
 
 /** The criteria by which a request is verified. */
 export interface Judgement {
-  readonly secrets: SecretSource;
+  /** Null: `v1a` alone has to match. */
+  readonly secrets: SecretSource | null;
+  /** Those of which one has to have made a `v1a`; null if it is not asked for. */
+  readonly publicKeys: PublicKeySource | null;
   /** Versions of which one is enough: the highest that a request has counts. */
   readonly accept: readonly SignatureVersion[];
   /** How far the time of a signature may be off, in seconds. */

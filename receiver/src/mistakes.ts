@@ -2,8 +2,10 @@
 import { type Bytes, join } from './bytes.ts';
 import type { Judgement, ReceivedRequest, SignatureVersion } from './judgement.ts';
 import { Refused } from './refused.ts';
+import type { SecretSource } from './secrets.ts';
 
-interface Suspect extends Judgement {
+interface Suspect {
+  readonly secrets: SecretSource;
   readonly kind: string;
   /** As in the header. */
   readonly webhook: string;
@@ -20,11 +22,7 @@ export async function noSignatureFits(request: ReceivedRequest, suspect: Suspect
   const secrets = await suspect.secrets.of(kind, webhook);
   const refused = (message: string) => new Refused('signature', 401, message);
 
-  if (method === 'POST' && body.length === 0) {
-    return refused(
-      'The body is empty: it has been read before it came here (by a body parser?), or was dropped by a proxy.',
-    );
-  }
+  if (method === 'POST' && body.length === 0) return emptyBody();
   const other = await suspect.secrets.other({ kind, webhook }, fits(version, body));
   if (other !== null) {
     return refused(
@@ -32,11 +30,7 @@ export async function noSignatureFits(request: ReceivedRequest, suspect: Suspect
     );
   }
   const original = method === 'POST' ? rewritten(body) : null;
-  if (original !== null && (await anyOf(secrets, fits(version, join(original))))) {
-    return refused(
-      'The body was parsed and written again before it came here: the signature matches its JSON, but not its bytes. Hand over the body as it came.',
-    );
-  }
+  if (original !== null && (await anyOf(secrets, fits(version, join(original))))) return rewrittenBody();
   if (version === 'v3' && (await anyOf(secrets, fits('v2', body)))) {
     return refused(
       "v3 of X-Service-Signature does not match, though v2 does: X-Service-Origin or X-Service-Changed was changed or removed on its way. With accept: ['v2'] the receiver does without them.",
@@ -57,8 +51,29 @@ export async function noSignatureFits(request: ReceivedRequest, suspect: Suspect
   return refused(`${keys} Is the body (${body.length} bytes here) exactly as it came?`);
 }
 
+/** The sentence for a POST without a body. */
+export function emptyBody(): Refused {
+  return new Refused(
+    'signature',
+    401,
+    'The body is empty: it has been read before it came here (by a body parser?), or was dropped by a proxy.',
+  );
+}
+
+/** The sentence for a body of which only {@link rewritten} was signed. */
+export function rewrittenBody(): Refused {
+  return new Refused(
+    'signature',
+    401,
+    'The body was parsed and written again before it came here: the signature matches its JSON, but not its bytes. Hand over the body as it came.',
+  );
+}
+
 /** The sentence for a matching signature whose time is off. */
-export function wrongTime(timestamp: number, { now, tolerance }: Judgement): Refused {
+export function wrongTime(
+  timestamp: number,
+  { now, tolerance }: Pick<Judgement, 'now' | 'tolerance'>,
+): Refused {
   const seconds = Math.round(now / 1_000 - timestamp);
   const off = `${Math.abs(seconds)} s ${seconds > 0 ? 'in the past' : 'in the future'}`;
   return new Refused(
@@ -69,7 +84,7 @@ export function wrongTime(timestamp: number, { now, tolerance }: Judgement): Ref
 }
 
 /** The body's JSON as the sender writes it, if it is JSON and is written differently. */
-function rewritten(body: Bytes): string | null {
+export function rewritten(body: Bytes): string | null {
   try {
     return JSON.stringify(JSON.parse(new TextDecoder().decode(body)));
   } catch {

@@ -8,6 +8,7 @@ import type { Kind } from './kinds.ts';
 import { checkOrder, type Order, recordOf } from './order.ts';
 import { checkPayloadVersion } from './payload-version.ts';
 import type { Payload, PayloadVersion } from './payloads.generated.ts';
+import { type PublicKeys, publicKeySource } from './public-keys.ts';
 import { readBody } from './read-body.ts';
 import { Refused } from './refused.ts';
 import { responseTo } from './responses.ts';
@@ -15,10 +16,22 @@ import { type Secrets, secretSource } from './secrets.ts';
 import { checkStore, type Store } from './store.ts';
 import { verify } from './verify.ts';
 
-/** Options of a receiver. */
-export interface ReceiverOptions<V extends PayloadVersion = 'v2'> {
+/** Options of a receiver: `secrets`, `publicKeys` or both, and a store. */
+export type ReceiverOptions<V extends PayloadVersion = 'v2'> = CommonOptions<V> &
+  (
+    | { readonly secrets: Secrets; readonly publicKeys?: PublicKeys }
+    | { readonly secrets?: Secrets; readonly publicKeys: PublicKeys }
+  );
+
+interface CommonOptions<V extends PayloadVersion> {
   /** The `secret` of each webhook that calls this receiver. */
-  readonly secrets: Secrets;
+  readonly secrets?: Secrets;
+  /**
+   * The public keys of the e-shop (`GET /eshop/signing-keys`), for webhooks with `asymmetric`. Beside `secrets`: both signatures must
+   * match. Without them `v1a` alone must match, which covers the id, the time and the body: kind, sequence, webhook and test mark may
+   * be changed in transit, `origin` and `changed` are null, and GET deliveries are refused.
+   */
+  readonly publicKeys?: PublicKeys;
   /** Remembers handled deliveries. */
   readonly store: Store;
   /**
@@ -106,14 +119,14 @@ interface Handlers {
 
 /**
  * A receiver without handlers.
- * @throws TypeError naming what is wrong with the secrets or the store
+ * @throws TypeError naming what is wrong with the secrets, the public keys or the store
  */
 export function receiver<V extends PayloadVersion = 'v2'>(options: ReceiverOptions<V>): Receiver<V> {
   checkStore(options.store);
   checkOrder(options.order);
   const settings = {
     ...options,
-    secrets: secretSource(options.secrets),
+    ...keysOf(options),
     accept: options.accept ?? ['v3', 'v2'],
     tolerance: options.tolerance ?? 300,
     leaseMs: options.leaseMs ?? 120_000,
@@ -123,15 +136,23 @@ export function receiver<V extends PayloadVersion = 'v2'>(options: ReceiverOptio
   return build<V>(settings, { byKind: new Map(), otherwise: null });
 }
 
+/** What is given must be fine, even if the other would do: a variable that is not set must not take a check away. */
+function keysOf(options: { readonly secrets?: Secrets; readonly publicKeys?: PublicKeys }) {
+  const publicKeys = 'publicKeys' in options ? publicKeySource(options.publicKeys) : null;
+  const secrets = 'secrets' in options ? secretSource(options.secrets) : null;
+  if (secrets === null && publicKeys === null)
+    throw new TypeError('There are neither secrets nor publicKeys: give the receiver one of them.');
+  return { secrets, publicKeys };
+}
+
 /** Writes to the log of the process. For a refusal the sentence is enough, without the stack. */
 function reported(problem: unknown): void {
   console.error(problem instanceof Refused ? problem.message : problem);
 }
 
-type Settings = Omit<ReceiverOptions<PayloadVersion>, 'secrets'> &
-  Required<Pick<ReceiverOptions, 'accept' | 'tolerance' | 'leaseMs' | 'now' | 'onProblem'>> & {
-    readonly secrets: ReturnType<typeof secretSource>;
-  };
+type Settings = Omit<CommonOptions<PayloadVersion>, 'secrets' | 'publicKeys'> &
+  Required<Pick<ReceiverOptions, 'accept' | 'tolerance' | 'leaseMs' | 'now' | 'onProblem'>> &
+  ReturnType<typeof keysOf>;
 
 function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers): Receiver<V> {
   const runOf = (kind: string) => handlers.byKind.get(kind) ?? handlers.otherwise;

@@ -74,6 +74,16 @@ export async function standardV1(
   return toBase64(await hmac(key, join(`${id}.${timestamp}.`, body)));
 }
 
+/** One `v1a` of `webhook-signature`: base64, by a private key: PKCS #8 in base64. */
+export async function standardV1a(
+  key: string,
+  { timestamp, id, body }: Pick<JoinedContent, 'timestamp' | 'id' | 'body'>,
+): Promise<string> {
+  const imported = await crypto.subtle.importKey('pkcs8', fromBase64(key), 'Ed25519', false, ['sign']);
+  const signature = await crypto.subtle.sign('Ed25519', imported, join(`${id}.${timestamp}.`, body));
+  return toBase64(new Uint8Array(signature));
+}
+
 /** A parsed `X-Service-Signature`. */
 export interface ServiceSignature {
   /** Unix seconds; null if it is not a whole number. */
@@ -99,10 +109,9 @@ function valuesOf(name: string, fields: readonly string[]): string[] {
   return fields.filter((field) => field.startsWith(name)).map((field) => field.slice(name.length));
 }
 
-/** Parses `v1,… v1,…`; unknown parts are ignored. */
-export function parseStandardSignature(header: string): readonly string[] {
-  const all = header.split(/\s+/);
-  return all.filter((one) => one.startsWith('v1,')).map((one) => one.slice(3));
+/** Parses the signatures of one version in `v1,… v1a,…`; other parts are ignored. */
+export function parseStandardSignature(header: string, version: 'v1' | 'v1a'): readonly string[] {
+  return valuesOf(`${version},`, header.split(/\s+/));
 }
 
 /** Unix seconds from a header; null for anything else. */

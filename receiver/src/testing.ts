@@ -3,10 +3,14 @@ import type { Origin } from './delivery.ts';
 import type { Kind } from './kinds.ts';
 import type { Payload, PayloadVersion } from './payloads.generated.ts';
 import { sampleOf } from './samples.generated.ts';
-import { serviceJoined, serviceV1, standardV1 } from './signature.ts';
+import { serviceJoined, serviceV1, standardV1, standardV1a } from './signature.ts';
 
 /** A secret for tests. */
 export const testSecret = 'whsec_dGVzdHMgb25seTogdGhpcyBpcyBub3QgYSBzZWNyZXQ=';
+
+/** A public key for tests: what is signed with `asymmetric: true` verifies with it. Anybody has its private key. */
+export const testPublicKey = 'whpk_60fRk47haIhfK3ZmPag8jH8zHLnzsmLKtJpO7ZkgUDI=';
+const testPrivateKey = 'MC4CAQAwBQYDK2VwBCIEII2BoI81RhXK23/M9IQZ/Gu5eSCZSXggctpXki9+Vnb5';
 
 /** One attempt, before it is signed. */
 export interface Attempt {
@@ -38,6 +42,8 @@ export interface Attempt {
   readonly at?: Date;
   /** Marks a sample, whose record does not exist. */
   readonly test?: boolean;
+  /** Whether `webhook-signature` also has a `v1a`, which `testPublicKey` verifies (default: false). */
+  readonly asymmetric?: boolean;
 }
 
 /** The headers that the sender would send with this attempt. */
@@ -60,7 +66,9 @@ export async function sign(attempt: Attempt): Promise<Record<string, string>> {
   const joined = { ...signed, eventId, kind, sequence, webhook, origin, changed, test, method, target };
   const v2s = await Promise.all(list.map((secret) => serviceJoined('v2', secret, joined)));
   const v3s = await Promise.all(list.map((secret) => serviceJoined('v3', secret, joined)));
-  const standard = await Promise.all(list.map((secret) => standardV1(secret, signed)));
+  const v1 = await Promise.all(list.map((secret) => standardV1(secret, signed)));
+  const v1a = attempt.asymmetric === true ? [await standardV1a(testPrivateKey, signed)] : [];
+  const standard = [...v1.map((each) => `v1,${each}`), ...v1a.map((each) => `v1a,${each}`)];
   return {
     'user-agent': 'Waybill/test',
     'accept-encoding': 'identity',
@@ -81,7 +89,7 @@ export async function sign(attempt: Attempt): Promise<Record<string, string>> {
     'x-service-attempt': String(attempt.attempt ?? 1),
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': standard.map((v1) => `v1,${v1}`).join(' '),
+    'webhook-signature': standard.join(' '),
     ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
     ...(test ? { 'x-service-test': 'true' } : {}),
   };

@@ -4,21 +4,18 @@
  * `v3` of `X-Service-Signature` covers all of that; by `v2`, of an older sender, origin and changed fields stay unknown, whatever the
  * headers say. If the receiver accepts `v1`, `webhook-signature` is required as well: `v1` does not cover the id that identifies
  * repeats, and `webhook-signature` does not cover path and query, which are all that a GET has.
+ *
+ * With public keys `v1a` of `webhook-signature` has to match as well; without secrets, it alone.
  */
 import { type Bytes, equalInConstantTime } from './bytes.ts';
 import { fieldsIn, isOrigin, type Origin } from './delivery.ts';
+import { header, headersOf, type Said } from './headers.ts';
 import type { Judgement, ReceivedRequest, SignatureVersion } from './judgement.ts';
 import { noSignatureFits, wrongTime } from './mistakes.ts';
 import { Refused } from './refused.ts';
-import {
-  parseSeconds,
-  parseServiceSignature,
-  parseStandardSignature,
-  type ServiceSignature,
-  serviceJoined,
-  serviceV1,
-  standardV1,
-} from './signature.ts';
+import type { SecretSource } from './secrets.ts';
+import { parseServiceSignature, type ServiceSignature, serviceJoined, serviceV1 } from './signature.ts';
+import { verifyAsymmetric, verifyStandard } from './standard.ts';
 
 /** The headers of a delivery. */
 export interface VerifiedHeaders {
@@ -44,40 +41,20 @@ export interface VerifiedHeaders {
   readonly signedAt: Date;
 }
 
-/** A header that every delivery has. @throws Refused when it is missing */
-function header(headers: Headers, name: string): string {
-  const value = headers.get(name);
-  if (value !== null && value !== '') return value;
-  const why =
-    'This is not a delivery, or something between the sender and this receiver (a proxy, a framework) removes it.';
-  throw new Refused('headers', 401, `The header ${name} is missing. ${why}`);
-}
-
 /**
  * The delivery in a request.
  * @throws Refused saying what is wrong, with common causes
  */
 export async function verify(request: ReceivedRequest, judgement: Judgement): Promise<VerifiedHeaders> {
-  const { method, target, headers, body } = request;
-  const signature = parseServiceSignature(header(headers, 'X-Service-Signature'));
-  const { timestamp } = signature;
-  const said = headersOf(headers);
-  const version = versionOf(signature, judgement.accept);
-  if (timestamp === null || version === null) throw malformed(signature);
-  const bytes = method === 'GET' ? new Uint8Array() : body;
-  const made = (secret: string, by: SignatureVersion, content: Bytes) =>
-    by === 'v1'
-      ? serviceV1(secret, timestamp, method === 'GET' ? target : content)
-      : serviceJoined(by, secret, { ...said, timestamp, method, target, body: content });
-  /** Whether a secret made a signature of this version over this body. */
-  const fits = (by: SignatureVersion, content: Bytes) => async (secret: string) => {
-    const expected = await made(secret, by, content);
-    return signature[by].some((given) => equalInConstantTime(given, expected));
-  };
-  const secrets = await judgement.secrets.of(said.kind, said.webhook);
-  if (!(await some(secrets, fits(version, bytes))))
-    throw await noSignatureFits(request, { ...judgement, ...said, version, fits });
-  if (version === 'v1') await verifyStandard(request, { ...said, timestamp, secrets });
+  const { secrets, publicKeys, accept } = judgement;
+  const said = headersOf(request.headers);
+  const shared = secrets === null ? null : await verifyShared(request, said, secrets, accept);
+  const timestamp =
+    publicKeys === null
+      ? shared?.timestamp
+      : await verifyAsymmetric(request, said, shared?.timestamp ?? null, publicKeys);
+  // A receiver that verifies nothing must not be possible.
+  if (timestamp === undefined) throw new Refused('setup', 500, 'There are neither secrets nor publicKeys.');
   // Last, so that a report of a wrong clock is reliable.
   if (Math.abs(judgement.now / 1_000 - timestamp) > judgement.tolerance)
     throw wrongTime(timestamp, judgement);
@@ -89,35 +66,40 @@ export async function verify(request: ReceivedRequest, judgement: Judgement): Pr
     sequence: Number(said.sequence),
     webhookId: Number(said.webhook),
     happenedAt: said.happenedAt,
-    ...(version === 'v3' ? writtenOf(said) : { origin: null, changed: null }),
+    ...(shared?.version === 'v3' ? writtenOf(said) : { origin: null, changed: null }),
     attempt: Number(said.attempt),
     test,
     signedAt: new Date(timestamp * 1_000),
   };
 }
 
-/** The values of the headers, unchanged. @throws Refused when one is missing or malformed */
-function headersOf(headers: Headers) {
-  const number = (name: string) => {
-    const value = header(headers, name);
-    if (!/^\d{1,15}$/.test(value)) throw new Refused('headers', 401, `${name} is not a number.`);
-    return value;
+/** Checks `X-Service-Signature`. @returns the version, and the time in Unix seconds. @throws Refused */
+async function verifyShared(
+  request: ReceivedRequest,
+  said: Said,
+  source: SecretSource,
+  accept: readonly SignatureVersion[],
+): Promise<{ readonly version: SignatureVersion; readonly timestamp: number }> {
+  const { method, target, headers, body } = request;
+  const signature = parseServiceSignature(header(headers, 'X-Service-Signature'));
+  const { timestamp } = signature;
+  const version = versionOf(signature, accept);
+  if (timestamp === null || version === null) throw malformed(signature);
+  const bytes = method === 'GET' ? new Uint8Array() : body;
+  const made = (secret: string, by: SignatureVersion, content: Bytes) =>
+    by === 'v1'
+      ? serviceV1(secret, timestamp, method === 'GET' ? target : content)
+      : serviceJoined(by, secret, { ...said, timestamp, method, target, body: content });
+  /** Whether a secret made a signature of this version over this body. */
+  const fits = (by: SignatureVersion, content: Bytes) => async (secret: string) => {
+    const expected = await made(secret, by, content);
+    return signature[by].some((given) => equalInConstantTime(given, expected));
   };
-  const happenedAt = new Date(header(headers, 'X-Service-Event-Time'));
-  if (Number.isNaN(happenedAt.getTime()))
-    throw new Refused('headers', 401, 'X-Service-Event-Time is not a time.');
-  return {
-    id: header(headers, 'X-Service-Delivery'),
-    eventId: header(headers, 'X-Service-Event-Id'),
-    kind: header(headers, 'X-Service-Event'),
-    sequence: number('X-Service-Sequence'),
-    webhook: number('X-Service-Webhook'),
-    attempt: number('X-Service-Attempt'),
-    happenedAt,
-    origin: headers.get('X-Service-Origin') ?? '',
-    changed: headers.get('X-Service-Changed') ?? '',
-    test: headers.get('X-Service-Test') === 'true',
-  };
+  const secrets = await source.of(said.kind, said.webhook);
+  if (!(await some(secrets, fits(version, bytes))))
+    throw await noSignatureFits(request, { ...said, secrets: source, version, fits });
+  if (version === 'v1') await verifyStandard(request, said, timestamp, secrets);
+  return { version, timestamp };
 }
 
 /** Who made the change, and what it changed, as handlers see it. An origin of a later version is unknown. */
@@ -140,30 +122,6 @@ function malformed(signature: ServiceSignature): Refused {
       ? 'X-Service-Signature is not of the form t=<unix seconds>,v1=<hex>,v2=<hex>,v3=<hex>.'
       : "X-Service-Signature has neither v3 nor v2, which alone cover the sequence, the webhook and the path. Something between the sender and this receiver removes them. With accept: ['v1'] the receiver takes less.";
   return new Refused('headers', 401, message);
-}
-
-/** Checks the signature of Standard Webhooks too. @throws Refused when it does not match */
-async function verifyStandard(
-  { method, headers, body }: ReceivedRequest,
-  {
-    id,
-    timestamp,
-    secrets,
-  }: { readonly id: string; readonly timestamp: number; readonly secrets: readonly string[] },
-): Promise<void> {
-  const standard = parseStandardSignature(header(headers, 'webhook-signature'));
-  if (parseSeconds(header(headers, 'webhook-timestamp')) !== timestamp)
-    throw new Refused('headers', 401, 'webhook-timestamp is not the t of X-Service-Signature.');
-  if (header(headers, 'webhook-id') !== id)
-    throw new Refused('headers', 401, 'webhook-id is not X-Service-Delivery.');
-  const signed = { timestamp, id, body: method === 'GET' ? '' : body };
-  const fits = async (secret: string) => {
-    const expected = await standardV1(secret, signed);
-    return standard.some((given) => equalInConstantTime(given, expected));
-  };
-  if (await some(secrets, fits)) return;
-  const what = 'webhook-signature does not match, though X-Service-Signature does';
-  throw new Refused('signature', 401, `${what}: webhook-id or that header was changed on its way.`);
 }
 
 /** Whether one of them passes; all are tried, so that the time does not reveal which. */

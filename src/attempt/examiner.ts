@@ -10,6 +10,7 @@ import { entryOf, sampleChangesOf, sampleOf } from '../domain/catalogue.ts';
 import type { Examine } from '../domain/examination.ts';
 import { payloadOf } from '../domain/payload.ts';
 import { Problem } from '../domain/problem.ts';
+import { newSigningKeyPair, privateKeyOf } from '../secrets/signing-keys.ts';
 import { signersOf, staticHeadersOf } from './prepare.ts';
 import type { TestSenderDeps } from './test-sender.ts';
 
@@ -40,17 +41,22 @@ export function createExaminer({ sender, keys, timeoutMs }: ExaminerDeps): Exami
       staticHeaders,
       test: true,
     } as const;
+    const { secrets, signingKeys = [] } = signersOf(keys, webhook);
+    /** Those of a request that is wrongly signed, where the webhook has any. */
+    const strangers = signingKeys.map(() => privateKeyOf(newSigningKeyPair().privateKey));
     const subject = {
       method,
       body: payloadOf({ ...webhook, eventType, entityId: '', snapshot }).body,
       idField,
       numbered: typeof Reflect.get(snapshot, idField) === 'number',
-      ...signersOf(keys, webhook),
+      secrets,
       now,
     };
     const send = async ({ age, ...request }: TestRequest, ms: number): Promise<Answer> => {
       const at = new Date(clock.now().getTime() - age * 1_000);
-      const sent = { ...fixed, ...request, happenedAt: now, at };
+      const right = request.secrets.some((secret) => secrets.includes(secret));
+      const signers = { signingKeys: right ? signingKeys : strangers };
+      const sent = { ...fixed, ...request, ...signers, happenedAt: now, at };
       return await answerOf(sender, sent, ms + SLACK_MS, signal);
     };
     const certificateEnd = () => sender.certificateEnd({ eshopId, url });

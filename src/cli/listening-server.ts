@@ -106,7 +106,13 @@ export async function startListening(options: {
     const { method, target, body } = received;
     let delivery: ReceivedRequest['delivery'];
     try {
-      const terms = { secrets, accept: ['v2'], tolerance: TOLERANCE_S, now: Date.now() } as const;
+      const terms = {
+        secrets,
+        publicKeys: null,
+        accept: ['v2'],
+        tolerance: TOLERANCE_S,
+        now: Date.now(),
+      } as const;
       const verified = await verify(received, terms);
       const text = new TextDecoder().decode(body);
       const entityId = method === 'GET' ? entityIdInTarget(target) : entityIdIn(verified.kind, text);

@@ -1,6 +1,10 @@
 /** Signatures with the key of the e-shop (docs/interface.md, D19), over HTTP to a real receiver. */
+
 import { createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypto';
+import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { receiver as kit, memoryOrder, memoryStore, type PublicKeys } from '../../receiver/src/index.ts';
+import { nodeListener } from '../../receiver/src/node.ts';
 import { prepare } from '../../src/attempt/prepare.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
@@ -141,6 +145,36 @@ test('an attempt reads the keys that sign, only of an asymmetric webhook', async
   };
   expect(await signersFor(plain.id)).toBe(0);
   expect(await signersFor(id)).toBe(2);
+});
+
+/** What an examination finds wrong with a receiver that the kit makes of these keys, with public keys alone. */
+async function examined(publicKeys: PublicKeys) {
+  const hooks = kit({ publicKeys, store: memoryStore(), order: memoryOrder(), onProblem: () => {} });
+  const server = createServer(nodeListener(hooks.otherwise(() => {}))).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  try {
+    const address = server.address();
+    const port = address !== null && typeof address === 'object' ? address.port : 0;
+    const { id } = await create({ asymmetric: true, url: `http://127.0.0.1:${port}/hooks` });
+    const { data } = await request('POST', `/v21/webhooks/${id}/examine`);
+    const rows: { name: string; verdict: string }[] = data.rows;
+    return Object.fromEntries(
+      rows.flatMap(({ name, verdict }) => (verdict === 'ok' ? [] : [[name, verdict]])),
+    );
+  } finally {
+    server.close().closeAllConnections();
+  }
+}
+
+test('the kit verifies with the public keys alone, of which an examination finds nothing but what v1a does not cover', async () => {
+  const [key] = await keysOf();
+  // The sequence, which v1a does not cover.
+  const known = { 'only v1 matches': 'warning' };
+  expect(await examined(key.publicKey)).toEqual(known);
+  await request('POST', PATH);
+  expect(await examined(key.jwk)).toEqual(known);
+  const [other] = await keysOf((await api.newEshop()).shop.request);
+  expect(await examined(other.publicKey)).toMatchObject({ 'valid request': 'fail' });
 });
 
 test('the private key is sealed for its e-shop alone', async () => {

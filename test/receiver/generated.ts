@@ -16,6 +16,7 @@ import {
   packingListEventTypes,
 } from '../../src/domain/event-types.ts';
 import { decimalFields, decimalObjects, render } from '../../src/domain/render.ts';
+import { asymmetricVectors } from './asymmetric-vectors.ts';
 import { declarationOf } from './typescript.ts';
 import { refusedVectors, setupVectors, signedVectors } from './vectors.ts';
 
@@ -170,6 +171,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ['receiver/vectors/signed.json', JSON.stringify(signedVectors(bodyOf))],
     ['receiver/vectors/refused.json', JSON.stringify(refusedVectors(bodyOf))],
     ['receiver/vectors/setup.json', JSON.stringify(setupVectors())],
+    ['receiver/vectors/asymmetric.json', JSON.stringify(asymmetricVectors(bodyOf('CREATE_ORDER', 'v2')))],
   ];
   return new Map(
     await Promise.all(

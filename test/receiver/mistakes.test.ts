@@ -6,12 +6,13 @@ import {
   type ReceiverOptions,
   Refused,
   receiver,
+  type Secrets,
 } from '../../receiver/src/index.ts';
 import { fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 
 const other = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
-const withSecret = (secrets: ReceiverOptions['secrets']) => () => receiver({ secrets, store: memoryStore() });
+const withSecret = (secrets: Secrets) => () => receiver({ secrets, store: memoryStore() });
 const unset: Record<string, string> = {};
 
 describe('a secret', () => {
@@ -46,7 +47,7 @@ describe('a secret', () => {
     expect(withSecret([])).toThrow('secrets is an empty list');
     expect(withSecret({})).toThrow('secrets is empty');
     // As JavaScript would pass it.
-    const options: ReceiverOptions = JSON.parse('{}');
+    const options: { secrets: Secrets } = JSON.parse('{}');
     expect(withSecret(options.secrets)).toThrow('is the variable it comes from set?');
     const listed: string[] = JSON.parse('[null]');
     expect(withSecret(listed)).toThrow('secrets[0] is null');

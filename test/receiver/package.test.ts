@@ -112,6 +112,7 @@ it('its command prints the vectors, or writes them into a folder', async () => {
     signed: await written('signed'),
     refused: await written('refused'),
     setup: await written('setup'),
+    asymmetric: await written('asymmetric'),
   });
   const cut = '"$0" vectors 2> errors | head -c 9; cat errors';
   expect(await runAs('sh', '-c', cut, command)).toBe('{"signed"');

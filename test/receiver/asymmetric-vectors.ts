@@ -1,0 +1,110 @@
+/** Test vectors for receivers that verify `v1a` of `webhook-signature` with a public key, and nothing else. */
+import { createHash, createPublicKey } from 'node:crypto';
+import { buildRequest } from '../../src/delivery/request.ts';
+import { privateKeyOf, publicForms } from '../../src/secrets/signing-keys.ts';
+import type { Vector } from './vectors.ts';
+
+/** A POST with its right verdict. */
+export interface AsymmetricVector extends Omit<Vector, 'signedWith' | 'secrets'> {
+  /** The public keys that the receiver knows. */
+  readonly publicKeys: readonly string[];
+}
+
+/** The beginning of a private key in PKCS #8 (RFC 8410); 32 bytes follow. */
+const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** A key pair that everybody may know. */
+function pairOf(seed: string) {
+  const bytes = createHash('sha256').update(seed).digest();
+  const privateKey = privateKeyOf(Buffer.concat([PKCS8, bytes]).toString('base64'));
+  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
+  return { privateKey, ...publicForms(Buffer.from(x, 'base64url')) };
+}
+const present = pairOf('present');
+const former = pairOf('former');
+const stranger = pairOf('stranger');
+
+const secret = `whsec_${createHash('sha256').update('current').digest('base64')}`;
+const at = new Date('2026-11-20T19:33:00.000Z');
+const now = at.getTime() / 1_000;
+const id = '019a9fd1-7c3e-7b5a-9d2e-3f1c0b7a6e54';
+
+type Pair = ReturnType<typeof pairOf>;
+
+function vector(name: string, body: string, signedBy: readonly Pair[], known: readonly Pair[] = [present]) {
+  const request = {
+    eshopId: 1,
+    url: 'https://shop.example/hooks',
+    method: 'POST' as const,
+    secrets: [secret],
+    signingKeys: signedBy.map(({ privateKey }) => privateKey),
+    staticHeaders: {},
+    deliveryId: id,
+    webhookId: 7,
+    eventId: '019a9fd1-7c3e-7000-8000-000000000001',
+    sequence: 1,
+    happenedAt: at,
+    origin: 'shop' as const,
+    changed: null,
+    at,
+    eventType: 'CREATE_ORDER' as const,
+    entityId: '',
+    number: 1,
+    body,
+  };
+  const { method, path, headers } = buildRequest(request, '1.0.0');
+  const publicKeys = known.map(({ publicKey }) => publicKey);
+  return { name, publicKeys, now, method, target: path, headers, body, valid: true };
+}
+
+/** Requests to accept and to refuse. @param order the body of a `CREATE_ORDER` in v2 */
+export function asymmetricVectors(order: string): AsymmetricVector[] {
+  const good = (name: string) => vector(name, order, [present]);
+  const bad = (name: string, part: Partial<AsymmetricVector>) => ({
+    ...good(name),
+    ...part,
+    name,
+    valid: false,
+  });
+  const { headers } = good('');
+  const given = headers['webhook-signature'] ?? '';
+  const [v1 = '', v1a = ''] = given.split(' ');
+  const signature = (value: string) => ({ headers: { ...headers, 'webhook-signature': value } });
+  const bytes = Buffer.from(v1a.slice(4), 'base64');
+  /** The same signature with its first, or another, byte altered. */
+  const altered = (index: number) =>
+    Buffer.from(bytes.map((byte, at) => (at === index ? byte ^ 1 : byte))).toString('base64');
+  const another = '019a9fd1-0000-7000-8000-000000000000';
+  return [
+    good('v1a of an order'),
+    vector('v1a over characters of every length in UTF-8', '{"note":"aé€𝄞 \\u0000 \\" \u2028"}', [present]),
+    vector('v1a of two keys, only the new one is known', order, [present, former]),
+    vector('v1a of two keys, only the former one is known', order, [present, former], [former]),
+    vector('v1a of one key, two are known, it is the second', order, [former], [present, former]),
+    { ...good('v1a, five minutes old'), now: now + 300 },
+    { ...good('v1a, five minutes ahead'), now: now - 300 },
+    { ...good('v1a behind a version that is still to come'), ...signature(`v2a,AA== ${given}`) },
+    bad('v1a of another key', { publicKeys: [stranger.publicKey] }),
+    bad('v1a of the former key, which is no longer known', vector('', order, [former])),
+    bad('v1a over another body', { body: order.replace('10001', '10002') }),
+    bad('v1a over a body written again with spaces', { body: JSON.stringify(JSON.parse(order), null, 1) }),
+    bad('v1a over a body with a newline at its end', { body: `${order}\n` }),
+    bad('v1a over an empty body', { body: '' }),
+    bad('v1a older than five minutes', { now: now + 301 }),
+    bad('v1a more than five minutes ahead', { now: now - 301 }),
+    bad('v1a with another time', { headers: { ...headers, 'webhook-timestamp': String(now + 1) } }),
+    bad('v1a with a time that is not a number', { headers: { ...headers, 'webhook-timestamp': 'soon' } }),
+    bad('v1a with another id', {
+      headers: { ...headers, 'webhook-id': another, 'x-service-delivery': another },
+    }),
+    bad('no v1a beside v1', signature(v1)),
+    bad('v1 in the place of v1a', signature(v1.replace('v1,', 'v1a,'))),
+    bad('an empty v1a', signature('v1a,')),
+    bad('half of a v1a', signature(`v1a,${bytes.subarray(0, 32).toString('base64')}`)),
+    bad('a v1a that is not base64', signature('v1a,***')),
+    bad('a v1a of zeros', signature(`v1a,${Buffer.alloc(64).toString('base64')}`)),
+    bad('a v1a whose first half is altered', signature(`v1a,${altered(0)}`)),
+    bad('a v1a whose second half is altered', signature(`v1a,${altered(32)}`)),
+    bad('v1a under another name', signature(v1a.replace('v1a,', 'v1b,'))),
+  ];
+}
