@@ -109,10 +109,16 @@ export type ReplaceSigningKeys = (
   sealed: SealedSigningKeys,
 ) => Omit<SealedSigningKeys, 'eshopId'> & { readonly publicKey: Buffer | null };
 
-export async function replaceSigningKeys(tx: Transaction, replace: ReplaceSigningKeys): Promise<void> {
+/** @returns the e-shops whose key is a new one */
+export async function replaceSigningKeys(
+  tx: Transaction,
+  replace: ReplaceSigningKeys,
+): Promise<ReadonlySet<number>> {
+  const lost = new Set<number>();
   const rows = await tx<SealedSigningKeys[]>`select ${sealedKeys(tx)} from signing_keys for update`;
   for (const row of rows) {
     const { privateKey, previousPrivateKey, publicKey } = replace(row);
+    if (publicKey !== null) lost.add(row.eshopId);
     await tx`
       update signing_keys
       set private_key = ${privateKey}, previous_private_key = ${previousPrivateKey},
@@ -120,4 +126,5 @@ export async function replaceSigningKeys(tx: Transaction, replace: ReplaceSignin
           previous_until = ${previousPrivateKey === null ? null : tx`previous_until`}
       where eshop_id = ${row.eshopId}`;
   }
+  return lost;
 }

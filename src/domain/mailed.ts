@@ -27,6 +27,8 @@ export interface LostWebhook extends GivenTypes {
   readonly url: string;
   /** The names of its static headers, whose values are lost and no longer sent; empty if it has none. */
   readonly headers: readonly string[];
+  /** Whether it is asymmetric, and the signing key of its e-shop was lost and is a new one. */
+  readonly signingKey: boolean;
 }
 
 /** A webhook that is well again. */

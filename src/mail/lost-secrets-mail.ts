@@ -4,7 +4,7 @@ import type { LostWebhook } from '../domain/mailed.ts';
 import { typesOf } from '../domain/webhook-types.ts';
 import type { Mail } from './mail.ts';
 import { type MailBlock, mailOf } from './mail-template.ts';
-import { regenerateSecret, replaceWebhook } from './requests.ts';
+import { listSigningKeys, regenerateSecret, replaceWebhook } from './requests.ts';
 
 interface LostSecrets {
   /** A UUID of the warning, used in the Message-ID. */
@@ -34,6 +34,7 @@ function blocksOf({ lost, eshopName }: LostSecrets): MailBlock[] {
   const [first, ...others] = lost;
   const withHeaders = lost.filter(({ headers }) => headers.length > 0);
   const [headed] = withHeaders;
+  const asymmetric = lost.filter(({ signingKey }) => signingKey);
   return [
     `${eshopName},`,
     'the key that protects the secrets of your webhooks has been lost. Deliveries are signed with secrets that nobody knows, so that a receiver that checks signatures refuses them, until each of these webhooks gets a new secret:',
@@ -50,6 +51,13 @@ function blocksOf({ lost, eshopName }: LostSecrets): MailBlock[] {
             facts: withHeaders.map(({ id, headers }) => [`Webhook ${id}`, headers.join(', ')] as const),
           },
           { request: replaceWebhook(headed.id) },
+        ]),
+    ...(asymmetric.length === 0
+      ? []
+      : [
+          'The key pair that signs these too was lost as well. There is a new one: give its public key to receivers that verify with the one before.',
+          { facts: asymmetric.map(({ id, url }) => [`Webhook ${id}`, url] as const) },
+          { request: listSigningKeys },
         ]),
     'Deliveries that are refused until then are retried, each within its own time limit. Nothing that you sent to the API is affected. Whoever was signed in has to sign in again.',
   ];

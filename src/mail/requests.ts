@@ -14,6 +14,12 @@ export const activation = (webhookId: number, name: 'activate' | 'deactivate') =
 export const regenerateSecret = (webhookId: number) =>
   request('PUT', '/v21/webhooks/{id}/regenerate-secret', webhookId);
 
+export const listSigningKeys: ApiRequest = {
+  method: 'GET',
+  operation: '/v21/eshop/signing-keys',
+  path: '/v21/eshop/signing-keys',
+};
+
 export const replaceWebhook = (webhookId: number) => request('PUT', '/v21/webhooks/{id}', webhookId);
 
 export const readDelivery = (deliveryId: string) => request('GET', '/v21/deliveries/{id}', deliveryId);

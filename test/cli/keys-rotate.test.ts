@@ -1,7 +1,7 @@
 /**
  * `waybill keys rotate` against a running API: every secret goes on signing, whichever key a process started with.
  */
-import { randomBytes } from 'node:crypto';
+import { createPublicKey, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +14,7 @@ import { readSettings } from '../../src/config/config.ts';
 import { claimWarnings } from '../../src/db/incidents/warnings.ts';
 import { type DataDir, openDataDir } from '../../src/embedded/data-dir.ts';
 import { createKeys, type Keys } from '../../src/secrets/keys.ts';
+import { privateKeyOf } from '../../src/secrets/signing-keys.ts';
 import { openHeaders } from '../../src/secrets/static-headers.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { runWaybill } from '../support/waybill-command.ts';
@@ -48,6 +49,17 @@ async function readBy(keys: Keys): Promise<Map<number, string>> {
   }
   return read;
 }
+
+/** The sealed private keys of an e-shop: the present one, and the one before if there is one. */
+async function signingKeysOf(eshopId: number): Promise<Buffer[]> {
+  const [row] = await api.sql<{ present: Buffer; previous: Buffer | null }[]>`
+    select private_key as present, previous_private_key as previous from signing_keys where eshop_id = ${eshopId}`;
+  return [row?.present, row?.previous].flatMap((each) => each ?? []);
+}
+
+/** `x` in the JWK of the public key. */
+const publicKeyOf = (privateKey: string) =>
+  createPublicKey(privateKeyOf(privateKey)).export({ format: 'jwk' }).x;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'waybill-keys-'));
@@ -151,6 +163,43 @@ describe('with SECRET_KEY', () => {
     await api.sql`update eshops set notice_secret = ${sealed} where id = ${eshopId}`;
     await rotate(second, [first]);
     expect(createKeys(second).decryptSecret(await stored(), owner)).toBe(data.notifications.secret);
+  });
+
+  it('the signing keys of an e-shop are sealed anew, both while two sign, and one that no key opens is named', async () => {
+    const { eshopId } = api.eshop;
+    const path = '/v21/eshop/signing-keys';
+    await api.shop('GET', path);
+    const { data: shown } = await api.shop('POST', path);
+    const stored = () => signingKeysOf(eshopId);
+    const [present, previous] = await stored();
+    await started(second, [first]);
+    await api.sql`update signing_keys set private_key = ${randomBytes(90)} where eshop_id = ${eshopId}`;
+    await expect(rotate(second, [first])).rejects.toThrow(`the signing key of e-shop ${eshopId}`);
+    await api.sql`update signing_keys set private_key = ${present ?? null} where eshop_id = ${eshopId}`;
+    await rotate(second, [first]);
+    const sealed = await stored();
+    expect(sealed).not.toEqual([present, previous]);
+    const opened = sealed.map((each) => publicKeyOf(createKeys(second).decryptSigningKey(each, eshopId)));
+    expect(opened).toEqual(shown.map(({ jwk }: { jwk: { x: string } }) => jwk.x));
+  });
+
+  it('a lost signing key is replaced, and the e-shop told which webhooks it signs', async () => {
+    const { eshopId } = api.eshop;
+    const { id } = await createWebhook(api.shop, { asymmetric: true });
+    const path = '/v21/eshop/signing-keys';
+    const { data: before } = await api.shop('POST', path);
+    await runWaybill(['keys', 'replace', '--lost', '--yes'], environment(second));
+    const [present, previous] = await signingKeysOf(eshopId);
+    const x = publicKeyOf(createKeys(second).decryptSigningKey(present ?? Buffer.alloc(0), eshopId));
+    const { data: after } = await api.shop('GET', path);
+    expect(after.map(({ jwk }: { jwk: { x: string } }) => jwk.x)).toEqual([x]);
+    expect(before.map(({ jwk }: { jwk: { x: string } }) => jwk.x)).not.toContain(x);
+    expect(previous).toBeUndefined();
+    const [warning] = await api.sql<{ lost: { id: number; signingKey: boolean }[] }[]>`
+      select lost_secrets as lost from warnings`;
+    const signed = warning?.lost.filter(({ signingKey }) => signingKey).map((each) => each.id);
+    expect(warning?.lost).toHaveLength(secrets.size + 1);
+    expect(signed).toEqual([id]);
   });
 
   it('a secret that no key opens is named, and the key before stays the one of the database', async () => {

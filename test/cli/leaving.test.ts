@@ -11,6 +11,7 @@ import { products } from '../../src/db/records/products.ts';
 import { readRecord } from '../../src/db/records/read.ts';
 import { returns } from '../../src/db/records/returns.ts';
 import { create } from '../../src/db/records/write.ts';
+import { ensureSigningKey, replaceSigningKey } from '../../src/db/signing-keys.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { nulledOrderFields } from '../../src/domain/order/personal-data.ts';
 import { orderRecordSchema, sampleOrder } from '../../src/domain/order/record.ts';
@@ -163,6 +164,11 @@ it('deletes an e-shop: what waits ends with its workflows, all is written to a f
     select ${eshopId}, ${held}, 'deactivated', 'address', id, now() from notice_addresses`;
   await sql`insert into ailing_webhooks (webhook_id, since) values (${held}, now())`;
 
+  // No secret: recognized in the file, in whatever form it would be there.
+  const pair = { privateKey: Buffer.from('the sealed private key'), publicKey: Buffer.alloc(32, 7) };
+  await ensureSigningKey(sql, eshopId, () => pair);
+  await replaceSigningKey(sql, eshopId, pair, true);
+
   const file = join(directory, 'leaving.ndjson');
   const looked = await eshop('delete', String(eshopId), '--dry-run', '--json');
   expect(JSON.parse(looked.printed)).toMatchObject({
@@ -203,6 +209,7 @@ it('deletes an e-shop: what waits ends with its workflows, all is written to a f
       'eshop',
       'noticeAddress',
       'notice',
+      'signingKey',
       'webhook',
       'product',
       'order',
@@ -216,7 +223,12 @@ it('deletes an e-shop: what waits ends with its workflows, all is written to a f
     recipientName: null,
     currency: 'CZK',
   });
-  for (const confidential of [noticeSecret, secret, 'secret"', 'hash"'])
+  expect(lines.find(({ kind }) => kind === 'signingKey')?.data).toMatchObject({
+    publicKey: pair.publicKey.toString('base64'),
+    previousPublicKey: pair.publicKey.toString('base64'),
+  });
+  const sealed = (['base64', 'hex', 'utf8'] as const).map((form) => pair.privateKey.toString(form));
+  for (const confidential of [noticeSecret, secret, 'secret"', 'hash"', 'rivateKey', ...sealed])
     expect(text).not.toContain(confidential);
   expect((await eshop('delete', String(eshopId), '--yes')).error).toMatch(`E-shop ${eshopId} does not exist`);
 });

@@ -96,7 +96,11 @@ test('of lost secrets: one mail that names all webhooks of the e-shop, also wher
   const other = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
   const gone = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
   await chooseWarnings(sql, eshopId, false);
-  const lost = [webhookId, other, gone].map((id) => ({ id, headers: id === other ? ['X-Gateway-Key'] : [] }));
+  const lost = [webhookId, other, gone].map((id) => ({
+    id,
+    headers: id === other ? ['X-Gateway-Key'] : [],
+    signingKey: id === other,
+  }));
   const [row] = await sql<{ id: string }[]>`
     insert into warnings (webhook_id, generation, lost_secrets) values (${webhookId}, 1, ${sql.json(lost)}) returning id`;
   await deleteWebhook(sql, eshopId, gone);
@@ -108,6 +112,7 @@ test('of lost secrets: one mail that names all webhooks of the e-shop, also wher
     'X-Gateway-Key',
     `PUT /v21/webhooks/${webhookId}/regenerate-secret`,
     `PUT /v21/webhooks/${other}`,
+    'GET /v21/eshop/signing-keys',
   ]) {
     expect(mail.text).toContain(told);
     expect(mail.html).toContain(told);

@@ -51,6 +51,7 @@ export interface StoredSecrets extends Omit<SealedSecrets, 'deleted'> {
   readonly eshopName: string;
   readonly email: string;
   readonly headerNames: readonly string[] | null;
+  readonly asymmetric: boolean;
 }
 
 /** Its new values, and its losses. */
@@ -93,7 +94,7 @@ export async function replaceSecrets(
 ): Promise<LostSecrets[]> {
   return await transaction(sql, async (tx) => {
     const rows = await tx<StoredSecrets[]>`
-      select w.id, w.eshop_id, s.name as eshop_name, s.email, w.secret, w.headers, w.header_names,
+      select w.id, w.eshop_id, s.name as eshop_name, s.email, w.secret, w.headers, w.header_names, w.asymmetric,
         case when w.previous_secret_until > now() then w.previous_secret end as previous_secret
       from webhooks w join eshops s on s.id = w.eshop_id
       where w.deleted_at is null order by w.eshop_id, w.id for update of w`;
@@ -114,9 +115,14 @@ export async function replaceSecrets(
         where id = ${id}`;
     }
     if (dryRun) return [...lost.values()];
-    await replaceSigningKeys(tx, replaceKeys);
-    for (const { webhooks } of lost.values()) {
-      const told = webhooks.map(({ id, headers }) => ({ id, headers: [...headers] }));
+    const newKeys = await replaceSigningKeys(tx, replaceKeys);
+    const asymmetric = new Set(rows.flatMap((row) => (row.asymmetric ? [row.id] : [])));
+    for (const { eshopId, webhooks } of lost.values()) {
+      const told = webhooks.map(({ id, headers }) => ({
+        id,
+        headers: [...headers],
+        signingKey: asymmetric.has(id) && newKeys.has(eshopId),
+      }));
       await tx`
         insert into warnings (webhook_id, generation, lost_secrets)
         select id, generation, ${tx.json(told)} from webhooks where id = ${webhooks[0]?.id ?? 0}`;
