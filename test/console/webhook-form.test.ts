@@ -188,3 +188,19 @@ test('paused until a time and resumed: its page offers it, says so, and shows wh
   expect(await read()).toBeNull();
   expect(resumed.text).not.toContain('Paused until');
 });
+
+test('the page of an asymmetric webhook shows the public keys, and makes the next one', async () => {
+  const id = await created();
+  const other = await created({ asymmetric: false });
+  const [first] = (await api.shop('GET', '/v21/eshop/signing-keys')).data;
+  expect((await ask(`/console/webhooks/${other}`)).text).not.toContain('whpk_');
+  expect((await ask(`/console/webhooks/${id}`)).text).toContain(first.publicKey);
+  const { status, text } = await send(`/console/webhooks/${id}/next-key`, {});
+  expect(status).toBe(303);
+  const [second] = (await api.shop('GET', '/v21/eshop/signing-keys')).data;
+  expect(second.kid).not.toBe(first.kid);
+  for (const { publicKey } of [first, second]) expect(text).toContain(publicKey);
+  expect(text).not.toContain('Make the next key');
+  // Two sign: there is no third.
+  expect((await send(`/console/webhooks/${id}/next-key`, {})).status).toBe(409);
+});

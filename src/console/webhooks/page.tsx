@@ -8,6 +8,7 @@ import type { Told } from '../../db/console/told.ts';
 import type { DeliveriesFrom } from '../../domain/eshop.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { isUnderWay } from '../../domain/recovery.ts';
+import type { SigningKeyRecord } from '../../domain/signing-key.ts';
 import type { TestDeliveryResult } from '../../domain/test-delivery.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
@@ -30,6 +31,7 @@ import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, Time } from '../times.tsx';
 import { Health, Paused, Trouble } from './health.tsx';
+import { PublicKeys } from './public-keys.tsx';
 import { TestResultCard } from './test-result.tsx';
 
 export interface WebhookPageProps {
@@ -45,6 +47,8 @@ export interface WebhookPageProps {
   /** Until when the former secret signs too; null if there is none. */
   readonly overlapUntil: string | null;
   readonly deliveriesFrom: DeliveriesFrom;
+  /** The public keys of the e-shop; none if the webhook is not asymmetric. */
+  readonly signingKeys: readonly SigningKeyRecord[];
   /** Shown once. */
   readonly secret?: string | undefined;
   readonly testResult?: TestDeliveryResult | undefined;
@@ -263,6 +267,7 @@ export function WebhookPage(props: WebhookPageProps) {
         </section>
         <Secret {...props} />
       </div>
+      {webhook.asymmetric ? <PublicKeys viewer={viewer} id={id} keys={props.signingKeys} /> : null}
       <TemporalLinkList links={linksOf(viewer, { webhookId: id })} />
       <LivePart id="latest">
         <section class="card flush" aria-labelledby="deliveries">

@@ -11,6 +11,7 @@ import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { eshopRecordSchema } from '../../domain/eshop.ts';
 import { examinationSchema } from '../../domain/examination.ts';
 import { recoverable, usuallyRecovered } from '../../domain/recovery.ts';
+import { signingKeySchema } from '../../domain/signing-key.ts';
 import { testResultSchema } from '../../domain/test-delivery.ts';
 import { type WebhookRecord, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
 import { piece, queryText, refusalIn } from '../api-client.ts';
@@ -36,12 +37,16 @@ const Tested = v.object({ data: testResultSchema });
 const Examined = v.object({ data: examinationSchema });
 const Recovered = v.object({ data: recoverAnswer });
 const Eshop = v.object({ data: eshopRecordSchema });
+const SigningKeys = v.object({ data: v.array(signingKeySchema) });
 const Any = v.object({ message: v.string() });
+
+const SIGNING_KEYS = '/v21/eshop/signing-keys';
 
 /** Notices after a redirect, by the word in the URL. */
 const NOTICES: ReadonlyMap<string, string> = new Map([
   ['created', 'The webhook was created. Send it a test to see whether your receiver works.'],
   ['rotated', 'The webhook has a new secret.'],
+  ['next-key', 'The e-shop has a new key. Give its public key to your receivers within 24 hours.'],
   ['activated', 'The webhook is active. Held deliveries resume within seconds.'],
   ['deactivated', 'The webhook is inactive: open deliveries are held.'],
   ['paused', 'The webhook is paused: deliveries are held until then.'],
@@ -82,7 +87,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
     const { api, viewer } = c.var;
     const at = `/v21/webhooks/${piece(id)}`;
     const { data: webhook } = await api.get(One, at);
-    const [accepted, deliveries, recoveries, eshop, overlapUntil, mail, told] = await Promise.all([
+    const [accepted, deliveries, recoveries, eshop, overlapUntil, mail, told, keys] = await Promise.all([
       lastAccepted(sql, viewer.session.eshopId),
       api.get(Latest, `${at}/deliveries`, { items: '8' }),
       api.get(Recoveries, `${at}/recoveries`, { items: '5' }),
@@ -90,6 +95,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       overlapOf(c, webhook.id),
       webhook.active ? null : mailOfLastDeactivation(sql, viewer.session.eshopId, webhook.id),
       listTold(sql, viewer.session.eshopId, { webhookId: webhook.id, limit: 5 }),
+      webhook.asymmetric ? api.get(SigningKeys, SIGNING_KEYS) : null,
     ]);
     return html(
       <WebhookPage
@@ -100,6 +106,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
         deliveries={deliveries.data}
         recoveries={recoveries.data}
         deliveriesFrom={eshop.data.deliveriesFrom}
+        signingKeys={keys?.data ?? []}
       />,
     );
   }
@@ -236,6 +243,14 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       );
       secrets.keep(c, data.id, data.secret);
       return c.redirect(`${CONSOLE}/webhooks/${data.id}?done=rotated`, 303);
+    });
+  });
+
+  app.post('/webhooks/:id/next-key', (c) => {
+    const id = c.req.param('id');
+    return orRefused(c, id, async () => {
+      await c.var.api.send(SigningKeys, 'POST', SIGNING_KEYS);
+      return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=next-key`, 303);
     });
   });
 
