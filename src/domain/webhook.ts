@@ -208,7 +208,7 @@ export const webhookCreationSchema = v.pipe(
 
 /** Settings that the types do not allow: the rules of the schemas, for what a replacement leaves as it was. */
 export function typeProblems(settings: WebhookSettings): FieldProblem[] {
-  return [packingLists, personalData, noLatest].flatMap(({ allowed, message, at }) =>
+  return [packingLists, personalData, onStockChange, noLatest].flatMap(({ allowed, message, at }) =>
     allowed(settings) ? [] : [{ path: at.join('.'), message }],
   );
 }
