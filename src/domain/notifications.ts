@@ -1,6 +1,7 @@
 /** What an e-shop is told of its webhooks, and where: `notifications` of `/eshop` (docs/interface.md, N2 to N8). */
 import * as v from 'valibot';
 import { described, email, oneOf, time } from './fields.ts';
+import { list } from './list.ts';
 import { MAX_URL_LENGTH, urlProblem } from './webhook.ts';
 import { answeredSecret, ownSecret } from './webhook-secret.ts';
 
@@ -94,10 +95,7 @@ export const notificationsPatchSchema = v.strictObject({
   emails: v.optional(
     v.nullable(
       described(
-        v.pipe(
-          v.array(addressIn, 'must be a list of e-mail addresses'),
-          v.maxLength(MAX_ADDRESSES, `must have at most ${MAX_ADDRESSES} addresses`),
-        ),
+        list(addressIn, MAX_ADDRESSES, 'addresses'),
         'Further addresses, as texts. A new one gets a mail with a link to a page whose button confirms it; the link is valid for seven days. Ten such mails a day. ' +
           'Named again after that time, it gets a new one. Null or `[]`: none.',
       ),

@@ -4,6 +4,7 @@ import { payloadVersions } from './decimal.ts';
 import { type EventType, eventTypeNames, eventTypes, packingListEventTypes } from './event-types.ts';
 import { atMost, described, isLonger, oneOf, recordNumber, time } from './fields.ts';
 import { incidentSchema } from './incident.ts';
+import { list } from './list.ts';
 import { personalFields } from './personal-data.ts';
 import type { FieldProblem } from './problem.ts';
 import { maskedHeadersField, newHeadersField, replacedHeadersField } from './static-headers.ts';
@@ -68,8 +69,11 @@ const webhookType = described(
     .join('\n')}`,
 );
 
+/** Many times the types that there are, since a repeat is harmless. More: a useless list costs time. */
+const MAX_TYPES_SENT = 100;
+
 const additionalTypes = described(
-  v.array(oneOf(eventTypeNames), 'must be a list of event types'),
+  list(oneOf(eventTypeNames), MAX_TYPES_SENT, 'event types'),
   'Further event types of the same webhook: it gets the events of its `webhookType` and of these, at one URL, signed with one secret. ' +
     'A repeat, and the `webhookType` itself, are dropped. Left out: none when a webhook is created; when it is replaced, as they were. Null and `[]` empty them.',
 );

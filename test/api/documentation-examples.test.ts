@@ -171,6 +171,8 @@ test('the API accepts every body of the examples', async () => {
     'PUT /v21/webhooks/{id}/regenerate-secret',
     'POST /v21/webhooks/{id}/recover',
   );
+  // Its time is one of the past.
+  sent.add('PUT /v21/webhooks/{id}/pause');
   await story('POST /v21/orders', 'PUT /v21/orders/{id}', 'PATCH /v21/orders/{id}');
   const status = (to: string) => send('PUT /v21/warehouse/orders/{id}/status', { status: to });
   await status('received');

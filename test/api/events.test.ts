@@ -9,7 +9,7 @@ import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { accepted, exhaustDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
 import { insertWebhook } from '../support/events.ts';
-import { fullOrder, minimalOrder, stockedProduct, stockedProducts } from '../support/orders.ts';
+import { addStock, fullOrder, minimalOrder, stockedProduct, stockedProducts } from '../support/orders.ts';
 
 const BEGINNING = '00000000-0000-0000-0000-000000000000';
 
@@ -251,6 +251,21 @@ describe('why nothing arrived', () => {
       cause: 'otherType',
       reason: `Webhook ${id} was of the type UPDATE_ORDER at that time.`,
     });
+  });
+
+  test('the webhook leaves out changes by the e-shop itself', async () => {
+    const id = await webhook();
+    await api.sql`update webhooks set skip_own = true where id = ${id}`;
+    await order();
+    expect(await saidOf(id)).toMatchObject({ cause: 'ownChange' });
+  });
+
+  test('the webhook does not ask for changes of stock alone', async () => {
+    const [asks, id] = [await webhook('UPDATE_PRODUCT'), await webhook('UPDATE_PRODUCT')];
+    await api.sql`update webhooks set parameters = '{"onStockChange": true}' where id = ${asks}`;
+    await addStock(eshop, 'TEA', '1');
+    const { data } = await shop('GET', '/v21/events?entityId=TEA&webhookType=UPDATE_PRODUCT');
+    expect(data[0].webhooks).toContainEqual(expect.objectContaining({ webhookId: id, cause: 'stockOnly' }));
   });
 
   test('the webhook had been deleted, or has been since', async () => {

@@ -58,11 +58,14 @@ it('every block says its language, and it is one that is tried', () => {
     'ndjson',
     'php',
     'python',
+    'sh',
+    'text',
     'ts',
   ]);
 });
 
-it.each(named('bash'))('%s: a shell reads it', async (_name, block) => {
+/** `sh`: what runs until it is interrupted, which no test pastes. */
+it.each([...named('bash'), ...named('sh')])('%s: a shell reads it', async (_name, block) => {
   await withFile('sh', block, (path) => check('bash', '-n', path));
 });
 

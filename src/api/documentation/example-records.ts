@@ -41,7 +41,11 @@ export const webhook = {
   unregisteredAt: null,
   lastDeactivation: null,
   incident: null,
+  pausedUntil: null,
 } as const;
+
+/** Who made the change of the event, and what it was. */
+const made = { origin: 'warehouse', changed: 'status,statusHistory' } as const;
 
 const delivery = {
   id: ids.delivery,
@@ -50,6 +54,7 @@ const delivery = {
   webhookType: 'UPDATE_ORDER_STATUS',
   entityId: ids.order,
   sequence: 4,
+  ...made,
   state: 'retrying',
   attemptsMade: 2,
   createdAt: '2026-11-20T10:42:07.310Z',
@@ -93,6 +98,7 @@ const event = {
   webhookType: 'UPDATE_ORDER_STATUS',
   entityId: ids.order,
   sequence: 4,
+  ...made,
   createdAt: '2026-11-20T10:42:07.310Z',
   test: false,
   webhooks: [
@@ -219,6 +225,21 @@ export const exampleRecords: Readonly<Record<string, unknown>> = {
       url: 'https://hooks.slack.example/services/T0/B0/x',
       format: 'text',
     },
+    deliveriesFrom: { addresses: ['203.0.113.0/28'], userAgent: 'Waybill/1.0.0' },
+  },
+  SigningKey: {
+    kid: 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k',
+    publicKey: 'whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
+    jwk: {
+      kty: 'OKP',
+      crv: 'Ed25519',
+      x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+      use: 'sig',
+      alg: 'EdDSA',
+      kid: 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k',
+    },
+    createdAt: '2026-11-01T09:00:00.000Z',
+    signsUntil: null,
   },
   Pagination: { page: 1, items: 30, totalCount: 1, totalPages: 1 },
 };

@@ -44,6 +44,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   'POST /v21/webhooks': webhookBody,
   'PUT /v21/webhooks/{id}': { ...webhookBody, url: 'https://shop.example/hooks/all-orders' },
   'PUT /v21/webhooks/{id}/regenerate-secret': { secret: SECRET },
+  'PUT /v21/webhooks/{id}/pause': { until: '2026-11-21T06:00:00Z' },
   'POST /v21/webhooks/{id}/recover': {
     since: '2026-11-20T18:00:00Z',
     until: '2026-11-21T06:00:00Z',
