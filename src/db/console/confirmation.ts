@@ -1,7 +1,6 @@
 /** Confirmations of further addresses (docs/interface.md, N6): what a link proves. */
-import { createFailureLimit } from '../login-limits.ts';
 import { tokenHash } from '../notices/tokens.ts';
-import type { Pool, Sql } from '../pool.ts';
+import type { Sql } from '../pool.ts';
 
 /** The address that a link is about. */
 export interface Confirmable {
@@ -26,8 +25,3 @@ export async function confirmAddress(sql: Sql, token: string): Promise<Confirmab
     where t.token_hash = ${tokenHash(token)} and t.expires_at > now() and a.id = t.address_id and a.confirmed_at is null`;
   return await findConfirmable(sql, token);
 }
-
-/** Links that lead nowhere, per client in a quarter of an hour. Fewer: people behind one proxy hinder each other. */
-const FAILURES = 60;
-
-export const confirmationLimit = (sql: Pool) => createFailureLimit(sql, 'confirm', FAILURES);
