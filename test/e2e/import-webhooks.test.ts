@@ -265,13 +265,10 @@ test('CSV, generated secrets, numbers that are used, and what Svix, Convoy and O
     ['unmapped', `${url('svix')}: "user.created" has no counterpart in the map`],
     ['unmapped', `${url('svix')}: channels has no counterpart`],
     ['created', 'UPDATE_ORDER'],
-    ['created', 'UPDATE_ORDER_STATUS'],
   ]);
   expect(await told('convoy', convoy)).toEqual([['created', 'CREATE_ORDER']]);
   expect(await told('outpost', outpost)).toEqual([
     ['created', 'CREATE_ORDER'],
-    ['created', 'UPDATE_ORDER'],
-    ['created', 'UPDATE_ORDER_STATUS'],
     ['refused', expect.stringContaining('is no webhook')],
   ]);
   const { data: all } = await shop.request('GET', '/webhooks');
@@ -279,10 +276,7 @@ test('CSV, generated secrets, numbers that are used, and what Svix, Convoy and O
     all
       .filter((each: { url: string }) => each.url === url(name))
       .map((each: { active: boolean }) => each.active);
-  expect([activeOf('svix'), activeOf('outpost')]).toEqual([
-    [false, false],
-    [true, true, true],
-  ]);
+  expect([activeOf('svix'), activeOf('outpost')]).toEqual([[false], [true]]);
 });
 
 test('a line that is wrong is told so by a dry run as by the run, and nothing secret of it', async () => {

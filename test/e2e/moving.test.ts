@@ -77,7 +77,7 @@ const TYPES = {
   'product.updated': 'UPDATE_PRODUCT',
 } as const;
 
-test('200 webhooks of 20 e-shops come out of what Svix, Convoy and Outpost answer', async () => {
+test('40 webhooks of 20 e-shops, for all their subscriptions, come out of what Svix, Convoy and Outpost answer', async () => {
   const customers = Array.from({ length: 20 }, (_, index) => `customer-${index}`);
   const shops = await newShops(customers);
   const map = join(directory, 'map.json');
@@ -114,7 +114,7 @@ test('200 webhooks of 20 e-shops come out of what Svix, Convoy and Outpost answe
           uid: `sub_${index}`,
           filter_config: { event_types: [names[index % 5]], filter: index === 0 ? { a: 1 } : {} },
           endpoint_metadata: {
-            uid: 'ep',
+            uid: index < 5 ? 'ep_a' : 'ep_b',
             url: at(customer, index < 5 ? 'a' : 'b'),
             name: customer,
             owner_id: customer,
@@ -154,8 +154,8 @@ test('200 webhooks of 20 e-shops come out of what Svix, Convoy and Outpost answe
     }
     return counts;
   };
-  expect(await counted()).toEqual({ created: 200, skipped: 0, refused: 6, unmapped: 7 * 3 + 7 * 2 });
-  expect(await counted()).toMatchObject({ created: 0, skipped: 200 });
+  expect(await counted()).toEqual({ created: 40, skipped: 0, refused: 6, unmapped: 7 * 3 + 7 * 2 });
+  expect(await counted()).toMatchObject({ created: 0, skipped: 40 });
 
   for (const customer of [0, 7, 14]) {
     const shop = await shops[customer]?.signIn();

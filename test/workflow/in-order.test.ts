@@ -414,11 +414,14 @@ test('a broken receiver: where only the latest counts it gets the attempts of on
     };
   }
   for (let attempt = 1; ; attempt += 1) {
-    const alone = await after(lonely, attempt);
-    expect(await after(head, attempt)).toEqual(alone);
+    const [alone, newest] = [await after(lonely, attempt), await after(head, attempt)];
+    // The waits of each delivery are its own, and so is the attempt from which few are left.
+    const lastCalls = [alone, newest].filter(({ lastCall }) => lastCall).length;
+    expect({ ...newest, lastCall: null }).toEqual({ ...alone, lastCall: null });
     // Each attempt is that of another delivery: the newest at the time.
     expect(new Set(arrived('broken')).size).toBe(attempt);
-    if (alone.lastCall) await stack.until('both to be warned of', async () => (await warned()).length === 2);
+    if (lastCalls > 0)
+      await stack.until('them to be warned of', async () => (await warned()).length >= lastCalls);
     else if (alone.state === 'retrying') expect(await warned()).toEqual([]);
     if (attempt === maxAttempts(policy)) break;
     const newer = await happen('broken', 'UPDATE_ORDER', 'UPDATE_ORDER');
@@ -428,7 +431,7 @@ test('a broken receiver: where only the latest counts it gets the attempts of on
     for (const id of [lonely, head]) await tryNow(String(id));
     head = newer.at(-1);
   }
-  expect(await warned()).toEqual([plain, latest]);
+  expect(new Set(await warned())).toEqual(new Set([plain, latest]));
   for (const id of [plain, latest]) expect(await stack.webhook(Number(id))).toMatchObject({ active: false });
   for (const entityId of ['lonely', 'broken']) {
     // On a busy machine a request may be made again under its number.

@@ -9,8 +9,8 @@ import { endWindowIn } from '../support/windows.ts';
 let stack: DeliveryStack;
 let receiver: Receiver;
 beforeAll(async () => {
-  // Waits of 40 ms, 1.6 s, 64 s.
-  const policy = { initialIntervalMs: 40, coefficient: 40, windowMs: 60_000, attemptTimeoutMs: 20_000 };
+  // Waits of about 40 ms, 2 s, 100 s: the third fits no window.
+  const policy = { initialIntervalMs: 40, coefficient: 50, windowMs: 60_000, attemptTimeoutMs: 20_000 };
   stack = await startDeliveryStack('window', { policy });
   receiver = await createReceiver();
 });
