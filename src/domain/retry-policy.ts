@@ -29,10 +29,13 @@ export function maxAttempts(policy: RetryPolicy): number {
 
 /** The planned wait after the attempt of this number, in milliseconds, never longer than the window. */
 export function waitAfterAttempt(policy: RetryPolicy, attempt: number): number {
-  return Math.min(
-    Math.round(policy.initialIntervalMs * policy.coefficient ** (attempt - 1)),
-    policy.windowMs,
-  );
+  return partOfPlan(policy, attempt, 1);
+}
+
+/** A part of the planned wait; only then is it bounded, since a wait that fits no window must not shrink into one. */
+function partOfPlan(policy: RetryPolicy, attempt: number, share: number): number {
+  const planned = policy.initialIntervalMs * policy.coefficient ** (attempt - 1);
+  return Math.min(Math.round(planned * share), policy.windowMs);
 }
 
 /** The shortest wait, as a part of the planned one: what failed together comes back spread over a tenth of the wait. */
@@ -43,8 +46,8 @@ export const SHORTEST_PART = 0.9;
  * whoever computes it gets the same. Waits still grow where the coefficient is at least 1.2.
  */
 export function jitteredWait(policy: RetryPolicy, deliveryId: string, attempt: number): number {
-  const part = SHORTEST_PART + (1 - SHORTEST_PART) * unitHash(`${deliveryId}/${attempt}`);
-  return Math.round(waitAfterAttempt(policy, attempt) * part);
+  const share = SHORTEST_PART + (1 - SHORTEST_PART) * unitHash(`${deliveryId}/${attempt}`);
+  return partOfPlan(policy, attempt, share);
 }
 
 /**

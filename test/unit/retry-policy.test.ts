@@ -243,3 +243,8 @@ describe('time that an outage took', () => {
     );
   });
 });
+
+test('a planned wait that is longer than the window is none that fits, by whatever lot', () => {
+  const policy = { ...defaultRetryPolicy, initialIntervalMs: 40, coefficient: 50, windowMs: 60_000 };
+  for (let lot = 0; lot < 100; lot += 1) expect(jitteredWait(policy, `delivery ${lot}`, 3)).toBe(60_000);
+});
