@@ -113,26 +113,3 @@ export function createLoginLimits(sql: Pool, perAddress: number): LoginLimits {
     },
   };
 }
-
-/**
- * A limit on failures of one client in a quarter of an hour, for links that need no sign-in.
- * @param prefix of its keys
- */
-export function createFailureLimit(sql: Pool, prefix: string, points: number) {
-  const limiter = new RateLimiterPostgres({
-    storeClient: storeClient(sql),
-    storeType: 'client',
-    tableName: 'login_limits',
-    tableCreated: true,
-    duration: DURATION_SECONDS,
-    clearExpiredByTimeout: false,
-    keyPrefix: prefix,
-    points,
-  });
-  return {
-    /** Counts a failure before it is one. @returns null if it may go on, otherwise how long to wait, in milliseconds */
-    begin: (key: string) => waitOf(limiter.consume(key)),
-    /** Takes the count back. */
-    succeeded: async (key: string) => void (await limiter.reward(key)),
-  };
-}
