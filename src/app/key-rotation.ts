@@ -46,15 +46,25 @@ interface Resealed {
   readonly unreadableKeys?: readonly number[];
 }
 
-/** Reseals a secret of an owner under the present key; null stays null, as does a secret that no key opens. */
-export function resealing(keys: Keys, owner: SecretOwner): (sealed: Buffer | null) => Buffer | null {
+/** Seals anew what `anew` opens; null stays null, as does what no key opens. */
+function anewOrNull(anew: (sealed: Buffer) => Buffer): (sealed: Buffer | null) => Buffer | null {
   return (sealed) => {
     try {
-      return sealed === null ? null : keys.encryptSecret(keys.decryptSecret(sealed, owner), owner);
+      return sealed === null ? null : anew(sealed);
     } catch {
       return null;
     }
   };
+}
+
+/** Reseals a secret of an owner under the present key; null stays null, as does a secret that no key opens. */
+export function resealing(keys: Keys, owner: SecretOwner): (sealed: Buffer | null) => Buffer | null {
+  return anewOrNull((sealed) => keys.encryptSecret(keys.decryptSecret(sealed, owner), owner));
+}
+
+/** The same for a signing key of an e-shop. */
+export function resealingSigningKey(keys: Keys, eshopId: number): (sealed: Buffer | null) => Buffer | null {
+  return anewOrNull((sealed) => keys.encryptSigningKey(keys.decryptSigningKey(sealed, eshopId), eshopId));
 }
 
 /** Reseals the kept answers. One that no key opens stays: its request is not done again (`src/api/idempotency.ts`). */
@@ -62,11 +72,7 @@ async function resealAllAnswers(sql: Pool, keys: Keys, batch: number): Promise<v
   for (let after: AnswerOwner | null | undefined; after !== null; ) {
     after = await resealAnswers(sql, after ?? null, batch, (sealed, owner) => {
       if (keys.isCurrent(sealed)) return null;
-      try {
-        return keys.encryptAnswer(keys.decryptAnswer(sealed, owner), owner);
-      } catch {
-        return null;
-      }
+      return anewOrNull((each) => keys.encryptAnswer(keys.decryptAnswer(each, owner), owner))(sealed);
     });
   }
 }
@@ -85,19 +91,6 @@ async function resealAllSigningKeys(sql: Pool, keys: Keys, batch: number): Promi
     });
   }
   return unreadable;
-}
-
-/** Reseals a signing key under the present key; null stays null, as does one that no key opens. */
-export function resealingSigningKey(keys: Keys, eshopId: number): (sealed: Buffer | null) => Buffer | null {
-  return (sealed) => {
-    try {
-      return sealed === null
-        ? null
-        : keys.encryptSigningKey(keys.decryptSigningKey(sealed, eshopId), eshopId);
-    } catch {
-      return null;
-    }
-  };
 }
 
 export async function resealAll(sql: Pool, keys: Keys, batch = BATCH): Promise<Resealed> {
