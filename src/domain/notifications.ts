@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { described, email, oneOf, time } from './fields.ts';
 import { list } from './list.ts';
-import { MAX_URL_LENGTH, urlProblem } from './webhook.ts';
+import { urlInDocument, urlProblem } from './webhook.ts';
 import { answeredSecret, ownSecret } from './webhook-secret.ts';
 
 /** The kinds of notices about a webhook. */
@@ -44,18 +44,13 @@ const url = v.pipe(
     const message = dataset.typed ? urlProblem(dataset.value) : null;
     if (message !== null) addIssue({ message });
   }),
-  v.metadata({
-    jsonSchema: {
-      type: 'string',
-      format: 'uri',
-      minLength: 1,
-      maxLength: MAX_URL_LENGTH,
-      description:
-        'Where each notice is also sent, as a POST with the headers of Standard Webhooks, signed with `secret`: the URL of a channel in Slack, ' +
+  v.metadata(
+    urlInDocument(
+      'Where each notice is also sent, as a POST with the headers of Standard Webhooks, signed with `secret`: the URL of a channel in Slack, ' +
         'Mattermost or Teams, or of a program. The rules are those of the URL of a webhook. Six tries within an hour; null: nowhere.',
-      examples: ['https://hooks.slack.example/services/T0/B0/x'],
-    },
-  }),
+      'https://hooks.slack.example/services/T0/B0/x',
+    ),
+  ),
 );
 
 const addressOut = v.pipe(

@@ -11,7 +11,7 @@ import { maskedHeadersField, newHeadersField, replacedHeadersField } from './sta
 import { answeredSecret, ownSecretField } from './webhook-secret.ts';
 import { typeRules, typesIn } from './webhook-types.ts';
 
-export const MAX_URL_LENGTH = 2048;
+const MAX_URL_LENGTH = 2048;
 const MAX_DESCRIPTION_LENGTH = 1000;
 
 /** The methods of a delivery. */
@@ -36,6 +36,14 @@ export function urlProblem(url: string): string | null {
   return null;
 }
 
+/** A URL to be called, as the OpenAPI document describes it. */
+export function urlInDocument(description: string, example: string) {
+  const length = { minLength: 1, maxLength: MAX_URL_LENGTH };
+  return {
+    jsonSchema: { type: 'string', format: 'uri', ...length, description, examples: [example] },
+  } as const;
+}
+
 const url = v.pipe(
   v.string('must be a string'),
   v.minLength(1, 'must not be empty'),
@@ -44,22 +52,17 @@ const url = v.pipe(
     const message = urlProblem(dataset.value);
     if (message !== null) addIssue({ message });
   }),
-  v.metadata({
-    jsonSchema: {
-      type: 'string',
-      format: 'uri',
-      minLength: 1,
-      maxLength: MAX_URL_LENGTH,
-      description:
-        'An absolute `http:` or `https:` URL without user name, password or fragment, and with a path as it is called: no part of it is `.` or `..`, ' +
+  v.metadata(
+    urlInDocument(
+      'An absolute `http:` or `https:` URL without user name, password or fragment, and with a path as it is called: no part of it is `.` or `..`, ' +
         'every `%` begins an encoded character. The port is not 0. On GET webhooks the ' +
         'percent-encoded (all but RFC 3986 unreserved) identifier of the record is appended literally to the end of the string: ' +
         'end it with `/` or `?order=` as you need. Private, loopback, link-local, multicast, metadata and other special-purpose ' +
         'destinations are refused when connecting, on every attempt; an address of that kind in the URL itself, or a port of ' +
         'this service, is rejected here (400).',
-      examples: ['https://shop.example/hooks/orders'],
-    },
-  }),
+      'https://shop.example/hooks/orders',
+    ),
+  ),
 );
 
 const webhookType = described(
