@@ -305,3 +305,30 @@ export function Input(
     </div>
   );
 }
+
+export function Check({
+  name,
+  label,
+  hint,
+  checked,
+}: {
+  name: string;
+  label: string;
+  hint?: string;
+  checked: boolean;
+}) {
+  return (
+    <label class="check">
+      <input type="checkbox" name={name} value="true" checked={checked} />
+      <span>
+        {label}
+        {hint === undefined ? null : (
+          <>
+            <br />
+            <span class="quiet small">{hint}</span>
+          </>
+        )}
+      </span>
+    </label>
+  );
+}

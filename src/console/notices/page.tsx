@@ -4,7 +4,7 @@ import type { Told } from '../../db/console/told.ts';
 import type { Notifications } from '../../domain/notifications.ts';
 import type { Viewer } from '../deps.ts';
 import { Csrf, Page } from '../layout.tsx';
-import { Code, Empty, Input, Select, TextArea } from '../parts.tsx';
+import { Check, Code, Empty, Input, Select, TextArea } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { ToldRows } from './told.tsx';
 
@@ -45,15 +45,6 @@ interface NoticesPageProps {
   readonly told: readonly Told[];
   readonly notice?: string | undefined;
   readonly refused?: string | undefined;
-}
-
-function Check({ name, label, checked }: { name: string; label: string; checked: boolean }) {
-  return (
-    <label class="check">
-      <input type="checkbox" name={name} value="true" checked={checked} />
-      <span>{label}</span>
-    </label>
-  );
 }
 
 export function NoticesPage({

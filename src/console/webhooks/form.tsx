@@ -4,7 +4,7 @@ import { MASK } from '../../domain/static-headers.ts';
 import type { WebhookInput, WebhookRecord } from '../../domain/webhook.ts';
 import type { Viewer } from '../deps.ts';
 import { Csrf, Page } from '../layout.tsx';
-import { headerLines, Input, Select, TextArea } from '../parts.tsx';
+import { Check, headerLines, Input, Select, TextArea } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { TypeBoxes, tickedFields, tickedTypes } from './type-boxes.tsx';
 
@@ -104,29 +104,6 @@ export function inputOf(fields: Fields, active: boolean): object {
     parameters: checked.length === 0 ? null : Object.fromEntries(checked),
     skipOwn: skipOwn === 'true',
   } satisfies Record<keyof WebhookInput, unknown>;
-}
-
-function Check({
-  name,
-  label,
-  hint,
-  checked,
-}: {
-  name: string;
-  label: string;
-  hint: string;
-  checked: boolean;
-}) {
-  return (
-    <label class="check">
-      <input type="checkbox" name={name} value="true" checked={checked} />
-      <span>
-        {label}
-        <br />
-        <span class="quiet small">{hint}</span>
-      </span>
-    </label>
-  );
 }
 
 /** For an e-shop that brings the secret its receiver already has. */
