@@ -3,7 +3,6 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import {
   ensureSigningKey,
-  KEY_OVERLAP_HOURS,
   listSigningKeys,
   type PublicKeyRow,
   replaceSigningKey,
@@ -11,6 +10,7 @@ import {
 import { described } from '../domain/fields.ts';
 import { conflict } from '../domain/problem.ts';
 import { type SigningKeyRecord, signingKeySchema } from '../domain/signing-key.ts';
+import { OVERLAP_HOURS } from '../domain/webhook-secret.ts';
 import { newSealedPair, publicForms } from '../secrets/signing-keys.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describeOperation } from './describe.ts';
@@ -54,7 +54,7 @@ export function signingKeyRoutes({ sql, keys }: ApiDeps): Hono<ApiEnv> {
       id: 'createSigningKey',
       summary: 'Make the next signing key',
       description:
-        `The new key signs at once, and the present one for ${KEY_OVERLAP_HOURS} hours more: give the new public key to your receivers meanwhile. ` +
+        `The new key signs at once, and the present one for ${OVERLAP_HOURS} hours more: give the new public key to your receivers meanwhile. ` +
         'Returns both. While two keys sign there is no third (409); `overlap=0` ends all older ones at once, for a key that is not to be trusted.',
       tag,
       data: v.array(signingKeySchema),

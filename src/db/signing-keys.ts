@@ -1,9 +1,7 @@
 /** The signing keys of e-shops. The key before the present one also signs, for a day (docs/interface.md, D19). */
+import { OVERLAP_HOURS } from '../domain/webhook-secret.ts';
 import type { Pool, Sql } from './pool.ts';
 import { type Transaction, transaction } from './transaction.ts';
-
-/** How long a replaced key still signs beside the new one, in hours: as a replaced secret does. */
-export const KEY_OVERLAP_HOURS = 24;
 
 /** A pair whose private key is sealed. */
 export interface SealedPair {
@@ -62,7 +60,7 @@ export async function replaceSigningKey(
       set private_key = excluded.private_key, public_key = excluded.public_key, created_at = excluded.created_at,
           previous_private_key = ${overlap ? tx`k.private_key` : null}, previous_public_key = ${overlap ? tx`k.public_key` : null},
           previous_created_at = ${overlap ? tx`k.created_at` : null},
-          previous_until = ${overlap ? tx`now() + make_interval(hours => ${KEY_OVERLAP_HOURS})` : null}`;
+          previous_until = ${overlap ? tx`now() + make_interval(hours => ${OVERLAP_HOURS})` : null}`;
     return null;
   });
 }

@@ -2,6 +2,9 @@
 import * as v from 'valibot';
 import { described } from './fields.ts';
 
+/** How long a replaced secret, or a replaced signing key, still signs beside the new one, in hours. */
+export const OVERLAP_HOURS = 24;
+
 const MIN_LENGTH = 24;
 const MAX_LENGTH = 256;
 /** Before the base64 part of a secret whose bytes are the key of `webhook-signature`. */

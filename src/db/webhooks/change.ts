@@ -4,6 +4,7 @@
  */
 import { invalid } from '../../domain/problem.ts';
 import { type GivenSettings, settled, typeProblems, type WebhookSettings } from '../../domain/webhook.ts';
+import { OVERLAP_HOURS } from '../../domain/webhook-secret.ts';
 import type { SealedHeaders } from '../../secrets/static-headers.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
 import type { Pool, Sql } from '../pool.ts';
@@ -12,9 +13,6 @@ import { headerNamesOf, rowOf, settingsColumns } from './columns.ts';
 import { keepForm } from './forms.ts';
 import { endPause } from './pause.ts';
 import { readBack, type WebhookRow } from './webhooks.ts';
-
-/** How long a replaced secret still signs in addition to the new one, in hours. */
-const SECRET_OVERLAP_HOURS = 24;
 
 interface Locked extends Pick<WebhookSettings, 'ordering' | 'additionalTypes' | 'skipOwn' | 'asymmetric'> {
   readonly id: number;
@@ -133,7 +131,7 @@ export async function replaceSecret(
     const rows = await tx`
       update webhooks
       set previous_secret = ${overlap ? tx`secret` : null},
-          previous_secret_until = ${overlap ? tx`now() + make_interval(hours => ${SECRET_OVERLAP_HOURS})` : null},
+          previous_secret_until = ${overlap ? tx`now() + make_interval(hours => ${OVERLAP_HOURS})` : null},
           secret = ${sealedSecret}
       where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null
       returning id`;
