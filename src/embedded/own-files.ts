@@ -48,12 +48,14 @@ export function requireOwner(path: string, found: Owned, me = process.getuid?.()
  * them. A folder of ours with nothing but the instance in it is closed to the writing of others.
  * @param path exists
  * @param guest the user of a server's own folders, if it is not us
+ * @param close changes the mode of the folder
  * @throws UserError naming what is another's, its owner and mode, and the ways out
  */
 export async function requireOwnFolder(
   path: string,
   guest: number | undefined,
   me = process.getuid?.(),
+  close: typeof chmod = chmod,
 ): Promise<void> {
   if (me === undefined) return;
   // A link may be another's, whatever it leads to.
@@ -62,7 +64,7 @@ export async function requireOwnFolder(
   requireOwner(path, folder, me);
   if ((folder.mode & OTHERS_WRITE) !== 0) {
     if (folder.uid !== me || !(await readdir(path)).every(isOurs)) throw refusal(path, folder, me);
-    await chmod(path, folder.mode & 0o7777 & ~OTHERS_WRITE);
+    await close(path, folder.mode & 0o7777 & ~OTHERS_WRITE);
   }
   // Only once it is closed: until then others can add to it.
   const names = await readdir(path);

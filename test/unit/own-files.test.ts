@@ -13,24 +13,13 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { dataDirAt, openDataDir } from '../../src/embedded/data-dir.ts';
 import { startEmbedded } from '../../src/embedded/index.ts';
 import { requireOwnFolder } from '../../src/embedded/own-files.ts';
 import { createShutdown } from '../../src/lib/shutdown.ts';
 import { UserError } from '../../src/lib/user-error.ts';
-
-/** What another user does at the last moment before a folder is closed. */
-const lastMoment = vi.hoisted(() => ({ plant: async () => {} }));
-vi.mock('node:fs/promises', async (importOriginal) => {
-  const original = await importOriginal<typeof import('node:fs/promises')>();
-  const chmodAfterwards: typeof original.chmod = async (...closed) => {
-    await lastMoment.plant();
-    await original.chmod(...closed);
-  };
-  return { ...original, chmod: chmodAfterwards };
-});
 
 const ME = process.getuid?.() ?? 0;
 const STRANGER = 54_321;
@@ -47,7 +36,6 @@ beforeEach(async () => {
     await writeFile(join(path, file), '', { mode: 0o600 });
 });
 afterEach(async () => {
-  lastMoment.plant = async () => {};
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -119,11 +107,13 @@ describe('a start in a folder', () => {
     async () => {
       await chmod(path, 0o777);
       const planted = join(path, 'temporal');
-      lastMoment.plant = async () => {
+      // At the last moment before the folder is closed.
+      const close: typeof chmod = async (...closed) => {
         await mkdir(planted);
         await chown(planted, STRANGER, STRANGER);
+        await chmod(...closed);
       };
-      const sentence = await refused(requireOwnFolder(path, undefined));
+      const sentence = await refused(requireOwnFolder(path, undefined, ME, close));
       expect(sentence).toContain(`${planted} belongs to user ${STRANGER} `);
     },
   );
