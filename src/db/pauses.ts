@@ -17,13 +17,6 @@ export const sends = (sql: Sql, webhook: string) =>
 export const pausedWebhooks = (sql: Sql) =>
   sql`array(select p.id from webhooks p where p.paused_until > now())`;
 
-/** How long the webhook of this row has been paused since a time, up to the end of a pause under way. */
-const pausedSince = (sql: Sql, webhook: string, since: postgres.Fragment) => sql`
-  case when ${sql(webhook)}.paused_until > ${since} then (
-    select coalesce(sum(upper(x.pause) - lower(x.pause)), interval '0')
-    from (select p * tstzrange(${since}, null) as pause from unnest(${sql(webhook)}.pauses) p) x where not isempty(x.pause))
-  else interval '0' end`;
-
 /** A time from which something runs that a pause of the webhook of this row suspends: moved by the pauses since. */
-export const movedByPauses = (sql: Sql, webhook: string, since: postgres.Fragment) =>
-  sql`(${since} + ${pausedSince(sql, webhook, since)})`;
+export const movedByPauses = (sql: Sql, webhook: string, since: postgres.Fragment) => sql`
+  case when ${sql(webhook)}.paused_until > ${since} then moved_by_pauses(${since}, ${sql(webhook)}.pauses) else ${since} end`;

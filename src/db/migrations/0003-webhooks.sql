@@ -54,6 +54,14 @@ create index webhooks_on_stock_change on webhooks (eshop_id) where on_stock_chan
 -- Claims leave out those that are paused.
 create index webhooks_paused on webhooks (paused_until) where paused_until is not null;
 
+-- A time that pauses suspend, moved by those since. In seconds, as a day of an interval has 23 hours in some sessions' time zones. A
+-- function, as most webhooks are never paused, and each attempt would plan this query.
+create function moved_by_pauses(since timestamptz, pauses tstzrange[]) returns timestamptz language sql stable as $$
+  select since + make_interval(secs => coalesce(sum(extract(epoch from upper(x.pause) - lower(x.pause))), 0)::float8)
+  from (select pause * tstzrange(since, null) as pause from unnest(pauses) pause) x
+  where not isempty(x.pause)
+$$;
+
 -- Each type that a webhook has, or has in one of its versions. An event finds its webhooks by one step of the partial index, however
 -- many types they have.
 create table webhook_types (

@@ -84,7 +84,6 @@ const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
     from deliveries d
     join webhooks w on w.id = d.webhook_id
     join events e on e.id = d.event_id
-    left join signing_keys k on w.asymmetric and k.eshop_id = w.eshop_id
     left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made`;
 
 export async function loadForAttempt(sql: Sql, deliveryId: string): Promise<DeliveryForAttempt | undefined> {

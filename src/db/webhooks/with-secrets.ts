@@ -2,10 +2,12 @@ import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
 import type { Sql } from '../pool.ts';
 import { formColumns } from './columns.ts';
 
-/** The sealed keys that sign now, of `signing_keys k`. */
+/** The sealed keys that sign for `webhooks w` now; null if it is not asymmetric. Not joined: each attempt would pay for it. */
 export const signingKeyColumns = (sql: Sql) => sql`
-  k.private_key as signing_key,
-  case when k.previous_until > clock_timestamp() then k.previous_private_key end as previous_signing_key`;
+  case when w.asymmetric then (select k.private_key from signing_keys k where k.eshop_id = w.eshop_id) end as signing_key,
+  case when w.asymmetric then (
+    select k.previous_private_key from signing_keys k
+    where k.eshop_id = w.eshop_id and k.previous_until > clock_timestamp()) end as previous_signing_key`;
 
 /** The webhook of this e-shop with its sealed secrets, active or not; null if there is none. */
 export async function findWebhookWithSecrets(
@@ -16,7 +18,7 @@ export async function findWebhookWithSecrets(
   const [row] = await sql<WebhookWithSecrets[]>`
     select w.id as webhook_id, w.eshop_id, w.webhook_type, w.additional_types, ${formColumns(sql, 'w')}, w.headers, w.secret, w.previous_secret,
            w.previous_secret_until, ${signingKeyColumns(sql)}, clock_timestamp() as now
-    from webhooks w left join signing_keys k on w.asymmetric and k.eshop_id = w.eshop_id
+    from webhooks w
     where w.id = ${id}::bigint and w.eshop_id = ${eshopId} and w.deleted_at is null`;
   return row ?? null;
 }
