@@ -55,3 +55,8 @@ export function watchMachine(): MachineWatch {
 export function busyMs({ busy }: MachineWatch, since: number): number {
   return busy.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, since)), 0);
 }
+
+/** Whether a wait that began then has taken longer than this, in milliseconds, apart from as much again in which the machine was busy. */
+export function isSpent(machine: MachineWatch, since: number, patienceMs: number): boolean {
+  return Date.now() - since >= patienceMs + Math.min(patienceMs, busyMs(machine, since));
+}

@@ -10,7 +10,7 @@ import { check, type Verdict } from './check/check.ts';
 import { type Evidence, readRows } from './evidence.ts';
 import type { Fault, Scene } from './fault.ts';
 import { newLedger } from './ledger.ts';
-import { busyMs, type MachineWatch, watchMachine } from './machine.ts';
+import { busyMs, isSpent, type MachineWatch, watchMachine } from './machine.ts';
 import type { OrderedSize } from './ordered-size.ts';
 import type { Round } from './plan.ts';
 import { policyOf } from './policies.ts';
@@ -18,6 +18,7 @@ import { openReceivers } from './receivers.ts';
 import { openShop } from './shop.ts';
 import type { BasicStack } from './stack/stack.ts';
 import { withWorkflow } from './temporal-workflows.ts';
+import { TooSlowError } from './too-slow.ts';
 
 /** The options that all rounds share. */
 export interface RoundOptions {
@@ -53,14 +54,6 @@ const HANDED_OVER_MS = 60_000;
 const MAX_WAITED_MS = 60_000;
 
 /**
- * The machine was too slow for the round: the window was over before the attempt that the fault waits for. That is correct behaviour,
- * and says nothing about the fault.
- */
-export class TooSlowError extends Error {
-  override name = 'TooSlowError';
-}
-
-/**
  * Plays a round on a stack, which is intact again afterwards.
  * @throws TooSlowError
  */
@@ -76,10 +69,10 @@ export async function playRound<S extends BasicStack>(
   const outputBefore = stack.programs.map((part) => part.output().length);
   const ledger = newLedger(graceMs);
   const name = `round-${round.seed}-${round.index}-${Date.now().toString(36)}`.toLowerCase();
-  const shop = await openShop(stack.sql, stack.apiUrl, name, ledger);
+  const machine = watchMachine();
+  const shop = await openShop(stack.sql, stack.apiUrl, name, ledger, machine);
   const receivers = await openReceivers(policy, shop.subscribe);
   const random = randomFrom(`${round.seed}/${round.index}/fault`);
-  const machine = watchMachine();
   const scene: Scene<S> = { stack, shop, receivers, ledger, random, ordered, kills };
   try {
     await fault.prepare?.(scene);
@@ -93,7 +86,7 @@ export async function playRound<S extends BasicStack>(
     });
     // Awaited below.
     sent.catch(() => {});
-    await comes(injectionPoint, scene, round);
+    await comes(injectionPoint, scene, round, machine);
     const from = Date.now();
     await fault.inject?.(scene);
     await sleep(round.lastsMs);
@@ -185,10 +178,7 @@ async function settled(
       (sum, { type }) => sum + ledger.accepted.filter((each) => each.type === type).length,
       0,
     );
-    if (
-      (!open && mailed && rows.deliveries.length >= owed) ||
-      Date.now() > start + patience + Math.min(patience, busyMs(machine, start))
-    ) {
+    if ((!open && mailed && rows.deliveries.length >= owed) || isSpent(machine, start, patience)) {
       return;
     }
   }
@@ -203,10 +193,11 @@ async function comes(
   injectionPoint: Promise<void>,
   scene: Scene<BasicStack>,
   { policy, injectionPoint: name }: Round,
+  machine: MachineWatch,
 ) {
   const reached = injectionPoint.then(() => true);
-  const end = Date.now() + INJECTION_TIMEOUT_MS;
-  while (Date.now() < end) {
+  const start = Date.now();
+  while (!isSpent(machine, start, INJECTION_TIMEOUT_MS)) {
     if (await Promise.race([reached, sleep(WINDOW_CHECK_INTERVAL_MS, false)])) return;
     if (typeof name === 'number' && (await windowIsOver(scene, policyOf(policy)))) {
       throw new TooSlowError(`the window was over before attempt ${name}`);

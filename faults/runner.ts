@@ -7,7 +7,7 @@ import type { Verdict } from './check/check.ts';
 import { violation } from './check/violation.ts';
 import type { EmbeddedFault } from './fault.ts';
 import type { Round } from './plan.ts';
-import { type Played, playRound, type RoundOptions, TooSlowError } from './round.ts';
+import { type Played, playRound, type RoundOptions } from './round.ts';
 import { type EmbeddedStack, startEmbeddedStack } from './stack/embedded.ts';
 import { type BasicStack, type Stack, startStack } from './stack/stack.ts';
 

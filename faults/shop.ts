@@ -11,6 +11,7 @@ import type { Role } from '../src/domain/role.ts';
 import type { Ordering } from '../src/domain/webhook.ts';
 import { eachLimited } from '../src/lib/each-limited.ts';
 import type { Ledger } from './ledger.ts';
+import { isSpent, type MachineWatch } from './machine.ts';
 
 /** An e-shop that is logged in. */
 export interface Shop {
@@ -59,7 +60,13 @@ const tokenSchema = v.object({ token: v.string() });
 const idSchema = v.object({ id: v.number() });
 
 /** Creates an e-shop with its own name and logs both its users in. */
-export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: Ledger): Promise<Shop> {
+export async function openShop(
+  sql: Pool,
+  apiUrl: string,
+  name: string,
+  ledger: Ledger,
+  machine: MachineWatch,
+): Promise<Shop> {
   const email = `${name}@shop.example`;
   const credentials = await createEshopWithUsers(sql, { name, email });
 
@@ -84,9 +91,9 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
 
   /** Sends a request of the set-up, which no fault disturbs; but the API may not have recovered from the previous round yet. */
   async function must(method: string, path: string, token: string, body: object): Promise<unknown> {
-    const end = Date.now() + SETTING_UP_MS;
+    const start = Date.now();
     let answer = await send(method, path, token, body, { patienceMs: SETTING_UP_MS });
-    while (answer.status === 503 && Date.now() < end) {
+    while (answer.status === 503 && !isSpent(machine, start, SETTING_UP_MS)) {
       await sleep(API_RETRY_INTERVAL_MS);
       answer = await send(method, path, token, body, { patienceMs: SETTING_UP_MS });
     }
@@ -112,8 +119,8 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
     key?: string,
   ) {
     for (
-      const end = Date.now() + API_RETRY_TIMEOUT_MS;
-      Date.now() < end;
+      const start = Date.now();
+      !isSpent(machine, start, API_RETRY_TIMEOUT_MS);
       await sleep(API_RETRY_INTERVAL_MS)
     ) {
       const sent = typeof body === 'function' ? body() : body;

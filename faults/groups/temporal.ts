@@ -1,6 +1,7 @@
 /** A Temporal that loses its data, or stays away past the window. */
 import { until } from '../../test/support/until.ts';
 import type { Fault, Scene } from '../fault.ts';
+import { TooSlowError } from '../too-slow.ts';
 
 /** The reconciler must find out by itself what Temporal has lost: within a minute, in milliseconds. */
 const MENDED_WITHIN_MS = 60_000;
@@ -48,6 +49,15 @@ const away: Fault = {
     // The window begins with the first attempt.
     const failing = receivers.all.filter(({ outcome }) => outcome === 'failed');
     await until('a first attempt', async () => failing.every(({ arrivals }) => arrivals[0]?.status));
+    // Without its workflow, it would be attempted again from the queue, Temporal or not.
+    const webhookIds = failing.map(({ webhookId }) => webhookId);
+    await until('their workflows', async () => {
+      const queued = await stack.sql`
+        select from deliveries where webhook_id = any(${webhookIds}::int[]) and dispatched_at is null limit 1`;
+      return queued.length === 0;
+    });
+    if (failing.some(({ arrivals }) => arrivals.some(({ number }) => number > 1)))
+      throw new TooSlowError('the last attempt came before Temporal was away');
     await stack.temporal.stop();
     // Its window was lost by an outage: after the last chance the webhook stays active.
     for (const { webhookId } of failing) ledger.webhookExceptions.set(webhookId, ['expired']);

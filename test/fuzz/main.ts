@@ -57,6 +57,8 @@ async function fuzz(): Promise<number> {
     SECRET_KEY: randomBytes(32).toString('base64'),
     DATA_DIR: join(directory, 'data'),
     ROLE: 'api',
+    // Links to confirm addresses lead there: without it none can be added.
+    PUBLIC_URL: 'https://waybill.example',
     // Tests of made-up webhooks end soon: no server listens there either.
     DNS_SERVERS: `127.0.0.1:${await freePort()}`,
     DELIVERY_TIMEOUT: '1s',
