@@ -10,6 +10,7 @@ import type { Round } from './plan.ts';
 import { type Played, playRound, type RoundOptions } from './round.ts';
 import { type EmbeddedStack, startEmbeddedStack } from './stack/embedded.ts';
 import { type BasicStack, type Stack, startStack } from './stack/stack.ts';
+import { TooSlowError } from './too-slow.ts';
 
 /** Plays rounds. */
 export interface Runner {
