@@ -38,8 +38,8 @@ const ENDS_WITH_THE_RUN = "data:text/javascript,process.on('disconnect',()=>proc
 const patient = {
   pool: 'forks' as const,
   execArgv: ['--import', ENDS_WITH_THE_RUN],
-  testTimeout: 300_000,
-  hookTimeout: 300_000,
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
   expect: { poll: { timeout: PATIENCE_MS } },
 };
 /** Of tests on the servers that the set-up starts. */

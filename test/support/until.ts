@@ -1,5 +1,5 @@
 /** How long a busy machine may take for anything, in milliseconds. Nothing takes as long if all is well. */
-export const PATIENCE_MS = 120_000;
+export const PATIENCE_MS = 240_000;
 
 /** The time between two checks, in milliseconds: a twentieth of the elapsed time, within these bounds. */
 const [LEAST_MS, MOST_MS] = [20, 100];
