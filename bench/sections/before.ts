@@ -20,7 +20,7 @@ const PATIENCE_MS = 3_600_000;
 const RUSH_WEBHOOKS = 10;
 /** The variables of each column. */
 const COLUMNS = {
-  before: { FIRST_ATTEMPTS: 'auto' },
+  before: {},
   all: { WORKFLOWS: 'all' },
   undelivered: { WORKFLOWS: 'undelivered' },
 } as const;

@@ -1,0 +1,100 @@
+/** What several places say about the project's state is the same in all of them. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { parse } from 'yaml';
+import { readFrozen } from '../../release/frozen.ts';
+import { readVersion, topSection, VERSIONED, versionsIn } from '../../release/version.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const tracked = (...patterns: string[]) =>
+  execFileSync('git', ['ls-files', '--', ...patterns], { cwd: root, encoding: 'utf8' })
+    .split('\n')
+    .filter((path) => path !== '');
+const documents = tracked('*.md');
+const version = await readVersion();
+const code = tracked('*.ts', '*.tsx', '*.js', '*.yml', '*.yaml', '*.sh', 'Dockerfile');
+
+/** The places of a text that must not be in any of the files. */
+function places(pattern: RegExp, files: readonly string[]): string[] {
+  return files.flatMap((file) =>
+    read(file)
+      .split('\n')
+      .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1}: ${line.trim()}`] : [])),
+  );
+}
+
+describe('no document says', () => {
+  test.each([
+    // CHANGELOG.md says what is released, and frozen.json what may not change any more.
+    ['that nothing is released', /\b(nothing|not|never) (yet )?(been |is |was )?(released|published)\b/i],
+    ['that a package is in no registry', /\bnot (yet )?in (a|the|any) registry\b/i],
+    // A file that a release freezes: what to do instead is in CONTRIBUTING.md, "Change the database".
+    ['which file of the schema to edit', /migrations\/\d{4}-|\b\d{4}-[\w-]+\.sql\b/],
+    // It was written when it was true.
+    ['how long a patch is', /\b(twelve|[\d,]+) lines, applied\b/],
+    ['the name of a variable that is refused', /\bFIRST_ATTEMPTS\b/],
+  ])('%s', (_what, pattern) => {
+    expect(places(pattern, documents)).toEqual([]);
+  });
+});
+
+it('a variable that is refused is named only where it is refused', () => {
+  const refusing = ['src/config/config.ts', 'test/unit/config.test.ts', 'test/unit/one-truth.test.ts'];
+  expect(
+    places(
+      /\bFIRST_ATTEMPTS\b/,
+      code.filter((file) => !refusing.includes(file)),
+    ),
+  ).toEqual([]);
+});
+
+describe('the version', () => {
+  it.each(VERSIONED)('of %s is that of package.json', (file, place) => {
+    expect(new Set(versionsIn(read(file), place))).toEqual(new Set([version]));
+  });
+
+  it('of the changelog’s top section is that, too, or Unreleased', () => {
+    expect(['Unreleased', version]).toContain(topSection(read('CHANGELOG.md')).version);
+  });
+
+  it('is found in every place of the lock file', () => {
+    const [, place] = VERSIONED.find(([file]) => file === 'package-lock.json') ?? [];
+    expect(versionsIn(read('package-lock.json'), place ?? /(?!)/g)).toEqual([version, version]);
+  });
+});
+
+it('from the first release on, no document says that something may change until then', async () => {
+  const { files } = await readFrozen();
+  if (Object.keys(files).length === 0) return;
+  expect(
+    places(/\buntil (its|the|the first) (first )?tag\b|\bopen until\b|- Unreleased$/i, documents),
+  ).toEqual([]);
+});
+
+describe('decisions', () => {
+  const pages = tracked('docs/decisions/0*.md');
+  const replacedBy = (text: string) =>
+    /^Superseded by \[(\d+)\]\((\d{4})-[\w-]+\.md\)\.$/m.exec(text)?.slice(1, 3).map(Number) ?? [];
+  const number = (page: string) => Number(/\d{4}/.exec(page)?.[0]);
+
+  it.each(pages)('%s is in the list as what it is: superseded, and by which, or in force', (page) => {
+    const [shown, linked] = replacedBy(read(page));
+    expect(linked).toBe(shown);
+    const line = read('docs/decisions/README.md')
+      .split('\n')
+      .find((row) => row.startsWith(`| ${number(page)} |`));
+    expect(/, superseded by (\d+) \|$/.exec(line ?? '')?.[1]).toBe(shown?.toString());
+  });
+
+  it('are not logs: at most a page each, of which a screen is the choice', () => {
+    const long = pages.filter((page) => read(page).split('\n').length > 60);
+    expect(long).toEqual([]);
+  });
+});
+
+it('every workflow file of GitHub is YAML', () => {
+  for (const file of tracked('.github/workflows/*.yml')) expect(() => parse(read(file))).not.toThrow();
+});
