@@ -1,13 +1,53 @@
 /**
  * The GitHub configuration, as far as it can be tested without GitHub.
  */
-import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { readdirSync, readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-const workflow = parse(read('.github/workflows/ci.yml'));
+const FOLDER = '.github/workflows/';
+const files = readdirSync(new URL(`../../${FOLDER}`, import.meta.url));
+const workflow = parse(read(`${FOLDER}ci.yml`));
+const release = parse(read(`${FOLDER}release.yml`));
 const { jobs } = workflow;
+
+describe.each(files)('%s', (file) => {
+  const text = read(`${FOLDER}${file}`);
+
+  test('is a workflow by the schema of GitHub’s', () => {
+    // The schema gives formats of strings, which are not checked, and unions of types.
+    const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
+    const validate = ajv.compile(JSON.parse(read('test/support/github/workflow.schema.json')));
+    validate(parse(text));
+    expect(validate.errors ?? []).toEqual([]);
+    expect(validate({ ...parse(text), jobs: { broken: { 'runs-on': 'ubuntu-24.04', step: [] } } })).toBe(
+      false,
+    );
+  });
+
+  test('actions of GitHub are pinned by version, others by commit', () => {
+    const used = text.match(/uses: .+/g) ?? [];
+    expect(used.length).toBeGreaterThan(0);
+    for (const action of used)
+      expect(action).toMatch(
+        /^uses: (?:actions\/[\w-]+@v\d+\.\d+\.\d+|[\w-]+\/[\w-]+@[\da-f]{40} # v\d+\.\d+\.\d+)$/,
+      );
+  });
+
+  test('keeps no credentials for what it runs', () => {
+    const steps: { uses?: string; with?: object }[] = Object.values<{ steps: [] }>(parse(text).jobs).flatMap(
+      (job) => job.steps,
+    );
+    const checkouts = steps.filter(({ uses = '' }) => uses.startsWith('actions/checkout@'));
+    for (const checkout of checkouts) expect(checkout.with).toMatchObject({ 'persist-credentials': false });
+  });
+
+  test('may read the repository and nothing else, unless a job says so', () => {
+    expect(parse(text).permissions).toEqual({ contents: 'read' });
+  });
+});
 
 test('a change is tried with .ci/run on the oldest Node.js that is supported, and on the newest', () => {
   const { engines } = JSON.parse(read('package.json'));
@@ -16,16 +56,46 @@ test('a change is tried with .ci/run on the oldest Node.js that is supported, an
   expect(jobs.ci.steps.at(-1)).toEqual({ run: '.ci/run' });
 });
 
-test('it may read the repository and nothing else, and keeps no credentials for what it runs', () => {
-  expect(workflow.permissions).toEqual({ contents: 'read' });
+test('a change is tried with no permission of its own', () => {
   expect(Object.keys(jobs).flatMap((name) => Object.keys(jobs[name]))).not.toContain('permissions');
-  expect(jobs.ci.steps[0].with).toEqual({ 'persist-credentials': false });
 });
 
-test('actions are pinned by version', () => {
-  const used = read('.github/workflows/ci.yml').match(/uses: \S+/g) ?? [];
-  expect(used.length).toBeGreaterThan(0);
-  for (const action of used) expect(action).toMatch(/^uses: actions\/[\w-]+@v\d+\.\d+\.\d+$/);
+describe('a release', () => {
+  const commands = (job: string) =>
+    (release.jobs[job].steps as { run?: string }[]).flatMap(({ run }) => (run === undefined ? [] : [run]));
+
+  test('is made for tags of versions only, one after the other', () => {
+    expect(release.on).toEqual({ push: { tags: ['v*.*.*'] } });
+    expect(release.concurrency).toEqual({ group: 'release', 'cancel-in-progress': false });
+  });
+
+  test('is made by the script that can be tried before, without permission to publish', () => {
+    expect(commands('make')).toContain('npm run release');
+    expect(release.jobs.make.permissions).toBeUndefined();
+  });
+
+  test('is published only from what that job has made and tested, with its provenance', () => {
+    for (const job of ['packages', 'image', 'documentation']) expect(release.jobs[job].needs).toBe('make');
+    expect(commands('packages').join()).toMatch(/npm publish "\$archive" .*--provenance/);
+    expect(commands('packages').join()).toMatch(/sha256sum --check/);
+  });
+
+  test('has an image for both platforms, with a bill of materials, provenance and signature', () => {
+    const { steps } = release.jobs.image;
+    const build = steps.find(({ id }: { id?: string }) => id === 'build');
+    expect(build.with).toMatchObject({
+      platforms: 'linux/amd64,linux/arm64',
+      sbom: true,
+      provenance: 'mode=max',
+    });
+    expect(steps.at(-1).run).toMatch(
+      /^cosign sign --yes "\$IMAGE@\$\{\{ steps\.build\.outputs\.digest \}\}"$/,
+    );
+  });
+
+  test('is announced when everything is there', () => {
+    expect(release.jobs.announce.needs).toEqual(['packages', 'image', 'documentation']);
+  });
 });
 
 test('updates are proposed for packages, actions and images', () => {

@@ -1,0 +1,72 @@
+/** What a release decides from texts: the version's places, the changelog, and what a package may contain. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { PACKAGES, type Package, packageProblems } from '../../release/artefacts.ts';
+import { released, topSection } from '../../release/version.ts';
+
+const changelog =
+  '# Changelog\n\nIntroduction.\n\n## [1.1.0] - Unreleased\n\n- New.\n\n## [1.0.0] - 2026-12-01\n\n- Old.\n';
+
+describe('the changelog', () => {
+  it('begins with a section: its version, date and text', () => {
+    expect(topSection(changelog)).toEqual({ version: '1.1.0', date: undefined, text: '- New.' });
+    const last = topSection(changelog.slice(changelog.indexOf('## [1.0.0]')));
+    expect(last).toEqual({ version: '1.0.0', date: '2026-12-01', text: '- Old.' });
+    expect(() => topSection('# Changelog\n')).toThrow('no section');
+  });
+
+  it('of a release has a date, whatever its version was until then', () => {
+    const dated = '## [1.1.0] - 2027-01-02\n\n- New.';
+    expect(released(changelog, '1.1.0', '2027-01-02')).toContain(dated);
+    const unnamed = changelog.replace('[1.1.0] - Unreleased', '[Unreleased]');
+    expect(released(unnamed, '1.1.0', '2027-01-02')).toContain(dated);
+    expect(released(changelog, '1.1.0', '2027-01-02')).toContain('## [1.0.0] - 2026-12-01');
+  });
+
+  it('of another version, or without anything new, is no release', () => {
+    expect(() => released(changelog, '1.2.0', '2027-01-02')).toThrow('is 1.1.0, not 1.2.0');
+    const twice = released(changelog, '1.1.0', '2027-01-02');
+    expect(() => released(twice, '1.1.0', '2027-01-03')).toThrow('nothing since 1.1.0');
+  });
+
+  it('as it is has a section', () => {
+    const text = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
+    expect(topSection(text).text).toContain('### Added');
+  });
+});
+
+describe('a package', () => {
+  const [server] = PACKAGES;
+  const packed = (paths: readonly string[], unpackedSize = 1_000) => ({
+    name: 'waybill',
+    version: '1.0.0',
+    filename: 'waybill-1.0.0.tgz',
+    size: 100,
+    unpackedSize,
+    files: paths.map((path) => ({ path, size: 1 })),
+  });
+  const one: Package = {
+    folder: '.',
+    needs: ['LICENSE'],
+    without: server?.without ?? /^/,
+    maxUnpackedMib: 1,
+  };
+
+  it.each([
+    [['LICENSE', 'dist/src/main.js'], []],
+    [['dist/src/main.js'], ['has no LICENSE']],
+    [['LICENSE', 'test/api/a.test.ts'], ['contains test/api/a.test.ts']],
+    [['LICENSE', 'src/main.ts'], ['contains src/main.ts']],
+    [['LICENSE', '.ci/run'], ['contains .ci/run']],
+    [['LICENSE', 'deploy/.env'], ['contains deploy/.env']],
+    [['LICENSE', 'test/support/tls/key.pem'], ['contains test/support/tls/key.pem']],
+  ])('of %j: %j', (paths, problems) => {
+    expect(packageProblems(packed(paths), one)).toEqual(problems.map((text) => `waybill-1.0.0.tgz ${text}.`));
+  });
+
+  it('that is too large is told', () => {
+    expect(packageProblems(packed(['LICENSE'], 2_000_000), one)).toEqual([
+      'waybill-1.0.0.tgz has 1.9 MiB unpacked, more than 1.',
+    ]);
+  });
+});
