@@ -2,13 +2,13 @@
  * The rows that should have a running workflow, for the reconciler. Times are compared by the database's clock.
  */
 import { anyOf } from './ids.ts';
-import { type ClaimedDelivery, receiverHost } from './outbox/outbox.ts';
+import { type DeliveryIdentity, receiverHost } from './outbox/outbox.ts';
 import { sends } from './pauses.ts';
 import type { Sql } from './pool.ts';
 import { MAX_RELEASE_SPREAD_MS, ofSameSecond } from './records/order-release.ts';
 
 /** A delivery whose workflow may be started again. */
-export interface AttemptedDelivery extends ClaimedDelivery {
+export interface AttemptedDelivery extends DeliveryIdentity {
   /** Recorded attempts: the workflow waits out the rest of the current wait, and continues after them. */
   readonly attemptsMade: number;
 }

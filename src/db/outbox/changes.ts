@@ -6,7 +6,7 @@ import type postgres from 'postgres';
 import { NIL } from 'uuid';
 import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
-import { type ClaimedDelivery, leaseEnd, unclaimed } from './outbox.ts';
+import { type DeliveryIdentity, leaseEnd, unclaimed } from './outbox.ts';
 import { enqueueRecoveriesOf } from './recovery-changes.ts';
 
 /**
@@ -108,7 +108,7 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
 }
 
 /** An open delivery that is signalled a change. */
-export type SignalledDelivery = Omit<ClaimedDelivery, 'eshopId' | 'receiverHost'>;
+export type SignalledDelivery = Omit<DeliveryIdentity, 'eshopId' | 'receiverHost'>;
 
 /** A page of the open deliveries to signal next, by their ids: those whose workflows may have read the webhook before. */
 export async function nextToSignal(

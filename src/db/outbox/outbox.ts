@@ -42,8 +42,8 @@ export function writtenIn(sql: Sql, alias: string) {
       else ${CLASS.fresh}::smallint end`;
 }
 
-/** A delivery to be started. */
-export interface ClaimedDelivery {
+/** What Temporal is told of a delivery: the parts of its workflow's id, what it can be searched by, and where its trace goes on. */
+export interface DeliveryIdentity {
   readonly id: string;
   readonly eshopId: number;
   readonly webhookId: number;
@@ -66,7 +66,7 @@ export interface FailedAttemptRow {
 }
 
 /** A delivery of the queue, claimed by this process. */
-export interface QueuedDelivery extends ClaimedDelivery {
+export interface QueuedDelivery extends DeliveryIdentity {
   /** The mark of its claim. */
   readonly claimId: string;
   readonly traceparent: string | null;

@@ -4,7 +4,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
 import type { Origin } from '../../domain/origin.ts';
 import { waitsFor } from '../outbox/ordering.ts';
-import type { ClaimedDelivery } from '../outbox/outbox.ts';
+import type { DeliveryIdentity } from '../outbox/outbox.ts';
 import { sends } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 import type { CanceledBy } from './deliveries.ts';
@@ -82,7 +82,7 @@ export function selectDeliveries(sql: Sql) {
 }
 
 /** The e-shop of a delivery, and its workflow's name. */
-export interface DeliveryTarget extends Omit<ClaimedDelivery, 'receiverHost'> {
+export interface DeliveryTarget extends Omit<DeliveryIdentity, 'receiverHost'> {
   /** Temporal does not have its workflow yet: the database decides about it. */
   readonly queued: boolean;
 }
