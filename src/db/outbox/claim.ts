@@ -1,6 +1,6 @@
 /**
- * Which deliveries are dispatched next. The table is the queue; one statement claims from a class, by turns, and no more than can be
- * attempted at once.
+ * Which deliveries are claimed next. The queue is in the table `deliveries`; one statement claims from a class, by turns, and no more
+ * than can be attempted at once.
  */
 import type { Quotas } from '../../concurrency/limits.ts';
 import { pausedWebhooks } from '../pauses.ts';

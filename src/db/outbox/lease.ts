@@ -1,5 +1,6 @@
 /**
- * Leases: claimed rows belong to one process while it works on them, and can be claimed again soon after it is killed.
+ * Leases: claimed rows belong to one process while it works on them, and can be claimed again soon after it is killed. Those on
+ * deliveries have a mark as well, and end in `release.ts`.
  */
 import type { Sql } from '../pool.ts';
 import { LEASE_SECONDS, leaseEnd } from './outbox.ts';

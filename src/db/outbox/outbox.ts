@@ -1,6 +1,7 @@
 /**
- * The queue: deliveries that wait for an attempt, or for their workflow. Rows are claimed under a lease and with a mark: if a relay
- * dies, another claims them, and one that is only late changes nothing of what the other has claimed.
+ * The queue: deliveries that wait for an attempt, or for their workflow. They are rows of `deliveries` without `dispatched_at`; the table
+ * `outbox` has only the changes that running workflows must learn of (`changes.ts`). Rows are claimed under a lease and with a mark: if
+ * a relay dies, another claims them, and one that is only late changes nothing of what the other has claimed.
  */
 import type postgres from 'postgres';
 import type { StoredState } from '../../domain/delivery-state.ts';
