@@ -7,7 +7,7 @@ export interface Starts {
   start<T>(call: () => Promise<T>): Promise<T>;
   /** Temporal has answered something. */
   answered(): void;
-  /** An attempt has been begun from the queue: many in a second are a burst. */
+  /** A delivery of the queue has been taken up, even if it gets no permit then: many in a second are a burst. */
   attempted(): void;
   /** Whether more attempts begin than in a calm. */
   isBurst(): boolean;

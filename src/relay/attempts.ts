@@ -39,6 +39,7 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
   let searchedAt = Number.NEGATIVE_INFINITY;
 
   function room(): number {
+    // As many again may wait for a permit as may be under way.
     const places = 2 * options.attempts - limits.open();
     return Math.max(0, Math.min(Math.floor(share * options.inFlight) - inFlight.count(name), places));
   }
