@@ -133,7 +133,7 @@ export interface FinishedAttempt {
   readonly stillCurrent: boolean;
 }
 
-/** The record of an attempt. Internal failures never get here. */
+/** The record of an attempt. Internal failures never get here. Asks the queue, once, who starts the workflow: its caller notes the answer. */
 export function recordOf(
   delivery: DeliveryForAttempt,
   { policy, lastChance, queue }: Pick<AttemptCommand, 'policy' | 'lastChance' | 'queue'>,

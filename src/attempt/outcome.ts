@@ -15,7 +15,10 @@ export interface AttemptCommand {
   readonly queue: QueueTerms | null;
 }
 
-/** What becomes of a delivery's workflow: this process starts it now, the queue keeps the delivery for it, or it gets none. */
+/**
+ * What becomes of a delivery's workflow. `start`: this process starts it now. `pending`: the queue keeps the delivery, and makes the
+ * next attempt itself if that is due within a minute. `none`: it gets none. Not the delivery's state, which may be pending as well.
+ */
 export type HandOver = 'start' | 'pending' | 'none';
 
 /** The terms of an attempt made from the queue. */

@@ -63,6 +63,6 @@ export interface RelayDeps extends RelayTerms {
   /** Called when Temporal has answered, even if it refused, and when it has not. */
   readonly onAnswered: () => void;
   readonly onAway: () => void;
-  /** Called when a delivery of a class waits for its workflow. */
+  /** Called when a delivery of a class may wait for its workflow. */
   readonly wake: (name: WorkflowClass) => void;
 }

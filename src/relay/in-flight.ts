@@ -1,7 +1,8 @@
 /**
  * Deliveries in flight: claimed, and being attempted by this process. The result is recorded together with the delivery's next step in
- * the queue; in a calm its workflow is started with that result at once, otherwise a loop starts it later. Attempts wait for nothing
- * at Temporal.
+ * the queue. In a calm its workflow is started with that result at once, after a failure as well. Otherwise the delivery stays in the
+ * queue: for its next attempt if that is due within a minute, else until a loop starts its workflow. Attempts wait for nothing at
+ * Temporal.
  *
  * If the process dies, the next claim finds the attempt recorded, owned, or not begun.
  */
@@ -89,6 +90,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
     if (next === null || (outcome?.kind !== 'delivered' && outcome?.kind !== 'failed'))
       return await goBack(delivery, outcome);
     if (next === 'start') return await deps.startWorkflow(delivery, outcome);
+    // A retry due soon is for neither of these loops: its own polls for it.
     if (next === 'pending') deps.wake(outcome.kind === 'delivered' ? 'delivered' : 'undelivered');
   }
 
@@ -107,7 +109,7 @@ export function createInFlight(deps: RelayDeps): InFlight {
     try {
       await attempt(delivery, name);
     } catch (error) {
-      // It is claimed again after its lease.
+      // If it cannot be given back either, it is claimed again after its lease.
       if (isOfTemporal(error)) deps.onAway();
       log.warn({ deliveryId: delivery.id, err: error }, 'a delivery could not be handed over');
       await giveBack(sql, [delivery]).catch(() => {});

@@ -215,7 +215,10 @@ export interface AttemptRecord {
 export interface QueuePlan {
   /** The mark of its claim: nothing is planned for a delivery that another process has claimed since. */
   readonly claimId: string;
-  /** `start`: this process starts its workflow now; `pending`: the queue keeps it for that; `none`: it gets no workflow. */
+  /**
+   * `start`: this process starts its workflow now, and keeps the claim for that; `pending`: it waits in the queue, for its next attempt
+   * or for its workflow; `none`: it gets no workflow.
+   */
   readonly workflow: 'start' | 'pending' | 'none';
   /** The policy's first wait, in milliseconds: after a change of the webhook meanwhile the next attempt is due no later. */
   readonly firstWaitMs: number;
