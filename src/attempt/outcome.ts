@@ -78,5 +78,5 @@ export type AttemptDeferral = {
   | { readonly reason: 'concurrencyLimit' }
 );
 
-/** The outcome of an attempt. */
+/** What came of a command, for its caller; of a request that was made, `RecordedOutcome` is in the records. */
 export type AttemptOutcome = AttemptVerdict | AttemptFailure | AttemptDeferral;

@@ -13,9 +13,9 @@ export type FinalState = (typeof ended)[number];
 export const deliveryStates = [...open, 'held', ...ended] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** The outcomes of an attempt. `gone`: the receiver responded with 410. */
+/** The outcomes of an attempt, as recorded. `gone`: the receiver responded with 410. */
 export const attemptOutcomes = ['success', 'failure', 'gone'] as const;
-export type AttemptOutcome = (typeof attemptOutcomes)[number];
+export type RecordedOutcome = (typeof attemptOutcomes)[number];
 
 export function isOpen(state: StoredState): state is 'pending' | 'retrying' {
   return state === 'pending' || state === 'retrying';

@@ -3,13 +3,13 @@
  * hundreds of attempts per second never wait for a shared row.
  */
 import type postgres from 'postgres';
-import type { AttemptOutcome } from '../../domain/delivery-state.ts';
+import type { RecordedOutcome } from '../../domain/delivery-state.ts';
 import { movedByPauses } from '../pauses.ts';
 import type { Sql } from '../pool.ts';
 
 interface Result {
   readonly deliveryId: string;
-  readonly outcome: AttemptOutcome;
+  readonly outcome: RecordedOutcome;
   readonly lastCall: boolean;
 }
 

@@ -2,7 +2,7 @@
  * Attempts: how they are read, begun and recorded, for one delivery or many. Each function that records is one durable step and may be
  * repeated.
  */
-import type { AttemptOutcome, StoredState } from '../../domain/delivery-state.ts';
+import type { RecordedOutcome, StoredState } from '../../domain/delivery-state.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
 import type { SentEvent } from '../../domain/payload.ts';
 import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
@@ -30,7 +30,7 @@ export interface DeliveryForAttempt
   /** The webhook's generation at the last attempt. */
   readonly lastGeneration: number | null;
   /** The outcome of the last recorded attempt. */
-  readonly lastOutcome: AttemptOutcome | null;
+  readonly lastOutcome: RecordedOutcome | null;
   readonly lastStartedAt: Date | null;
   readonly lastAttemptAt: Date | null;
   /** How late its attempts began because of outages, in milliseconds. */
@@ -191,7 +191,7 @@ export interface AttemptRecord {
   /** The mark of the owner that made it. */
   readonly owner: string;
   readonly generation: number;
-  readonly outcome: AttemptOutcome;
+  readonly outcome: RecordedOutcome;
   readonly finishedAt: Date;
   readonly durationMs: number;
   /** null if no answer arrived. */

@@ -1,5 +1,5 @@
 /** The part of deliveries and attempts that an e-shop may see, without those of deleted webhooks. */
-import type { AttemptOutcome, DeliveryState } from '../../domain/delivery-state.ts';
+import type { DeliveryState, RecordedOutcome } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
 import type { Origin } from '../../domain/origin.ts';
@@ -55,7 +55,7 @@ export interface AttemptLogRow {
   readonly number: number;
   readonly startedAt: Date;
   readonly durationMs: number | null;
-  readonly outcome: AttemptOutcome | null;
+  readonly outcome: RecordedOutcome | null;
   readonly status: number | null;
   readonly error: string | null;
   readonly responseExcerpt: string | null;
