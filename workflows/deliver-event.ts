@@ -1,6 +1,7 @@
 /**
- * One delivery: an event on its way to a webhook (docs/interface.md, D6–D10). The retry policy is Temporal's; the window, the holding
- * and the compensation are implemented here.
+ * One delivery: an event on its way to a webhook (docs/interface.md, D6–D10), once the queue has made its first attempt, and perhaps
+ * further ones. One that they delivered has nothing left to do here. The retry policy is Temporal's; the window, the holding and the
+ * compensation are implemented here.
  *
  * This code is replayed by deliveries that began days ago: any change to its commands needs `patched()` and a
  * history recorded before the change (see docs/changing-workflows.md).

@@ -23,7 +23,7 @@ export interface DeliverEventInput extends MailTimes {
   readonly eventType: EventType;
   /** The e-shop's own identifier of the record, e.g. its order number. */
   readonly entityId: string;
-  /** The attempts recorded before this workflow began: 0, or more if it continues another workflow. */
+  /** The attempts recorded before this workflow began, from the queue or another workflow; 0 if none could be made. */
   readonly attemptsMade: number;
   /** The policy at dispatch: later changes of the configuration do not affect this delivery. */
   readonly policy: RetryPolicy;
@@ -49,6 +49,7 @@ export interface CompensationResult {
 export interface DeliveryActivities {
   /** Makes one attempt. Throws an ApplicationFailure of a type listed in `failureTypes`. */
   attemptDelivery(input: AttemptInput): Promise<AttemptVerdict>;
+  /** Takes the delivery out of the queue, so that only its workflow makes its attempts from now on, and reads it. */
   readDelivery(input: ReadDeliveryInput): Promise<DeliverySituation>;
   /** Starts the window of a delivery that is held before its first attempt. */
   holdDelivery(input: ReadDeliveryInput): Promise<DeliverySituation>;
