@@ -1,5 +1,6 @@
 /**
- * The relay: from the outbox to attempts and to Temporal, in loops that do not wait for each other. LISTEN wakes them; polling is the guarantee.
+ * The relay: from the outbox to attempts and to Temporal, in loops of which none waits for a step of another; which class of deliveries
+ * gives way to which is in `classes.ts`. LISTEN wakes them; polling is the guarantee.
  *
  * Module relay, which imports attempt, concurrency, db, domain, lib, temporal. Begin: `loop.ts` runs each step, `attempts.ts` is the
  * first.

@@ -1,5 +1,5 @@
 /**
- * The relay's calls to Temporal.
+ * The workflows of deliveries and pre-orders, started and signalled: by the relay, the reconciler, and the activity that makes attempts.
  *
  * Module temporal, which imports attempt, config, db, domain, lib, log, traces, workflows. Begin: `target.ts` has the
  * connection to Temporal.
@@ -86,7 +86,8 @@ export function createDispatcher(
       eventType,
       entityId,
       attemptsMade,
-      // If more attempts were made than today's policy allows, none is left: the workflow finds that out.
+      // If today's policy allows no more, one is left: Temporal's client refuses a policy with none. The workflow makes it only if the
+      // row has a time for it.
       policy: attemptsMade < maxAttempts(policy) ? policy : { ...policy, maxRetries: attemptsMade },
       ...made,
       ...mailTimes,
