@@ -1,5 +1,8 @@
 /**
- * The worker role: one session after the other. It starts even if Temporal is away, and goes on by itself when Temporal is back.
+ * The worker role: one session after the other. It starts even if Temporal is away, and goes on by itself when Temporal is back. But
+ * the relay is part of a session, and a session begins with a connection to Temporal: one that runs makes attempts while Temporal is
+ * away, a process that starts then makes none. When Temporal answers again, a new session takes over; until it is connected, this
+ * process claims nothing.
  *
  * Module app, which imports activities, api, attempt, concurrency, config, console, db, delivery, domain, embedded, http, lib, log, mail, metrics, reconciler, relay, secrets, temporal, theme, traces, workflows. Begin: `api-role.ts`, this file and
  * `../main.ts`, which starts both.
