@@ -113,16 +113,23 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
 
   async function keepRunning(onReady: () => void): Promise<void> {
     const backoff = createBackoff(FIRST_RECONNECT_MS, MAX_RECONNECT_DELAY_MS);
-    /** Replaced sessions, as long as their attempts last. */
+    /** Sessions that are being replaced, until the next one is ready, and then as long as their attempts last. */
     const draining = new Set<Promise<void>>();
+    /** Ends the session that attempts the deliveries of the queue. */
+    let endRelaying = () => {};
     while (!stopping.signal.aborted) {
       const renewal = new AbortController();
+      const replaced = new AbortController();
       let failed = false;
-      const until = eitherSignal([stopping.signal, renewal.signal]);
+      const until = eitherSignal([stopping.signal, replaced.signal]);
       const current = runSession(sessionDeps, {
+        renewal: renewal.signal,
         until: until.signal,
         onReady() {
           backoff.reset();
+          // Not before: Temporal may be away again, for long.
+          endRelaying();
+          endRelaying = () => replaced.abort();
           onReady();
         },
         onSetBack(why) {

@@ -99,6 +99,8 @@ export interface SessionDeps extends SessionOptions {
 
 /** The end of a session, and its callbacks. */
 interface SessionTerms {
+  /** Ends its workers: another session has to take over. Attempts of the queue go on until then, whatever Temporal does. */
+  readonly renewal: AbortSignal;
   /** Ends it: no new claims, attempts under way finish. */
   readonly until: AbortSignal;
   readonly onReady: () => void;
@@ -154,7 +156,7 @@ const RECONCILE_SLACK_MS = 5_000;
 /** Connects, works until it is told to stop or the worker fails, and cleans up. @throws the error of the connection or of a worker */
 export async function runSession(
   deps: SessionDeps,
-  { until, onReady, onSetBack, onWorkerFailure }: SessionTerms,
+  { renewal, until, onReady, onSetBack, onWorkerFailure }: SessionTerms,
 ): Promise<void> {
   const {
     reconcileIntervalMs = RECONCILE_INTERVAL_MS,
@@ -275,14 +277,19 @@ export async function runSession(
     deps.onTemporal('up');
     onReady();
     const running = [reconciler, relay];
-    await runTogether(
-      workers.splice(0),
-      async () => {
-        await aborted(until);
-        await Promise.all(running.map((part) => part.stop()));
-      },
-      onWorkerFailure,
-    );
+    const relaying = aborted(until).then(() => Promise.all(running.map((part) => part.stop())));
+    const ended = await Promise.allSettled([
+      runTogether(
+        workers.splice(0),
+        async () => {
+          await Promise.race([aborted(renewal), aborted(until)]);
+          if (until.aborted) await relaying;
+        },
+        onWorkerFailure,
+      ),
+      relaying,
+    ]);
+    for (const part of ended) if (part.status === 'rejected') throw part.reason;
   } finally {
     // Workers that were created but never run would keep the connection open.
     await runTogether(workers, async () => {});

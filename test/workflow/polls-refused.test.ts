@@ -38,6 +38,34 @@ test('others take over, and it is down until their polls are accepted', async ()
   expect(failures()).toHaveLength(1);
 });
 
+test('while the workers that take over do not reach Temporal, attempts and retries of the queue go on', async () => {
+  const proxy = await startProxy();
+  const stack = await startDeliveryStack('all-calls-refused', {
+    worker: false,
+    policy: { initialIntervalMs: 500, windowMs: 3_600_000 },
+  });
+  onTestFinished(() => stack.stop());
+  const worker = await stack.newWorker({ temporalAddress: proxy.address });
+  onTestFinished(() => worker.stop());
+  const receiver = await createReceiver(({ count }) => ({ status: count < 2 ? 503 : 200 }));
+  onTestFinished(() => receiver.close());
+  await stack.createWebhook(receiver.url);
+  await stack.until('accepted polls', async () => proxy.passed(POLLS) > 0);
+
+  proxy.refuse(/./, TOO_LARGE);
+  const logged = (start: string) => async () => stack.logged.some(({ msg }) => msg.startsWith(start));
+  await stack.until('a failed worker', logged("a worker of Temporal's SDK failed"));
+  await stack.until('others that fail', logged('Temporal cannot be reached'));
+  const id = await stack.fireOne('10001');
+  await stack.untilState(id, 'delivered');
+  expect(receiver.requests).toHaveLength(2);
+
+  proxy.pass();
+  await stack.untilBegun(id);
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  await stack.until('up', async () => worker.temporalState() === 'up');
+});
+
 test('a process ends where failed workers fill its memory, and a stop waits for none of them', async () => {
   const proxy = await startProxy();
   const stack = await startDeliveryStack('polls-refused-for-long', { worker: false });

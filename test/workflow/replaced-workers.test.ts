@@ -63,9 +63,8 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
     onQuestionAnswered() {},
     onPolled() {},
   } as const;
-  return runSession(deps, { until, onReady() {}, onSetBack() {}, onWorkerFailure() {} }).finally(() =>
-    sender.close(),
-  );
+  const terms = { renewal: until, until, onReady() {}, onSetBack() {}, onWorkerFailure() {} };
+  return runSession(deps, terms).finally(() => sender.close());
 }
 
 test('deliveries that wait for a permit go back, and the workers that took over attempt them, each once', async () => {
