@@ -15,13 +15,20 @@ const MARGIN_SECONDS = 1;
 export const AWAITED_SECONDS = 5;
 
 /**
+ * How old a writing transaction counts as whose beginning this database user may not see, in seconds: that of a process of Waybill with
+ * another user, or any without `track_activities`. Fewer: longer ones are missed. More: cursors lag behind such processes.
+ */
+const HIDDEN_SECONDS = 30;
+
+/**
  * The open transactions that the mark waits for, as SQL. Those of other programs count only once they have written something, so
- * that a backup delays nothing.
+ * that a backup delays nothing; of other users' sessions, whose type is hidden as well, Waybill's own count alone.
  */
 const awaitedTransactions = (sql: Sql) => sql`
   pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
-      and (backend_xid is not null or application_name = current_setting('application_name'))`;
+    where datname = current_database() and pid <> pg_backend_pid()
+      and case when backend_type = 'client backend' then backend_xid is not null or application_name = current_setting('application_name')
+        else backend_type is null and usesysid is not null and backend_xid is not null and application_name = current_setting('application_name') end`;
 
 /**
  * The id below which no more events and deliveries will appear, since every transaction begun before its time has ended.
@@ -29,7 +36,8 @@ const awaitedTransactions = (sql: Sql) => sql`
  */
 export async function lowWaterMark(sql: Sql): Promise<string> {
   const row = await oneRow(sql<{ at: Date }[]>`
-    select least(clock_timestamp(), min(xact_start)) - make_interval(secs => ${MARGIN_SECONDS}) as at
+    select least(clock_timestamp(), min(xact_start), min(clock_timestamp() - make_interval(secs => ${HIDDEN_SECONDS}))
+      filter (where xact_start is null and backend_xid is not null)) - make_interval(secs => ${MARGIN_SECONDS}) as at
     from ${awaitedTransactions(sql)}`);
   return idAt(row.at);
 }

@@ -12,6 +12,7 @@ import { beginRecovery, readRecovery } from '../../src/db/recoveries/recoveries.
 import { stepRecovery } from '../../src/db/recoveries/step.ts';
 import { schemaStep } from '../../src/db/retention/schema-step.ts';
 import { keeperOfDeadRows } from '../../src/domain/database-session.ts';
+import { timeOf } from '../../src/domain/id-time.ts';
 import { operatorsRecoveryReason, recoveryReason } from '../../src/domain/recovery.ts';
 import { readDatabaseMetrics } from '../../src/metrics/database-metrics.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
@@ -26,12 +27,12 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /** Another program's session, with an open transaction that has run this statement. */
-async function openTransaction(statement: string, isolation = 'read committed') {
-  const other = postgres(database.url, {
-    max: 1,
-    onnotice: () => {},
-    connection: { application_name: 'legacy import' },
-  });
+async function openTransaction(
+  statement: string,
+  isolation = 'read committed',
+  application_name = 'legacy import',
+) {
+  const other = postgres(database.url, { max: 1, onnotice: () => {}, connection: { application_name } });
   const tx = await other.reserve();
   await tx.unsafe(`begin isolation level ${isolation}`);
   await tx.unsafe(statement);
@@ -46,6 +47,22 @@ async function openTransaction(statement: string, isolation = 'read committed') 
   };
   onTestFinished(end);
   return { pid: row?.pid ?? 0, end };
+}
+
+/** A pool of a user that may not see into other users' sessions. */
+async function limitedPool() {
+  const role = `r_${randomBytes(4).toString('hex')}`;
+  const { sql } = database;
+  await sql.unsafe(`create role ${role} login password '${role}'`);
+  const url = new URL(database.url);
+  url.username = role;
+  url.password = role;
+  const limited = createPool(url.href, 1);
+  onTestFinished(async () => {
+    await limited.end({ timeout: 5 });
+    await sql.unsafe(`drop role ${role}`);
+  });
+  return limited;
 }
 
 const WRITES = "insert into settings (name, value) values ('of another program', '')";
@@ -122,6 +139,31 @@ describe('an open transaction that has written', () => {
     expect(after === null ? '' : operatorsRecoveryReason(after)).toBeNull();
   });
 
+  test('of Waybill with another user, whose beginning is hidden, holds cursors up all the same', async () => {
+    const { sql } = database;
+    const limited = await limitedPool();
+    const { pid, end } = await openTransaction(WRITES, 'read committed', 'waybill');
+    const [row] = await sql<
+      { begun: Date }[]
+    >`select xact_start as begun from pg_stat_activity where pid = ${pid}`;
+    const begun = row?.begun ?? new Date(0);
+    const isPassed = async () => timeOf(await lowWaterMark(limited)) > begun;
+    // By now the mark of one that saw nothing would have passed it.
+    await expect
+      .poll(
+        async () => {
+          const [now] =
+            await sql`select clock_timestamp() > ${begun}::timestamptz + interval '2 seconds' as late`;
+          return now?.late;
+        },
+        { timeout: 10_000 },
+      )
+      .toBe(true);
+    expect(await isPassed()).toBe(false);
+    await end();
+    await expect.poll(isPassed).toBe(true);
+  });
+
   test('one that only reads holds nothing up', async () => {
     const { sql } = database;
     await openTransaction('select 1 from settings', 'repeatable read');
@@ -164,17 +206,8 @@ describe('what keeps dead rows', () => {
   });
 
   test('of sessions that this user may not see into, only what is known is said', async () => {
-    const role = `r_${randomBytes(4).toString('hex')}`;
+    const limited = await limitedPool();
     const { sql } = database;
-    await sql.unsafe(`create role ${role} login password '${role}'`);
-    const url = new URL(database.url);
-    url.username = role;
-    url.password = role;
-    const limited = createPool(url.href, 1);
-    onTestFinished(async () => {
-      await limited.end({ timeout: 5 });
-      await sql.unsafe(`drop role ${role}`);
-    });
     const { pid } = await openTransaction('select 1 from settings', 'repeatable read');
     await sql`select pg_current_xact_id()`;
     // Its age in transactions alone is known.
