@@ -62,7 +62,7 @@ const takenWith = v.array(
 );
 
 /**
- * The most mails that a process sends at once: half of the places of Waybill's own steps. A silent mail server holds each for 40 s.
+ * The most mails that a process sends at once: a quarter of the places of Waybill's own steps. A silent mail server holds each for 40 s.
  * More: deliveries wait for it too. Fewer: many mails take longer.
  */
 const MOST_UNDER_WAY = 20;

@@ -10,6 +10,7 @@ import { warningMail } from '../src/mail/warning-mail.ts';
 import type { NoticeActivities, NoticeResult } from '../workflows/notice-types.ts';
 import { MOST_JOINED, mailOnce, putOff } from './mail-once.ts';
 import type { MailWarningDeps } from './mail-warning.ts';
+import { createNoticePlaces } from './notice-places.ts';
 import { type Subject, subjectOf } from './notice-subject.ts';
 import { type TellUrlDeps, tellUrl } from './tell-url.ts';
 
@@ -21,6 +22,7 @@ const AFTER_ANOTHER_MS = 60_000;
 /** Makes the activity `tellNotice`. What no longer applies when it is due is not told. */
 export function createNoticeActivities(deps: NoticeDeps): NoticeActivities {
   const { sql, log } = deps;
+  const places = createNoticePlaces();
 
   async function told(id: string): Promise<NoticeResult> {
     const notice = await readNotice(sql, id);
@@ -39,7 +41,7 @@ export function createNoticeActivities(deps: NoticeDeps): NoticeActivities {
       await dropNotice(sql, id);
       return { outcome: 'dropped' };
     }
-    if (recipient === 'url') return await tellUrl(deps, notice, subject);
+    if (recipient === 'url') return await tellUrl({ ...deps, places }, notice, subject);
     if (address === null) throw new Error('A notice that is wanted has an address.');
     return await mailed(notice, async () => {
       const others = await othersOf(deps, notice);

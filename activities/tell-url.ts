@@ -10,6 +10,7 @@ import type { WellAgain } from '../src/domain/mailed.ts';
 import { type NoticeContent, noticeBody } from '../src/domain/notice-body.ts';
 import type { NoticeResult } from '../workflows/notice-types.ts';
 import { putOff } from './mail-once.ts';
+import type { NoticePlaces } from './notice-places.ts';
 import type { Subject } from './notice-subject.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
@@ -27,21 +28,22 @@ export const NOTICE_WAITS_MS = [1, 3, 8, 16, 30].map((minutes) => minutes * MINU
 /** The longest wait that `Retry-After` can ask for: that before the last try. */
 const MAX_ASKED_WAIT_MS = 30 * MINUTE_MS;
 
-/** The most such requests of a process at once, and of one e-shop: a silent URL must not hold up the mails of others. */
-const MOST_UNDER_WAY = { total: 10, ofEshop: 2 } as const;
-/** How many are under way now, by e-shop. */
-const underWay = new Map<number, number>();
-
 /** The last heartbeat of an execution whose request was accepted. */
 const accepted = v.object({ noticeId: v.string() });
 
 /** @throws ApplicationFailure to be tried again */
-export async function tellUrl(deps: TellUrlDeps, notice: Notice, subject: Subject): Promise<NoticeResult> {
-  const { sql, log, noticeWaitsMs = NOTICE_WAITS_MS } = deps;
+export async function tellUrl(
+  deps: TellUrlDeps & { readonly places: NoticePlaces },
+  notice: Notice,
+  subject: Subject,
+): Promise<NoticeResult> {
+  const { sql, log, places, noticeWaitsMs = NOTICE_WAITS_MS } = deps;
   const { id, eshopId, tries } = notice;
   const name = { noticeId: id, eshopId };
   if (!v.is(accepted, Context.current().info.heartbeatDetails)) {
-    const { outcome, error, retryAfterMs } = await inTurn(eshopId, () => request(deps, notice, subject));
+    const { outcome, error, retryAfterMs } = await inTurn(places, eshopId, () =>
+      request(deps, notice, subject),
+    );
     if (outcome === 'internal') throw putOff(`the notice is tried again: ${error}`);
     if (error !== null) {
       const wait = noticeWaitsMs[tries];
@@ -69,18 +71,14 @@ async function request({ sendNotice }: TellUrlDeps, notice: Notice, subject: Sub
   );
 }
 
-async function inTurn<T>(eshopId: number, act: () => Promise<T>): Promise<T> {
-  const ofEshop = underWay.get(eshopId) ?? 0;
-  const total = [...underWay.values()].reduce((sum, each) => sum + each, 0);
-  if (ofEshop >= MOST_UNDER_WAY.ofEshop || total >= MOST_UNDER_WAY.total)
-    throw putOff('the notice waits: others are being sent');
-  underWay.set(eshopId, ofEshop + 1);
+/** @throws ApplicationFailure if there is no place now: to be tried when there may be one */
+async function inTurn<T>(places: NoticePlaces, eshopId: number, act: () => Promise<T>): Promise<T> {
+  const wait = places.enter(eshopId);
+  if (wait !== null) throw putOff('the notice waits: others are being sent', wait);
   try {
     return await act();
   } finally {
-    const left = (underWay.get(eshopId) ?? 1) - 1;
-    if (left === 0) underWay.delete(eshopId);
-    else underWay.set(eshopId, left);
+    places.leave(eshopId);
   }
 }
 

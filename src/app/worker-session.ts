@@ -111,10 +111,11 @@ interface SessionTerms {
 }
 
 /**
- * Waybill's own steps under way at once; more would only wait for a connection to the database. Nearly all are short. Mails may take
- * long, and get half of the places at most (`activities/mail-once.ts`); runs of the retention are few.
+ * Waybill's own steps under way at once. Nearly all are short, and more of these would only wait for a connection to the database: 20.
+ * Mails may take long, of which there are 20 at most (`activities/mail-once.ts`), and so may notices to URLs, 40 at most
+ * (`activities/notice-places.ts`); neither holds a connection meanwhile. Runs of the retention are few.
  */
-const MAX_STEPS_AT_ONCE = 40;
+const MAX_STEPS_AT_ONCE = 80;
 /**
  * A cached workflow takes 17 to 172 KiB, at most 0.3 MiB; one that is not cached costs a replay with every failed attempt. All fit
  * in a heap of 512 MB (docs/decisions/0021).

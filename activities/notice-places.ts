@@ -1,0 +1,47 @@
+/** Places for the requests that tell notices to URLs: a silent URL keeps its own e-shop waiting, and nobody else. Pure. */
+
+/**
+ * The most such requests of a process at once, each holding one of the places of Waybill's own steps, and a socket. Fewer: as many e-shops
+ * with silent URLs delay everybody else's notices. More: memory and sockets that nobody needs in a calm.
+ */
+export const MOST_NOTICES_AT_ONCE = 40;
+/**
+ * How far apart those that find no place ask again, in milliseconds. Of one e-shop, as chats take one message per second. Of all
+ * e-shops, about as often as a place becomes free while all are held until the time-out (15 s / 40). Less: useless runs of the step.
+ */
+const ASK_AGAIN_MS = { ofEshop: 1_000, ofAll: 375 } as const;
+
+export interface NoticePlaces {
+  /** @returns null with the place of the e-shop, which it has to leave; else in how many milliseconds to ask again */
+  enter(eshopId: number): number | null;
+  leave(eshopId: number): void;
+}
+
+/**
+ * An e-shop has one place, whatever its URL does.
+ * @param now in milliseconds, on a clock that does not jump
+ */
+export function createNoticePlaces(now: () => number = () => performance.now()): NoticePlaces {
+  const underWay = new Set<number>();
+  /** When the last that was turned away asks again. Turned away after it, one asks later, so that each has its turn. */
+  const queues = new Map<number | 'all', number>();
+
+  function comeAgain(queue: number | 'all', apartMs: number): number {
+    const at = Math.max(now(), queues.get(queue) ?? 0) + apartMs;
+    queues.set(queue, at);
+    return at - now();
+  }
+
+  return {
+    enter(eshopId) {
+      if (underWay.has(eshopId)) return comeAgain(eshopId, ASK_AGAIN_MS.ofEshop);
+      if (underWay.size >= MOST_NOTICES_AT_ONCE) return comeAgain('all', ASK_AGAIN_MS.ofAll);
+      underWay.add(eshopId);
+      return null;
+    },
+    leave(eshopId) {
+      underWay.delete(eshopId);
+      if ((queues.get(eshopId) ?? 0) <= now()) queues.delete(eshopId);
+    },
+  };
+}

@@ -1,0 +1,84 @@
+/** URLs that accept a notice's request and never answer hold up nobody but their own e-shop. */
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createNoticePlaces, MOST_NOTICES_AT_ONCE } from '../../activities/notice-places.ts';
+import { createNoticeActivities } from '../../activities/tell-notice.ts';
+import { createNoticeSender } from '../../src/attempt/notice-sender.ts';
+import { createEshop } from '../../src/db/eshops.ts';
+import { createSender } from '../../src/delivery/sender.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import { createKeys } from '../../src/secrets/keys.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { exhaustDelivery, fireDelivery } from '../support/deliveries.ts';
+import { insertWebhook } from '../support/events.ts';
+import { setNoticeUrl } from '../support/notices.ts';
+import { createReceiver } from '../support/receiver.ts';
+
+let database: TestDatabase;
+const keys = createKeys(Buffer.alloc(32, 7));
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database?.drop());
+
+/** @returns the ids of the notices of a new e-shop whose webhooks were deactivated, to this URL */
+async function owed(url: string, count: number): Promise<string[]> {
+  const { sql } = database;
+  const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' });
+  await setNoticeUrl({ sql, keys }, eshopId, url);
+  for (let index = 0; index < count; index += 1) {
+    const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+    await exhaustDelivery(sql, await fireDelivery(sql, { eshopId, webhookId }));
+  }
+  const rows = await sql<{ id: string }[]>`select id from notices where eshop_id = ${eshopId}`;
+  return rows.map(({ id }) => id);
+}
+
+test('six e-shops with silent URLs and many notices do not hold up the notice of a seventh', async () => {
+  const { sql } = database;
+  const silent = await createReceiver({ hang: 'headers' });
+  const chat = await createReceiver();
+  // As long as the test takes: none of them times out meanwhile.
+  const sender = createSender({ timeoutMs: 600_000, allowCidrs: ['127.0.0.0/8'], version: '1' });
+  const { tellNotice } = createNoticeActivities({
+    sql,
+    mailer: { send: () => Promise.reject(new Error('nothing is mailed')) },
+    sendNotice: createNoticeSender({ sender, keys }),
+    log: pino({ level: 'silent' }),
+    publicUrl: null,
+    policy: defaultRetryPolicy,
+  });
+  const tell = (id: string) => new MockActivityEnvironment().run((notice: string) => tellNotice(notice), id);
+  const eshops: string[][] = [];
+  for (let index = 0; index < 6; index += 1) eshops.push(await owed(silent.url, 3));
+  const told = eshops.flat().map((id) => tell(id).catch((error: unknown) => error));
+  await silent.waitFor(6);
+  const [id = ''] = await owed(chat.url, 1);
+  await expect(tell(id)).resolves.toEqual({ outcome: 'told' });
+  expect(silent.requests).toHaveLength(6);
+
+  await silent.close();
+  const failures = await Promise.all(told);
+  const waits = failures.flatMap((error) =>
+    error instanceof ApplicationFailure && error.type === 'MailPutOff' ? [Number(error.nextRetryDelay)] : [],
+  );
+  // Two of each e-shop were turned away.
+  expect(waits).toHaveLength(12);
+  await sender.close();
+  await chat.close();
+});
+
+test('each e-shop has one place, and those for whom there is none ask again one after the other', () => {
+  let now = 0;
+  const { enter, leave } = createNoticePlaces(() => now);
+  for (let eshopId = 1; eshopId <= MOST_NOTICES_AT_ONCE; eshopId += 1) expect(enter(eshopId)).toBeNull();
+  expect([enter(1), enter(1), enter(2)]).toEqual([1_000, 2_000, 1_000]);
+  expect([enter(101), enter(102)]).toEqual([375, 750]);
+  leave(1);
+  expect([enter(101), enter(1)]).toEqual([null, 1_125]);
+  now = 5_000;
+  expect([enter(1), enter(101)]).toEqual([375, 1_000]);
+});
