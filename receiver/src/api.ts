@@ -6,8 +6,10 @@ import { type Delivery, isKind, type Origin } from './delivery.ts';
 import { kinds } from './kinds.ts';
 import { type ApiOptions, ApiRefused, openSession } from './session.ts';
 
-/** Before the oldest delivery. */
+/** Before the oldest delivery or event. */
 export const BEGINNING = '00000000-0000-0000-0000-000000000000';
+/** Asks for the cursor of what is written from now on. */
+const FROM_NOW_ON = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** States of an ended delivery. */
 const ended = ['delivered', 'failed', 'expired', 'superseded', 'canceled'] as const;
@@ -83,8 +85,11 @@ export interface WaybillApi {
   delivery(deliveryId: string): Promise<ListedDelivery | null>;
   /** The payload of a delivery; null when it no longer exists. */
   payload(deliveryId: string): Promise<SentPayload | null>;
-  /** The identifier of the newest event: whatever happens later follows it. */
-  newestEvent(): Promise<string>;
+  /**
+   * Where to begin with what happens from now on, for `events`. It includes what is still being written now, and may include what was
+   * written in the seconds before.
+   */
+  newEvents(): Promise<string>;
   /** @param after the identifier up to which everything has been read */
   events(after: string, filter?: { readonly since?: Date | undefined }): Promise<EventPage>;
   /** An event with its record as it was then, packing lists included; null when it is no longer kept. */
@@ -102,6 +107,13 @@ export interface WaybillApi {
 export function waybill(options: ApiOptions): WaybillApi {
   const { payloadVersion = 'v2' } = options;
   const { get } = openSession(options);
+  async function eventsAfter(after: string, since?: Date): Promise<EventPage> {
+    const query = pageAfter(after, since);
+    const { data, cursor } = await get<readonly ListedEvent[], Pick<EventPage, 'cursor'>>(
+      `/v21/events?${query}`,
+    );
+    return { events: data, cursor };
+  }
   return {
     async deliveries(after, { since } = {}) {
       const query = pageAfter(after, since);
@@ -114,16 +126,8 @@ export function waybill(options: ApiOptions): WaybillApi {
       unlessGone(
         async () => (await get<ListedDelivery>(`/v21/deliveries/${encodeURIComponent(deliveryId)}`)).data,
       ),
-    async newestEvent() {
-      return (await get<readonly ListedEvent[]>('/v21/events?items=1')).data[0]?.id ?? BEGINNING;
-    },
-    async events(after, { since } = {}) {
-      const query = pageAfter(after, since);
-      const { data, cursor } = await get<readonly ListedEvent[], Pick<EventPage, 'cursor'>>(
-        `/v21/events?${query}`,
-      );
-      return { events: data, cursor };
-    },
+    newEvents: async () => (await eventsAfter(FROM_NOW_ON)).cursor.after,
+    events: (after, { since } = {}) => eventsAfter(after, since),
     event: (id) =>
       unlessGone(
         async () => (await get<ReadEvent>(`/${payloadVersion}/events/${encodeURIComponent(id)}`)).data,

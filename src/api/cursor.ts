@@ -2,7 +2,7 @@
  * Lists that can be read in two ways: by page, newest first, or from a cursor on, oldest first, so that a reader who
  * continues from its cursor misses nothing (docs/interface.md, L7).
  */
-import { NIL } from 'uuid';
+import { MAX, NIL } from 'uuid';
 import * as v from 'valibot';
 import { MAX_COUNTED_ROWS, type Slice } from '../db/id-range.ts';
 import { lowWaterMark } from '../db/low-water-mark.ts';
@@ -18,7 +18,7 @@ export const cursorQuery = {
     v.pipe(
       uuid(),
       v.description(
-        `Only what follows this identifier, oldest first. \`${NIL}\` begins with the oldest. Cannot be combined with \`page\`.`,
+        `Only what follows this identifier, oldest first. \`${NIL}\` begins with the oldest, \`${MAX}\` with what is written from now on. Cannot be combined with \`page\`.`,
       ),
       v.examples([NIL]),
     ),
@@ -30,7 +30,7 @@ export const Cursor = v.pipe(
   v.object({
     after: described(
       uuid(),
-      'The last identifier in `data`, or the one that was sent if there is none: the next `after`.',
+      `The last identifier in \`data\`, or the one that was sent if there is none: the next \`after\`. After \`${MAX}\`: the one that all that is still being written follows, and perhaps what was written in the seconds before.`,
     ),
     more: described(v.boolean(), 'True if there is more to read now.'),
   }),
@@ -72,7 +72,10 @@ export async function readList<Row extends { readonly id: string }>(
   if (after !== undefined) {
     if (asked.page !== undefined)
       throw invalid([{ path: 'page', message: 'cannot be combined with after, which has no pages' }]);
-    const rows = await list({ limit: page.limit + 1, after, before: await lowWaterMark(sql) });
+    const before = await lowWaterMark(sql);
+    // The newest row is no beginning: an older one may be committed after it.
+    if (after.toLowerCase() === MAX) return { rows: [], cursor: { after: before, more: false } };
+    const rows = await list({ limit: page.limit + 1, after, before });
     const shown = rows.slice(0, page.limit);
     return { rows: shown, cursor: { after: shown.at(-1)?.id ?? after, more: rows.length > shown.length } };
   }

@@ -1,5 +1,6 @@
 /** The deliveries of an e-shop across its webhooks: filters, pages, and a cursor that misses nothing. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { waybill } from '../../receiver/src/index.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
@@ -253,5 +254,28 @@ describe('from a cursor on', () => {
     await theirs.end();
     const slow = await ids('?entityId=slow');
     await expect.poll(() => readOn(before), SOON).toMatchObject({ read: [...slow, after] });
+  });
+
+  test('from now on: what is still being written is not missed', async () => {
+    await webhook();
+    const { apiKey, shop } = eshop;
+    const kit = waybill({
+      url: 'http://waybill.test',
+      apiKey,
+      username: shop.username,
+      password: shop.password,
+      fetch: async (input, init) => await api.app.request(String(input), init),
+    });
+    const commit = await heldOpen(api.sql, slowly);
+    await fire('fast');
+    const cursor = await kit.newEvents();
+    const { body, data } = await get('?after=FFFFFFFF-ffff-ffff-ffff-ffffffffffff');
+    const { after, more } = body.cursor as { after: string; more: boolean };
+    await commit();
+    const events = async () => (await kit.events(cursor)).events.map(({ entityId }) => entityId);
+    await expect.poll(events, SOON).toEqual(['slow', 'fast']);
+    expect({ data, more }).toEqual({ data: [], more: false });
+    const slow = await ids('?entityId=slow');
+    await expect.poll(async () => (await readOn(after)).read, SOON).toContain(slow[0]);
   });
 });

@@ -17,11 +17,11 @@ const FINAL: readonly number[] = [400, 401, 403, 404];
 
 /** Where the events come from, and where they go. */
 export interface ListenOptions {
-  readonly api: Pick<WaybillApi, 'newestEvent' | 'events' | 'event'>;
+  readonly api: Pick<WaybillApi, 'newEvents' | 'events' | 'event'>;
   readonly webhook: LocalWebhook;
   /** Only events of these types; null: all. */
   readonly types: readonly string[] | null;
-  /** From this time on; null: only what happens from now on. */
+  /** From this time on; null: only what happens from now on, and perhaps in the seconds before. */
   readonly since: Date | null;
   /** Ends it, after the request under way. */
   readonly signal: AbortSignal;
@@ -39,7 +39,7 @@ export interface ListenOptions {
 export async function listen(options: ListenOptions): Promise<void> {
   const { api, types, since, signal } = options;
   try {
-    let after = since === null ? await reached(options, () => api.newestEvent()) : BEGINNING;
+    let after = since === null ? await reached(options, () => api.newEvents()) : BEGINNING;
     options.onReady();
     for (;;) {
       const page = await reached(options, () => api.events(after, since === null ? {} : { since }));
