@@ -58,6 +58,29 @@ test('an earlier end is told to the open deliveries, which wait for the old one;
   expect(await takeToldWebhooks(api.sql, eshop.eshopId)).toEqual([]);
 });
 
+test('the clock was set back since the pause began: it can be moved and ended, and what was before it stays known', async () => {
+  const { id } = await create();
+  const [first, second] = [
+    [inMs(-3 * HOUR), inMs(-2 * HOUR)],
+    [inMs(HOUR), inMs(4 * HOUR)],
+  ];
+  const set = () =>
+    api.sql`
+      update webhooks set pauses = array[${`[${first.join()})`}, ${`[${second.join()})`}]::tstzrange[] where id = ${id}`;
+  const pauses = async () => {
+    const rows = await api.sql<{ begun: Date; ended: Date }[]>`
+      select lower(pause) as begun, upper(pause) as ended from webhooks w cross join unnest(w.pauses) pause where id = ${id}`;
+    return rows.map(({ begun, ended }) => [begun?.toISOString(), ended?.toISOString()]);
+  };
+  await set();
+  const sooner = inMs(HOUR / 2);
+  expect(await pause(id, { until: sooner })).toMatchObject({ status: 200, data: { pausedUntil: sooner } });
+  expect(await pauses()).toEqual([first, [expect.any(String), sooner]]);
+  await set();
+  expect(await resume(id)).toMatchObject({ status: 200, data: { pausedUntil: null } });
+  expect(await pauses()).toEqual([first]);
+});
+
 test('without an end: seven days; a PUT with the record as read changes nothing of it', async () => {
   const { id } = await create();
   for (const body of [undefined, {}, { until: null }]) {

@@ -1,4 +1,5 @@
 /** Pausing a webhook, and ending its pause (docs/interface.md, W23). */
+import type postgres from 'postgres';
 import { conflict, invalid } from '../../domain/problem.ts';
 import { MAX_PAUSE_DAYS } from '../../domain/webhook-pause.ts';
 import { enqueueOrderingChange, enqueueWebhookChange } from '../outbox/changes.ts';
@@ -46,14 +47,13 @@ export async function pauseWebhook(
     const before = await lock(tx, eshopId, id);
     if (before === null) return null;
     refuseInactive(id, before);
-    const latest = tx`clock_timestamp() + make_interval(days => ${MAX_PAUSE_DAYS})`;
+    const latest = tx`${now(tx)} + make_interval(days => ${MAX_PAUSE_DAYS})`;
     const end = until === null ? latest : tx`${until}::timestamptz`;
-    const begin = before.isPaused ? tx`paused_at` : tx`clock_timestamp()`;
-    const others = before.isPaused ? tx`pauses[:cardinality(pauses) - 1]` : tx`pauses`;
+    const begin = before.isPaused ? tx`least(paused_at, ${now(tx)})` : now(tx);
     // Its deliveries that wait for the end of the pause know the old one.
     const [paused] = await tx<{ endsSooner: boolean }[]>`
-      update webhooks set pauses = (${others})[greatest(1, cardinality(${others}) - ${KEPT_PAUSES - 2}):] || tstzrange(${begin}, ${end})
-      where id = ${id} and ${end} > clock_timestamp() and ${end} <= ${latest}
+      update webhooks set pauses = ${pausesBefore(tx, begin)} || tstzrange(${begin}, ${end})
+      where id = ${id} and ${end} > ${now(tx)} and ${end} <= ${latest}
       returning coalesce(paused_until < ${before.pausedUntil}::timestamptz, false) as ends_sooner`;
     if (paused === undefined) {
       throw invalid([
@@ -93,6 +93,17 @@ export async function resumeWebhook(
 /** Ends the pause of a webhook now, if it is paused. @param tx holds the lock on its row */
 export async function endPause(tx: Sql, id: number): Promise<void> {
   await tx`
-    update webhooks set pauses = pauses[:cardinality(pauses) - 1] || tstzrange(paused_at, greatest(paused_at, clock_timestamp()))
-    where id = ${id} and paused_until > clock_timestamp()`;
+    update webhooks set pauses = ${pausesBefore(tx, now(tx))} where id = ${id} and paused_until > clock_timestamp()`;
 }
+
+/** The database's time, the same within a statement. */
+const now = (tx: Sql): postgres.Fragment => tx`statement_timestamp()`;
+
+/**
+ * The last pauses of a webhook as far as they are before a time. If the database's clock was set back, some are not: one that would end
+ * before it begins is left out, since it is no range, and an empty one would have neither begin nor end.
+ */
+const pausesBefore = (tx: Sql, time: postgres.Fragment) => tx`array(
+  select x.pause from (
+    select u.pause * tstzrange(null, ${time}) as pause, u.number from unnest(pauses) with ordinality u (pause, number)) x
+  where not isempty(x.pause) order by x.number offset greatest(0, cardinality(pauses) - ${KEPT_PAUSES - 1}))`;
