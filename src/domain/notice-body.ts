@@ -86,17 +86,34 @@ function textBody(content: NoticeContent) {
   };
 }
 
-/** The three characters that begin markup and mentions in Slack (`<!channel>`), and an @ that would address everybody in Mattermost. */
+/**
+ * Characters that the chats take for emphasis or code, and their likes: Slack has no way to escape them, and shows the backslash that
+ * Mattermost would take. The other fields have the text as it is.
+ */
+const LIKES: Readonly<Record<string, string>> = { '*': '∗', '`': 'ˋ', '~': '∼', _: '＿' };
+/** Within a word an underscore is none of them: `CREATE_ORDER`. */
+const OUTER_UNDERSCORE = /(?<![\p{L}\p{N}_])_+|_+(?![\p{L}\p{N}_])/gu;
+
+/**
+ * Also the three characters that begin markup and mentions in Slack (`<!channel>`), an @ that would address everybody in Mattermost, and
+ * its links.
+ */
 function plain(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
-    .replaceAll('@', '@\u200b');
+    .replaceAll('@', '@\u200b')
+    .replaceAll('](', ']\u200b(')
+    .replaceAll(/[*`~]/g, alike)
+    .replaceAll(OUTER_UNDERSCORE, alike);
 }
 
+const alike = (characters: string) => [...characters].map((each) => LIKES[each] ?? each).join('');
+
 /** A backslash before what would be emphasis or a link in a card. */
-const unmarked = (text: string) => text.replaceAll(/[\\*`[\]]/g, '\\$&');
+const unmarked = (text: string) =>
+  text.replaceAll(/[\\*`[\]]/g, '\\$&').replaceAll(OUTER_UNDERSCORE, (outer) => outer.replaceAll('_', '\\_'));
 
 const COLOURS = { warning: 'Warning', deactivated: 'Attention', recovered: 'Good' } as const;
 

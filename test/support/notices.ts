@@ -25,6 +25,9 @@ export async function setNoticeUrl(
   return secret;
 }
 
+/** Text between two marks of emphasis or code, which are outside of words. */
+const MARKS = /(?<![\p{L}\p{N}])([*_`~]+)\S.*?\1(?![\p{L}\p{N}])/su;
+
 /**
  * What Slack makes of a body: `no_text` without a text, unknown fields ignored, `<…>` taken for markup, three entities decoded
  * (https://api.slack.com/messaging/webhooks, https://api.slack.com/reference/surfaces/formatting).
@@ -47,6 +50,7 @@ export function shownBySlack(body: string): string {
   ])
     if (known in payload) throw new Error(`Slack has a meaning of its own for ${known}`);
   if (/[<>]/.test(payload.text)) throw new Error('Slack would take < or > for markup');
+  if (MARKS.test(payload.text)) throw new Error('Slack would show emphasis or code');
   if (/&(?!amp;|lt;|gt;)/.test(payload.text)) throw new Error('an & that is none of the three entities');
   return payload.text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
@@ -74,6 +78,8 @@ export function shownByMattermost(body: string): string {
   if (text === '') throw new Error('No text specified');
   if (text.length > 16_383) throw new Error('too long for one post');
   if (/(?:^|\W)@(?:all|channel|here|\w)/.test(text)) throw new Error('would mention somebody');
+  if (MARKS.test(text) || /\*.+\*|`.+`|~~.+~~/s.test(text)) throw new Error('would show emphasis or code');
+  if (/\]\(/.test(text)) throw new Error('would show a link');
   return text;
 }
 
@@ -115,5 +121,8 @@ export function shownByTeams(body: string): string[] {
   const lines = attachments[0].content.body.flatMap((block) =>
     block.type === 'TextBlock' ? [block.text] : block.facts.map(({ title, value }) => `${title}: ${value}`),
   );
-  return lines.map((line) => line.replaceAll(/\\([\\*`[\]])/g, '$1'));
+  // Cards know no ~.
+  if (lines.some((line) => MARKS.test(line.replaceAll(/\\.|~/g, ''))))
+    throw new Error('would show emphasis or code');
+  return lines.map((line) => line.replaceAll(/\\([\\*`[\]_])/g, '$1'));
 }

@@ -60,7 +60,7 @@ test('well again: since when, and nothing of failures', () => {
 });
 
 test('neither markup nor mentions of foreign text reach a chat, nor the path of a URL', () => {
-  const name = 'A & B <!channel> @here *x* [y](https://evil.example) \u202e\nSecond';
+  const name = 'A & B <!channel> @here *x* `z` ~w~ _v_ u_t [y](https://evil.example) \u202e\nSecond';
   const foreign: NoticeContent = {
     ...warning,
     eshop: { id: 1, name },
@@ -68,13 +68,14 @@ test('neither markup nor mentions of foreign text reach a chat, nor the path of 
   };
   const text = noticeBody(foreign, 'text');
   // The checkers throw at what would act.
-  expect(shownBySlack(text)).toContain('A & B <!channel>');
+  expect(shownBySlack(text)).toContain('A & B <!channel> @\u200bhere ∗x∗ ˋzˋ ∼w∼ ＿v＿ u_t [y]');
   shownByMattermost(text);
   const card = noticeBody(foreign, 'teams');
   expect(card).toContain('\\\\[y\\\\](https');
   expect(shownByTeams(card)[0]).toBe(
-    'Webhook 7 (CREATE_ORDER and 1 more) of A & B <!channel> @here *x* [y](https://evil.example)  Second is failing',
+    'Webhook 7 (CREATE_ORDER and 1 more) of A & B <!channel> @here *x* `z` ~w~ _v_ u_t [y](https://evil.example)  Second is failing',
   );
+  expect(JSON.parse(text)).toMatchObject({ eshop: { name }, lastError: foreign.lastError });
   for (const body of [text, card]) expect(body).not.toContain('secret-path');
 });
 
@@ -83,5 +84,9 @@ test('the checkers refuse what the chats would not show', () => {
   expect(() => shownBySlack('{"text":"<!channel>"}')).toThrow();
   expect(() => shownByMattermost('{"text":"x","Type":"system"}')).toThrow();
   expect(() => shownByMattermost('{"text":"@all"}')).toThrow();
+  for (const shown of [shownBySlack, shownByMattermost])
+    for (const marked of ['*x*', 'a `x y` b', '~x~', '(_x_)'])
+      expect(() => shown(JSON.stringify({ text: marked })), marked).toThrow();
+  expect(() => shownByMattermost('{"text":"[x](https://evil.example)"}')).toThrow();
   expect(() => shownByTeams('{"text":"x"}')).toThrow();
 });
