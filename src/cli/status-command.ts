@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import type { FoundLoop } from '../db/console/change-loop.ts';
+import type { NoticesOverview } from '../db/notices/owed.ts';
 import type { FlowOverview } from '../db/overview.ts';
 import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts';
 import { pauseAttribution } from '../domain/operator-pause.ts';
@@ -52,6 +53,16 @@ function loopText({ eshopId, kind, entityId, changes }: FoundLoop): string {
   return `${kind} ${oneLine(entityId)} of e-shop ${eshopId}, changed ${changes} times within a minute`;
 }
 
+function noticesText({ urls, mails, putOff, oldestSeconds, lastError }: NoticesOverview): string {
+  const waiting: [number, string][] = [
+    [urls, 'to URLs'],
+    [mails - putOff, 'to mail'],
+    [putOff, "put off, beyond their e-shops' budgets"],
+  ];
+  const error = lastError === null ? '' : `; ${oneLine(lastError)}`;
+  return `${parts(waiting, 'none to tell')}${since(oldestSeconds)}${error}`;
+}
+
 export function databaseRows(database: DatabaseStatus): Row[] {
   if (database.problem !== null) return [['Database', database.problem]];
   const {
@@ -61,6 +72,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     open,
     overdue,
     mails,
+    notices,
     mailFolder,
     recoveries,
     partitions,
@@ -133,6 +145,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
       'Mails',
       `${mails.owed === 0 ? 'none to send' : `${mails.owed} to send${since(mails.oldestSeconds)}${mails.lastError === null ? '' : `; ${mails.lastError}`}`}${files}`,
     ],
+    ['Notices', noticesText(notices)],
     [
       'Partitions',
       `${partitions.since === null ? 'up' : `from ${minute(partitions.since).slice(0, 10)}`} to ${minute(partitions.until).slice(0, 10)}`,

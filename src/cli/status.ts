@@ -8,6 +8,7 @@ import { hasRoom } from '../db/disk.ts';
 import { type ClockStep, lastClockStep } from '../db/future-times.ts';
 import { readHoldUp } from '../db/low-water-mark.ts';
 import { mailFolder } from '../db/mail-folder.ts';
+import { readOwedNotices } from '../db/notices/owed.ts';
 import { readOverdue } from '../db/overdue.ts';
 import { readDatabase, readMails, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
@@ -96,7 +97,8 @@ function needsOfTemporal(temporal: TemporalStatus): string[] {
 
 function needsOfDatabase(database: DatabaseStatus): string[] {
   if (database.problem !== null) return [database.problem];
-  const { outbox, overdue, mails, heldUpBy, deadRowsKeptBy, partitions, clockStep, diskFull } = database;
+  const { outbox, overdue, mails, notices, heldUpBy, deadRowsKeptBy, partitions, clockStep, diskFull } =
+    database;
   const needs: string[] = [];
   if (diskFull) needs.push("The database's disk is full: writes fail until there is room.");
   if (isLate(outbox.oldestSeconds, OUTBOX_LATE_SECONDS) && !outbox.inFlight) {
@@ -129,6 +131,12 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
   if (isLate(mails.oldestSeconds, MAIL_LATE_SECONDS)) {
     needs.push(
       `${counted(mails.owed, 'mail')} about deactivated webhooks not sent, the oldest waiting for ${formatTime(mails.oldestSeconds * 1_000)}${mails.lastError === null ? '' : `; ${mails.lastError}`}: check SMTP_URL and the mail server.`,
+    );
+  }
+  if (isLate(notices.oldestMailSeconds, MAIL_LATE_SECONDS)) {
+    const error = notices.lastMailError === null ? '' : `; ${notices.lastMailError}`;
+    needs.push(
+      `${counted(notices.mails - notices.putOff, 'notice')} not mailed, the oldest waiting for ${formatTime(notices.oldestMailSeconds * 1_000)}${error}: check SMTP_URL and the mail server.`,
     );
   }
   if (mails.refusedLately > 0) {
@@ -165,6 +173,7 @@ export async function readWork(sql: Pool) {
     open: await readOpen(sql),
     overdue: await readOverdue(sql),
     mails: await readMails(sql),
+    notices: await readOwedNotices(sql),
     /** The open transaction that cursors and recoveries wait for; null if there is none. */
     heldUpBy: await readHoldUp(sql),
     recoveries: (await listRecoveriesUnderWay(sql)).map(recoveryStatus),

@@ -154,6 +154,34 @@ it('names mails that are owed or refused', async () => {
   expect((await status()).database.mails).toMatchObject({ owed: 0, refusedLately: 0 });
 });
 
+it('counts the notices that wait, and says why', async () => {
+  const { sql, eshopId } = stack;
+  const [address] = await sql<{ id: number }[]>`
+    insert into notice_addresses (eshop_id, address, confirmed_at) values (${eshopId}, 'a@shop.example', now()) returning id`;
+  const owe = (recipient: string, hours: number, more: object) =>
+    sql`
+      insert into notices ${sql({ eshopId, kind: 'recovered', recipient, at: new Date(Date.now() - hours * 3_600_000), ...more })}`;
+  const addressId = address?.id ?? 0;
+  await owe('url', 3, { error: 'HTTP 503 from chat.example after 12 ms', tries: 1 });
+  await owe('address', 2, { addressId, error: 'the mail server is full' });
+  await owe('address', 4, { addressId, putOff: true });
+  await owe('email', 5, { toldAt: new Date() });
+  await owe('email', 6, { droppedAt: new Date() });
+  await owe('url', 7, { failedAt: new Date(), error: 'given up' });
+  const { database, needs } = await status();
+  expect(database.notices).toEqual({
+    urls: 1,
+    mails: 2,
+    putOff: 1,
+    oldestSeconds: expect.closeTo(4 * 3_600, -3),
+    oldestMailSeconds: expect.closeTo(2 * 3_600, -3),
+    lastError: 'HTTP 503 from chat.example after 12 ms',
+    lastMailError: 'the mail server is full',
+  });
+  expect(needs).toContainEqual(expect.stringMatching(/^1 notice not mailed, the oldest waiting for 2 h/));
+  await sql`delete from notices`;
+});
+
 it('says for each of the two that it cannot be used, and what the other says', async () => {
   const nobody = `127.0.0.1:${await freePort()}`;
   const withoutDatabase = await status({ DATABASE_URL: `postgres://waybill:waybill@${nobody}/waybill` });

@@ -37,6 +37,15 @@ const database: Working = {
   open: { pending: 0, retrying: 0, held: 0, holdingWebhooks: 0 },
   overdue: { attemptSeconds: 0, queue: { fresh: 0, retry: 0, bulk: 0, recovered: 0, undelivered: 0 } },
   mails: { owed: 0, oldestSeconds: null, lastError: null, refusedLately: 0 },
+  notices: {
+    urls: 0,
+    mails: 0,
+    putOff: 0,
+    oldestSeconds: null,
+    oldestMailSeconds: null,
+    lastError: null,
+    lastMailError: null,
+  },
   heldUpBy: null,
   deadRowsKeptBy: [],
   recoveries: [],
@@ -72,6 +81,14 @@ describe('nobody is needed', () => {
     expect(outbox({ changes: 3, oldestChangeSeconds: OUTBOX_LATE_SECONDS })).toEqual([]);
     const mails = { owed: 1, oldestSeconds: MAIL_LATE_SECONDS, lastError: null, refusedLately: 0 };
     expect(needs({ mails })).toEqual([]);
+    const notices = {
+      ...database.notices,
+      urls: 1,
+      mails: 2,
+      putOff: 1,
+      oldestSeconds: 9 * MAIL_LATE_SECONDS,
+    };
+    expect(needs({ notices: { ...notices, oldestMailSeconds: MAIL_LATE_SECONDS } })).toEqual([]);
     expect(needs({ partitions: { ...database.partitions, daysAhead: MIN_DAYS_AHEAD } })).toEqual([]);
   });
 
@@ -84,6 +101,13 @@ describe('somebody is needed', () => {
   it('when nothing leaves the outbox', () => {
     expect(outbox({ fresh: 3, retry: 2, undelivered: 1, delivered: 9, oldestSeconds: 127 })).toEqual([
       "Nothing is leaving the outbox: 6 deliveries waiting, the oldest for 2 min 7 s. See the workers' log for the reason.",
+    ]);
+  });
+
+  it('when a notice is not mailed for long', () => {
+    const late = { oldestMailSeconds: 2 * MAIL_LATE_SECONDS, lastMailError: 'the mail server is full' };
+    expect(needs({ notices: { ...database.notices, mails: 3, putOff: 2, ...late } })).toEqual([
+      '1 notice not mailed, the oldest waiting for 2 h; the mail server is full: check SMTP_URL and the mail server.',
     ]);
   });
 
@@ -152,6 +176,7 @@ describe('the table', () => {
         'Held        none',
         'Recoveries  none under way',
         'Mails       none to send',
+        'Notices     none to tell',
         'Partitions  up to 2026-12-28',
         'Temporal    127.0.0.1:7233, namespace default',
         'Workers     1 in the task queue deliveries: 1@host',
@@ -185,6 +210,14 @@ describe('the table', () => {
         lastError: 'the mail server refused our user name and password (EAUTH, 535)',
         refusedLately: 0,
       },
+      notices: {
+        ...database.notices,
+        urls: 3,
+        mails: 3,
+        putOff: 2,
+        oldestSeconds: 150,
+        lastError: 'HTTP 503 from chat.example after 12 ms',
+      },
       recoveries: [
         {
           recoveryId: '01a205b3-d000-7000-8000-000000000000',
@@ -213,6 +246,7 @@ describe('the table', () => {
         'Held        5, to 1 webhook',
         'Recovery    01a205b3-d000-7000-8000-000000000000, webhook 7: running, 900 done, 2 failed, 5 superseded, 98 left, until about 2026-11-22 15:30Z',
         'Mails       1 to send, the oldest for 1 min 30 s; the mail server refused our user name and password (EAUTH, 535)',
+        "Notices     3 to URLs, 1 to mail, 2 put off, beyond their e-shops' budgets, the oldest for 2 min 30 s; HTTP 503 from chat.example after 12 ms",
         'Partitions  from 2026-10-19 to 2026-12-28',
         'Temporal    It is away.',
       ].join('\n'),

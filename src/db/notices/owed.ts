@@ -2,7 +2,7 @@
 import type { EventType } from '../../domain/event-types.ts';
 import type { WellAgain } from '../../domain/mailed.ts';
 import type { NoticeFormat, NoticeKind } from '../../domain/notifications.ts';
-import type { Sql } from '../pool.ts';
+import { oneRow, type Sql } from '../pool.ts';
 
 export interface OwedNotice {
   readonly id: string;
@@ -36,6 +36,33 @@ export async function giveBackNotices(sql: Sql, notices: readonly { readonly id:
   if (notices.length === 0) return;
   const ids = notices.map(({ id }) => id);
   await sql`update notices n set check_at = now() where n.id = any(${ids}::uuid[]) and ${isOwed(sql)}`;
+}
+
+/** The notices that are still to be told, of all e-shops. */
+export interface NoticesOverview {
+  readonly urls: number;
+  readonly mails: number;
+  /** Of these mails, beyond the budgets of their e-shops for now. */
+  readonly putOff: number;
+  /** The wait of the oldest, and of the oldest mail that is not put off; null if there is none. */
+  readonly oldestSeconds: number | null;
+  readonly oldestMailSeconds: number | null;
+  /** Why the longest waiting one that was tried was not taken, and likewise of mails; null if none was tried in vain. */
+  readonly lastError: string | null;
+  readonly lastMailError: string | null;
+}
+
+export async function readOwedNotices(sql: Sql): Promise<NoticesOverview> {
+  const isUrl = sql`recipient = 'url'`;
+  const age = (at: ReturnType<Sql>) => sql`extract(epoch from now() - ${at})::float8`;
+  const first = (which: ReturnType<Sql>) =>
+    sql`(array_agg(error order by at) filter (where error is not null and ${which}))[1]`;
+  return await oneRow(sql<NoticesOverview[]>`
+    select count(*) filter (where ${isUrl})::int as urls, count(*) filter (where not ${isUrl})::int as mails,
+      count(*) filter (where not ${isUrl} and put_off)::int as put_off, ${age(sql`min(at)`)} as oldest_seconds,
+      ${age(sql`min(at) filter (where not ${isUrl} and not put_off)`)} as oldest_mail_seconds,
+      ${first(sql`true`)} as last_error, ${first(sql`not ${isUrl}`)} as last_mail_error
+    from notices n where ${isOwed(sql)}`);
 }
 
 /** A notice as it is now, with its recipient. */
