@@ -10,7 +10,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   TimeZone: 'Pacific/Chatham',
   default_transaction_isolation: 'serializable',
   extra_float_digits: '-15',
-  standard_conforming_strings: 'on',
+  standard_conforming_strings: 'off',
   search_path: '"$user", public, pg_catalog',
 };
 

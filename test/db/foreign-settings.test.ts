@@ -1,6 +1,7 @@
 /** Settings that a role or a database may have for every session, and a server that accepts no writes. */
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { failureOf } from '../../src/api/errors.ts';
+import { readMigrations } from '../../src/db/applied-migrations.ts';
 import { databaseAnswers } from '../../src/db/health.ts';
 import { createPool, type Pool, type PoolOptions } from '../../src/db/pool.ts';
 import { createSessionPool, inspectServer } from '../../src/db/server.ts';
@@ -39,6 +40,12 @@ test.each([
   expect(row).toEqual({ at, bytes });
   const [pooled] = await poolAt(url, { session: false })`select ${bytes}::bytea as bytes`;
   expect(pooled).toEqual({ bytes });
+});
+
+test('no schema file reads differently where standard_conforming_strings is off', async () => {
+  const files = await readMigrations(new URL('../../src/db/migrations/', import.meta.url));
+  expect(files.length).toBeGreaterThan(0);
+  for (const { text } of files) expect(text).not.toContain('\\');
 });
 
 test('a time in another style than ISO is an error, and never another day', async () => {

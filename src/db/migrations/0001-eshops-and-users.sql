@@ -37,8 +37,8 @@ create table users (
   -- Algorithm and parameters of the hash, which determine the cost of a check. Null for a hash that no password matches.
   password_kind text generated always as (
     case
-      when password_hash ~ '^\$2[aby]\$\d\d\$' then '$2b$' || substring(password_hash, 5, 2)
-      else substring(password_hash from '^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+')
+      when password_hash ~ '^[$]2[aby][$][0-9][0-9][$]' then '$2b$' || substring(password_hash, 5, 2)
+      else substring(password_hash from '^[$]argon2id[$]v=19[$]m=[0-9]+,t=[0-9]+,p=[0-9]+')
     end) stored,
   created_at timestamptz not null default now(),
   unique (eshop_id, username)
