@@ -29,6 +29,7 @@ import type { WorkflowsSetting } from '../relay/deps.ts';
 import { type Relay, type RelayOptions, startRelay } from '../relay/relay.ts';
 import type { Keys } from '../secrets/keys.ts';
 import { createDispatcher } from '../temporal/dispatcher.ts';
+import type { Looking } from '../temporal/keep-looking.ts';
 import { ownPolls } from '../temporal/own-polls.ts';
 import { keepSearchAttributes } from '../temporal/register-search-attributes.ts';
 import { runTogether } from '../temporal/run-together.ts';
@@ -46,8 +47,8 @@ export interface Timings extends MailTimes {
   readonly reconcileIntervalMs?: number;
   /** How late a record may be before the reconciler checks it, in milliseconds; default 5 s beyond an attempt. */
   readonly reconcileGraceMs?: number;
-  /** The time between two checks of the namespace's search attributes, in milliseconds; default 15 s. */
-  readonly searchAttributesMs?: number;
+  /** The time between two looks at what the namespace must have, in milliseconds; default 15 s. */
+  readonly lookMs?: number;
   /** The waits between the tries of a notice to a URL, in milliseconds; default: 58 minutes in all. */
   readonly noticeWaitsMs?: readonly number[];
 }
@@ -162,7 +163,7 @@ export async function runSession(
   const {
     reconcileIntervalMs = RECONCILE_INTERVAL_MS,
     reconcileGraceMs = deps.policy.attemptTimeoutMs + RECONCILE_SLACK_MS,
-    searchAttributesMs,
+    lookMs,
     noticeWaitsMs,
     ...mailTimes
   } = deps.timings ?? {};
@@ -173,10 +174,10 @@ export async function runSession(
   const stopped: (() => void)[] = [];
   let relay: Relay | undefined;
   let reconciler: Reconciler | undefined;
-  let searchAttributes: { stop(): Promise<void> } | undefined;
+  const looking: Looking[] = [];
   try {
-    searchAttributes = await keepSearchAttributes(connection, temporal.namespace, log, searchAttributesMs);
-    if (retention.scheduled) await scheduleRetention(client, temporal.taskQueue, log);
+    looking.push(await keepSearchAttributes(connection, temporal.namespace, log, lookMs));
+    if (retention.scheduled) looking.push(await scheduleRetention(client, temporal.taskQueue, log, lookMs));
     const dispatcher = tracedDispatcher(
       createDispatcher(client, temporal.taskQueue, deps.policy, mailTimes),
       traces,
@@ -296,7 +297,7 @@ export async function runSession(
     await runTogether(workers, async () => {});
     await reconciler?.stop();
     await relay?.stop();
-    await searchAttributes?.stop();
+    await Promise.all(looking.map((each) => each.stop()));
     await relay?.ended();
     await connection.close().catch(() => {});
     for (const say of stopped.reverse()) say();

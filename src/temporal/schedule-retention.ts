@@ -2,12 +2,34 @@ import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@tem
 import type { Logger } from 'pino';
 import { type RetentionInput, retentionId } from '../../workflows/retention-types.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
+import { keepLooking, type Looking } from './keep-looking.ts';
 
 /**
- * Creates the schedule if it is missing, so that an operator's change (such as a pause) stays. Waybill goes on without
- * it: the next start of a worker tries again.
+ * Creates the schedule if it is missing, so that an operator's change (such as a pause) stays. Waybill goes on without it: a Temporal
+ * that refuses is asked again until there is one.
+ * @param intervalMs between two tries
+ * @returns after the first try
  */
-export async function scheduleRetention(client: Client, taskQueue: string, log: Logger): Promise<void> {
+export async function scheduleRetention(
+  client: Client,
+  taskQueue: string,
+  log: Logger,
+  intervalMs?: number,
+): Promise<Looking> {
+  return await keepLooking(
+    async () => {
+      await create(client, taskQueue);
+      return 'done';
+    },
+    {
+      log,
+      wanted: 'the retention could not be scheduled: `waybill retention` runs it once',
+      ...(intervalMs === undefined ? {} : { intervalMs }),
+    },
+  );
+}
+
+async function create(client: Client, taskQueue: string): Promise<void> {
   const input: RetentionInput = { dryRun: false };
   try {
     await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
@@ -28,7 +50,6 @@ export async function scheduleRetention(client: Client, taskQueue: string, log: 
       }),
     );
   } catch (error) {
-    if (error instanceof ScheduleAlreadyRunning) return;
-    log.warn({ err: error }, 'the retention could not be scheduled: `waybill retention` runs it once');
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
   }
 }

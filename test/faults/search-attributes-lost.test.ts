@@ -12,7 +12,7 @@ test('a living worker registers them again, and deliveries start', async ({ onTe
   onTestFinished(() => temporal.stop());
   const stack = await startDeliveryStack('attributes', {
     temporalAddress: temporal.address,
-    timings: { searchAttributesMs: 100 },
+    timings: { lookMs: 100 },
   });
   onTestFinished(() => stack.stop());
   const receiver = await createReceiver({ status: 200 });

@@ -1,0 +1,57 @@
+/** Looks that are repeated as long as a session lasts: what a namespace needs may be refused now, or vanish later. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+
+/** The time between two looks, in milliseconds: a start that Temporal refuses is tried again after half a minute. */
+const LOOK_MS = 15_000;
+
+/** A repeated look. */
+export interface Looking {
+  /** Ends it; resolves after a look under way. */
+  stop(): Promise<void>;
+}
+
+export interface LookOptions {
+  readonly log: Logger;
+  /** Logged when a look fails, in one line for each reason: it may last. */
+  readonly wanted: string;
+  /** Between two looks, in milliseconds. */
+  readonly intervalMs?: number;
+}
+
+/**
+ * Looks now, and again and again until `look` answers that it is done with.
+ * @returns after the first look
+ */
+export async function keepLooking(
+  look: () => Promise<'again' | 'done'>,
+  { log, wanted, intervalMs = LOOK_MS }: LookOptions,
+): Promise<Looking> {
+  const stopping = new AbortController();
+  let said = '';
+  async function once(): Promise<'again' | 'done'> {
+    try {
+      const next = await look();
+      said = '';
+      return next;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (reason !== said && !stopping.signal.aborted) log.warn({ err: error }, wanted);
+      said = reason;
+      return 'again';
+    }
+  }
+  async function repeat(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => {});
+      if (!stopping.signal.aborted && (await once()) === 'done') return;
+    }
+  }
+  const looking = (await once()) === 'done' ? Promise.resolve() : repeat();
+  return {
+    async stop() {
+      stopping.abort();
+      await looking;
+    },
+  };
+}

@@ -1,0 +1,27 @@
+/** The schedule of the retention, with a Temporal that refuses it at first. */
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { startDeliveryStack } from '../support/delivery-stack.ts';
+import { startGrpcProxy, TOO_LARGE } from '../support/grpc-proxy.ts';
+
+test('a retention that could not be scheduled at the start is scheduled by the same worker later', async () => {
+  const proxy = await startGrpcProxy(inject('temporalAddress'));
+  onTestFinished(() => proxy.close());
+  proxy.refuse(/CreateSchedule/, TOO_LARGE);
+  const stack = await startDeliveryStack('retention-refused', {
+    worker: false,
+    retentionMs: 30 * 24 * 3_600_000,
+    timings: { lookMs: 100 },
+  });
+  onTestFinished(() => stack.stop());
+  const worker = await stack.newWorker({ temporalAddress: proxy.address });
+  onTestFinished(() => worker.stop());
+  const refused = () =>
+    stack.logged.filter(({ msg }) => msg.startsWith('the retention could not be scheduled'));
+  await stack.until('a refusal', async () => refused().length > 0);
+
+  const before = proxy.passed(/CreateSchedule/);
+  expect(before).toBe(0);
+  proxy.pass();
+  await stack.until('the schedule', async () => proxy.passed(/CreateSchedule/) > 0);
+  expect(refused()).toHaveLength(1);
+});
