@@ -22,6 +22,7 @@ const SYSTEM = [
 /** Likewise, for `.ci/nightly` alone. Of other files it runs more tests: those of `test.runIf(nightly)`. */
 const NIGHTLY = [
   tests('contract/{generated-client,other-generators}'),
+  tests('packages/{installed,strangers}'),
   // The faults' group `temporal` sets it back in every run.
   tests('faults/{restored,temporal-power-cut}'),
   tests('e2e/{bench,demo-console,hot-statements,own-ports,pruned,temporal-lost}'),

@@ -1,13 +1,16 @@
 // Whether our fixes are in the packages that need them: patches/README.md.
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hasSources } from './built.js';
 import { refuse } from './refuse.js';
 
-/** The file that each patch adds to its package. */
-const MARK = 'patched-for-waybill';
-/** Its content. */
-const PATCHES = { postgres: 'a0f9dc8f3d02', undici: '69b212c6c50f' };
+/** The files that our patches change, and the beginning of each one's SHA-256 after that. */
+const PATCHED = {
+  postgres: { 'src/connection.js': '38916dce970a', 'src/index.js': 'cc85c1e98c4a' },
+  undici: { 'lib/dispatcher/client-h1.js': 'c5674c295858' },
+};
 
 /** The folder of an installed package; undefined if it is not installed. */
 function folderOf(name) {
@@ -21,15 +24,23 @@ function folderOf(name) {
   }
 }
 
+function hashOf(path) {
+  if (!existsSync(path)) return '';
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}
+
 /** Ends the process unless they are: it would fail later, in ways that name neither cause nor cure. */
 export function requirePatches() {
-  for (const [name, expected] of Object.entries(PATCHES)) {
+  // The package that npm installs brings them along, already patched. patch-package refuses a package that has an older
+  // patch: a new installation helps in all cases.
+  const again = 'install Waybill again, with npm';
+  const inCheckout = hasSources();
+  for (const [name, files] of Object.entries(PATCHED)) {
     const folder = folderOf(name);
-    if (folder === undefined) refuse(`The package ${name} is not installed: run npm ci.`);
-    const mark = join(folder, MARK);
-    const found = existsSync(mark) ? readFileSync(mark, 'utf8').trim() : '';
-    if (found === expected) continue;
-    // patch-package refuses a package that has an older patch: a new installation helps in all cases.
-    refuse(`The package ${name} lacks its patch: run npm ci, and npx patch-package if that ran no scripts.`);
+    if (folder === undefined)
+      refuse(`The package ${name} is not installed: ${inCheckout ? 'run npm ci' : again}.`);
+    if (Object.entries(files).every(([file, hash]) => hashOf(join(folder, file)).startsWith(hash))) continue;
+    const cure = inCheckout ? 'run npm ci, and npx --no patch-package if that ran no scripts' : again;
+    refuse(`The package ${name} lacks its patch: ${cure}.`);
   }
 }

@@ -7,6 +7,7 @@
  */
 import { Command } from 'commander';
 import type { CommandContext } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
 import { version } from '../lib/version.ts';
 
 interface LazyCommand {
@@ -17,6 +18,16 @@ interface LazyCommand {
 
 /** By name, in the order of the help. */
 const commands: Readonly<Record<string, LazyCommand>> = {
+  start: {
+    description:
+      'run the server, as its environment configures it; without any, with its own Postgres and Temporal',
+    // `bin/waybill.js` runs the server: what gets here asks for help, or is mistaken.
+    load: async () => (command) => {
+      command.action(() => {
+        throw new UserError('waybill start takes neither options nor arguments: see waybill variables.');
+      });
+    },
+  },
   eshop: {
     description: 'e-shops',
     load: async () => (await import('./eshop-command.ts')).eshopCommand,

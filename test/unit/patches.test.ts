@@ -1,4 +1,4 @@
-/** Each patch marks its package, by which the program knows that it was applied: see `patches/README.md`. */
+/** Every file that a patch changes is one that the program looks at when it starts: see `patches/README.md`. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -7,22 +7,18 @@ import { expect, test } from 'vitest';
 const root = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const patches = readdirSync(join(root, 'patches')).filter((name) => name.endsWith('.patch'));
+const changed = patches.flatMap((patch) =>
+  [...read(`patches/${patch}`).matchAll(/^diff --git a\/(\S+) /gm)].map(([, file = '']) => file),
+);
 
-test('there are patches', () => {
+test('there are patches, and npm packs what they change', () => {
   expect(patches.length).toBeGreaterThan(0);
+  const { bundleDependencies } = JSON.parse(read('package.json'));
+  expect(patches.map((patch) => patch.split('+')[0]).sort()).toEqual(bundleDependencies);
 });
 
-test.each(patches)(
-  'the mark in %s is the hash of all its other changes, and the one that is expected',
-  (file) => {
-    const parts = read(`patches/${file}`).split(/^(?=diff --git )/m);
-    const isMark = (part: string) => part.includes('/patched-for-waybill\n');
-    const hash = createHash('sha256')
-      .update(parts.filter((part) => !isMark(part)).join(''))
-      .digest('hex')
-      .slice(0, 12);
-    expect(parts.find(isMark)).toMatch(new RegExp(`^\\+${hash}$`, 'm'));
-    const [name] = file.split('+');
-    expect(read('bin/patched.js')).toMatch(new RegExp(`PATCHES = .*\\b${name}: '${hash}'`));
-  },
-);
+test.each(changed)('the program expects %s as the patch leaves it', (file) => {
+  const hash = createHash('sha256').update(read(file)).digest('hex').slice(0, 12);
+  const [, name, path] = /^node_modules\/([^/]+)\/(.+)$/.exec(file) ?? [];
+  expect(read('bin/patched.js')).toMatch(new RegExp(`^  ${name}: \\{.*'${path}': '${hash}'.*\\},$`, 'm'));
+});

@@ -1,0 +1,109 @@
+/** What `npm pack` makes of the checkout: the program and its patched libraries, and nothing that only a checkout needs. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import * as v from 'valibot';
+import { beforeAll, expect, it } from 'vitest';
+import { filesOf, importsOf } from '../support/imports.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const versions = v.record(v.string(), v.string());
+const manifestSchema = v.object({
+  scripts: v.optional(versions, {}),
+  dependencies: v.optional(versions, {}),
+  optionalDependencies: v.optional(versions, {}),
+  devDependencies: v.optional(versions, {}),
+  bundleDependencies: v.optional(v.array(v.string()), []),
+});
+const manifestOf = (folder: string) =>
+  v.parse(manifestSchema, JSON.parse(read(join(folder, 'package.json'))));
+const manifest = manifestOf('.');
+
+/** More would be noticed by whoever installs it. */
+const MOST_BYTES = 4_000_000;
+const packedSchema = v.tuple([
+  v.object({ size: v.number(), files: v.array(v.object({ path: v.string() })) }),
+]);
+let size = 0;
+let files: string[] = [];
+beforeAll(async () => {
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+  const { stdout } = await promisify(execFile)('npm', args, { cwd: root, maxBuffer: 16 * 1024 * 1024 });
+  const [packed] = v.parse(packedSchema, JSON.parse(stdout));
+  size = packed.size;
+  files = packed.files.map(({ path }) => path);
+});
+
+it('it holds the build, what starts it, and the patched libraries: no test, no source, no tool', () => {
+  const beside = files.filter((path) => !/^(?:dist|node_modules)\//.test(path));
+  expect(beside.sort()).toEqual([
+    'LICENSE',
+    'README.md',
+    'bin/built.js',
+    'bin/main.js',
+    'bin/patched.js',
+    'bin/refuse.js',
+    'bin/waybill.js',
+    'package.json',
+  ]);
+  const built = files.filter((path) => path.startsWith('dist/'));
+  expect(built).toEqual(
+    expect.arrayContaining(['dist/src/main.js', 'dist/src/cli/main.js', 'dist/workflow-bundle.js']),
+  );
+  expect(built.filter((path) => /\.tsx?$|\btests?\b|build-workflow-bundle/.test(path))).toEqual([]);
+  const libraries = files
+    .filter((path) => path.startsWith('node_modules/'))
+    .map((path) => path.split('/')[1]);
+  expect([...new Set(libraries)].sort()).toEqual(manifest.bundleDependencies);
+  expect(size).toBeLessThan(MOST_BYTES);
+});
+
+it('every file that the program looks at for our patches is in it', () => {
+  const named = [...read('bin/patched.js').matchAll(/^ {2}(\w+): \{(.*)\},$/gm)].flatMap(
+    ([, name, list = '']) =>
+      [...list.matchAll(/'([\w./-]+)': /g)].map(([, path]) => `node_modules/${name}/${path}`),
+  );
+  expect(named.length).toBeGreaterThan(2);
+  expect(named.filter((path) => !files.includes(path))).toEqual([]);
+});
+
+it('a library that it brings along depends on nothing else: npm would not put that beside it', () => {
+  const beneath = manifest.bundleDependencies.flatMap((name) =>
+    Object.keys(manifestOf(join('node_modules', name)).dependencies),
+  );
+  expect(beneath).toEqual([]);
+});
+
+it('npm has no script to run when somebody installs it', () => {
+  const atInstallation = ['preinstall', 'install', 'postinstall'];
+  expect(atInstallation.filter((name) => name in manifest.scripts)).toEqual([]);
+});
+
+it('every version is exact', () => {
+  const { dependencies, optionalDependencies, devDependencies } = manifest;
+  const all = Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies });
+  expect(all.filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))).toEqual([]);
+});
+
+it('it depends on what the program loads, and on nothing else', () => {
+  const folders = ['src', 'workflows', 'activities', 'demo', 'receiver/src'];
+  const imported = folders
+    .flatMap((folder) => filesOf(root, folder))
+    .flatMap((file) => importsOf(root, file))
+    .filter(
+      ({ to, typeOnly }) =>
+        !typeOnly && /^(?:@[\w-]+\/)?[\w.-]+(?:\/|$)/.test(to) && !/\.(?:tsx?|json)$/.test(to),
+    )
+    .map(({ to }) => (/^@[^/]+\/[^/]+|^[^/]+/.exec(to) ?? [''])[0]);
+  // Loaded by name: scripts of the console, the highlighter, and what hono-openapi asks for.
+  const byName = [
+    'htmx.org',
+    'highlight.js',
+    '@standard-community/standard-json',
+    '@standard-community/standard-openapi',
+  ];
+  const wanted = new Set([...imported, ...byName.filter((name) => name in manifest.dependencies)]);
+  expect(Object.keys(manifest.dependencies).sort()).toEqual([...wanted].sort());
+});

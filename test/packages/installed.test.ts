@@ -1,0 +1,150 @@
+/**
+ * Both packages as a stranger installs them: each into an empty folder, by another user, with an empty cache, from their archives and
+ * the registry; up to a signed delivery and an examination. No script of any package runs.
+ */
+import { execFile } from 'node:child_process';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { login } from '../support/client.ts';
+import { banner, npmStart, processesOf, type Started, signalGroup } from '../support/npm-start.ts';
+import { freePort } from '../support/ports.ts';
+import { until } from '../support/until.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+/** `nobody` on most systems. */
+const NOBODY = 65_534;
+const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : undefined;
+
+let folder: string;
+let archives: Readonly<Record<'server' | 'receiver', string>>;
+const stop: (() => Promise<unknown>)[] = [];
+
+/** A new folder of the stranger's. */
+async function ownFolder(name: string): Promise<string> {
+  const path = join(folder, name);
+  await mkdir(path);
+  if (user !== undefined) await chown(path, user.uid, user.gid);
+  return path;
+}
+const environment = (more: Readonly<Record<string, string>> = {}) => ({
+  PATH: process.env.PATH ?? '',
+  HOME: join(folder, 'home'),
+  npm_config_cache: join(folder, 'home/cache'),
+  npm_config_ignore_scripts: 'true',
+  npm_config_update_notifier: 'false',
+  ...more,
+});
+/** Runs a command as the stranger. @throws Error with its output if it fails */
+async function run(
+  cwd: string,
+  command: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const [program = '', ...args] = command.split(' ');
+  const options = { cwd, ...user, env: environment(more) };
+  try {
+    return (await promisify(execFile)(program, args, options)).stdout;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = Object(error);
+    throw new Error(`${command} failed:\n${stdout}${stderr}`);
+  }
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'waybill-installed-'));
+  await chmod(folder, 0o755);
+  await ownFolder('home');
+  const pack = async (from: string) => {
+    const args = ['pack', from, '--pack-destination', folder, '--loglevel=error', '--silent'];
+    const { stdout } = await promisify(execFile)('npm', args, { cwd: root });
+    return join(folder, stdout.trim().split('\n').at(-1) ?? '');
+  };
+  archives = { server: await pack('.'), receiver: await pack('./receiver') };
+});
+afterAll(async () => {
+  for (const each of stop.reverse()) await each();
+  for (const pid of await processesOf(folder)) process.kill(pid, 'SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+it('leads from nothing to a signed and examined delivery', async () => {
+  const warehouse = await ownFolder('warehouse');
+  await run(warehouse, `npm install ${archives.server} --no-audit --no-fund`);
+  expect(await run(warehouse, 'npx --no waybill variables')).toContain('DATABASE_URL');
+  const started: Started = npmStart({
+    dataDir: join(warehouse, '.waybill'),
+    cwd: warehouse,
+    command: ['npx', '--no', 'waybill', 'start'],
+    env: environment({ METRICS_PORT: '0' }),
+    ...(user === undefined ? {} : { user }),
+  });
+  stop.push(async () => {
+    signalGroup(started.pid, 'SIGINT');
+    await started.ended;
+  });
+  const said = await banner(started);
+
+  const shop = await ownFolder('shop');
+  await run(shop, `npm install ${archives.receiver} --no-audit --no-fund`);
+  await writeFile(
+    join(shop, 'receiver.mjs'),
+    `import { createServer } from 'node:http';
+     import { memoryStore, receiver } from '@waybill-hq/receiver';
+     import { nodeListener } from '@waybill-hq/receiver/node';
+     const hooks = receiver({ secrets: process.env.WEBHOOK_SECRET, store: memoryStore() })
+       .on('CREATE_PRODUCT', ({ sku }) => console.log('got ' + sku));
+     createServer(nodeListener(hooks)).listen(Number(process.env.PORT), '127.0.0.1');`,
+  );
+  const port = await freePort();
+  const [username = '', password = ''] = (said['Shop user'] ?? '').split(' / ');
+  const { API = '', 'x-api-key': apiKey = '' } = said;
+  const client = await login(API.replace(/\/v21$/, ''), {
+    apiKey,
+    username,
+    password,
+    eshopId: 1,
+    warehouse: { username, password },
+  });
+  const url = `http://127.0.0.1:${port}/`;
+  const webhook = { url, webhookType: 'CREATE_PRODUCT', active: true, method: 'POST' };
+  const { secret, id } = (await client.request('POST', '/webhooks', webhook)).data;
+  const receiver: Started = npmStart({
+    dataDir: '',
+    cwd: shop,
+    command: ['node', 'receiver.mjs'],
+    env: environment({ WEBHOOK_SECRET: secret, PORT: String(port) }),
+    ...(user === undefined ? {} : { user }),
+  });
+  stop.push(async () => {
+    signalGroup(receiver.pid, 'SIGKILL');
+    await receiver.ended;
+  });
+  await until('the receiver to listen', () => fetch(url).catch(() => undefined));
+  await client.request('POST', '/products', { sku: 'TEA', name: 'Tea' });
+  await until('the delivery', async () => receiver.output().includes('got TEA'));
+  const deliveries = await client.request('GET', `/webhooks/${id}/deliveries`);
+  expect(deliveries.data).toMatchObject([{ state: 'delivered' }]);
+  const verdicts = await run(shop, `npx --no waybill-receiver examine ${url}`, { WEBHOOK_SECRET: secret });
+  expect(verdicts).not.toMatch(/^(?:fail|warning) /m);
+  expect(verdicts).toMatch(/^ok /m);
+
+  // Its own lock: a second start in the same folder knows the first for a Waybill.
+  await expect(run(warehouse, 'npx --no waybill start', { PORT: '0', METRICS_PORT: '0' })).rejects.toThrow(
+    /is in use by process \d+/,
+  );
+});
+
+it('refuses to start with a library as the registry has it', async () => {
+  const path = join(
+    folder,
+    'warehouse/node_modules/@waybill-hq/server/node_modules/postgres/src/connection.js',
+  );
+  const text = await readFile(path, 'utf8');
+  await writeFile(path, text.replace('ready', 'ready2'));
+  await expect(run(join(folder, 'warehouse'), 'npx --no waybill start')).rejects.toThrow(
+    'The package postgres lacks its patch: install Waybill again, with npm.',
+  );
+});
