@@ -1,6 +1,6 @@
 /** To be run every hour, and after every outage: handles what never came, or came and was lost. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { type Reconcilable, reconcile, waybill } from 'waybill-receiver';
+import { type Reconcilable, reconcile, waybill } from '@waybill-hq/receiver';
 
 const { WAYBILL_URL = '', API_KEY = '', WAYBILL_USER = '', WAYBILL_PASSWORD = '' } = process.env;
 /** Up to where everything is settled. It belongs in your database, beside what was handled. */

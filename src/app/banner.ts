@@ -18,7 +18,7 @@ interface Ready {
 /** A `waybill` command, which finds the instance by its folder: that has to be named if it is not the default. */
 export function commandAt(dataDir: string, command: string): string {
   const prefix = dataDir === variables.entries.DATA_DIR.default ? '' : `DATA_DIR=${dataDir} `;
-  return `${prefix}npx waybill ${command}`;
+  return `${prefix}npx --no waybill ${command}`;
 }
 
 const demoCommand = (dataDir: string) => commandAt(dataDir, 'demo --receive');

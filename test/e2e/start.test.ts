@@ -67,7 +67,7 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, starts again afte
     'Temporal UI': expect.stringMatching(/^http:/),
     'Temporal gRPC': expect.stringMatching(/^127\.0\.0\.1:\d+$/),
     'Private receivers': 'allowed in 127.0.0.0/8, ::1/128',
-    Demonstration: `DATA_DIR=${dataDir} npx waybill demo --receive`,
+    Demonstration: `DATA_DIR=${dataDir} npx --no waybill demo --receive`,
   });
   expect(await serves(shown)).toBe(true);
   expect(await serves(shown, 'Warehouse user')).toBe(true);

@@ -61,11 +61,11 @@ it('it depends on nothing: neither on packages nor on the server', async () => {
 it('a project of its own runs it', async () => {
   await writeFile(
     join(project, 'shop.mjs'),
-    `import { memoryStore, receiver } from 'waybill-receiver';
-     import { nodeListener } from 'waybill-receiver/node';
-     import { fakeDelivery, testSecret } from 'waybill-receiver/testing';
+    `import { memoryStore, receiver } from '@waybill-hq/receiver';
+     import { nodeListener } from '@waybill-hq/receiver/node';
+     import { fakeDelivery, testSecret } from '@waybill-hq/receiver/testing';
      import { readFileSync } from 'node:fs';
-     const vectors = JSON.parse(readFileSync(new URL(import.meta.resolve('waybill-receiver/vectors/signed.json'))));
+     const vectors = JSON.parse(readFileSync(new URL(import.meta.resolve('@waybill-hq/receiver/vectors/signed.json'))));
      const seen = [];
      const hooks = receiver({ secrets: testSecret, store: memoryStore() })
        .on('CREATE_PRODUCT', (product) => seen.push(product.sku));
@@ -78,19 +78,19 @@ it('a project of its own runs it', async () => {
 it('a project with CommonJS runs it, too', async () => {
   await writeFile(
     join(project, 'shop.cjs'),
-    `const { memoryStore, receiver } = require('waybill-receiver');
-     const { fakeDelivery, testSecret } = require('waybill-receiver/testing');
-     const vectors = require('waybill-receiver/vectors/refused.json');
+    `const { memoryStore, receiver } = require('@waybill-hq/receiver');
+     const { fakeDelivery, testSecret } = require('@waybill-hq/receiver/testing');
+     const vectors = require('@waybill-hq/receiver/vectors/refused.json');
      const seen = [];
      const hooks = receiver({ secrets: testSecret, store: memoryStore() }).on('CREATE_ORDER', () => seen.push(1));
      fakeDelivery('CREATE_ORDER').then(hooks).then(({ status }) =>
-       console.log(JSON.stringify([status, seen, typeof require('waybill-receiver/node').nodeListener, vectors.length > 0])));`,
+       console.log(JSON.stringify([status, seen, typeof require('@waybill-hq/receiver/node').nodeListener, vectors.length > 0])));`,
   );
   expect(JSON.parse(await run('shop.cjs'))).toEqual([200, [1], 'function', true]);
 });
 
 it('the archive holds what it needs, and nothing of the sources', async () => {
-  const files = await readdir(join(project, 'node_modules/waybill-receiver'));
+  const files = await readdir(join(project, 'node_modules/@waybill-hq/receiver'));
   expect(files.sort()).toEqual([
     'LICENSE',
     'README.md',
@@ -177,7 +177,7 @@ it.for(tried.filter(({ compiled }) => nightly || compiled === undefined))(
     if ((await promisify(execFile)(program, [version]).catch(() => null)) === null)
       return skip(`${program} is not present on this machine.`);
     const folder = join(project, language);
-    await cp(join(project, 'node_modules/waybill-receiver/recipes', language), folder, { recursive: true });
+    await cp(join(project, 'node_modules/@waybill-hq/receiver/recipes', language), folder, { recursive: true });
     expect(await examined(start, folder)).toEqual([0, {}]);
     const source = await readFile(join(folder, file), 'utf8');
     expect(source).toContain(good);
@@ -197,7 +197,7 @@ async function examined(start: Tried['start'], folder: string) {
   try {
     const url = `http://127.0.0.1:${port}/hooks?shop=1`;
     await until('the receiver to listen', () => fetch(url, { method: 'POST' }).catch(() => undefined));
-    const command = ['node_modules/waybill-receiver/dist/cli.js', 'examine', url, '--json'];
+    const command = ['node_modules/@waybill-hq/receiver/dist/cli.js', 'examine', url, '--json'];
     const examination = spawn(process.execPath, command, {
       cwd: project,
       env,
@@ -220,7 +220,7 @@ it('a project without the types of Node compiles with it, and a wrong one does n
     return await run(tsc, ...options, '--lib', 'ES2022,DOM,DOM.Iterable', 'shop.mts');
   };
   const shop = (field: string) => `
-    import { memoryStore, receiver } from 'waybill-receiver';
+    import { memoryStore, receiver } from '@waybill-hq/receiver';
     const hooks = receiver({ secrets: 'whsec_', store: memoryStore(), payloadVersion: 'v21' })
       .on('CREATE_ORDER', (order) => { const total: number | undefined = order.${field}?.quantity; return total; });
     export default { fetch: hooks.fetch };`;

@@ -23,13 +23,13 @@ test('an instance with a demonstration e-shop says what to run and where to look
   expect(banner({ ...ready, demonstration })).toContain(
     [
       '',
-      'To see it at work: npx waybill demo --receive',
+      'To see it at work: npx --no waybill demo --receive',
       'then sign in to http://127.0.0.1:8080/console as shop of e-shop 1. First steps of your own: http://127.0.0.1:8080/docs',
       '',
     ].join('\n'),
   );
   expect(banner({ ...ready, demonstration, dataDir: '/data/two' })).toContain(
-    'To see it at work: DATA_DIR=/data/two npx waybill demo --receive\n',
+    'To see it at work: DATA_DIR=/data/two npx --no waybill demo --receive\n',
   );
 });
 

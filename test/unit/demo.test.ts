@@ -151,7 +151,7 @@ it('the sights name each scene with its counts, and how to take all away', () =>
   expect(text).toContain('  webhook 10  it is gone (1 failed, 3 given up)');
   expect(text).toContain('  webhook 11  it is slow (no deliveries)');
   expect(text).toContain("The demonstration's 4 webhooks are inactive now");
-  expect(text).toContain(' DATA_DIR=/data/two npx waybill demo --clean removes them.');
+  expect(text).toContain(' DATA_DIR=/data/two npx --no waybill demo --clean removes them.');
   expect(text).not.toContain('other active');
   expect(withOthers(1)).toContain(
     "The e-shop's other active webhook got the demonstration's events as well.",

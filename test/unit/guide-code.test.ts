@@ -82,7 +82,7 @@ it('TypeScript compiles each block with the kit', async () => {
   const kit = join(root, 'receiver/src');
   const compilerOptions = {
     noEmit: true,
-    paths: { 'waybill-receiver': [join(kit, 'index.ts')], 'waybill-receiver/*': [join(kit, '*.ts')] },
+    paths: { '@waybill-hq/receiver': [join(kit, 'index.ts')], '@waybill-hq/receiver/*': [join(kit, '*.ts')] },
   };
   await withFolder(async (folder) => {
     for (const { guide, line, text } of inLanguage('ts'))

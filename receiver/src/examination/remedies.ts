@@ -21,7 +21,7 @@ export function languageOf(headers: Readonly<Record<string, string>>): Language 
 }
 
 const VERIFY: Readonly<Record<Language, string>> = {
-  node: 'receiver({ secrets, store }) of waybill-receiver does it',
+  node: 'receiver({ secrets, store }) of @waybill-hq/receiver does it',
   python: 'waybill.verify(secrets, request.method, target, request.headers, request.get_data()) does it',
   php: "Waybill::problem($secrets, $_SERVER['REQUEST_METHOD'], $_SERVER['REQUEST_URI'], getallheaders(), file_get_contents('php://input')) does it",
   ruby: 'Waybill.problem(secrets, request.method, request.original_fullpath, headers_of(request), request.raw_post) does it',

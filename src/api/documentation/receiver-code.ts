@@ -3,8 +3,8 @@
 /** A receiver with the kit (`receiver/examples/server.ts`). */
 export const receiverWithKit = `/** A receiver with nothing but Node.js. Port and secret come from the environment. */
 import { createServer } from 'node:http';
-import { memoryStore, receiver } from 'waybill-receiver';
-import { nodeListener } from 'waybill-receiver/node';
+import { memoryStore, receiver } from '@waybill-hq/receiver';
+import { nodeListener } from '@waybill-hq/receiver/node';
 
 const { WEBHOOK_SECRET = '', PORT = '9000' } = process.env;
 

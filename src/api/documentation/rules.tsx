@@ -35,7 +35,7 @@ function Receive() {
     <>
       <SectionHeading id="receive" title="Receive" />
       <p>
-        With the package <code>waybill-receiver</code>, which the operator has: it verifies the signature,
+        With the package <code>@waybill-hq/receiver</code>, which the operator has: it verifies the signature,
         handles each delivery once, and finds deliveries that never arrived. It has recipes for Python, PHP,
         Go, Java and Ruby, and test vectors for your own receiver.
       </p>

@@ -121,7 +121,7 @@ function OverviewPage(props: {
               </a>
             </p>
             <p>Or see it at work first: on the machine of the instance, this plays a day of a warehouse.</p>
-            <Code text="npx waybill demo --receive" named="Play a day" />
+            <Code text="npx --no waybill demo --receive" named="Play a day" />
           </Empty>
         </section>
       ) : null}
