@@ -1,6 +1,7 @@
 /** How far each record has come, in Postgres: `npm install postgres`. */
-import type { Sql } from 'postgres';
+
 import type { Order } from '@waybill-hq/receiver';
+import type { Sql } from 'postgres';
 
 /** Run once. A row for each record stays: without it, something old would pass for new. */
 export const schema = `

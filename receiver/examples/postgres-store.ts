@@ -1,6 +1,7 @@
 /** What was handled, in Postgres: `npm install postgres`. */
-import type { Sql } from 'postgres';
+
 import type { Store } from '@waybill-hq/receiver';
+import type { Sql } from 'postgres';
 
 /** Run once. Rows older than 30 days may be deleted: `delete from deliveries_taken where at < now() - interval '30 days'`. */
 export const schema = `

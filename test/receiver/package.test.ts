@@ -177,7 +177,9 @@ it.for(tried.filter(({ compiled }) => nightly || compiled === undefined))(
     if ((await promisify(execFile)(program, [version]).catch(() => null)) === null)
       return skip(`${program} is not present on this machine.`);
     const folder = join(project, language);
-    await cp(join(project, 'node_modules/@waybill-hq/receiver/recipes', language), folder, { recursive: true });
+    await cp(join(project, 'node_modules/@waybill-hq/receiver/recipes', language), folder, {
+      recursive: true,
+    });
     expect(await examined(start, folder)).toEqual([0, {}]);
     const source = await readFile(join(folder, file), 'utf8');
     expect(source).toContain(good);

@@ -32,5 +32,7 @@ test('missing links are made, relative, by two starts at once, and those that ex
 test('where they cannot be made, one sentence says so', async () => {
   const folder = await unpacked();
   await rm(join(folder, 'native/lib'), { recursive: true });
-  await expect(makeLinks(folder)).rejects.toThrow(`they cannot be made in ${folder}/native/lib: start Waybill once`);
+  await expect(makeLinks(folder)).rejects.toThrow(
+    `they cannot be made in ${folder}/native/lib: start Waybill once`,
+  );
 });

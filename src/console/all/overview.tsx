@@ -129,7 +129,10 @@ export function AllPage(props: {
           {viewer.eshops.length === 0 ? (
             <Empty title="No e-shops yet">
               <p>The first one, with its API key and users:</p>
-              <Code text="npx --no waybill eshop create --name NAME --email ADDRESS" named="Create an e-shop" />
+              <Code
+                text="npx --no waybill eshop create --name NAME --email ADDRESS"
+                named="Create an e-shop"
+              />
             </Empty>
           ) : (
             <Eshops viewer={viewer} webhooks={webhooks} />
