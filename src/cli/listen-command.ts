@@ -1,4 +1,4 @@
-/** `waybill listen`: a receiver on this machine that registers and removes its own webhooks. */
+/** `waybill listen`: a receiver on this machine that registers and removes its own webhook. */
 import type { Command } from 'commander';
 import { problemOfSecret } from '../../receiver/src/secrets.ts';
 import { type CommandContext, runs } from '../lib/command-line.ts';
@@ -6,8 +6,8 @@ import { UserError } from '../lib/user-error.ts';
 import { listenOptions } from './listen-options.ts';
 
 const HELP = `
-Registers one webhook per event type, and removes them when it ends, also on Ctrl-C. If it was killed, the next one on this
-machine removes them. Each request is verified with the code of the receiver's kit; one that does not verify gets a 401 with
+Registers one webhook for all event types, and removes it when it ends, also on Ctrl-C. If it was killed, the next one on this
+machine removes it. Each request is verified with the code of the receiver's kit; one that does not verify gets a 401 with
 the reason. --forward-to forwards requests unchanged, path and query included, and returns the response.
 
 The worker must run on this machine, and DELIVERY_ALLOW_CIDRS must exempt 127.0.0.0/8, as npm start does when nothing is configured.`;

@@ -1,4 +1,4 @@
-/** The webhooks of `waybill listen`: removed when it ends, or by the next listener if it was killed. */
+/** The webhook of `waybill listen`: removed when it ends, or by the next listener if it was killed. */
 import { hostname } from 'node:os';
 import * as v from 'valibot';
 import { readContract } from '../db/eshops.ts';
@@ -9,6 +9,7 @@ import { listWebhooks } from '../db/webhooks/webhooks.ts';
 import { contractOf, contractProblems } from '../domain/contract.ts';
 import { type EventType, eventTypeNames } from '../domain/event-types.ts';
 import { settled, type WebhookInput, webhookInputSchema } from '../domain/webhook.ts';
+import { typesOf } from '../domain/webhook-types.ts';
 import { counted } from '../domain/words.ts';
 import { isAlive } from '../embedded/processes.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -17,7 +18,7 @@ import { sealing } from '../secrets/static-headers.ts';
 
 export interface OwnWebhook {
   readonly id: number;
-  readonly type: EventType;
+  readonly types: readonly EventType[];
 }
 
 interface Registration extends Pick<WebhookInput, 'url' | 'method' | 'payloadVersion'> {
@@ -42,48 +43,35 @@ export async function removeLeftBehind(sql: Pool, eshopId: number): Promise<numb
 }
 
 /**
- * Registers one webhook for each type.
- * @param made called with each, so that those created before a failure can be removed
- * @throws UserError with the reason if the contract of the e-shop does not allow one
+ * Registers one webhook for all types.
+ * @throws UserError with the reason if the contract of the e-shop does not allow it
  */
 export async function register(
   sql: Pool,
   keys: Keys,
   { eshopId, types, secret, ...form }: Registration,
-  made: (webhook: OwnWebhook) => void,
-): Promise<void> {
+): Promise<OwnWebhook> {
   const contract = contractOf(await readContract(sql, eshopId));
-  const wanted = types ?? contract.webhookTypes ?? eventTypeNames;
-  for (const webhookType of wanted) {
-    const description = `${PREFIX}${process.pid}`;
-    const input = settled(v.parse(webhookInputSchema, { ...form, webhookType, active: true, description }));
-    const [problem] = contractProblems(contract, input);
-    if (problem !== undefined) throw new UserError(`E-shop ${eshopId}: ${problem.message}.`);
-    const row = await createWebhook(
-      sql,
-      eshopId,
-      input,
-      sealing(keys, eshopId, { secret }),
-      contract.maxWebhooks,
+  const [webhookType, ...additionalTypes] = types ?? contract.webhookTypes ?? eventTypeNames;
+  if (webhookType === undefined)
+    throw new UserError(`The contract of e-shop ${eshopId} allows no event type.`);
+  const description = `${PREFIX}${process.pid}`;
+  const input = settled(
+    v.parse(webhookInputSchema, { ...form, webhookType, additionalTypes, active: true, description }),
+  );
+  const [problem] = contractProblems(contract, input);
+  if (problem !== undefined) throw new UserError(`E-shop ${eshopId}: ${problem.message}.`);
+  const row = await createWebhook(
+    sql,
+    eshopId,
+    input,
+    sealing(keys, eshopId, { secret }),
+    contract.maxWebhooks,
+  );
+  if (row === null) {
+    throw new UserError(
+      `The contract of e-shop ${eshopId} allows at most ${counted(contract.maxWebhooks, 'webhook')}: delete one first.`,
     );
-    if (row === null) {
-      throw new UserError(
-        `The contract of e-shop ${eshopId} allows at most ${counted(contract.maxWebhooks, 'webhook')}: name fewer types with --type.`,
-      );
-    }
-    made({ id: row.id, type: webhookType });
   }
-}
-
-/** Removes webhooks. @returns those that could not be removed */
-export async function unregister(
-  sql: Pool,
-  eshopId: number,
-  webhooks: readonly OwnWebhook[],
-): Promise<OwnWebhook[]> {
-  const left: OwnWebhook[] = [];
-  for (const webhook of webhooks) {
-    await deleteWebhook(sql, eshopId, webhook.id).catch(() => left.push(webhook));
-  }
-  return left;
+  return { id: row.id, types: typesOf(input) };
 }

@@ -4,6 +4,7 @@ import { noSuchEshop } from '../app/accounts.ts';
 import { configuredGuard } from '../app/outgoing.ts';
 import { findEshop } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
+import { deleteWebhook } from '../db/webhooks/change.ts';
 import { counted } from '../domain/words.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
@@ -11,7 +12,7 @@ import { UserError } from '../lib/user-error.ts';
 import { newWebhookSecret } from '../secrets/keys.ts';
 import { pairs } from './layout.ts';
 import type { ListenOptions } from './listen-options.ts';
-import { type OwnWebhook, register, removeLeftBehind, unregister } from './listen-webhooks.ts';
+import { type OwnWebhook, register, removeLeftBehind } from './listen-webhooks.ts';
 import { type ListeningServer, type ReceivedRequest, startListening } from './listening-server.ts';
 import { withDatabase } from './open-database.ts';
 import { ownParts } from './own-parts.ts';
@@ -31,7 +32,7 @@ function lines(
   );
 }
 
-/** The webhooks' URL: with the path of the program behind, because the signature of a GET covers the path. */
+/** The webhook's URL: with the path of the program behind, because the signature of a GET covers the path. */
 function addressOf(port: number, forwardTo: string | undefined): string {
   const path = forwardTo === undefined ? '/' : forwardTo.replace(/^[a-z]+:\/\/[^/?]*/i, '');
   return `http://127.0.0.1:${port}${path.startsWith('/') ? path : `/${path}`}`;
@@ -40,14 +41,14 @@ function addressOf(port: number, forwardTo: string | undefined): string {
 /** The text before the first request. */
 function beginning(
   { eshop: eshopId, json }: ListenOptions,
-  { url, secret, webhooks }: { url: string; secret: string; webhooks: readonly OwnWebhook[] },
+  { url, secret, webhook }: { url: string; secret: string; webhook: OwnWebhook },
 ): string {
-  if (json) return JSON.stringify({ eshopId, url, secret, webhooks });
+  if (json) return JSON.stringify({ eshopId, url, secret, webhook });
   return pairs([
     ['Listening', url],
-    ['Webhooks', webhooks.map(({ id, type }) => `${id} ${type}`).join(', ')],
+    ['Webhook', `${webhook.id}: ${webhook.types.join(', ')}`],
     ['Secret', secret],
-    ['End', 'Ctrl-C, which removes the webhooks'],
+    ['End', 'Ctrl-C, which removes the webhook'],
   ]);
 }
 
@@ -79,22 +80,17 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
     const left = await removeLeftBehind(sql, eshopId);
     if (left > 0 && !options.json)
       print(`Removed ${counted(left, 'webhook')} left behind by a listener that was killed.`);
-    const webhooks: OwnWebhook[] = [];
+    const registration = { eshopId, types, url, method, payloadVersion, secret };
+    const webhook = await register(sql, opened, registration);
     try {
-      const registration = { eshopId, types, url, method, payloadVersion, secret };
-      await register(sql, opened, registration, (webhook) => {
-        webhooks.push(webhook);
-        signal.throwIfAborted();
-      });
-      print(beginning(options, { url, secret, webhooks }));
+      print(beginning(options, { url, secret, webhook }));
       if (!signal.aborted) await once(signal, 'abort');
     } finally {
-      const kept = await unregister(sql, eshopId, webhooks);
-      if (kept.length > 0) {
+      await deleteWebhook(sql, eshopId, webhook.id).catch(() =>
         process.stderr.write(
-          `Not removed: ${kept.map(({ id }) => id).join(', ')}. waybill webhooks deactivate stops their deliveries.\n`,
-        );
-      }
+          `Not removed: webhook ${webhook.id}. waybill webhooks deactivate stops its deliveries.\n`,
+        ),
+      );
     }
   }
 

@@ -109,7 +109,7 @@ export async function startListening(options: {
       const terms = {
         secrets,
         publicKeys: null,
-        accept: ['v2'],
+        accept: ['v3', 'v2'],
         tolerance: TOLERANCE_S,
         now: Date.now(),
       } as const;
