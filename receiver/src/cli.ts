@@ -24,8 +24,8 @@ const USAGE = `Usage:
     --timeout SECONDS            of one request (default: 15)
     --json                       prints JSON instead of a table
   waybill-receiver vectors [FOLDER]
-                                 prints requests to accept and to refuse, and secrets to refuse, as JSON, or writes
-                                 them into a folder
+                                 prints requests to accept and to refuse, and secrets and keys to refuse, as JSON, or
+                                 writes them into a folder
 
 ${LISTEN_USAGE}
 Exit code: 0 nothing failed, 1 the command was wrong, 2 something failed, 3 the time was over.
@@ -87,7 +87,7 @@ async function examined(
 }
 
 async function vectors(folder: string | undefined): Promise<void> {
-  const names = ['signed', 'refused', 'setup', 'asymmetric'] as const;
+  const names = ['signed', 'refused', 'setup', 'asymmetric', 'asymmetric-setup'] as const;
   const fileOf = (name: string) => new URL(`../vectors/${name}.json`, import.meta.url);
   if (folder === undefined) {
     const files = await Promise.all(

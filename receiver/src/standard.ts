@@ -70,12 +70,13 @@ export async function verifyAsymmetric(
     const what = 'webhook-signature has no v1a, which publicKeys verify';
     throw new Refused('headers', 401, `${what}: set "asymmetric" of webhook ${said.webhook} to true.`);
   }
+  // Signed, it would be a GET delivery whose method was changed on its way.
+  if (method === 'POST' && body.length === 0) throw emptyBody();
   const given = signatures.flatMap(bytesOrNone);
   const fits = (content: Bytes | string) =>
     keys.signed(given, join(`${said.id}.${timestamp}.`, method === 'GET' ? '' : content));
   if (await fits(body)) return timestamp;
 
-  if (method === 'POST' && body.length === 0) throw emptyBody();
   const original = rewritten(body);
   if (original !== null && (await fits(original))) throw rewrittenBody();
   const many = keys.count === 1 ? 'the public key' : `any of the ${keys.count} public keys`;

@@ -4,7 +4,7 @@ import { buildRequest } from '../../src/delivery/request.ts';
 import { privateKeyOf, publicForms } from '../../src/secrets/signing-keys.ts';
 import type { Vector } from './vectors.ts';
 
-/** A POST with its right verdict. */
+/** A POST with its right verdict; in `asymmetric-setup.json` `valid: false` says that a receiver must not get as far as a verdict. */
 export interface AsymmetricVector extends Omit<Vector, 'signedWith' | 'secrets'> {
   /** The public keys that the receiver knows. */
   readonly publicKeys: readonly string[];
@@ -74,6 +74,23 @@ export function asymmetricVectors(order: string): AsymmetricVector[] {
   /** The same signature with its first, or another, byte altered. */
   const altered = (index: number) =>
     Buffer.from(bytes.map((byte, at) => (at === index ? byte ^ 1 : byte))).toString('base64');
+  /** `s` of the signature and the order of the group, little-endian: as good in curves that do not look, but another text. */
+  const unreduced = () => {
+    const order = 2n ** 252n + 27742317777372353535851937790883648493n;
+    const s = BigInt(`0x${Buffer.from(bytes.subarray(32)).reverse().toString('hex')}`) + order;
+    return Buffer.concat([
+      bytes.subarray(0, 32),
+      Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse(),
+    ]).toString('base64');
+  };
+  /** A dot separates what is signed: the time must not be taken to end at a later one. */
+  const decimal = vector('v1a whose time reaches into the body', '{"vatRate":1.5}', [present]);
+  const reaching = {
+    ...decimal,
+    headers: { ...decimal.headers, 'webhook-timestamp': `${now}.{"vatRate":1` },
+    body: '5}',
+    valid: false,
+  };
   const another = '019a9fd1-0000-7000-8000-000000000000';
   return [
     good('v1a of an order'),
@@ -94,9 +111,14 @@ export function asymmetricVectors(order: string): AsymmetricVector[] {
     bad('v1a more than five minutes ahead', { now: now - 301 }),
     bad('v1a with another time', { headers: { ...headers, 'webhook-timestamp': String(now + 1) } }),
     bad('v1a with a time that is not a number', { headers: { ...headers, 'webhook-timestamp': 'soon' } }),
+    reaching,
     bad('v1a with another id', {
       headers: { ...headers, 'webhook-id': another, 'x-service-delivery': another },
     }),
+    bad('v1a with another X-Service-Delivery, by which repeats are recognized', {
+      headers: { ...headers, 'x-service-delivery': another },
+    }),
+    bad('v1a over an empty body, as a GET has: the identifier is not covered', vector('', '', [present])),
     bad('no v1a beside v1', signature(v1)),
     bad('v1 in the place of v1a', signature(v1.replace('v1,', 'v1a,'))),
     bad('an empty v1a', signature('v1a,')),
@@ -105,6 +127,45 @@ export function asymmetricVectors(order: string): AsymmetricVector[] {
     bad('a v1a of zeros', signature(`v1a,${Buffer.alloc(64).toString('base64')}`)),
     bad('a v1a whose first half is altered', signature(`v1a,${altered(0)}`)),
     bad('a v1a whose second half is altered', signature(`v1a,${altered(32)}`)),
+    bad('a v1a whose second half is greater than it may be', signature(`v1a,${unreduced()}`)),
     bad('v1a under another name', signature(v1a.replace('v1a,', 'v1b,'))),
+  ];
+}
+
+/** Good requests to a receiver that was given no public key. @param order the body of a `CREATE_ORDER` in v2 */
+export function asymmetricSetupVectors(order: string): AsymmetricVector[] {
+  const { publicKey, jwk } = present;
+  const ofBytes = (length: number) => `whpk_${Buffer.alloc(length, 'k').toString('base64')}`;
+  const badly = (name: string, ...publicKeys: string[]) => ({
+    ...vector(name, order, [present]),
+    publicKeys,
+    valid: false,
+  });
+  return [
+    badly('an empty key', ''),
+    badly('an empty key behind a good one', publicKey, ''),
+    badly('one character, as of a key that is taken for a list', 'w'),
+    badly('whpk_ and nothing', 'whpk_'),
+    badly('a key without whpk_', publicKey.slice(5)),
+    badly('a key without its last character', publicKey.slice(0, -1)),
+    badly('half a key', publicKey.slice(0, 27)),
+    badly('whpk_ and 31 bytes', ofBytes(31)),
+    badly('whpk_ and 33 bytes', ofBytes(33)),
+    badly('whpk_ and 64 bytes', ofBytes(64)),
+    badly('whpk_ and zeros, for which anybody can sign', `whpk_${Buffer.alloc(32).toString('base64')}`),
+    badly('a key in hexadecimal', `whpk_${Buffer.from(publicKey.slice(5), 'base64').toString('hex')}`),
+    badly('a key in base64url', `whpk_${jwk.x}`),
+    badly('a key with bits behind its last byte', publicKey.replace(/.=$/, 'V=')),
+    badly('a key in quotes', `"${publicKey}"`),
+    badly('a key and a newline', `${publicKey}\n`),
+    badly('a key behind a space', ` ${publicKey}`),
+    badly('a key and a character that nobody sees', `${publicKey}\u200b`),
+    badly('two keys in one text', `${publicKey} ${former.publicKey}`),
+    badly('the JWK as text', JSON.stringify(jwk)),
+    badly('a private key', `whsk_${Buffer.alloc(64, 'k').toString('base64')}`),
+    badly('a shared secret', secret),
+    badly('an API key', `wb_${'k'.repeat(43)}`),
+    badly('a variable of a shell that nothing replaced', `\${WAREHOUSE_KEY}`),
+    badly('whpk_ and words in its place', 'whpk_<the public key of your e-shop, in base64>'),
   ];
 }

@@ -16,7 +16,7 @@ import {
   packingListEventTypes,
 } from '../../src/domain/event-types.ts';
 import { decimalFields, decimalObjects, render } from '../../src/domain/render.ts';
-import { asymmetricVectors } from './asymmetric-vectors.ts';
+import { asymmetricSetupVectors, asymmetricVectors } from './asymmetric-vectors.ts';
 import { declarationOf } from './typescript.ts';
 import { refusedVectors, setupVectors, signedVectors } from './vectors.ts';
 
@@ -164,6 +164,7 @@ async function formatted(path: string, source: string): Promise<string> {
 
 /** Every generated file by its path from the root. */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
+  const order = bodyOf('CREATE_ORDER', 'v2');
   const files: readonly [string, string][] = [
     ['receiver/src/kinds.ts', kinds()],
     ['receiver/src/payloads.generated.ts', payloads()],
@@ -171,7 +172,8 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ['receiver/vectors/signed.json', JSON.stringify(signedVectors(bodyOf))],
     ['receiver/vectors/refused.json', JSON.stringify(refusedVectors(bodyOf))],
     ['receiver/vectors/setup.json', JSON.stringify(setupVectors())],
-    ['receiver/vectors/asymmetric.json', JSON.stringify(asymmetricVectors(bodyOf('CREATE_ORDER', 'v2')))],
+    ['receiver/vectors/asymmetric.json', JSON.stringify(asymmetricVectors(order))],
+    ['receiver/vectors/asymmetric-setup.json', JSON.stringify(asymmetricSetupVectors(order))],
   ];
   return new Map(
     await Promise.all(

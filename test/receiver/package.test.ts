@@ -113,6 +113,7 @@ it('its command prints the vectors, or writes them into a folder', async () => {
     refused: await written('refused'),
     setup: await written('setup'),
     asymmetric: await written('asymmetric'),
+    'asymmetric-setup': await written('asymmetric-setup'),
   });
   const cut = '"$0" vectors 2> errors | head -c 9; cat errors';
   expect(await runAs('sh', '-c', cut, command)).toBe('{"signed"');
@@ -161,8 +162,8 @@ const tried: readonly Tried[] = [
   {
     language: 'go',
     file: 'waybill.go',
-    good: 'case name == "v2":',
-    bad: 'case name == "v2" && given == nil:',
+    good: 'range fields[version] {',
+    bad: 'range fields[version][:1] {',
     finds: { 'two signatures': 'fail' },
     start: (folder) => ['go', '-C', folder, 'run', './server'],
     compiled: true,

@@ -13,9 +13,10 @@ import {
 import { fakeDelivery, testPublicKey, testSecret } from '../../receiver/src/testing.ts';
 import type { AsymmetricVector } from './asymmetric-vectors.ts';
 
-const vectors: AsymmetricVector[] = JSON.parse(
-  readFileSync(new URL('../../receiver/vectors/asymmetric.json', import.meta.url), 'utf8'),
-);
+const vectorsOf = (name: string): AsymmetricVector[] =>
+  JSON.parse(readFileSync(new URL(`../../receiver/vectors/${name}.json`, import.meta.url), 'utf8'));
+const vectors = vectorsOf('asymmetric');
+const setup = vectorsOf('asymmetric-setup');
 
 /** What becomes of a request: the delivery, or the refusal. */
 async function judged(request: Request, options: ReceiverOptions): Promise<Delivery | Refused> {
@@ -47,9 +48,14 @@ describe('the vectors', () => {
     expect(await verdict(vector)).toBe(vector.valid ? 'accepted' : 401);
   });
 
+  it.each(setup)('it does not start with $name', ({ publicKeys }) => {
+    expect(() => receiver({ publicKeys, store: store() })).toThrow(TypeError);
+  });
+
   it('are of both kinds, each with a name of its own', () => {
     expect(vectors.filter(({ valid }) => valid)).toHaveLength(8);
-    expect(new Set(vectors.map(({ name }) => name)).size).toBe(28);
+    expect(new Set(vectors.map(({ name }) => name)).size).toBe(32);
+    expect(new Set(setup.map(({ name }) => name)).size).toBe(25);
   });
 });
 

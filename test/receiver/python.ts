@@ -1,11 +1,11 @@
-/** Python with the `standardwebhooks` of PyPI: installed once into its own virtual environment. */
+/** Python with `standardwebhooks` and `cryptography` of PyPI: installed once into its own virtual environment. */
 import { execFile } from 'node:child_process';
 import { access, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const VERSION = '1.1.0';
+const PACKAGES = ['standardwebhooks==1.1.0', 'cryptography==48.0.0'];
 const cache = fileURLToPath(new URL('../../node_modules/.cache/standardwebhooks/', import.meta.url));
 const run = promisify(execFile);
 
@@ -16,7 +16,7 @@ export type FoundPython =
 
 /** Installs it unless that has been done. */
 export async function findPython(): Promise<FoundPython> {
-  const folder = join(cache, VERSION);
+  const folder = join(cache, PACKAGES.join('+'));
   const program = join(folder, 'bin', 'python');
   const ready = await access(join(folder, 'ready')).then(
     () => true,
@@ -27,7 +27,7 @@ export async function findPython(): Promise<FoundPython> {
   await mkdir(cache, { recursive: true });
   try {
     await run('python3', ['-m', 'venv', folder]);
-    await run(program, ['-m', 'pip', 'install', '--quiet', `standardwebhooks==${VERSION}`]);
+    await run(program, ['-m', 'pip', 'install', '--quiet', ...PACKAGES]);
     await writeFile(join(folder, 'ready'), '');
     return { program };
   } catch (error) {

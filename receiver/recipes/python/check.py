@@ -5,21 +5,28 @@ import sys
 
 import waybill
 
-for line in sys.stdin:
-    secrets, now, method, target, headers, body = (base64.b64decode(field) for field in line.rstrip("\n").split(" "))
+V1A = sys.argv[1:] == ["v1a"]
+if V1A:
+    import waybill_v1a
+
+
+def verdict(secrets, now, method, target, headers, body):
     named = dict(header.split(": ", 1) for header in headers.decode().split("\n"))
+    known = secrets.decode().split(",")
+    if V1A:
+        waybill_v1a.verify(known, named, body, int(now))
+        return ["true"]
+    waybill.verify(known, method.decode(), target.decode(), named, body, int(now))
+    origin, changed = waybill.written(named)
+    return ["true", *([origin] if origin else []), *changed]
+
+
+REFUSED = (waybill.NotVerified, waybill_v1a.NotVerified) if V1A else waybill.NotVerified
+SETUP = (waybill.BadSecret, waybill_v1a.BadKey) if V1A else waybill.BadSecret
+for line in sys.stdin:
     try:
-        waybill.verify(
-            secrets.decode().split(","),
-            method.decode(),
-            target.decode(),
-            named,
-            body,
-            int(now),
-        )
-        origin, changed = waybill.written(named)
-        print(" ".join(["true", *([origin] if origin else []), *changed]))
-    except waybill.NotVerified:
+        print(" ".join(verdict(*(base64.b64decode(field) for field in line.rstrip("\n").split(" ")))))
+    except REFUSED:
         print("false")
-    except waybill.BadSecret:
+    except SETUP:
         print("setup")

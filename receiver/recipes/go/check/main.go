@@ -16,6 +16,7 @@ import (
 )
 
 func main() {
+	v1a := len(os.Args) > 1 && os.Args[1] == "v1a"
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 4<<20)
 	for lines.Scan() {
@@ -36,12 +37,18 @@ func main() {
 			name, value, _ := strings.Cut(line, ": ")
 			header.Add(name, value)
 		}
-		secrets := strings.Split(fields[0], ",")
-		err = waybill.Verify(secrets, fields[2], fields[3], header, []byte(fields[5]), time.Unix(now, 0))
-		if errors.Is(err, waybill.ErrBadSecret) {
+		known, body, at := strings.Split(fields[0], ","), []byte(fields[5]), time.Unix(now, 0)
+		if v1a {
+			err = waybill.VerifyV1a(known, header, body, at)
+		} else {
+			err = waybill.Verify(known, fields[2], fields[3], header, body, at)
+		}
+		if errors.Is(err, waybill.ErrBadSecret) || errors.Is(err, waybill.ErrBadKey) {
 			fmt.Println("setup")
 		} else if err != nil {
 			fmt.Println("false")
+		} else if v1a {
+			fmt.Println("true")
 		} else {
 			origin, changed := waybill.Written(header)
 			fmt.Println(strings.TrimSpace("true " + origin + " " + strings.Join(changed, " ")))
