@@ -1,4 +1,5 @@
 /** The arguments of a command. */
+import { newPrivateKey, problemOfPrivateKey, publicKeyOf } from './private-keys.ts';
 
 /** A mistake in the command line, as a sentence. */
 export class Mistake extends Error {}
@@ -33,4 +34,27 @@ export function headersOf(lines: readonly string[]): Record<string, string> {
 export function urlOf(value: string | undefined, what: string): string {
   if (value === undefined || !/^https?:\/\//i.test(value) || !URL.canParse(value)) throw new Mistake(what);
   return value;
+}
+
+/** A private key that signs, and its public key for the receiver. */
+export interface KeyPair {
+  readonly key: string;
+  readonly publicKey: string;
+  /** It was made just now. */
+  readonly isNew: boolean;
+}
+
+/**
+ * That in the variable `WEBHOOK_PRIVATE_KEY`, which needs no option beside it.
+ * @param asymmetric whether one has to sign: then it is a new one, unless the variable is set
+ * @returns null if none is to sign
+ * @throws Mistake
+ */
+export async function privateKeyOf(asymmetric: boolean): Promise<KeyPair | null> {
+  const { WEBHOOK_PRIVATE_KEY: given = '' } = process.env;
+  if (given === '' && !asymmetric) return null;
+  const problem = given === '' ? null : problemOfPrivateKey(given, 'WEBHOOK_PRIVATE_KEY');
+  if (problem !== null) throw new Mistake(problem);
+  const key = given === '' ? await newPrivateKey() : given;
+  return { key, publicKey: publicKeyOf(key), isNew: given === '' };
 }

@@ -3,19 +3,22 @@
 import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { headersOf, Mistake, oneOf, positive, urlOf } from './arguments.ts';
+import { headersOf, Mistake, oneOf, positive, privateKeyOf, urlOf } from './arguments.ts';
 import { isKind } from './delivery.ts';
 import { type Examination, examine, exitCodeOf } from './examination/examine.ts';
 import { createRequester } from './examination/request.ts';
 import { table } from './examination/table.ts';
 import { kinds } from './kinds.ts';
 import { LISTEN_USAGE, listenCommand, listenOptions } from './listen/command.ts';
+import { newPrivateKey } from './private-keys.ts';
 import { sampleOf } from './samples.generated.ts';
-import { problemOfSecret } from './secrets.ts';
+import { newSecret, problemOfSecret } from './secrets.ts';
 
 const USAGE = `Usage:
   waybill-receiver examine URL   sends the receiver at URL valid and invalid signed test requests
     --secret SECRET              the webhook's; twice for two (default: the variable WEBHOOK_SECRET)
+    --asymmetric                 signs with the private key in the variable WEBHOOK_PRIVATE_KEY (whsk_…) too, for
+                                 receivers that verify its public key
     --type TYPE                  of the events (default: CREATE_ORDER)
     --method POST|GET            (default: POST; with GET the identifier is appended to URL)
     --payload-version v2|v21     (default: v2)
@@ -33,6 +36,7 @@ Exit code: 0 nothing failed, 1 the command was wrong, 2 something failed, 3 the 
 
 const options = {
   secret: { type: 'string', multiple: true },
+  asymmetric: { type: 'boolean', default: false },
   type: { type: 'string', default: 'CREATE_ORDER' },
   method: { type: 'string', default: 'POST' },
   'payload-version': { type: 'string', default: 'v2' },
@@ -52,6 +56,23 @@ function parsed() {
   }
 }
 
+/**
+ * The webhook's secrets.
+ * @param asymmetric then a new one will do, for a receiver that knows none
+ * @throws Mistake
+ */
+function secretsOf(given: readonly string[] | undefined, asymmetric: boolean): readonly string[] {
+  const { WEBHOOK_SECRET } = process.env;
+  const secrets = given ?? (WEBHOOK_SECRET === undefined ? [] : [WEBHOOK_SECRET]);
+  if (secrets.length === 0 && !asymmetric)
+    throw new Mistake("Give the webhook's secret, with --secret or as WEBHOOK_SECRET.");
+  for (const secret of secrets) {
+    const problem = problemOfSecret(secret, 'The secret');
+    if (problem !== null) throw new Mistake(problem);
+  }
+  return secrets.length === 0 ? [newSecret()] : secrets;
+}
+
 async function examined(
   receiverUrl: string | undefined,
   given: ReturnType<typeof parsed>['values'],
@@ -59,19 +80,25 @@ async function examined(
   const url = urlOf(receiverUrl, 'Say the URL of the receiver, such as https://shop.example/hooks.');
   const kind = given.type;
   if (!isKind(kind)) throw new Mistake(`--type must be one of ${Object.keys(kinds).join(', ')}.`);
-  const { WEBHOOK_SECRET } = process.env;
-  const secrets = given.secret ?? (WEBHOOK_SECRET === undefined ? [] : [WEBHOOK_SECRET]);
-  if (secrets.length === 0)
-    throw new Mistake("Give the webhook's secret, with --secret or as WEBHOOK_SECRET.");
-  for (const secret of secrets) {
-    const problem = problemOfSecret(secret, 'The secret');
-    if (problem !== null) throw new Mistake(problem);
-  }
+  const privateKey = await privateKeyOf(given.asymmetric);
+  if (privateKey?.isNew === true)
+    throw new Mistake(`Set WEBHOOK_PRIVATE_KEY. A new one, for a receiver that is given its public key
+  ${privateKey.publicKey}
+is
+  ${privateKey.key}`);
+  const secrets = secretsOf(given.secret, privateKey !== null);
   const method = oneOf('method', given.method, ['POST', 'GET']);
   const { record } = sampleOf(kind, oneOf('payload-version', given['payload-version'], ['v2', 'v21']));
   const { idField } = kinds[kind];
   const webhookId = positive('webhook', given.webhook);
-  const requester = createRequester({ url, method, kind, webhookId, headers: headersOf(given.header ?? []) });
+  const requester = createRequester({
+    url,
+    method,
+    kind,
+    webhookId,
+    privateKeys: privateKey === null ? null : { own: privateKey.key, stranger: await newPrivateKey() },
+    headers: headersOf(given.header ?? []),
+  });
   return await examine({
     subject: {
       method,

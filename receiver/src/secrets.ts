@@ -1,4 +1,5 @@
 /** The secrets of the webhooks, and common mistakes in them. */
+import { toBase64 } from './bytes.ts';
 import { isKind } from './delivery.ts';
 import type { Kind } from './kinds.ts';
 import { Refused } from './refused.ts';
@@ -42,6 +43,10 @@ const PLACEHOLDER =
 
 const isList = (secrets: Exclude<Secrets, (...asked: never[]) => unknown>): secrets is SecretList =>
   typeof secrets === 'string' || Array.isArray(secrets);
+
+/** A new secret, as the sender makes one. */
+export const newSecret = (): string =>
+  `${SECRET_PREFIX}${toBase64(crypto.getRandomValues(new Uint8Array(32)))}`;
 
 /** What is wrong with a secret, as a sentence that does not contain it; null if it is fine. */
 export function problemOfSecret(secret: unknown, name: string): string | null {

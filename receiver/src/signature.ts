@@ -6,6 +6,7 @@
  * Webhooks the body and the id of the delivery. While a secret is being replaced, there are two of each.
  */
 import { type Bytes, fromBase64, hmac, join, toBase64, toHex } from './bytes.ts';
+import { signatureOf } from './private-keys.ts';
 
 /** Prefix of the base64 part of a generated secret, and of a user's own one that Standard Webhooks decodes. */
 export const SECRET_PREFIX = 'whsec_';
@@ -74,14 +75,12 @@ export async function standardV1(
   return toBase64(await hmac(key, join(`${id}.${timestamp}.`, body)));
 }
 
-/** One `v1a` of `webhook-signature`: base64, by a private key: PKCS #8 in base64. */
+/** One `v1a` of `webhook-signature`: base64. @param key private, `whsk_…` */
 export async function standardV1a(
   key: string,
   { timestamp, id, body }: Pick<JoinedContent, 'timestamp' | 'id' | 'body'>,
 ): Promise<string> {
-  const imported = await crypto.subtle.importKey('pkcs8', fromBase64(key), 'Ed25519', false, ['sign']);
-  const signature = await crypto.subtle.sign('Ed25519', imported, join(`${id}.${timestamp}.`, body));
-  return toBase64(new Uint8Array(signature));
+  return await signatureOf(key, join(`${id}.${timestamp}.`, body));
 }
 
 /** A parsed `X-Service-Signature`. */

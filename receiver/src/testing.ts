@@ -8,9 +8,10 @@ import { serviceJoined, serviceV1, standardV1, standardV1a } from './signature.t
 /** A secret for tests. */
 export const testSecret = 'whsec_dGVzdHMgb25seTogdGhpcyBpcyBub3QgYSBzZWNyZXQ=';
 
-/** A public key for tests: what is signed with `asymmetric: true` verifies with it. Anybody has its private key. */
+/** A key pair for tests, which anybody has. */
 export const testPublicKey = 'whpk_60fRk47haIhfK3ZmPag8jH8zHLnzsmLKtJpO7ZkgUDI=';
-const testPrivateKey = 'MC4CAQAwBQYDK2VwBCIEII2BoI81RhXK23/M9IQZ/Gu5eSCZSXggctpXki9+Vnb5';
+export const testPrivateKey =
+  'whsk_jYGgjzVGFcrbf8z0hBn8a7l5IJlJeCBy2leSL35WdvnrR9GTjuFoiF8rdmY9qDyMfzMcufOyYsq0mk7tmSBQMg==';
 
 /** One attempt, before it is signed. */
 export interface Attempt {
@@ -42,15 +43,18 @@ export interface Attempt {
   readonly at?: Date;
   /** Marks a sample, whose record does not exist. */
   readonly test?: boolean;
-  /** Whether `webhook-signature` also has a `v1a`, which `testPublicKey` verifies (default: false). */
-  readonly asymmetric?: boolean;
+  /** Private keys (`whsk_…`, such as `testPrivateKey`), the newest first: `webhook-signature` has a `v1a` of each (default: none). */
+  readonly privateKeys?: string | readonly string[];
 }
+
+const listOf = (given: string | readonly string[]) => (typeof given === 'string' ? [given] : given);
 
 /** The headers that the sender would send with this attempt. */
 export async function sign(attempt: Attempt): Promise<Record<string, string>> {
   const { secrets = testSecret, method, url, kind, body = '', at = new Date() } = attempt;
   const id = attempt.id ?? crypto.randomUUID();
-  const list = typeof secrets === 'string' ? [secrets] : secrets;
+  const { privateKeys = [] } = attempt;
+  const list = listOf(secrets);
   const timestamp = Math.floor(at.getTime() / 1_000);
   const { pathname, search } = new URL(url);
   const target = `${pathname}${search}`;
@@ -67,7 +71,7 @@ export async function sign(attempt: Attempt): Promise<Record<string, string>> {
   const v2s = await Promise.all(list.map((secret) => serviceJoined('v2', secret, joined)));
   const v3s = await Promise.all(list.map((secret) => serviceJoined('v3', secret, joined)));
   const v1 = await Promise.all(list.map((secret) => standardV1(secret, signed)));
-  const v1a = attempt.asymmetric === true ? [await standardV1a(testPrivateKey, signed)] : [];
+  const v1a = await Promise.all(listOf(privateKeys).map((key) => standardV1a(key, signed)));
   const standard = [...v1.map((each) => `v1,${each}`), ...v1a.map((each) => `v1a,${each}`)];
   return {
     'user-agent': 'Waybill/test',

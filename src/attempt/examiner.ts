@@ -42,8 +42,10 @@ export function createExaminer({ sender, keys, timeoutMs }: ExaminerDeps): Exami
       test: true,
     } as const;
     const { secrets, signingKeys = [] } = signersOf(keys, webhook);
-    /** Those of a request that is wrongly signed, where the webhook has any. */
-    const strangers = signingKeys.map(() => privateKeyOf(newSigningKeyPair().privateKey));
+    const keysOf = {
+      own: signingKeys,
+      stranger: signingKeys.map(() => privateKeyOf(newSigningKeyPair().privateKey)),
+    };
     const subject = {
       method,
       body: payloadOf({ ...webhook, eventType, entityId: '', snapshot }).body,
@@ -52,11 +54,10 @@ export function createExaminer({ sender, keys, timeoutMs }: ExaminerDeps): Exami
       secrets,
       now,
     };
-    const send = async ({ age, ...request }: TestRequest, ms: number): Promise<Answer> => {
+    const send = async ({ age, signers, ...request }: TestRequest, ms: number): Promise<Answer> => {
       const at = new Date(clock.now().getTime() - age * 1_000);
-      const right = request.secrets.some((secret) => secrets.includes(secret));
-      const signers = { signingKeys: right ? signingKeys : strangers };
-      const sent = { ...fixed, ...request, ...signers, happenedAt: now, at };
+      const signedBy = signers.flatMap((signer) => keysOf[signer]);
+      const sent = { ...fixed, ...request, signingKeys: signedBy, happenedAt: now, at };
       return await answerOf(sender, sent, ms + SLACK_MS, signal);
     };
     const certificateEnd = () => sender.certificateEnd({ eshopId, url });

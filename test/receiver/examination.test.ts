@@ -14,8 +14,9 @@ import type { Subject } from '../../receiver/src/examination/series.ts';
 import { table } from '../../receiver/src/examination/table.ts';
 import { memoryOrder, memoryStore, receiver } from '../../receiver/src/index.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
+import { newPrivateKey, publicKeyOf } from '../../receiver/src/private-keys.ts';
 import { sampleOf } from '../../receiver/src/samples.generated.ts';
-import { testSecret } from '../../receiver/src/testing.ts';
+import { testPrivateKey, testSecret } from '../../receiver/src/testing.ts';
 import { entryOf } from '../../src/domain/catalogue.ts';
 
 const closing: (() => void)[] = [];
@@ -48,6 +49,8 @@ interface Asked {
   readonly type?: 'CREATE_ORDER' | 'CREATE_PRODUCT';
   readonly method?: 'POST' | 'GET';
   readonly secrets?: readonly string[];
+  /** Of the webhook, if it is asymmetric. */
+  readonly privateKey?: string;
   readonly timeoutMs?: number;
 }
 
@@ -64,7 +67,9 @@ async function examined(listener: Listener, asked: Asked = {}): Promise<Examinat
     secrets,
     now: new Date(),
   };
-  const requester = createRequester({ url, method, kind: type, webhookId: 7, headers: {} });
+  const { privateKey } = asked;
+  const privateKeys = privateKey === undefined ? null : { own: privateKey, stranger: await newPrivateKey() };
+  const requester = createRequester({ url, method, kind: type, webhookId: 7, privateKeys, headers: {} });
   return await examine({ subject, ...requester, timeoutMs });
 }
 
@@ -150,6 +155,28 @@ describe('nothing is wrong with', () => {
     const found = await examined(answering(byHand({ secret: testSecret })), { secrets: [own, testSecret] });
     expect(faults(found)).toEqual({});
     expect(faults(await examined(nodeListener(kit({ secrets: own })), { secrets: [own] }))).toEqual({});
+  });
+});
+
+describe('with a private key', () => {
+  const asked = { privateKey: testPrivateKey };
+  const publicKeys = publicKeyOf(testPrivateKey);
+  const alone = () => receiver({ publicKeys, store: memoryStore(), onProblem: () => {} }).otherwise(() => {});
+
+  it('nothing is wrong with the kit, but what v1a does not cover', async () => {
+    expect(faults(await examined(nodeListener(alone()), asked))).toEqual({ 'only v1 matches': 'warning' });
+    expect(faults(await examined(nodeListener(kit({ publicKeys })), asked))).toEqual({});
+  });
+
+  it.each(['first', 'last'] as const)('a receiver that looks at the %s v1a alone is found', async (which) => {
+    const hooks = nodeListener(alone());
+    const found = await examined((incoming, outgoing) => {
+      const [v1 = '', ...given] = String(incoming.headers['webhook-signature'] ?? '').split(/ (?=v1a)/);
+      incoming.headers['webhook-signature'] = `${v1} ${given.at(which === 'first' ? 0 : -1) ?? ''}`;
+      return hooks(incoming, outgoing);
+    }, asked);
+    expect(faults(found)).toMatchObject({ 'two signatures': 'fail' });
+    expect(faults(found)).not.toHaveProperty('valid request');
   });
 });
 

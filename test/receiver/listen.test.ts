@@ -2,11 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { serve } from '@hono/node-server';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { memoryStore, receiver } from '../../receiver/src/index.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
+import { testPrivateKey, testPublicKey } from '../../receiver/src/testing.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 import { freePort } from '../support/ports.ts';
@@ -108,11 +110,11 @@ function startListening(args: readonly string[], variables: Readonly<Record<stri
 }
 
 /** A receiver made with the kit, and the bodies that it has verified and handled. */
-function openReceiver(at: number, secrets: string) {
+function openReceiver(at: number, known: { readonly secrets: string } | { readonly publicKeys: string }) {
   const handled: object[] = [];
   const bodies: string[] = [];
   const hooks = receiver({
-    secrets,
+    ...known,
     store: memoryStore(),
     read: async ({ entityId }) => ({ eshopOrderId: entityId }),
   }).otherwise((record, { kind, entityId, webhookId, origin, changed }) => {
@@ -151,7 +153,7 @@ test('each event is what a webhook would get, whoever restarts, and the service 
   await expect
     .poll(listening.states)
     .toEqual([`Nobody listens at 127.0.0.1:${at}: waiting, so that nothing is lost.`]);
-  const receiving = openReceiver(at, secret);
+  const receiving = openReceiver(at, { secrets: secret });
   await expect.poll(() => receiving.handled).toHaveLength(1);
   expect(receiving.handled).toEqual([
     { kind: 'CREATE_ORDER', entityId: 'first', webhookId: 7, origin: 'shop', changed: null },
@@ -204,7 +206,7 @@ test('only some types, from a time on, as GET, with a secret of its own, and wha
   const at = await freePort();
   const since = new Date(Date.now() - 60_000).toISOString();
   const secret = 'a secret of the e-shop itself';
-  const { handled } = openReceiver(at, secret);
+  const { handled } = openReceiver(at, { secrets: secret });
   await order('10001');
   const args = [
     '--forward-to',
@@ -242,6 +244,56 @@ test('only some types, from a time on, as GET, with a secret of its own, and wha
   });
 });
 
+test('a receiver that knows public keys alone', async () => {
+  const at = await freePort();
+  const args = ['--forward-to', `http://127.0.0.1:${at}/hooks`, '--types', 'CREATE_ORDER'];
+  const listening = startListening([...args, '--asymmetric']);
+  await listening.ready();
+  const [{ publicKey, privateKey }] = listening.lines();
+  const { handled } = openReceiver(at, { publicKeys: publicKey });
+  await order('made');
+  await expect.poll(() => handled.length).toBe(1);
+  // `v1a` does not cover who made the change.
+  expect(handled[0]).toMatchObject({ kind: 'CREATE_ORDER', entityId: 'made', origin: null });
+  await listening.interrupt();
+
+  // The same key the next time, without the option.
+  const again = startListening(args, { WEBHOOK_PRIVATE_KEY: privateKey });
+  await again.ready();
+  expect(again.lines()[0]).toMatchObject({ publicKey });
+  expect(again.lines()[0]).not.toHaveProperty('privateKey');
+  await order('again');
+  await expect.poll(() => handled.length).toBe(2);
+});
+
+test('its command examines a receiver that knows public keys alone', async () => {
+  const at = await freePort();
+  openReceiver(at, { publicKeys: testPublicKey });
+  const examined = async (variables: Readonly<Record<string, string>>) => {
+    const args = ['./bin/sources.js', 'receiver/src/cli.ts', 'examine', `http://127.0.0.1:${at}/hooks`];
+    const child = spawn(process.execPath, ['--import', ...args, '--json', '--asymmetric'], {
+      cwd: root,
+      env: { PATH: process.env.PATH, ...variables },
+    });
+    children.push(child);
+    const [output, errors, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'exit'),
+    ]);
+    return { output, errors, code };
+  };
+  const { output, code } = await examined({ WEBHOOK_PRIVATE_KEY: testPrivateKey });
+  const { rows }: { rows: { name: string; verdict: string }[] } = JSON.parse(output);
+  expect(rows.filter(({ verdict }) => verdict !== 'ok').map(({ name }) => name)).toEqual(['only v1 matches']);
+  expect(code).toBe(0);
+  const none = await examined({});
+  expect(none.errors).toMatch(
+    /^Set WEBHOOK_PRIVATE_KEY\. A new one, .+\n {2}whpk_[\w+/]{43}=\nis\n {2}whsk_[\w+/]{86}==\n$/,
+  );
+  expect(none.code).toBe(1);
+});
+
 test.each<[string, readonly string[], Readonly<Record<string, string>>, string]>([
   [
     'no credentials',
@@ -253,6 +305,8 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, string]>
   ['no types', ['--types', 'ORDERS'], {}, '--types must be some of CREATE_ORDER, '],
   ['no time', ['--since', 'yesterday'], {}, '--since must be a time'],
   ['no secret', ['--secret', 'short'], {}, 'The secret neither begins with whsec_'],
+  ['half a private key', [], { WEBHOOK_PRIVATE_KEY: 'whsk_half' }, 'WEBHOOK_PRIVATE_KEY is not whsk_'],
+  ['a public one', [], { WEBHOOK_PRIVATE_KEY: testPublicKey }, 'is a public key: it belongs in the receiver'],
   ['no address', ['--url', 'warehouse'], {}, 'Say the URL of the API'],
 ])('%s: says so, and ends', async (_, args, variables, message) => {
   const { code, errors } = await startListening(['--forward-to', 'http://127.0.0.1:9/', ...args], variables)

@@ -10,7 +10,7 @@ import {
   Refused,
   receiver,
 } from '../../receiver/src/index.ts';
-import { fakeDelivery, testPublicKey, testSecret } from '../../receiver/src/testing.ts';
+import { fakeDelivery, testPrivateKey, testPublicKey, testSecret } from '../../receiver/src/testing.ts';
 import type { AsymmetricVector } from './asymmetric-vectors.ts';
 
 const vectorsOf = (name: string): AsymmetricVector[] =>
@@ -71,7 +71,7 @@ const other = (): { jwk: JsonWebKey; text: string } => {
   return { jwk: privateKey.export({ format: 'jwk' }), text: `whpk_${raw.toString('base64')}` };
 };
 const signed = (options: Parameters<typeof fakeDelivery>[1] = {}) =>
-  fakeDelivery('CREATE_ORDER', { asymmetric: true, changed: ['note'], ...options });
+  fakeDelivery('CREATE_ORDER', { privateKeys: testPrivateKey, changed: ['note'], ...options });
 const altered = (request: Request, headers: Record<string, string>, body?: string) => {
   const all = new Headers(request.headers);
   for (const [name, value] of Object.entries(headers)) all.set(name, value);

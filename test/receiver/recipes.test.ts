@@ -14,7 +14,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nightly } from '../support/nightly.ts';
 import type { AsymmetricVector } from './asymmetric-vectors.ts';
 import { type Language, missing, recipesFolder } from './languages.ts';
-import { findPython } from './python.ts';
+import { type FoundPython, findPython } from './python.ts';
 import type { Vector } from './vectors.ts';
 
 const run = promisify(execFile);
@@ -205,7 +205,7 @@ it.for<Language>(['Python', 'PHP', 'Go', 'Java', 'Ruby'])(
 );
 
 /** Python has no Ed25519 of its own: with `cryptography`, where it is installed or, in the nightly run, once it is. */
-async function pythonWithEd25519(): Promise<{ readonly program: string | null; readonly reason?: string }> {
+async function pythonWithEd25519(): Promise<FoundPython> {
   const own = await run('python3', ['-c', 'import cryptography']).catch(() => null);
   if (own !== null) return { program: 'python3' };
   return nightly ? await findPython() : { program: null, reason: 'Python has no cryptography here.' };

@@ -2,7 +2,7 @@
 import { send } from '../send.ts';
 import { encoded, sign } from '../testing.ts';
 import type { Answer } from './examine.ts';
-import type { TestRequest } from './series.ts';
+import type { Signer, TestRequest } from './series.ts';
 
 /** A webhook, as far as its requests depend on it. */
 export interface Target {
@@ -11,6 +11,8 @@ export interface Target {
   readonly method: 'POST' | 'GET';
   readonly kind: string;
   readonly webhookId: number;
+  /** The private key that signs too, and another that signs wrongly; null if none does. */
+  readonly privateKeys: Readonly<Record<Signer, string>> | null;
   /** Added to every request, besides those of a delivery: for receivers behind a gateway. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -43,8 +45,8 @@ export function createRequester(target: Target, now: () => Date = () => new Date
 
 /** The whole URL and the headers of a request. */
 async function signed(target: Target, request: TestRequest, now: Date) {
-  const { method, kind, webhookId } = target;
-  const { secrets, deliveryId: id, eventId, number: attempt, age, signedAs = {} } = request;
+  const { method, kind, webhookId, privateKeys } = target;
+  const { secrets, signers, deliveryId: id, eventId, number: attempt, age, signedAs = {} } = request;
   const at = new Date(now.getTime() - age * 1_000);
   const made = async ({
     sequence,
@@ -55,6 +57,7 @@ async function signed(target: Target, request: TestRequest, now: Date) {
     const text = body === null ? {} : { body };
     const headers = await sign({
       secrets,
+      privateKeys: privateKeys === null ? [] : signers.map((signer) => privateKeys[signer]),
       method,
       url,
       kind,

@@ -1,6 +1,5 @@
 /** The requests of an examination: the purpose of each, and the answer that it requires. */
-import { toBase64 } from '../bytes.ts';
-import { SECRET_PREFIX } from '../signature.ts';
+import { newSecret } from '../secrets.ts';
 import type { RowName } from './remedies.ts';
 
 /** The webhook to examine, and the data for its requests. */
@@ -21,9 +20,14 @@ export interface Subject {
 /** Values that a signature may be made over instead of the ones sent. */
 export type SignedAs = Partial<Pick<TestRequest, 'sequence' | 'entityId' | 'body'>>;
 
+/** Whose private key signs: that of the webhook, or one that nobody knows. */
+export type Signer = 'own' | 'stranger';
+
 /** One request, before it is signed. It is always marked as a test. */
 export interface TestRequest {
   readonly secrets: readonly string[];
+  /** In the order of the signatures; of a webhook that is not asymmetric none signs. */
+  readonly signers: readonly Signer[];
   readonly deliveryId: string;
   readonly eventId: string;
   readonly sequence: number;
@@ -72,7 +76,7 @@ const SEQUENCE = 5;
 /** All requests, in the order in which they are made: valid ones come first. */
 export function seriesOf(subject: Subject): readonly Step[] {
   const { method, secrets, now } = subject;
-  const otherSecret = `${SECRET_PREFIX}${toBase64(crypto.getRandomValues(new Uint8Array(32)))}`;
+  const otherSecret = newSecret();
   const ids = identifiers(subject);
   const body = (entityId: string, change: (record: object) => object = (record) => record) =>
     subject.body === null ? null : JSON.stringify(change(withId(subject, entityId)));
@@ -81,6 +85,7 @@ export function seriesOf(subject: Subject): readonly Step[] {
     const entityId = given.entityId ?? ids();
     return {
       secrets,
+      signers: ['own'],
       deliveryId: crypto.randomUUID(),
       eventId: crypto.randomUUID(),
       sequence: SEQUENCE,
@@ -93,9 +98,9 @@ export function seriesOf(subject: Subject): readonly Step[] {
   };
   const first = request();
   const ofFirst = { entityId: first.entityId, body: first.body };
-  const twice = [
-    [otherSecret, ...secrets],
-    [...secrets, otherSecret],
+  const twice: Pick<TestRequest, 'secrets' | 'signers'>[] = [
+    { secrets: [otherSecret, ...secrets], signers: ['stranger', 'own'] },
+    { secrets: [...secrets, otherSecret], signers: ['own', 'stranger'] },
   ];
   const large = ids();
   const unknown = ids();
@@ -148,9 +153,9 @@ export function seriesOf(subject: Subject): readonly Step[] {
       : []),
     {
       name: 'two signatures',
-      sent: 'the right signature behind and before that of another secret, as while a secret is being replaced',
+      sent: 'the right signature behind and before that of another secret or key, as while one is being replaced',
       expected: 'accepted',
-      requests: twice.map((both) => request({ secrets: both })),
+      requests: twice.map((both) => request(both)),
     },
     {
       name: 'three at once',
@@ -161,9 +166,9 @@ export function seriesOf(subject: Subject): readonly Step[] {
     },
     {
       name: 'wrong signature',
-      sent: 'signatures made with another secret',
+      sent: 'signatures made with another secret or key',
       expected: 'refused',
-      requests: [request({ secrets: [otherSecret] })],
+      requests: [request({ secrets: [otherSecret], signers: ['stranger'] })],
     },
     {
       name: 'no signature',

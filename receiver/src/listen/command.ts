@@ -1,13 +1,11 @@
 /** `waybill-receiver listen`: its options, and what it prints. */
 
 import { waybill } from '../api.ts';
-import { headersOf, Mistake, oneOf, positive, urlOf } from '../arguments.ts';
-import { toBase64 } from '../bytes.ts';
+import { headersOf, Mistake, oneOf, positive, privateKeyOf, urlOf } from '../arguments.ts';
 import { isKind } from '../delivery.ts';
 import { kinds } from '../kinds.ts';
-import { problemOfSecret } from '../secrets.ts';
+import { newSecret, problemOfSecret } from '../secrets.ts';
 import { ApiRefused } from '../session.ts';
-import { SECRET_PREFIX } from '../signature.ts';
 import { listen } from './listen.ts';
 
 /** The options that only this command has. */
@@ -27,6 +25,8 @@ export const LISTEN_USAGE = `  waybill-receiver listen        sends a receiver o
     --types TYPE,TYPE            (default: all)
     --since TIME                 also what happened from then on, in ISO 8601 (default: only from now on)
     --secret SECRET              (default: the variable WEBHOOK_SECRET, else a new one)
+    --asymmetric                 signs with a private key too, for receivers that verify its public key
+                                 (default: that in the variable WEBHOOK_PRIVATE_KEY, else a new one)
     --with-packing-lists         in orders
     --body                       prints the bodies as well
     --method, --payload-version, --webhook, --header, --timeout, --json
@@ -39,6 +39,7 @@ interface Given {
   readonly types?: string | undefined;
   readonly since?: string | undefined;
   readonly secret?: readonly string[] | undefined;
+  readonly asymmetric: boolean;
   readonly method: string;
   readonly 'payload-version': string;
   readonly 'with-packing-lists': boolean;
@@ -67,8 +68,7 @@ function sinceOf(text: string | undefined): Date | null {
 function secretOf(given: readonly string[] | undefined): string {
   const [secret = process.env.WEBHOOK_SECRET, ...more] = given ?? [];
   if (more.length > 0) throw new Mistake('--secret can be given once.');
-  if (secret === undefined || secret === '')
-    return `${SECRET_PREFIX}${toBase64(crypto.getRandomValues(new Uint8Array(32)))}`;
+  if (secret === undefined || secret === '') return newSecret();
   const problem = problemOfSecret(secret, 'The secret');
   if (problem !== null) throw new Mistake(problem);
   return secret;
@@ -103,6 +103,7 @@ export async function listenCommand(given: Given, print: (line: string) => void)
     'Say where to: --forward-to, such as http://127.0.0.1:9000/hooks.',
   );
   const secret = secretOf(given.secret);
+  const pair = await privateKeyOf(given.asymmetric);
   const method = oneOf('method', given.method, ['POST', 'GET']);
   const tell = (line: string, values: object) => print(given.json ? JSON.stringify(values) : line);
   const interrupted = new AbortController();
@@ -112,6 +113,7 @@ export async function listenCommand(given: Given, print: (line: string) => void)
     method,
     withPackingLists: given['with-packing-lists'],
     secret,
+    privateKey: pair?.key ?? null,
     id: positive('webhook', given.webhook),
     headers: headersOf(given.header ?? []),
     timeoutMs: positive('timeout', given.timeout) * 1_000,
@@ -120,8 +122,17 @@ export async function listenCommand(given: Given, print: (line: string) => void)
     `Following the events of ${url}; nothing is created, changed or marked there.`,
     `Forwarding to ${forwardTo} (${method}, ${payloadVersion}), signed with the secret`,
     `  ${secret}`,
+    ...(pair === null ? [] : ['and with the private key of the public key', `  ${pair.publicKey}`]),
+    ...(pair?.isNew === true
+      ? ['which is a new one. To keep it: export', `  WEBHOOK_PRIVATE_KEY=${pair.key}`]
+      : []),
     'Ctrl-C ends it.',
   ];
+  const signedWith = {
+    secret,
+    ...(pair === null ? {} : { publicKey: pair.publicKey }),
+    ...(pair?.isNew === true ? { privateKey: pair.key } : {}),
+  };
   try {
     await listen({
       api,
@@ -129,7 +140,7 @@ export async function listenCommand(given: Given, print: (line: string) => void)
       types: typesOf(given.types),
       since: sinceOf(given.since),
       signal: interrupted.signal,
-      onReady: () => tell(beginning.join('\n'), { url, forwardTo, method, payloadVersion, secret }),
+      onReady: () => tell(beginning.join('\n'), { url, forwardTo, method, payloadVersion, ...signedWith }),
       onState: (sentence) => tell(sentence, { state: sentence }),
       async onAnswer({ event, body, deliveryId }, { status, error, durationMs, excerpt }) {
         const text = await excerpt;

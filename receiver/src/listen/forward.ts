@@ -10,6 +10,8 @@ export interface LocalWebhook {
   readonly method: 'POST' | 'GET';
   readonly withPackingLists: boolean;
   readonly secret: string;
+  /** Signs too; null if none does. */
+  readonly privateKey: string | null;
   /** What `X-Service-Webhook` says. */
   readonly id: number;
   /** Added to every request. */
@@ -49,10 +51,11 @@ export async function forward(
   webhook: LocalWebhook,
   { event, body, deliveryId }: Prepared,
 ): Promise<Response> {
-  const { method, secret, timeoutMs } = webhook;
+  const { method, secret, privateKey, timeoutMs } = webhook;
   const url = method === 'GET' ? `${webhook.url}${encoded(event.entityId)}` : webhook.url;
   const headers = await sign({
     secrets: secret,
+    privateKeys: privateKey ?? [],
     method,
     url,
     kind: event.webhookType,
