@@ -9,8 +9,8 @@ const tests = (names: string) => `test/${names}.test.ts`;
 /** `npm run test:system`: tests that start programs, browsers or tools of other languages, or bundle workflow code. */
 const SYSTEM = [
   tests('{documentation,faults}/**/!(restored|temporal-power-cut)'),
-  tests('e2e/**/!(bench|demo-console|hot-statements|main-job|own-ports|pruned|temporal-lost)'),
-  tests('cli/{act-on-deliveries,build,console,listen,loads,output,replay,top,which-program}'),
+  tests('e2e/**/!(bench|demo-console|hot-statements|image|main-job|own-ports|pruned|temporal-lost)'),
+  tests('cli/{act-on-deliveries,build,console,listen,loads,output,replay,top,unsupported,which-program}'),
   tests('console/{journey,operator,screens,stored}'),
   tests('contract/openapi-lint'),
   tests('db/{installed-postgres,lists-by-index}'),
@@ -25,7 +25,7 @@ const NIGHTLY = [
   tests('packages/{installed,strangers}'),
   // The faults' group `temporal` sets it back in every run.
   tests('faults/{restored,temporal-power-cut}'),
-  tests('e2e/{bench,demo-console,hot-statements,own-ports,pruned,temporal-lost}'),
+  tests('e2e/{bench,demo-console,hot-statements,image,own-ports,pruned,temporal-lost}'),
 ];
 /** And for `.ci/on-postgres`. */
 const otherPostgres = process.env.POSTGRES_PROGRAMS !== undefined;
