@@ -1,23 +1,11 @@
-/** `DATA_DIR`: the files of one instance on one machine, and the process that uses them. */
+/** `DATA_DIR`: the files of one instance on one machine. */
 import { randomBytes } from 'node:crypto';
-import {
-  access,
-  chmod,
-  constants,
-  link,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  writeFile,
-} from 'node:fs/promises';
+import { access, chmod, constants, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { makeFolder } from '../lib/make-folder.ts';
 import { UserError } from '../lib/user-error.ts';
 import { requireOwner } from './own-files.ts';
-import { commandLine, isAlive } from './processes.ts';
 
 /** The format of the folder's databases, written to `DATA_DIR/format` since 1.0. */
 const FORMAT = '1';
@@ -134,46 +122,4 @@ export async function requireFormat(dataDir: DataDir): Promise<void> {
     );
   }
   await dataDir.write('format', `${FORMAT}\n`);
-}
-
-/**
- * Locks the folder for this process.
- * @throws UserError while another running Waybill holds the lock
- * @returns a function that releases it
- */
-export async function lockDataDir(dataDir: DataDir): Promise<() => Promise<void>> {
-  const file = dataDir.join('lock');
-  // Linked into place with its content, so that a lock without a process id is never read.
-  const mine = dataDir.join(`.lock.${process.pid}`);
-  await writeFile(mine, String(process.pid), { mode: 0o600 });
-  try {
-    while (!(await linked(mine, file))) await removeStaleLock(dataDir, file);
-  } finally {
-    await rm(mine, { force: true });
-  }
-  return () => rm(file, { force: true });
-}
-
-/** Links a file under a second name; false if that name is taken. */
-async function linked(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    throw error;
-  }
-}
-
-/** Removes the lock of a process that is gone. @throws UserError if it still runs */
-async function removeStaleLock(dataDir: DataDir, file: string): Promise<void> {
-  const pid = Number(await readFile(file, 'utf8').catch(() => ''));
-  // By now the id may belong to any other process.
-  const ours = /\b(?:main\.(?:ts|js)|waybill(?:\.js)? start|keys replace)\b/.test(await commandLine(pid));
-  if (pid > 0 && pid !== process.pid && ours && (await isAlive(pid))) {
-    throw new UserError(
-      `${dataDir.path} is in use by process ${pid}: stop that process, or choose another folder with DATA_DIR.`,
-    );
-  }
-  await rm(file, { force: true });
 }

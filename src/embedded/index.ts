@@ -7,7 +7,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
-import { type DataDir, type Instance, lockDataDir, openDataDir, requireFormat } from './data-dir.ts';
+import { type DataDir, type Instance, openDataDir, requireFormat } from './data-dir.ts';
+import { lockDataDir } from './data-dir-lock.ts';
 import { startTemporalIn } from './data-dir-temporal.ts';
 import { requireOwnFolder } from './own-files.ts';
 import { type EmbeddedServer, startPostgres } from './postgres.ts';

@@ -8,6 +8,7 @@ const OURS = new Set([
   'format',
   'instance.json',
   'lock',
+  'lock.socket',
   'logs',
   'mail',
   'operator-consoles.json',

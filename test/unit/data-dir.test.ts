@@ -1,9 +1,12 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { link, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
-import { type DataDir, lockDataDir, openDataDir, requireFormat } from '../../src/embedded/data-dir.ts';
+import { type DataDir, openDataDir, requireFormat } from '../../src/embedded/data-dir.ts';
+import { lockDataDir } from '../../src/embedded/data-dir-lock.ts';
 import { startEmbedded } from '../../src/embedded/index.ts';
 import { inaccessibleFolder } from '../../src/embedded/reachable.ts';
 import { createShutdown } from '../../src/lib/shutdown.ts';
@@ -39,6 +42,33 @@ it('the lock of a process that is gone, or is not Waybill, is taken over and giv
     expect(await readdir(dataDir.path)).toEqual([]);
   }
 });
+
+// Each container's program has the id 1: to the second one the lock looks like its own, left by an earlier life.
+it.runIf(process.platform === 'linux')(
+  'a process that cannot be seen keeps the folder to itself while it lives',
+  async () => {
+    const release = await lockDataDir(dataDir);
+    await expect(lockDataDir(dataDir)).rejects.toThrow(/in use by a Waybill that this one cannot see/);
+    await release();
+    await (await lockDataDir(dataDir))();
+    expect(await readdir(dataDir.path)).toEqual([]);
+  },
+);
+
+it.runIf(process.platform === 'linux')(
+  'the socket of a killed process, in a folder of any depth, is replaced',
+  async () => {
+    const deep = await openDataDir(join(directory, 'deep'.repeat(40), 'data'));
+    const left = createServer().listen(join(directory, 'left'));
+    await once(left, 'listening');
+    await link(join(directory, 'left'), deep.join('lock.socket'));
+    await new Promise((resolve) => left.close(resolve));
+    const release = await lockDataDir(deep);
+    await expect(lockDataDir(deep)).rejects.toBeInstanceOf(UserError);
+    await release();
+    expect(await readdir(deep.path)).toEqual([]);
+  },
+);
 
 it('the first folder that another user cannot enter is named', async () => {
   const somebody = { uid: 54_321, gid: 54_321 };
