@@ -10,6 +10,7 @@ import { uncheckedTls } from './app/unchecked-tls.ts';
 import type { RunningWorker } from './app/worker-role.ts';
 import { type Config, loadConfig } from './config/config.ts';
 import { loadDataFiles } from './config/data-files.ts';
+import { withSecretFiles } from './config/secret-files.ts';
 import { POOL_SIZE } from './config/variables.ts';
 import { watchDisk } from './db/disk.ts';
 import { noteMailFolder } from './db/mail-folder.ts';
@@ -52,7 +53,7 @@ let config: Config | undefined;
 const stop = () => shutdown.stop(config?.shutdownGraceMs ?? STARTUP_STOP_TIMEOUT_MS);
 
 async function main(): Promise<void> {
-  config = loadConfig(process.env);
+  config = loadConfig(withSecretFiles(process.env));
   const { settings } = config;
   // Problems with these are reported before databases are created.
   await requireHost(settings.HOST);

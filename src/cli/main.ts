@@ -1,4 +1,5 @@
 /** `waybill` at the command line: a mistake is one sentence on stderr and exit code 1. */
+import { withSecretFiles } from '../config/secret-files.ts';
 import { withoutUnseen } from '../domain/words.ts';
 import { exitCodeOf, shownError } from '../lib/user-error.ts';
 import { waybill } from './commands.ts';
@@ -23,7 +24,7 @@ const seen = (text: string) =>
 
 try {
   await waybill(process.argv.slice(2), {
-    env: process.env,
+    env: withSecretFiles(process.env),
     print: (line, shownOnce = false) => {
       const text = `${seen(line)}\n`;
       if (shownOnce) unwritten.add(text);

@@ -28,8 +28,8 @@ const GRACE_SLACK_MS = 25_000;
 
 /** Allowed on an unconfigured start that says nothing about it, to try a receiver on the same machine. */
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
-/** Variables whose values never appear in a message. */
-const CONFIDENTIAL = [
+/** Variables whose values never appear in a message; each may also come from a file (`secret-files.ts`). */
+export const CONFIDENTIAL = [
   'SECRET_KEY',
   'SECRET_KEY_PREVIOUS',
   'TEMPORAL_API_KEY',

@@ -1,0 +1,36 @@
+/** Confidential variables from files. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ConfigError } from '../../src/config/config.ts';
+import { withSecretFiles } from '../../src/config/secret-files.ts';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'waybill-secrets-'));
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+it('takes a value without its line break from the file; all else stays', async () => {
+  const file = join(directory, 'key');
+  await writeFile(file, 'confidential\n');
+  const env = { SECRET_KEY_FILE: file, DATABASE_URL: 'postgres://here', PORT: '1', PORT_FILE: 'unread' };
+  expect(withSecretFiles(env)).toMatchObject({
+    SECRET_KEY: 'confidential',
+    DATABASE_URL: 'postgres://here',
+    PORT: '1',
+  });
+});
+
+it('refuses in one sentence a file that is missing, and a variable that is set both ways', () => {
+  const file = join(directory, 'none');
+  expect(() => withSecretFiles({ SMTP_URL_FILE: file })).toThrow(
+    new ConfigError(
+      `SMTP_URL_FILE must name a file that can be read: ENOENT: no such file or directory, open '${file}'.`,
+    ),
+  );
+  expect(() => withSecretFiles({ SECRET_KEY: 'hidden', SECRET_KEY_FILE: file })).toThrow(
+    new ConfigError('SECRET_KEY and SECRET_KEY_FILE must not both be set.'),
+  );
+});
