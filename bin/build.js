@@ -20,6 +20,7 @@ import {
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { dist, hasSources, isUpToDate, root, STAMP } from './built.js';
+import { requirePlatform } from './platform.js';
 
 /** The prefix of builds under way, and of those that were replaced, until they are removed. */
 const ASIDE = 'dist.';
@@ -98,6 +99,7 @@ async function build() {
   const tsc = compiler();
   if (onlyIfChanged && (tsc === undefined || !hasSources())) return;
   if (tsc === undefined) throw new Error('There is no compiler here: run npm ci.');
+  requirePlatform();
   // Writes only the files that change.
   await node(['--import', './bin/sources.js', 'test/receiver/generate.ts']);
   if (onlyIfChanged && isUpToDate()) return;

@@ -2,7 +2,9 @@
 // start knows that a process which holds DATA_DIR is a Waybill.
 import { requireBuild } from './built.js';
 import { requirePatches } from './patched.js';
+import { requirePlatform } from './platform.js';
 
+requirePlatform();
 requireBuild();
 requirePatches();
 // As --enable-source-maps does, which `waybill start` cannot ask for.
