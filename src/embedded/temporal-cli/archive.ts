@@ -2,9 +2,8 @@
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { EnvHttpProxyAgent, fetch } from 'undici';
+import { EnvHttpProxyAgent, interceptors, request } from 'undici';
 import { runChild } from '../child.ts';
 import { EXECUTABLE, type Getting, withProgress } from './program.ts';
 
@@ -15,6 +14,23 @@ const STALLED_MS = 15_000;
 /** The limit for the whole download of about 50 MB, in milliseconds. */
 const TOTAL_MS = 600_000;
 const MEGABYTE = 1_000_000;
+/** How many redirections lead to the archive at most. */
+const MOST_REDIRECTS = 5;
+
+/** The proxy that the environment names, as other programs read it: in capitals or not, and the scheme may be missing. */
+function proxyOf(env: NodeJS.ProcessEnv): { readonly httpsProxy: string; readonly noProxy: string } {
+  const named = env.https_proxy || env.HTTPS_PROXY || '';
+  return {
+    httpsProxy: named === '' || named.includes('://') ? named : `http://${named}`,
+    noProxy: env.no_proxy || env.NO_PROXY || '',
+  };
+}
+
+/** Undici's words for a proxy that does not connect; undefined for any other error. */
+function refusedByProxy(error: unknown): Error | undefined {
+  const [, status] = /^Proxy response \((\d+)\)/.exec(error instanceof Error ? error.message : '') ?? [];
+  return status === undefined ? undefined : new Error(`the proxy answered ${status}`);
+}
 
 /** Downloads an archive and extracts the program into `into`; nothing of it is run. */
 export async function downloadArchive(
@@ -22,11 +38,7 @@ export async function downloadArchive(
   into: string,
   { env, report, signal }: Getting,
 ): Promise<string> {
-  // Unset options are left out: the agent would read an explicit `undefined` as "no proxy".
-  const agent = new EnvHttpProxyAgent({
-    bodyTimeout: STALLED_MS,
-    ...(env.HTTPS_PROXY ? { httpsProxy: env.HTTPS_PROXY } : {}),
-  });
+  const agent = new EnvHttpProxyAgent({ bodyTimeout: STALLED_MS, ...proxyOf(env) });
   const archive = join(into, 'archive');
   let bytes = 0;
   let total = '';
@@ -40,14 +52,19 @@ export async function downloadArchive(
           () => silent.abort(new Error(`no answer within ${FIRST_BYTE_MS / 1_000} s`)),
           FIRST_BYTE_MS,
         );
-        const response = await fetch(url, {
-          dispatcher: agent,
+        // Not by `fetch`, which does not tell what a proxy answered.
+        const { statusCode, headers, body } = await request(url, {
+          dispatcher: agent.compose(interceptors.redirect({ maxRedirections: MOST_REDIRECTS })),
           signal: AbortSignal.any([signal, silent.signal, AbortSignal.timeout(TOTAL_MS)]),
-        }).finally(() => clearTimeout(timer));
-        if (!response.ok || response.body === null) throw new Error(`HTTP ${response.status}`);
-        const length = Number(response.headers.get('content-length'));
+        })
+          .catch((error: unknown) => {
+            throw refusedByProxy(error) ?? error;
+          })
+          .finally(() => clearTimeout(timer));
+        if (statusCode !== 200) throw new Error(`HTTP ${statusCode}`);
+        const length = Number(headers['content-length']);
         if (length > 0) total = ` of ${Math.round(length / MEGABYTE)}`;
-        const body = Readable.fromWeb(response.body).on('data', (chunk: Uint8Array) => {
+        body.on('data', (chunk: Uint8Array) => {
           bytes += chunk.length;
         });
         await pipeline(body, createWriteStream(archive));
