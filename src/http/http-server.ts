@@ -51,6 +51,11 @@ export interface HttpServerOptions {
  * Less: such requests are answered with 502. More: only idle connections.
  */
 const KEEP_ALIVE_MS = 75_000;
+/** What stands for all addresses of the machine → the one that it reaches itself at. */
+const ANY: ReadonlyMap<string, string> = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+]);
 /** How long requests under way may take during a shutdown, in milliseconds. */
 const DRAIN_MS = 10_000;
 /** How long an import may take to arrive, in milliseconds. */
@@ -236,7 +241,9 @@ export async function listen(
   });
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('A server of TCP has no address.');
-  const shown = host.includes(':') ? `[${host}]` : host;
+  // Of all addresses, one that a browser opens.
+  const reached = ANY.get(bound.address) ?? host;
+  const shown = reached.includes(':') ? `[${reached}]` : reached;
   return {
     url: `http://${shown}:${bound.port}`,
     address: bound.address,
