@@ -1,8 +1,7 @@
-# Three programs of one build: the last target, `serve`, for a database and a Temporal that are configured; `try`, with
-# both inside:
+# Two images of one build: `serve`, the last target, for a database and a Temporal that are configured; `try`, with both inside.
 #
-#   docker build -t waybill:1.0.0 .
-#   docker build -t waybill:1.0.0-try --target try .
+#   docker build -t waybill .
+#   docker build -t waybill:try --target try .
 #
 # glibc, not musl: the Temporal SDK's native module exists for glibc only.
 FROM node:24.21.0-bookworm-slim AS build

@@ -9,7 +9,10 @@ export const VERSIONED: readonly (readonly [path: string, place: RegExp])[] = [
   ['package.json', /(^ {2}"version": ")[^"]+/gm],
   ['package-lock.json', /(^(?: {2}|\s+"": \{\s+"name": "[^"]+",\s+)"version": ")[^"]+/gm],
   ['receiver/package.json', /(^ {2}"version": ")[^"]+/gm],
+  ['compose.yml', /(image: waybill:)\S+/g],
   ['docker-compose.temporal.yml', /(image: waybill:)\S+/g],
+  // Not its suffix, which names the target.
+  ['docs/handbook/install.md', /(\bwaybill:)\d[\d.]*\d/g],
   ['deploy/kubernetes/overlays/example/kustomization.yaml', /(newTag: )\S+/g],
   ['docs/handbook/kubernetes.md', /(\bwaybill:)\d[\w.-]*/g],
 ];
