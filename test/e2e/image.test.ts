@@ -75,7 +75,9 @@ async function untilReady(container: Container): Promise<string> {
 /** The ids of all deliveries. */
 async function deliveries(container: Container): Promise<string[]> {
   const listed = await container.exec('waybill', 'deliveries', 'list', '--limit', '1000', '--json');
-  return v.parse(v.array(v.object({ deliveryId: v.string() })), JSON.parse(listed)).map((each) => each.deliveryId);
+  return v
+    .parse(v.array(v.object({ deliveryId: v.string() })), JSON.parse(listed))
+    .map((each) => each.deliveryId);
 }
 
 beforeAll(async () => {

