@@ -44,6 +44,7 @@ it('it holds the build, what starts it, and the patched libraries: no test, no s
     'bin/built.js',
     'bin/main.js',
     'bin/patched.js',
+    'bin/platform.js',
     'bin/refuse.js',
     'bin/waybill.js',
     'package.json',
