@@ -23,7 +23,7 @@ let checkout: string;
 let started: Started;
 let shell: ChildProcessWithoutNullStreams;
 let output = '';
-let ports: { readonly api: number; readonly receiver: number };
+let ports: { readonly api: number; readonly receiver: number; readonly other: number };
 
 /** Makes a checkout without a `.waybill`, separate from this one. */
 async function copyCheckout(): Promise<void> {
@@ -42,7 +42,7 @@ beforeAll(async () => {
   await chmod(folder, 0o755);
   checkout = join(folder, 'waybill');
   await copyCheckout();
-  ports = { api: await freePort(), receiver: await freePort() };
+  ports = { api: await freePort(), receiver: await freePort(), other: await freePort() };
   const dataDir = join(checkout, '.waybill');
   started = npmStart({ dataDir, cwd: checkout, env: { PORT: String(ports.api), METRICS_PORT: '0' } });
   await banner(started);
@@ -72,7 +72,10 @@ afterAll(async () => {
  * @throws Error if one of its commands fails, also one before a pipe
  */
 async function paste(block: string): Promise<string> {
-  const text = block.replaceAll('8080', String(ports.api)).replaceAll('9000', String(ports.receiver));
+  const text = block
+    .replaceAll('8080', String(ports.api))
+    .replaceAll('9000', String(ports.receiver))
+    .replaceAll('9001', String(ports.other));
   const from = output.length;
   const prompt = `prompt-${from}`;
   // `set -e` would end the shell: the trap records the failure instead.
@@ -109,7 +112,24 @@ it('leads to a signed delivery in a receiver of its own, in which an examination
   expect(verdicts.filter((line) => !line.startsWith('ok'))).toEqual([]);
 });
 
-const others = guideNames().filter((name) => name !== 'quickstart');
+it('leads a warehouse from a list of its own system to webhooks, each change once', async () => {
+  const [login = '', receiver = '', changes = '', translate = '', send = '', again = ''] = blocksOf(
+    'from-your-wms',
+  ).map(({ text }) => text);
+  await paste(login);
+  expect(await paste(receiver)).toContain('Order created.');
+  await paste(changes);
+  expect(await paste(translate)).toContain(
+    '{"operation":"orderStatus","id":"WMS-1","idempotencyKey":"wms-88001","body":{"status":"received"}}',
+  );
+  const results = (await paste(send)).match(/"statusCode":\d+/g);
+  expect(results).toEqual(Array(3).fill('"statusCode":200'));
+  for (const status of ['received', 'processing', 'packed'])
+    await until(`${status} in the receiver`, async () => output.includes(`WMS-1 is ${status}`));
+  expect(await paste(again)).toMatch(/^3$/m);
+});
+
+const others = guideNames().filter((name) => !['quickstart', 'from-your-wms'].includes(name));
 it.runIf(nightly).each(others)('the commands of %s work after that', async (name) => {
   const bash = blocksOf(name).filter(({ language }) => language === 'bash');
   for (const { text } of bash) expect(await paste(text)).not.toMatch(/^undefined$/m);

@@ -19,6 +19,7 @@ export const guideOrder: readonly string[] = [
   'an-eshops-day',
   'versions',
   'pre-orders',
+  'from-your-wms',
   'importing',
   'going-live',
 ];
