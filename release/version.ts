@@ -14,6 +14,8 @@ export const VERSIONED: readonly (readonly [path: string, place: RegExp])[] = [
   // Not its suffix, which names the target.
   ['docs/handbook/install.md', /(\bwaybill:)\d[\d.]*\d/g],
   ['deploy/kubernetes/overlays/example/kustomization.yaml', /(newTag: )\S+/g],
+  ['README.md', /(\bwaybill(?:-hq-server-|:))\d+\.\d+\.\d+/g],
+  ['docs/handbook/install.md', /(\bwaybill(?:-hq-server-|:))\d+\.\d+\.\d+/g],
   ['docs/handbook/kubernetes.md', /(\bwaybill:)\d[\w.-]*/g],
 ];
 const CHANGELOG = 'CHANGELOG.md';

@@ -18,6 +18,7 @@ const shown = (path: string) => `\`\`\`${languages[path.split('.').at(-1) ?? '']
 it('the documents show the examples as they are', () => {
   for (const example of ['server', 'postgres-store', 'fill-gaps'])
     expect(read('receiver/README.md')).toContain(shown(`receiver/examples/${example}.ts`));
+  expect(read('README.md')).toContain(shown('receiver/examples/server.ts'));
   expect(receiverWithKit).toBe(read('receiver/examples/server.ts'));
 });
 
