@@ -11,9 +11,8 @@ export const VERSIONED: readonly (readonly [path: string, place: RegExp])[] = [
   ['receiver/package.json', /(^ {2}"version": ")[^"]+/gm],
   ['compose.yml', /(image: waybill:)\S+/g],
   ['docker-compose.temporal.yml', /(image: waybill:)\S+/g],
-  // Not its suffix, which names the target.
-  ['docs/handbook/install.md', /(\bwaybill:)\d[\d.]*\d/g],
   ['deploy/kubernetes/overlays/example/kustomization.yaml', /(newTag: )\S+/g],
+  // Not the suffix of an image, which names the target.
   ['README.md', /(\bwaybill(?:-hq-server-|:))\d+\.\d+\.\d+/g],
   ['docs/handbook/install.md', /(\bwaybill(?:-hq-server-|:))\d+\.\d+\.\d+/g],
   ['docs/handbook/kubernetes.md', /(\bwaybill:)\d[\w.-]*/g],
