@@ -67,7 +67,7 @@ it.each(['HTTPS_PROXY', 'https_proxy'])(
     const proxy = await startOwnProxy();
     try {
       expect(await fetched({ [name]: proxy.url.replace('http://', '') })).toMatch(KEPT);
-      expect(proxy.heads).toEqual([`CONNECT ${origin}`]);
+      expect(new Set(proxy.heads)).toEqual(new Set([`CONNECT ${origin}`]));
       expect(await fetched({ [name]: NOBODY, NO_PROXY: 'localhost' })).toMatch(KEPT);
       expect(await fetched({ [name]: NOBODY })).toMatch(/that did not work: .*ECONNREFUSED/);
     } finally {

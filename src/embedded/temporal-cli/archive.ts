@@ -32,6 +32,14 @@ function refusedByProxy(error: unknown): Error | undefined {
   return status === undefined ? undefined : new Error(`the proxy answered ${status}`);
 }
 
+/** Rejects with the signal's reason once that is aborted. */
+function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.throwIfAborted();
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
 /** Downloads an archive and extracts the program into `into`; nothing of it is run. */
 export async function downloadArchive(
   url: string,
@@ -52,11 +60,11 @@ export async function downloadArchive(
           () => silent.abort(new Error(`no answer within ${FIRST_BYTE_MS / 1_000} s`)),
           FIRST_BYTE_MS,
         );
-        // Not by `fetch`, which does not tell what a proxy answered.
-        const { statusCode, headers, body } = await request(url, {
-          dispatcher: agent.compose(interceptors.redirect({ maxRedirections: MOST_REDIRECTS })),
-          signal: AbortSignal.any([signal, silent.signal, AbortSignal.timeout(TOTAL_MS)]),
-        })
+        const over = AbortSignal.any([signal, silent.signal, AbortSignal.timeout(TOTAL_MS)]);
+        const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: MOST_REDIRECTS }));
+        // Not by `fetch`, which does not tell what a proxy answered. Its own signal ends no request that waits for a proxy.
+        const answered = Promise.race([request(url, { dispatcher, signal: over }), abortOf(over)]);
+        const { statusCode, headers, body } = await answered
           .catch((error: unknown) => {
             throw refusedByProxy(error) ?? error;
           })
