@@ -13,8 +13,8 @@ import { CHECK_VALUE, configuredKeys, PREVIOUS_KEY_FILE } from './master-key.ts'
 
 /**
  * Replaces secrets that no configured key opens by new ones, unknown to anybody until the e-shop regenerates them, and drops static
- * headers that no key opens. So are the secrets of notices, of which nobody is mailed. All others are resealed under the present key. It becomes the key of the database, and one mail per
- * e-shop is to be sent.
+ * headers that no key opens. So are the secrets of notices, of which nobody is mailed. All others are resealed under the present key. Signing keys that no key opens are replaced too. It
+ * becomes the key of the database, and one mail per e-shop is to be sent, also to one that lost nothing but the key of its asymmetric webhooks.
  * @param dryRun changes nothing
  * @returns null if the database has this key and nothing is lost
  */
@@ -37,7 +37,7 @@ export async function replaceLostKey(
       secret: kept.secret ?? keys.encryptSecret(newWebhookSecret(), owner),
       // A previous secret that no key opens no longer signs.
       previousSecret: anew(previousSecret),
-      lost: kept.secret === null || lostHeaders.length > 0,
+      lostSecret: kept.secret === null,
       lostHeaders,
     };
   }

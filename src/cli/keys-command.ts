@@ -57,11 +57,16 @@ function unreadableOf({
 
 const replaceOptions = v.object({ lost: flag('--lost', 'the key is lost'), ...sureOptions });
 
-/** "E-shop 3 (Shop, mail@shop.example): webhooks 7, 8 (static headers: X-Gateway-Key)" */
+/** "E-shop 3 (Shop, mail@shop.example): webhooks 7 (secret; static headers: X-Gateway-Key), 8 (signing key)" */
 function losses({ eshopId, name, email, webhooks }: LostSecrets): string {
-  const each = webhooks.map(({ id, headers }) =>
-    headers.length === 0 ? String(id) : `${id} (static headers: ${headers.join(', ')})`,
-  );
+  const each = webhooks.map(({ id, secret, headers, signingKey }) => {
+    const what = [
+      ...(secret ? ['secret'] : []),
+      ...(headers.length === 0 ? [] : [`static headers: ${headers.join(', ')}`]),
+      ...(signingKey ? ['signing key'] : []),
+    ];
+    return `${id} (${what.join('; ')})`;
+  });
   return `E-shop ${eshopId} (${name}, ${email}): ${webhooks.length === 1 ? 'webhook' : 'webhooks'} ${each.join(', ')}`;
 }
 
@@ -82,7 +87,7 @@ export function keysCommand(command: Command, { env, print }: CommandContext): v
   const replace = command
     .command('replace')
     .description(
-      'after the master key was lost: new secrets for all webhooks whose own nothing opens, and a mail to each of their e-shops',
+      'after the master key was lost: new secrets and signing keys where nothing opens the present ones, and a mail to each e-shop concerned',
     );
   runs(replace, replaceOptions, async ({ lost, json, ...sure }) => {
     if (!lost) {
@@ -97,7 +102,7 @@ export function keysCommand(command: Command, { env, print }: CommandContext): v
     );
     if (eshops === null) {
       throw new UserError(
-        'Nothing is lost: the database has this key, and it opens the secrets of all webhooks.',
+        'Nothing is lost: the database has this key, and it opens what signs the webhooks.',
       );
     }
     if (json) return print(JSON.stringify({ dryRun, eshops }));
@@ -105,8 +110,8 @@ export function keysCommand(command: Command, { env, print }: CommandContext): v
     const replaced = eshops.reduce((sum, each) => sum + each.webhooks.length, 0);
     print(
       dryRun
-        ? `The secrets of ${webhooks(replaced)} would be replaced. Nothing was changed (dry run).`
-        : `The secrets of ${webhooks(replaced)} were replaced, and this key is the database's from now on. Start Waybill: it mails ${counted(eshops.length, 'e-shop')}.`,
+        ? `What ${webhooks(replaced)} lost would be replaced. Nothing was changed (dry run).`
+        : `What ${webhooks(replaced)} lost was replaced, and this key is the database's from now on. Start Waybill: it mails ${counted(eshops.length, 'e-shop')}.`,
     );
   });
 }

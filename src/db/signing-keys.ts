@@ -107,16 +107,18 @@ export type ReplaceSigningKeys = (
   sealed: SealedSigningKeys,
 ) => Omit<SealedSigningKeys, 'eshopId'> & { readonly publicKey: Buffer | null };
 
-/** @returns the e-shops whose key is a new one */
+/** @param dryRun changes nothing. @returns the e-shops whose key is a new one */
 export async function replaceSigningKeys(
   tx: Transaction,
   replace: ReplaceSigningKeys,
+  dryRun: boolean,
 ): Promise<ReadonlySet<number>> {
   const lost = new Set<number>();
   const rows = await tx<SealedSigningKeys[]>`select ${sealedKeys(tx)} from signing_keys for update`;
   for (const row of rows) {
     const { privateKey, previousPrivateKey, publicKey } = replace(row);
     if (publicKey !== null) lost.add(row.eshopId);
+    if (dryRun) continue;
     await tx`
       update signing_keys
       set private_key = ${privateKey}, previous_private_key = ${previousPrivateKey},

@@ -21,10 +21,12 @@ export interface Deactivation extends GivenTypes {
   readonly email: string;
 }
 
-/** A webhook whose secret, or whose static headers, no key could open. */
+/** A webhook whose secret, static headers or signing key no key could open. */
 export interface LostWebhook extends GivenTypes {
   readonly id: number;
   readonly url: string;
+  /** Whether its secret is lost, and a new one that nobody knows. */
+  readonly secret: boolean;
   /** The names of its static headers, whose values are lost and no longer sent; empty if it has none. */
   readonly headers: readonly string[];
   /** Whether it is asymmetric, and the signing key of its e-shop was lost and is a new one. */

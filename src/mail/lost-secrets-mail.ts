@@ -21,7 +21,9 @@ export function lostSecretsMail(told: LostSecrets, publicUrl: string | null): Ma
   return mailOf(
     {
       to: email,
-      subject: 'Your webhooks need new secrets',
+      subject: told.lost.some(({ secret }) => secret)
+        ? 'Your webhooks need new secrets'
+        : 'The key of your webhooks was lost',
       messageId: `<warning-${id}@waybill.local>`,
       tone: 'bad',
       blocks: blocksOf(told),
@@ -31,22 +33,30 @@ export function lostSecretsMail(told: LostSecrets, publicUrl: string | null): Ma
 }
 
 function blocksOf({ lost, eshopName }: LostSecrets): MailBlock[] {
-  const [first, ...others] = lost;
+  const secrets = lost.filter(({ secret }) => secret);
+  const [first, ...others] = secrets;
   const withHeaders = lost.filter(({ headers }) => headers.length > 0);
   const [headed] = withHeaders;
   const asymmetric = lost.filter(({ signingKey }) => signingKey);
   return [
     `${eshopName},`,
-    'the key that protects the secrets of your webhooks has been lost. Deliveries are signed with secrets that nobody knows, so that a receiver that checks signatures refuses them, until each of these webhooks gets a new secret:',
-    {
-      facts: lost.map((each) => [`Webhook ${each.id}`, `${shortTypes(typesOf(each))}, ${each.url}`] as const),
-    },
-    `Make a new one${others.length > 0 ? ' for each' : ''}, which is shown once, and set it in the receiver:`,
-    { request: regenerateSecret(first?.id ?? 0) },
+    'the key that protects the secrets of your webhooks has been lost.',
+    ...(first === undefined
+      ? []
+      : [
+          'Deliveries are signed with secrets that nobody knows, so that a receiver that checks signatures refuses them, until each of these webhooks gets a new secret:',
+          {
+            facts: secrets.map(
+              (each) => [`Webhook ${each.id}`, `${shortTypes(typesOf(each))}, ${each.url}`] as const,
+            ),
+          },
+          `Make a new one${others.length > 0 ? ' for each' : ''}, which is shown once, and set it in the receiver:`,
+          { request: regenerateSecret(first.id) },
+        ]),
     ...(headed === undefined
       ? []
       : [
-          'Static headers are lost too, and no longer sent. Send their values anew:',
+          'Static headers are lost, and no longer sent. Send their values anew:',
           {
             facts: withHeaders.map(({ id, headers }) => [`Webhook ${id}`, headers.join(', ')] as const),
           },
@@ -55,7 +65,7 @@ function blocksOf({ lost, eshopName }: LostSecrets): MailBlock[] {
     ...(asymmetric.length === 0
       ? []
       : [
-          'The key pair that signs these too was lost as well. There is a new one: give its public key to receivers that verify with the one before.',
+          'The key pair that signs these webhooks is lost. There is a new one: a receiver that verifies with the public key before it refuses deliveries until it gets the new public key.',
           { facts: asymmetric.map(({ id, url }) => [`Webhook ${id}`, url] as const) },
           { request: listSigningKeys },
         ]),

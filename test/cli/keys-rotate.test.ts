@@ -11,7 +11,7 @@ import { resealAll } from '../../src/app/key-rotation.ts';
 import { masterKeys } from '../../src/app/master-key.ts';
 import { signingSecrets } from '../../src/attempt/prepare.ts';
 import { readSettings } from '../../src/config/config.ts';
-import { claimWarnings } from '../../src/db/incidents/warnings.ts';
+import { claimWarnings, readWarning } from '../../src/db/incidents/warnings.ts';
 import { type DataDir, openDataDir } from '../../src/embedded/data-dir.ts';
 import { createKeys, type Keys } from '../../src/secrets/keys.ts';
 import { privateKeyOf } from '../../src/secrets/signing-keys.ts';
@@ -200,6 +200,30 @@ describe('with SECRET_KEY', () => {
     const signed = warning?.lost.filter(({ signingKey }) => signingKey).map((each) => each.id);
     expect(warning?.lost).toHaveLength(secrets.size + 1);
     expect(signed).toEqual([id]);
+  });
+
+  it('an e-shop that lost nothing but its signing key is told of the webhooks that it signs', async () => {
+    const { eshopId } = api.eshop;
+    const { id } = await createWebhook(api.shop, { asymmetric: true });
+    await started(second, [first]);
+    await rotate(second, [first]);
+    const broken = randomBytes(90);
+    await api.sql`update signing_keys set private_key = ${broken} where eshop_id = ${eshopId}`;
+    const replace = (...args: string[]) =>
+      runWaybill(['keys', 'replace', '--lost', '--json', ...args], environment(second));
+    const webhooks = [{ id, secret: false, headers: [], signingKey: true }];
+
+    const planned = JSON.parse(await replace('--dry-run'));
+    expect(planned).toEqual({ dryRun: true, eshops: [expect.objectContaining({ eshopId, webhooks })] });
+    expect(await signingKeysOf(eshopId)).toEqual([broken]);
+    expect(JSON.parse(await replace('--yes'))).toEqual({ ...planned, dryRun: false });
+    const [made = Buffer.alloc(0)] = await signingKeysOf(eshopId);
+    const x = publicKeyOf(createKeys(second).decryptSigningKey(made, eshopId));
+    const { data: shown } = await api.shop('GET', '/v21/eshop/signing-keys');
+    expect(shown.map(({ jwk }: { jwk: { x: string } }) => jwk.x)).toEqual([x]);
+    const [{ id: warning = '' } = {}] = await claimWarnings(api.sql, 10);
+    expect(await readWarning(api.sql, warning)).toMatchObject({ eshopId, ofSecrets: true, lost: webhooks });
+    await expect(replace('--yes')).rejects.toThrow('Nothing is lost');
   });
 
   it('a secret that no key opens is named, and the key before stays the one of the database', async () => {

@@ -98,6 +98,7 @@ test('of lost secrets: one mail that names all webhooks of the e-shop, also wher
   await chooseWarnings(sql, eshopId, false);
   const lost = [webhookId, other, gone].map((id) => ({
     id,
+    secret: true,
     headers: id === other ? ['X-Gateway-Key'] : [],
     signingKey: id === other,
   }));
@@ -117,7 +118,23 @@ test('of lost secrets: one mail that names all webhooks of the e-shop, also wher
     expect(mail.text).toContain(told);
     expect(mail.html).toContain(told);
   }
+  expect(mail.subject).toBe('Your webhooks need new secrets');
   expect(mail.text).not.toContain(`Webhook ${gone}`);
+});
+
+test('of a lost signing key alone: the mail asks for no new secret', async () => {
+  const { sql } = database;
+  const lost = [{ id: webhookId, secret: false, headers: [], signingKey: true }];
+  const [row] = await sql<{ id: string }[]>`
+    insert into warnings (webhook_id, generation, lost_secrets) values (${webhookId}, 1, ${sql.json(lost)}) returning id`;
+  expect(await mailIt(row?.id ?? '')).toEqual({ outcome: 'mailed' });
+  const mail = await PostalMime.parse(server.mails[0]?.content ?? '');
+  expect(mail.subject).toBe('The key of your webhooks was lost');
+  for (const text of [mail.text, mail.html]) {
+    expect(text).toContain(`Webhook ${webhookId}`);
+    expect(text).toContain('GET /v21/eshop/signing-keys');
+    expect(text).not.toContain('regenerate-secret');
+  }
 });
 
 /** A change while the mail server answers slowly. */

@@ -94,7 +94,7 @@ test('decided, and every worker gone before its workflow began: mailed by the ne
 
 test('lost secrets: one mail, by a workflow that says so', async () => {
   const { stack, webhook, taken } = await failing('secrets-lost', { deliveries: 0 });
-  const lost = [{ id: webhook.id, headers: ['X-Gateway-Key'] }];
+  const lost = [{ id: webhook.id, secret: true, headers: ['X-Gateway-Key'], signingKey: false }];
   const [row] = await stack.sql<{ id: string }[]>`
     insert into warnings (webhook_id, generation, lost_secrets)
     values (${webhook.id}, 1, ${stack.sql.json(lost)}) returning id`;

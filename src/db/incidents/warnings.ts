@@ -64,7 +64,7 @@ export interface WarningNotice extends UnsentWarning, StoredIncident {
 
 const lostOnes = (sql: Sql) => sql`
   case when x.lost_secrets is not null then (
-    select coalesce(json_agg(json_build_object('id', l.id, 'webhookType', l.webhook_type, 'additionalTypes', l.additional_types, 'url', l.url, 'headers', e->'headers', 'signingKey', coalesce(e->'signingKey', 'false')) order by l.id), '[]')
+    select coalesce(json_agg(json_build_object('id', l.id, 'webhookType', l.webhook_type, 'additionalTypes', l.additional_types, 'url', l.url, 'secret', e->'secret', 'headers', e->'headers', 'signingKey', e->'signingKey') order by l.id), '[]')
     from jsonb_array_elements(x.lost_secrets) e join webhooks l on l.id = (e->>'id')::integer and l.deleted_at is null) end`;
 
 export async function readWarning(sql: Sql, id: string): Promise<WarningNotice | undefined> {

@@ -56,10 +56,21 @@ export interface StoredSecrets extends Omit<SealedSecrets, 'deleted'> {
 
 /** Its new values, and its losses. */
 interface ReplacedSecrets extends Pick<SealedSecrets, 'secret' | 'headers' | 'previousSecret'> {
-  /** True if its secret or its static headers could not be opened: its e-shop is mailed. */
-  readonly lost: boolean;
+  /** Whether its secret could not be opened. */
+  readonly lostSecret: boolean;
   /** The names of static headers that could not be opened: they are lost. */
   readonly lostHeaders: readonly string[];
+}
+
+/** What a webhook lost. */
+export interface LostOfWebhook {
+  readonly id: number;
+  /** Its secret. */
+  readonly secret: boolean;
+  /** The names of the static headers that it lost. */
+  readonly headers: readonly string[];
+  /** It is asymmetric, and the signing key of its e-shop is a new one. */
+  readonly signingKey: boolean;
 }
 
 /** The losses of an e-shop. */
@@ -67,8 +78,8 @@ export interface LostSecrets {
   readonly eshopId: number;
   readonly name: string;
   readonly email: string;
-  /** Each with the names of the static headers that it lost. */
-  readonly webhooks: { readonly id: number; readonly headers: readonly string[] }[];
+  /** At least one. */
+  readonly webhooks: LostOfWebhook[];
 }
 
 /**
@@ -98,13 +109,15 @@ export async function replaceSecrets(
         case when w.previous_secret_until > now() then w.previous_secret end as previous_secret
       from webhooks w join eshops s on s.id = w.eshop_id
       where w.deleted_at is null order by w.eshop_id, w.id for update of w`;
+    const newKeys = await replaceSigningKeys(tx, replaceKeys, dryRun);
     const lost = new Map<number, LostSecrets>();
     for (const row of rows) {
       const { id, eshopId, eshopName: name, email } = row;
       const made = replace(row);
-      if (made.lost) {
+      const signingKey = row.asymmetric && newKeys.has(eshopId);
+      if (made.lostSecret || made.lostHeaders.length > 0 || signingKey) {
         const ofEshop = lost.get(eshopId) ?? { eshopId, name, email, webhooks: [] };
-        ofEshop.webhooks.push({ id, headers: made.lostHeaders });
+        ofEshop.webhooks.push({ id, secret: made.lostSecret, headers: made.lostHeaders, signingKey });
         lost.set(eshopId, ofEshop);
       }
       if (dryRun) continue;
@@ -115,14 +128,8 @@ export async function replaceSecrets(
         where id = ${id}`;
     }
     if (dryRun) return [...lost.values()];
-    const newKeys = await replaceSigningKeys(tx, replaceKeys);
-    const asymmetric = new Set(rows.flatMap((row) => (row.asymmetric ? [row.id] : [])));
-    for (const { eshopId, webhooks } of lost.values()) {
-      const told = webhooks.map(({ id, headers }) => ({
-        id,
-        headers: [...headers],
-        signingKey: asymmetric.has(id) && newKeys.has(eshopId),
-      }));
+    for (const { webhooks } of lost.values()) {
+      const told = webhooks.map(({ headers, ...rest }) => ({ ...rest, headers: [...headers] }));
       await tx`
         insert into warnings (webhook_id, generation, lost_secrets)
         select id, generation, ${tx.json(told)} from webhooks where id = ${webhooks[0]?.id ?? 0}`;
