@@ -54,8 +54,8 @@ export const faultDefects: readonly FaultDefect[] = [
     group: 'foreign sessions',
     fault: 'events committed late in a recovery',
     file: 'src/db/low-water-mark.ts',
-    text: 'select least(clock_timestamp(), min(xact_start))',
-    replacement: 'select greatest(clock_timestamp(), min(xact_start))',
+    text: 'select least(clock_timestamp(), min(xact_start),',
+    replacement: 'select greatest(clock_timestamp(), min(xact_start),',
     noticed: 'A recovery passes by the events of a transaction that is still open.',
   },
   {

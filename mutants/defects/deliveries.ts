@@ -74,8 +74,8 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'cursor-waits-for-nobody',
     file: 'src/db/low-water-mark.ts',
-    text: 'least(clock_timestamp(), min(xact_start))',
-    replacement: 'coalesce(clock_timestamp(), min(xact_start))',
+    text: 'least(clock_timestamp(), min(xact_start),',
+    replacement: 'coalesce(clock_timestamp(), min(xact_start),',
     noticed: 'A receiver that reconciles never learns of a delivery that took long to be written.',
     caughtBy: [
       {

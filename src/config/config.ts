@@ -5,13 +5,11 @@
  */
 import * as v from 'valibot';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
-import { UserError } from '../lib/user-error.ts';
+import { ConfigError } from './config-error.ts';
+import { CONFIDENTIAL } from './secret-files.ts';
 import { type Settings, variables } from './variables.ts';
 
-/** An invalid setting: one sentence that names the variable. */
-export class ConfigError extends UserError {
-  override readonly name = 'ConfigError';
-}
+export { ConfigError };
 
 export interface Config {
   readonly settings: Settings;
@@ -28,17 +26,6 @@ const GRACE_SLACK_MS = 25_000;
 
 /** Allowed on an unconfigured start that says nothing about it, to try a receiver on the same machine. */
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
-/** Variables whose values never appear in a message; each may also come from a file (`secret-files.ts`). */
-export const CONFIDENTIAL = [
-  'SECRET_KEY',
-  'SECRET_KEY_PREVIOUS',
-  'TEMPORAL_API_KEY',
-  'DATABASE_URL',
-  'DATABASE_DIRECT_URL',
-  'SMTP_URL',
-  'OUTBOUND_PROXY',
-  'OTEL_EXPORTER_OTLP_HEADERS',
-];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,18 @@
 /** Confidential variables from files, as Docker and Kubernetes mount them: no list of variables or processes shows those. */
 import { readFileSync } from 'node:fs';
-import { CONFIDENTIAL, ConfigError } from './config.ts';
+import { ConfigError } from './config-error.ts';
+
+/** Variables whose values never appear in a message; each may also come from a file. */
+export const CONFIDENTIAL = [
+  'SECRET_KEY',
+  'SECRET_KEY_PREVIOUS',
+  'TEMPORAL_API_KEY',
+  'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
+  'SMTP_URL',
+  'OUTBOUND_PROXY',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

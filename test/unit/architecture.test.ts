@@ -242,6 +242,8 @@ test('a command of waybill costs the others no time: it is loaded when it is ask
     'commander',
     'src/cli/commands.ts',
     'src/cli/main.ts',
+    'src/config/config-error.ts',
+    'src/config/secret-files.ts',
     'src/domain/words.ts',
     'src/lib/user-error.ts',
     'src/lib/version.ts',
