@@ -1,5 +1,4 @@
 /** A mail as paragraphs, facts and requests, from which both its text and its HTML are made. */
-import MarkdownIt from 'markdown-it';
 import { anchor, oneLine } from '../domain/words.ts';
 import type { Mail } from './mail.ts';
 
@@ -90,8 +89,12 @@ function requestLine({ method, path, body }: ApiRequest, publicUrl: string | nul
   return `${method} ${publicUrl ?? ''}${path}${body === undefined ? '' : ` ${body}`}`;
 }
 
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
 /** Escapes a text for HTML, between tags and in double quotes. */
-const { escapeHtml } = new MarkdownIt().utils;
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"]/g, (character) => ESCAPES[character] ?? '');
+}
 
 const COLOURS = { bad: '#b42318', warning: '#b54708', good: '#067647' } as const;
 /** Long addresses and errors break anywhere rather than widen the page on a phone. */
