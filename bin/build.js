@@ -66,7 +66,10 @@ async function make(folder, tsc) {
   await node([tsc, '-p', 'tsconfig.build.json', '--outDir', folder, ...unchecked]);
   const isCopied = (path) => !/\.tsx?$/.test(path);
   cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true, filter: isCopied });
-  cpSync(join(root, 'docs/guides'), join(folder, 'docs/guides'), { recursive: true });
+  // As `npm run docs`, by what has just been compiled; the program itself has no use for it.
+  cpSync(join(root, 'site/assets'), join(folder, 'site/assets'), { recursive: true });
+  await node([join(folder, 'site/main.js'), join(folder, 'docs')]);
+  rmSync(join(folder, 'site'), { recursive: true });
   // From within the folder, whose name would be in the bundle otherwise.
   await node(['src/temporal/build-workflow-bundle.js'], folder);
   writeFileSync(join(folder, STAMP), '');

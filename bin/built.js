@@ -10,7 +10,7 @@ export const dist = join(root, 'dist');
 export const STAMP = 'build-began';
 /** Everything that a build reads: files, and folders with all their contents. */
 const SOURCES = [
-  ...['src', 'workflows', 'activities', 'demo', 'receiver/src', 'docs/guides', 'patches'],
+  ...['src', 'workflows', 'activities', 'demo', 'receiver/src', 'site', 'docs', 'patches'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
 ];
 

@@ -15,7 +15,7 @@ import { DELIVERY_ACTION_PATHS, deliveryActionRoutes } from './deliveries/action
 import { deliveryOperationRoutes } from './deliveries/operations.ts';
 import { allDeliveriesRoutes, deliveryRoutes } from './deliveries/routes.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
-import { documentationRoutes } from './documentation/routes.ts';
+import { docsRoutes } from './docs.ts';
 import { errorHandler, everyAnswer } from './errors.ts';
 import { eshopRoutes } from './eshop.ts';
 import { eventRoutes } from './events.ts';
@@ -24,6 +24,7 @@ import { IMPORT_PATH } from './import/path.ts';
 import { importRoutes } from './import/routes.ts';
 import { knownPaths } from './known-paths.ts';
 import { loginRoutes } from './login.ts';
+import { openApiRoutes } from './openapi/routes.ts';
 import { createChangeLoops } from './records/change-loops.ts';
 import { orderResource } from './records/orders.ts';
 import { productResource } from './records/products.ts';
@@ -69,7 +70,8 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   app.use(knownPaths(app));
 
   app.route('/', systemRoutes(deps));
-  app.route('/', documentationRoutes(app, deps));
+  app.route('/', openApiRoutes(app, deps));
+  app.route('/', docsRoutes(deps.publicUrl));
   const { admit, inTurn, turn, sends } = createBudget(deps.budget);
   onOutgoing(deps.sql, sends);
   app.use('/v21/users/login', checkedKey, needsLength, wholeBody(MAX_LOGIN_BYTES));

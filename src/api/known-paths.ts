@@ -14,10 +14,14 @@ interface KnownPath {
   readonly keyed: Set<string>;
 }
 
+/** Of a segment of a route's pattern; a last `*` stands for any path below. */
+function segmentOf(segment: string): string {
+  if (segment === '*') return '.*';
+  return segment.startsWith(':') ? '[^/]+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
 function patternOf(path: string): RegExp {
-  const segments = path
-    .split('/')
-    .map((segment) => (segment.startsWith(':') ? '[^/]+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')));
+  const segments = path.split('/').map(segmentOf);
   return new RegExp(`^${segments.join('/')}$`);
 }
 

@@ -7,7 +7,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Hono } from 'hono';
 
-interface Asset {
+/** A text that pages load, and its media type. */
+export interface Asset {
   readonly type: string;
   readonly text: string;
 }

@@ -1,11 +1,11 @@
 /**
- * The public URL. Pages, redirects and cookies use paths from the root, and the guides a first instance: this is the only place
- * that replaces them by `PUBLIC_URL`. A proxy may pass its prefix on or remove it.
+ * The public URL. The console's pages, redirects and cookies use paths from the root, and the guides a first instance: this is the only
+ * place that replaces them by `PUBLIC_URL`. A proxy may pass its prefix on or remove it. Links of the documentation are relative.
  */
 import type { MiddlewareHandler } from 'hono';
 
-/** The address used in guides and examples. */
-const EXAMPLE_URL = 'http://127.0.0.1:8080';
+/** The address used in guides and examples: that of a first instance. */
+export const EXAMPLE_URL = 'http://127.0.0.1:8080';
 /** A link of a page, in an attribute of an element. */
 const LINK =
   /( (?:href|src|action|formaction|hx-[a-z-]+|data-[a-z-]+)=")(\/(?:console|docs|openapi\.json)(?=[/?#"]))/g;

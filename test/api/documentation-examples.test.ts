@@ -7,13 +7,9 @@ import { promisify } from 'node:util';
 import { Script } from 'node:vm';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DocumentedMedia, OpenApiDocument } from '../../src/api/documentation/document.ts';
-import {
-  exampleBody,
-  exampleParameter,
-  operationsWithBody,
-} from '../../src/api/documentation/example-requests.ts';
-import { snippetsOf } from '../../src/api/documentation/snippets.ts';
+import { snippetsOf } from '../../site/snippets.ts';
+import type { DocumentedMedia, OpenApiDocument } from '../../src/api/openapi/document.ts';
+import { exampleBody, exampleParameter, operationsWithBody } from '../../src/api/openapi/example-requests.ts';
 import { type HttpServer, listen } from '../../src/http/http-server.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { stockedProduct } from '../support/orders.ts';

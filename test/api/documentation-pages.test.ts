@@ -1,11 +1,18 @@
 /** The pages of the documentation: everything has a page, every link leads somewhere, and no page is large. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import MiniSearch from 'minisearch';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { OpenApiDocument } from '../../src/api/documentation/document.ts';
-import { searchOver } from '../../src/api/documentation/search-index.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { anchor } from '../../src/domain/words.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
+import { idsOf, linksOf } from '../support/links.ts';
+
+const BUILT = 'dist/docs';
+const ORIGIN = 'http://waybill.test';
+
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll("'", '&#39;');
 
 let api: TestApi;
 let document: OpenApiDocument;
@@ -13,14 +20,17 @@ let document: OpenApiDocument;
 const pages = new Map<string, string>();
 
 const textOf = async (path: string) => (await api.app.request(path)).text();
-const idsOf = (page: string) => new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
 
 beforeAll(async () => {
   api = await createTestApi();
   document = JSON.parse(await textOf('/openapi.json'));
-  const start = await textOf('/docs');
-  const contents = start.slice(start.indexOf('<nav id="contents"'), start.indexOf('</nav>'));
-  for (const [, path = ''] of contents.matchAll(/href="([^"]+)"/g)) pages.set(path, await textOf(path));
+  // The contents for e-shops, and those for operators.
+  for (const first of ['/docs/', '/docs/handbook/']) {
+    const page = await textOf(first);
+    const contents = page.slice(page.indexOf('<nav id="contents"'), page.indexOf('</nav>'));
+    for (const { pathname } of linksOf(contents, `${ORIGIN}${first}`))
+      pages.set(pathname, await textOf(pathname));
+  }
 });
 afterAll(() => api?.drop());
 
@@ -31,7 +41,7 @@ const operations = () =>
 
 test('every operation has a page with what it does, takes and answers', () => {
   for (const { path, method, operation } of operations()) {
-    const page = pages.get(`/docs/reference/${anchor(`${method} ${path}`)}`) ?? '';
+    const page = pages.get(`/docs/reference/${anchor(`${method} ${path}`)}/`) ?? '';
     expect(page, `${method} ${path}`).toContain(`<h1>${operation.summary}</h1>`);
     expect(page, path).toContain(`<code>${path}</code>`);
     for (const language of ['curl', 'Node.js', 'Python', 'PHP']) {
@@ -45,21 +55,31 @@ test('every operation has a page with what it does, takes and answers', () => {
 });
 
 test('a page says what `data` is, and which fields of a body are ignored', () => {
-  const page = pages.get('/docs/reference/put-v21-orders-id') ?? '';
-  expect(page).toContain('<code>data</code>: <a href="/docs/schemas/Order">Order</a>');
+  const page = pages.get('/docs/reference/put-v21-orders-id/') ?? '';
+  expect(page).toContain('<code>data</code>: <a href="../../schemas/Order/">Order</a>');
   expect(page).toContain('<code>eshopOrderId</code>');
   expect(page).toMatch(/Ignored in requests: <code>createdAt<\/code>/);
 });
 
 test('every schema and every event type has a page, and the event types a sample of both versions', () => {
   for (const name of Object.keys(document.components.schemas)) {
-    expect(pages.get(`/docs/schemas/${name}`)).toContain(`<h1>${name}</h1>`);
+    expect(pages.get(`/docs/schemas/${name}/`)).toContain(`<h1>${name}</h1>`);
   }
   for (const type of eventTypeNames) {
-    const page = pages.get(`/docs/events/${type}`) ?? '';
+    const page = pages.get(`/docs/events/${type}/`) ?? '';
     for (const version of ['v2', 'v21']) expect(page, type).toContain(`value="${version}"`);
-    expect(pages.get('/docs/events')).toContain(`href="/docs/events/${type}"`);
+    expect(pages.get('/docs/events/')).toContain(`href="../events/${type}/"`);
   }
+});
+
+test('guides, handbook and decisions are pages', () => {
+  for (const folder of ['guides', 'handbook', 'decisions'])
+    for (const file of readdirSync(`docs/${folder}`)) {
+      const name = file.replace(/(?:README)?\.md$/, '');
+      const [, title = ''] = /^# (.*)$/m.exec(readFileSync(`docs/${folder}/${file}`, 'utf8')) ?? [];
+      const page = pages.get(`/docs/${folder}/${name === '' ? '' : `${name}/`}`);
+      expect(page, file).toContain(`<h1>${escaped(title.replaceAll('`', ''))}</h1>`);
+    }
 });
 
 test('no page has a style or a script within, which its content security policy would ignore', () => {
@@ -68,84 +88,136 @@ test('no page has a style or a script within, which its content security policy 
 });
 
 test('every link leads to a page, and to something on it', () => {
-  const ids = new Map([...pages].map(([path, page]) => [path, idsOf(page)]));
+  const ids = new Map([...pages].map(([path, page]) => [path, new Set(idsOf(page))]));
+  const files = new Set(
+    readdirSync(BUILT, { recursive: true, encoding: 'utf8' }).map((file) => `/docs/${file}`),
+  );
   const dead: string[] = [];
   for (const [from, page] of pages) {
     if (/<(?!span class="hljs)[^>]*>undefined<|\[object /.test(page)) dead.push(`${from}: shows no value`);
-    for (const [, link = ''] of page.matchAll(/href="([^"]+)"/g)) {
-      if (/^\/docs\/assets\/|^\/openapi\.json$|^\/console$|^https?:/.test(link)) continue;
-      const [path = '', id] = link.split('#');
-      const found = ids.get(path === '' ? from : path);
-      if (found === undefined || (id !== undefined && !found.has(decodeURIComponent(id))))
-        dead.push(`${from}: ${link}`);
+    for (const { origin, pathname, hash } of linksOf(page, `${ORIGIN}${from}`)) {
+      if (origin !== ORIGIN || (hash === '' && files.has(pathname.replace(/\/$/, '/index.html')))) continue;
+      if (ids.get(pathname)?.has(decodeURIComponent(hash.slice(1))) !== true)
+        dead.push(`${from}: ${pathname}${hash}`);
     }
   }
   expect(dead).toEqual([]);
 });
 
 test('no id is there twice on a page', () => {
-  for (const [path, page] of pages) {
-    const all = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
-    expect(all.length, path).toBe(new Set(all).size);
-  }
+  for (const [path, page] of pages) expect(idsOf(page).length, path).toBe(new Set(idsOf(page)).size);
 });
 
-test('each page is below 300 kB with everything it loads, the search included', async () => {
-  const one = pages.get('/docs') ?? '';
-  const loaded = [
-    ...one.matchAll(/(?:href|src|data-engine|data-index)="(\/docs\/(?:assets|search\.json)[^"]*)"/g),
-  ];
-  const addresses = new Set(loaded.map(([, address = '']) => address));
+test('each page is below 300 kB with everything it loads, compressed below 60 kB, and the search below 150 kB', async () => {
+  const one = pages.get('/docs/') ?? '';
+  const loaded = linksOf(one, `${ORIGIN}/docs/`).filter(({ pathname }) =>
+    /\/assets\/|search\.json$/.test(pathname),
+  );
+  const addresses = new Set(loaded.map(({ pathname }) => pathname));
   expect(addresses.size).toBe(5);
-  let rest = 0;
-  for (const address of addresses) rest += Buffer.byteLength(await textOf(address));
+  const sizes = { plain: 0, compressed: 0, search: 0 };
+  for (const address of addresses) {
+    const text = await textOf(address);
+    if (/search/.test(address)) {
+      sizes.search += gzipSync(text).length;
+    } else {
+      sizes.plain += Buffer.byteLength(text);
+      sizes.compressed += gzipSync(text).length;
+    }
+  }
+  expect(sizes.search).toBeLessThan(150_000);
   for (const [path, page] of pages) {
-    expect(Buffer.byteLength(page) + rest, path).toBeLessThan(300_000);
-    expect(page.match(/(?:src|rel="stylesheet" href)="(?!\/docs\/assets\/)/g), path).toBeNull();
+    expect(Buffer.byteLength(page) + sizes.plain, path).toBeLessThan(300_000);
+    expect(gzipSync(page).length + sizes.compressed, path).toBeLessThan(60_000);
+    for (const { origin } of linksOf(
+      [...page.matchAll(/<(?:script|link|img) [^>]*>/g)].join(),
+      `${ORIGIN}${path}`,
+    ))
+      expect(origin, path).toBe(ORIGIN);
   }
 });
 
 describe('search', () => {
   test.each([
-    ['redeliver', '/docs/reference/post-v21-deliveries-id-redeliver'],
-    ['verify signature', '/docs/rules/how-to-verify-a-signature'],
-    ['CREATE_ORDER', '/docs/events/CREATE_ORDER'],
-    ['quality_hold', '/docs/events/CREATE_STOCK_MOVEMENT_QUALITY_HOLD'],
-    ['quickstart', '/docs/guides/quickstart'],
-    ['recuver', '/docs/reference/post-v21-webhooks-id-recover'],
-  ])('without script, %s finds %s', async (query, path) => {
-    const page = await textOf(`/docs/search?q=${encodeURIComponent(query)}`);
-    expect(page.slice(page.indexOf('<main'))).toContain(`href="${path}`);
+    ['redeliver', 'reference/post-v21-deliveries-id-redeliver/'],
+    ['verify signature', 'rules/how-to-verify-a-signature/'],
+    ['CREATE_ORDER', 'events/CREATE_ORDER/'],
+    ['quality_hold', 'events/CREATE_STOCK_MOVEMENT_QUALITY_HOLD/'],
+    ['quickstart', 'guides/quickstart/'],
+    ['recuver', 'reference/post-v21-webhooks-id-recover/'],
+    ['back up and restore', 'handbook/backup/'],
+  ])('%s finds %s', async (query, path) => {
+    const { options, index } = JSON.parse(await textOf('/docs/search.json'));
+    const found = MiniSearch.loadJS(index, options).search(query).slice(0, 10);
+    expect(found.map(({ id }) => String(id).replace(/^\.\/|#.*$/g, ''))).toContain(path);
+  });
+});
+
+describe('what the server serves', () => {
+  test('is what the build has made, file by file', async () => {
+    const entries = readdirSync(BUILT, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
+    expect(entries.length).toBeGreaterThan(300);
+    for (const { parentPath, name } of entries) {
+      const file = `${parentPath}/${name}`;
+      const address = `/docs${file.slice(BUILT.length)}`;
+      expect(await textOf(address), address).toBe(readFileSync(file, 'utf8'));
+    }
   });
 
-  test('as many words as fit into a query cost little more than a few', () => {
-    const text = Array.from({ length: 4_000 }, (_, word) => `w${word.toString(36)}`).join(' ');
-    const search = searchOver([{ id: '/docs', title: 'Start', part: 'Documentation', text }]);
-    const asked = vi.spyOn(MiniSearch.prototype, 'search');
-    expect(search('w '.repeat(100))).toHaveLength(1);
-    search(Array.from({ length: 100 }, (_, word) => word.toString(36)).join('-'));
-    expect(asked.mock.calls.map(([query]) => String(query).split(' ').length)).toEqual([2, 12]);
-    asked.mockRestore();
+  test('names the public URL in the place of the first instance, and nothing else is different', async () => {
+    const publicUrl = 'https://shop.example/waybill';
+    const other = await createTestApi({ publicUrl });
+    for (const path of ['/docs/guides/quickstart/', '/docs/guides/quickstart.md', '/docs/openapi.json']) {
+      const text = await textOf(path);
+      expect(text).toContain('http://127.0.0.1:8080');
+      const replaced = text.replaceAll('http://127.0.0.1:8080', publicUrl);
+      expect(await (await other.app.request(path)).text()).toBe(replaced);
+    }
+    await other.drop();
   });
 
-  test('what was searched for is text', async () => {
-    const page = await textOf(`/docs/search?q=${encodeURIComponent('"><script>alert(1)</script>')}`);
-    expect(page).not.toContain('<script>');
-    expect(page).toContain('Nothing was found');
+  test('is asked for again only if it has changed; what pages load, once', async () => {
+    const page = await api.app.request('/docs/events/');
+    const etag = page.headers.get('etag') ?? '';
+    expect(page.headers.get('cache-control')).toBe('no-cache');
+    const again = (tag: string) => api.app.request('/docs/events/', { headers: { 'if-none-match': tag } });
+    expect([(await again(etag)).status, (await again('"another"')).status]).toEqual([304, 200]);
+    const [style] = /assets\/docs-\w+\.css/.exec(await page.text()) ?? [];
+    const { headers } = await api.app.request(`/docs/${style}`);
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(headers.get('content-type')).toBe('text/css; charset=utf-8');
+  });
+
+  test('lists for language models what they can read', async () => {
+    const answer = await api.app.request('/docs/llms.txt');
+    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    const links = [...(await answer.text()).matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
+    expect(links).toEqual(
+      expect.arrayContaining(['openapi.json', 'guides/quickstart.md', 'handbook/install.md']),
+    );
+    for (const link of links) expect((await api.app.request(`/docs/${link}`)).status, link).toBe(200);
   });
 });
 
 test.each([
-  ['/docs/', '/docs'],
-  ['/docs/events/', '/docs/events'],
-  ['/docs/guides/quickstart/', '/docs/guides/quickstart'],
-])('%s leads to the page without the slash', async (path, to) => {
+  ['/docs', '/docs/'],
+  ['/docs/events', '/docs/events/'],
+  ['/docs/guides/quickstart', '/docs/guides/quickstart/'],
+])('%s leads to the page with a slash, from which its links are relative', async (path, to) => {
   const answer = await api.app.request(`${path}?a=1`);
-  expect([answer.status, answer.headers.get('location')]).toEqual([308, `${to}?a=1`]);
+  const location = new URL(answer.headers.get('location') ?? '', `${ORIGIN}${path}`);
+  expect([answer.status, location.href]).toEqual([308, `${ORIGIN}${to}?a=1`]);
 });
 
 test('a page that is not there is 404', async () => {
-  for (const path of ['/docs/none', '/docs/reference/none', '/docs/guides/..%2f..%2fREADME']) {
+  for (const path of [
+    '/docs/none',
+    '/docs/reference/none/',
+    '/docs/guides/..%2f..%2fREADME',
+    '/docs/a/b/c',
+  ]) {
     expect((await api.app.request(path)).status, path).toBe(404);
   }
 });
@@ -154,6 +226,10 @@ test('a browser gets a page where there is none, and a program the error body', 
   const ask = (accept: string) => api.app.request('/docs/guides/none', { headers: { accept } });
   const shown = await ask('text/html,application/xhtml+xml');
   expect([shown.status, shown.headers.get('content-type')]).toEqual([404, 'text/html; charset=UTF-8']);
-  expect(await shown.text()).toContain('<h1>Not found</h1>');
+  const page = await shown.text();
+  expect(page).toContain('<h1>Not found</h1>');
+  for (const { pathname } of linksOf(page, `${ORIGIN}/docs/guides/none`))
+    expect(pathname).toMatch(/^\/docs\//);
+  expect(page).toMatch(/href="\.\.\/assets\/docs-\w+\.css"/);
   expect(await (await ask('*/*')).json()).toMatchObject({ statusCode: 404 });
 });

@@ -4,15 +4,8 @@
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type {
-  DocumentedMedia,
-  DocumentedSchema,
-  OpenApiDocument,
-} from '../../src/api/documentation/document.ts';
-import {
-  verifyServiceSignature,
-  verifyStandardSignature,
-} from '../../src/api/documentation/receiver-code.ts';
+import { verifyServiceSignature, verifyStandardSignature } from '../../site/receiver-code.ts';
+import type { DocumentedMedia, DocumentedSchema, OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { buildRequest } from '../../src/delivery/request.ts';
 import { standardSignature } from '../../src/delivery/signature.ts';
 import { entryOf } from '../../src/domain/catalogue.ts';
@@ -33,7 +26,7 @@ beforeAll(async () => {
   expect(answer.headers.get('content-type')).toContain('application/json');
   text = answer.text;
   document = JSON.parse(text);
-  const docs = await api.anonymous('GET', '/docs');
+  const docs = await api.anonymous('GET', '/docs/');
   expect(docs.headers.get('content-type')).toContain('text/html');
   page = docs.text;
 });

@@ -1,7 +1,7 @@
 /** `Idempotency-Key`: a request that is sent again is not done again (docs/interface.md, C21). */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { OpenApiDocument } from '../../src/api/documentation/document.ts';
+import type { OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { resealAll } from '../../src/app/key-rotation.ts';
 import { eraseCustomer } from '../../src/db/erasure.ts';
 import { exportEshop } from '../../src/db/eshop-export.ts';

@@ -1,6 +1,6 @@
 /** Refusals are in our words wherever the problem is in a body, never in those of the validation library. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exampleBody, operationsWithBody } from '../../src/api/documentation/example-requests.ts';
+import { exampleBody, operationsWithBody } from '../../src/api/openapi/example-requests.ts';
 import { isObject } from '../../src/domain/validation.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 

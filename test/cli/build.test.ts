@@ -38,6 +38,9 @@ while (WAIT !== '' && !existsSync(WAIT)) await new Promise((done) => setTimeout(
 writeFileSync(out + '/src/late.js', 'console.log("late " + ' + JSON.stringify(text) + ')');
 const bundle = "import { writeFileSync } from 'node:fs'; writeFileSync('workflow-bundle.js', " + JSON.stringify(text) + ')';
 writeFileSync(out + '/src/temporal/build-workflow-bundle.js', bundle);
+mkdirSync(out + '/site', { recursive: true });
+const site = "import { cpSync } from 'node:fs'; cpSync('docs', process.argv[2], { recursive: true })";
+writeFileSync(out + '/site/main.js', site);
 `;
 
 beforeEach(async () => {
@@ -48,6 +51,7 @@ beforeEach(async () => {
   await write('src/text.ts', 'one');
   await write('src/migrations/1.sql', 'select 1');
   await write('docs/guides/first.md', '# First');
+  await write('site/assets/docs.css', '');
   await write('test/receiver/generate.ts', '');
   await write('node_modules/typescript/package.json', '{"type":"module"}');
   await write('node_modules/typescript/bin/tsc', COMPILER);
@@ -96,7 +100,8 @@ it('npm ci builds what has changed, and npm run build everything', async () => {
   expect(await builds()).toEqual(['dist']);
   expect(await read('dist/src/migrations/1.sql')).toBe('select 1');
   expect(await read('dist/docs/guides/first.md')).toBe('# First');
-  await expect(read('dist/src/text.ts')).rejects.toThrow('ENOENT');
+  for (const path of ['src/text.ts', 'site/main.js'])
+    await expect(read(`dist/${path}`)).rejects.toThrow('ENOENT');
 
   await write('dist/kept', '');
   expect((await prepare()).code).toBe(0);

@@ -23,16 +23,19 @@ afterAll(async () => {
 });
 
 const screens = {
-  start: '/docs',
-  guide: '/docs/guides/quickstart',
-  table: '/docs/guides/retries',
+  start: '/docs/',
+  guide: '/docs/guides/quickstart/',
+  table: '/docs/guides/retries/',
+  handbook: '/docs/handbook/',
+  chapter: '/docs/handbook/install/',
+  decision: '/docs/decisions/0120-documentation-made-here/',
   rules: '/docs/rules/how-to-verify-a-signature',
   events: '/docs/events',
   event: '/docs/events/UPDATE_ORDER',
   operation: '/docs/reference/post-v21-orders',
   import: '/docs/reference/post-v21-warehouse-events-import',
   schema: '/docs/schemas/Order',
-  results: '/docs/search?q=retry',
+  results: '/docs/search/?q=retry',
 };
 
 /** Names in tables and statuses of errors that take more lines than they have parts; code whose first line a button covers. */
@@ -60,6 +63,7 @@ describe.each(looks)('at $name', ({ name, width, colorScheme }) => {
     });
     for (const [screen, path] of Object.entries(screens)) {
       await page.goto(`${server.url}${path}`);
+      if (screen === 'results') await page.locator('main .cards a').first().waitFor();
       for (const { id, nodes } of await violations(page)) complaints.push(`${screen}: ${id} ${nodes}`);
       const wider: unknown = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
       if (Number(wider) > 0) complaints.push(`${screen} is ${wider} px wider than the screen`);
@@ -105,6 +109,30 @@ test('a slash leads to the search, arrows to a result, and Enter to its page', a
   await context.close();
 });
 
+test('Enter without a choice leads to a page with all results', async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  await page.goto(`${server.url}/docs/guides/quickstart/`);
+  await page.getByLabel('Search the documentation').fill('verify signature');
+  await page.keyboard.press('Enter');
+  await page.getByText('Found for “verify signature”').waitFor();
+  await page.getByRole('main').getByRole('link', { name: 'How to verify a signature' }).first().click();
+  await page.getByRole('heading', { level: 1, name: 'How to verify a signature' }).waitFor();
+  await context.close();
+});
+
+test('what was searched for is text', async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  const hostile = '"><img src=x onerror=alert(1)>';
+  await page.goto(`${server.url}/docs/search/?q=${encodeURIComponent(hostile)}`);
+  await page.getByText(`Nothing was found for “${hostile}”.`).waitFor();
+  expect(await page.locator('main img').count()).toBe(0);
+  await context.close();
+});
+
 test('the language chosen on one page is that of the next, and code can be copied', async () => {
   const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
   const page = await context.newPage();
@@ -119,7 +147,7 @@ test('the language chosen on one page is that of the next, and code can be copie
   await context.close();
 });
 
-test('without script, languages can be chosen, the contents open, and a search leads to results', async () => {
+test('without script, languages can be chosen, the contents open, and a search leads to the index', async () => {
   const context = await browser.newContext({
     javaScriptEnabled: false,
     viewport: { width: 390, height: 800 },
@@ -135,7 +163,8 @@ test('without script, languages can be chosen, the contents open, and a search l
   await page.keyboard.press('Escape');
   await page.getByLabel('Search the documentation').fill('signature');
   await page.keyboard.press('Enter');
-  await page.getByRole('main').getByRole('link', { name: 'How to verify a signature' }).first().click();
-  await page.getByRole('heading', { level: 1, name: 'How to verify a signature' }).waitFor();
+  await page.getByText('Searching needs JavaScript').waitFor();
+  await page.getByRole('main').getByRole('link', { name: 'index' }).click();
+  await page.getByRole('heading', { level: 2, name: 'Reference' }).waitFor();
   await context.close();
 });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createInstallation, type Installation } from '../support/installation.ts';
+import { linksOf } from '../support/links.ts';
 import { freePort } from '../support/ports.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
@@ -55,13 +56,11 @@ async function walk(base: string): Promise<void> {
   const prefix = pathname.replace(/\/$/, '');
   const get = (path: string, cookie = '') =>
     fetch(`${origin}${path}`, { redirect: 'manual', headers: { cookie } });
-  const linksOf = (page: string) =>
-    [...page.matchAll(/ (?:href|src|action|hx-get|data-live|data-index|data-engine)="(\/[^"#]*)/g)].map(
-      ([, path = '']) => path.replaceAll('&amp;', '&'),
-    );
   const checked = new Set<string>();
-  const follow = async (page: string, cookie = '') => {
-    const links = linksOf(page);
+  const follow = async (page: string, path: string, cookie = '') => {
+    const links = linksOf(page, `${base}${path}`)
+      .filter((link) => link.origin === origin)
+      .map((link) => `${link.pathname}${link.search}`);
     expect(links.length).toBeGreaterThan(3);
     for (const link of links) {
       expect(link.startsWith(`${prefix}/`)).toBe(true);
@@ -78,10 +77,15 @@ async function walk(base: string): Promise<void> {
   };
 
   for (const path of ['/docs', '/docs/guides/quickstart']) {
-    const page = await (await get(`${prefix}${path}`)).text();
+    const to = await get(`${prefix}${path}`);
+    expect([to.status, new URL(to.headers.get('location') ?? '', to.url).href]).toEqual([
+      308,
+      `${base.replace(/\/$/, '')}${path}/`,
+    ]);
+    const page = await (await get(`${prefix}${path}/`)).text();
     expect(page).not.toContain('127.0.0.1:8080');
     if (path !== '/docs') expect(page).toContain(base);
-    await follow(page);
+    await follow(page, `${path}/`);
   }
   expect(await (await get(`${prefix}/openapi.json`)).json()).toMatchObject({ servers: [{ url: base }] });
 
@@ -111,7 +115,7 @@ async function walk(base: string): Promise<void> {
   expect(session).toContain(`Path=${prefix}/console`);
   const overview = await get(`${prefix}/console`, session.split(';')[0]);
   expect(overview.status).toBe(200);
-  await follow(await overview.text(), session.split(';')[0]);
+  await follow(await overview.text(), '/console', session.split(';')[0]);
 }
 
 it('without a proxy, at a path that is passed on', async () => {

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { sign, testSecret } from '../../receiver/src/testing.ts';
-import { receiverWithKit } from '../../src/api/documentation/receiver-code.ts';
+import { receiverWithKit } from '../../site/receiver-code.ts';
 import { guideText } from '../support/guides.ts';
 import { freePort } from '../support/ports.ts';
 import { until } from '../support/until.ts';

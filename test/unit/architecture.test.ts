@@ -14,7 +14,7 @@ import {
 
 const root = resolve(import.meta.dirname, '../..');
 const PROGRAM = ['src', 'workflows', 'activities'];
-const BESIDE = ['demo', 'receiver/src', 'bench', 'faults', 'mutants', 'test'];
+const BESIDE = ['demo', 'receiver/src', 'site', 'bench', 'faults', 'mutants', 'test'];
 
 const importsOfFolders = (folders: readonly string[]) =>
   folders.flatMap((folder) => filesOf(root, folder)).flatMap((file) => importsOf(root, file));
@@ -28,7 +28,7 @@ function breaches(module: string, forbidden: (found: Import) => boolean): string
 }
 const isTemporal = ({ to }: Import) => to.startsWith('@temporalio/');
 const isOurs = ({ to }: Import) =>
-  /^(src|workflows|activities|demo|receiver|test|bench|faults|mutants)\//.test(to);
+  /^(src|workflows|activities|demo|receiver|site|test|bench|faults|mutants)\//.test(to);
 
 /** A folder of `src/`, a file beside these, or a folder of the repository. */
 function moduleOf(file: string): string {
@@ -84,6 +84,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'workflows',
   ],
   mutants: ['bench', 'faults', 'src/lib'],
+  site: ['src/api', 'src/db', 'src/domain', 'src/lib', 'src/secrets', 'src/theme'],
   'src/main.ts': [
     'src/app',
     'src/config',
@@ -296,6 +297,11 @@ test('transactions are begun in one place, and what is owed to the relay is writ
   ]);
   expect(elsewhere('src/db/outbox/', /insert into (events|deliveries|outbox)\b/)).toEqual([]);
   expect(elsewhere('src/db/', /\bnotify(Outbox)?\(/)).toEqual([]);
+});
+
+test('the documentation is made with the build: nothing that renders it is loaded by the program', () => {
+  const renderers = /^(site\/|highlight\.js|markdown-it|minisearch)/;
+  expect(all.filter(({ to }) => renderers.test(to))).toEqual([]);
 });
 
 test('a process does not load the role that it does not have', () => {

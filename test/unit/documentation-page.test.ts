@@ -2,9 +2,9 @@
  * The documentation page shows the texts of the OpenAPI document as text, whatever they contain.
  */
 import { expect, test } from 'vitest';
-import type { OpenApiDocument } from '../../src/api/documentation/document.ts';
-import { blocks, inline } from '../../src/api/documentation/markdown.ts';
-import { makeSite } from '../../src/api/documentation/site.tsx';
+import { blocks, inline } from '../../site/markdown.ts';
+import { makeSite } from '../../site/pages.tsx';
+import type { OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { anchor } from '../../src/domain/words.ts';
 
 const hostile = '<script>alert("1")</script><img src=x onerror=alert(1)>';
@@ -45,8 +45,8 @@ test('every text of the document is escaped on the page', () => {
     webhooks: { [hostile]: { post: operation } },
     components: { schemas: { [hostile]: schema } },
   };
-  const site = makeSite(document);
-  const pages = [...site.paths.map((path) => site.page(path) ?? ''), site.results(hostile)];
+  const site = makeSite(document, { guides: [], handbook: [], whole: [], decisions: [] });
+  const pages = site.pages.map(([, page]) => page);
   for (const page of pages) {
     expect(page).toMatch(/^<!doctype html>\n<html lang="en">/);
     expect(page).not.toMatch(/<script(?! src="\/docs\/assets\/)|<img(?! src="\/docs\/assets\/)/i);

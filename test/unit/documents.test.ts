@@ -78,7 +78,7 @@ test('a tool that the README fetches is of a version that no workspace has: npx 
 
 test('every folder and file they name exists', () => {
   const paths =
-    /`((?:src|test|workflows|activities|bin|bench|faults|mutants|demo|receiver|patches|docs|\.ci)\/[\w./-]*)`/g;
+    /`((?:src|test|workflows|activities|bin|bench|faults|mutants|demo|receiver|site|patches|docs|\.ci)\/[\w./-]*)`/g;
   const named = documents.flatMap((file) => [...prose(file).matchAll(paths)].map(([, path = '']) => path));
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   expect(named.length).toBeGreaterThan(30);

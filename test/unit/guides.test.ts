@@ -1,20 +1,22 @@
-/** The guides: Markdown in the repository, pages of the documentation. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
+/** Guides and other documents: Markdown in the repository, pages of the documentation. */
+import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { readGuide } from '../../src/api/documentation/guide-text.ts';
-import { guideOrder, readGuides } from '../../src/api/documentation/guides.ts';
+import { guideOrder, hrefFrom, readDocuments } from '../../site/documents.ts';
+import { readPage } from '../../site/page-text.ts';
 import { deliveryStates } from '../../src/domain/delivery-state.ts';
 
-const guide = readGuide(`# A title
+const pages = new Set(['guides/receiving.md', 'guides/retries.md', 'handbook/README.md', 'console.md']);
+const guide = readPage(
+  `# A title
 
 What it is *about*, in \`short\`.
 
 ## What's first?
 
-See [another](receiving.md#what-to-check), [its start](./retries.md) and [the reference](/docs/reference/get-v21-orders).
+See [another](receiving.md#what-to-check), [its start](./retries.md), [the handbook](../handbook/README.md), [below](#whats-first-1),
+[elsewhere](https://x.example/a.md) and [the **source**](../../src/main.ts).
 
 \`\`\`js Node.js
 const a = 1 < 2;
@@ -33,7 +35,9 @@ echo '<b>'
 | a | b |
 |---|--:|
 | 1 | 2 |
-`);
+`,
+  hrefFrom('guides/first.md', pages),
+);
 
 test('the first heading is the title, the first paragraph the summary', () => {
   expect(guide.title).toBe('A title');
@@ -49,12 +53,16 @@ test('every heading has an anchor of its own, as GitHub makes it', () => {
   for (const { id } of guide.headings) expect(String(guide.html)).toContain(`<h2 id="${id}">`);
 });
 
-test("links to other guides' files lead to their pages", () => {
-  expect([...String(guide.html).matchAll(/<a href="(\/[^"]+)"/g)].map(([, href]) => href)).toEqual([
+test('links to files lead to their pages, and what is no page keeps its words alone', () => {
+  const [paragraph] = /<p>See[\s\S]*?<\/p>/.exec(String(guide.html)) ?? [];
+  expect([...String(paragraph).matchAll(/<a href="([^"]+)"/g)].map(([, href]) => href)).toEqual([
     '/docs/guides/receiving#what-to-check',
     '/docs/guides/retries',
-    '/docs/reference/get-v21-orders',
+    '/docs/handbook',
+    '#whats-first-1',
+    'https://x.example/a.md',
   ]);
+  expect(paragraph).toContain(' and the <strong>source</strong>.');
 });
 
 test('a column of numbers is one by its class', () => {
@@ -78,21 +86,30 @@ test('code with labels stands together behind one choice, other code alone; both
 test('what is searched is text by section', () => {
   expect(guide.sections.map(({ heading, text }) => [heading?.id, text.trim()])).toEqual([
     [undefined, 'What it is about, in short.'],
-    ['whats-first', 'See another, its start and the reference.'],
+    ['whats-first', 'See another, its start, the handbook, below, elsewhere and the source.'],
     ['whats-first-1', 'a b 1 2'],
   ]);
 });
 
 test('the guides come in the order of the list, and one that is not in it comes last', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'waybill-guides-'));
-  for (const name of ['unlisted', ...[...guideOrder].reverse()]) {
-    writeFileSync(join(folder, `${name}.md`), `# ${name}\n`);
-  }
-  const names = readGuides(pathToFileURL(`${folder}/`)).map(({ name }) => name);
-  expect(names).toEqual([...guideOrder, 'unlisted']);
+  const folder = mkdtempSync(join(tmpdir(), 'waybill-docs-'));
+  cpSync('docs', folder, { recursive: true });
+  writeFileSync(join(folder, 'guides/a-new-one.md'), '# A new one\n');
+  const names = readDocuments(folder).guides.map(({ source }) => source);
+  expect(names).toEqual([...guideOrder, 'a-new-one'].map((name) => `guides/${name}.md`).concat('console.md'));
 });
 
 test('the guide to retries says what each state of a delivery means', () => {
-  const html = String(readGuides().find(({ name }) => name === 'retries')?.html);
+  const { guides } = readDocuments('docs');
+  const html = String(guides.find(({ path }) => path === '/docs/guides/retries')?.html);
   for (const state of deliveryStates) expect(html).toContain(`<td><code>${state}</code></td>`);
+});
+
+test("the handbook's chapters come in the order of its contents", () => {
+  const chapters = readDocuments('docs').handbook.map(({ path }) => path);
+  expect(chapters.slice(0, 3)).toEqual([
+    '/docs/handbook',
+    '/docs/handbook/install',
+    '/docs/handbook/kubernetes',
+  ]);
 });

@@ -1,6 +1,6 @@
 /** The excerpt shown for a found page. */
 import { expect, test } from 'vitest';
-import { beginningOf, wordsOf } from '../../src/api/documentation/search-index.ts';
+import { beginningOf, wordsOf } from '../../site/search-index.ts';
 
 test('words keep what is code in them, and lose what only marks them', () => {
   const text =

@@ -67,7 +67,7 @@ const fileSchema = v.pipe(
 function marketplace(known: readonly string[]) {
   return described(
     optional(v.pipe(text(64, 1), v.metadata({ jsonSchema: { type: 'string', enum: [...known] } }))),
-    'One of the marketplaces that the warehouse knows. Required when disableShippingReorder is true.',
+    'One of the marketplaces that the warehouse knows; its own `/openapi.json` lists all of them. Required when disableShippingReorder is true.',
   );
 }
 

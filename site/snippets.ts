@@ -1,7 +1,7 @@
 /** A request in four languages, ready to paste: address, key and token come from the environment. */
-import { IDEMPOTENCY_KEY } from '../idempotency.ts';
+import { IDEMPOTENCY_KEY } from '../src/api/idempotency.ts';
+import type { DocumentedOperation } from '../src/api/openapi/document.ts';
 import type { Snippet } from './code-view.tsx';
-import type { DocumentedOperation } from './document.ts';
 
 interface ExampleRequest {
   readonly method: string;

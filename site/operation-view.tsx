@@ -1,7 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The page of an operation: its description, parameters and responses, with an example. */
+
+import type { DocumentedOperation, DocumentedSchema, OpenApiDocument } from '../src/api/openapi/document.ts';
 import { CodeBlock, Snippets } from './code-view.tsx';
-import type { DocumentedOperation, DocumentedSchema, OpenApiDocument } from './document.ts';
 import { Method, type Section, SectionHeading } from './layout.tsx';
 import { blocks, inline } from './markdown.ts';
 import { FieldTable, limitsOf, TypeName } from './schema-view.tsx';

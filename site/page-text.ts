@@ -1,5 +1,5 @@
 /**
- * The Markdown of a guide → HTML, with links between guides, anchors to copy, coloured code and choices of languages.
+ * The Markdown of a document → HTML, with links between pages, anchors to copy, coloured code and choices of languages.
  */
 import { raw } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
@@ -12,7 +12,7 @@ interface Heading {
   readonly title: string;
 }
 
-export interface GuideText {
+export interface PageText {
   readonly title: string;
   /** The first paragraph, as text. */
   readonly summary: string;
@@ -23,7 +23,7 @@ export interface GuideText {
 }
 
 /** The anchor of a heading, as on GitHub, so that links work in both places. */
-function guideAnchor(title: string): string {
+function headingAnchor(title: string): string {
   return title
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
@@ -50,13 +50,27 @@ function isLabelled(token: Token | undefined): boolean {
   return token?.type === 'fence' && snippetOf(token).label !== '';
 }
 
-/** Turns a link to another guide's file into one to its page. */
-function hrefOf(href: string): string {
-  return href.replace(/^(?:\.\/)?([\w-]+)\.md(?=$|#)/, '/docs/guides/$1');
+/** Where a link leads; null if what it names is no part of the site: then its words stay, without a link. */
+type HrefOf = (href: string) => string | null;
+
+/** The parts of a paragraph, with their links to pages. Links do not nest. */
+function linked(parts: readonly Token[], hrefOf: HrefOf): Token[] {
+  let isLink = true;
+  return parts.filter((part) => {
+    if (part.type === 'link_open') {
+      const href = hrefOf(String(part.attrGet('href')));
+      isLink = href !== null;
+      if (href !== null) part.attrSet('href', href);
+    }
+    return isLink || (part.type !== 'link_open' && part.type !== 'link_close');
+  });
 }
 
 /** Marks links and headings, and groups adjacent labelled code. */
-function prepared(tokens: readonly Token[]): { tokens: Token[]; headings: Heading[]; title: string } {
+function prepared(
+  tokens: readonly Token[],
+  hrefOf: HrefOf,
+): { tokens: Token[]; headings: Heading[]; title: string } {
   const kept: Token[] = [];
   const headings: Heading[] = [];
   const used = new Map<string, number>();
@@ -71,16 +85,14 @@ function prepared(tokens: readonly Token[]): { tokens: Token[]; headings: Headin
         index += 2;
         continue;
       }
-      const base = guideAnchor(heading);
+      const base = headingAnchor(heading);
       const count = used.get(base) ?? 0;
       used.set(base, count + 1);
       const id = count === 0 ? base : `${base}-${count}`;
       token.attrSet('id', id);
       headings.push({ level: Number(token.tag.slice(1)), id, title: heading });
     }
-    for (const child of token.children ?? []) {
-      if (child.type === 'link_open') child.attrSet('href', hrefOf(String(child.attrGet('href'))));
-    }
+    if (token.children !== null) token.children = linked(token.children, hrefOf);
     const last = kept.at(-1);
     const before = last === undefined ? undefined : together.get(last);
     if (isLabelled(token) && before !== undefined) {
@@ -124,7 +136,7 @@ parser.renderer.rules.heading_close = (tokens, index) => {
   return `${linked ? '</span>' : '</a>'}</${tokens[index]?.tag}>\n`;
 };
 
-function sectionsOf(tokens: readonly Token[], headings: readonly Heading[]): GuideText['sections'] {
+function sectionsOf(tokens: readonly Token[], headings: readonly Heading[]): PageText['sections'] {
   const sections: { heading: Heading | null; text: string }[] = [{ heading: null, text: '' }];
   let next = 0;
   tokens.forEach((token, index) => {
@@ -139,9 +151,9 @@ function sectionsOf(tokens: readonly Token[], headings: readonly Heading[]): Gui
   return sections.filter(({ heading, text }) => heading !== null || text !== '');
 }
 
-/** Reads a guide. Its first heading is its title, which the page shows separately. */
-export function readGuide(markdown: string): GuideText {
-  const { tokens, headings, title } = prepared(parser.parse(markdown, {}));
+/** Reads a document. Its first heading is its title, which the page shows separately. */
+export function readPage(markdown: string, hrefOf: HrefOf): PageText {
+  const { tokens, headings, title } = prepared(parser.parse(markdown, {}), hrefOf);
   const first = tokens.findIndex(({ type }) => type === 'paragraph_open');
   return {
     title,

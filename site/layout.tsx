@@ -1,6 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The frame of every page: head, search, contents, neighbours. */
+import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
+import type { HtmlEscapedString } from 'hono/utils/html';
 import { asset, DOCS } from './assets.ts';
 
 /** A page, as named in the contents and in its neighbours' links. */
@@ -17,6 +19,14 @@ export interface NavGroup {
   readonly places: readonly NavEntry[];
 }
 
+/** The parts that a reader has beside each other in the contents, as e-shops or as operators. */
+export interface Book {
+  readonly title: string;
+  /** Of its first page. */
+  readonly path: string;
+  readonly parts: readonly NavGroup[];
+}
+
 export interface Section {
   readonly id: string;
   readonly title: string;
@@ -26,9 +36,8 @@ interface PageProps {
   readonly path: string;
   readonly title: string;
   readonly description: string;
-  readonly parts: readonly NavGroup[];
+  readonly books: readonly Book[];
   readonly sections?: readonly Section[];
-  readonly query?: string;
   readonly children: Child;
 }
 
@@ -52,7 +61,7 @@ export function SectionHeading({ id, title }: Section) {
   );
 }
 
-function PlaceLink({ place, here }: { place: NavEntry; here: string }) {
+function PlaceLink({ place, here }: { place: NavEntry; here?: string }) {
   return (
     <a href={place.path} {...(place.path === here ? { 'aria-current': 'page' as const } : {})}>
       {place.method === undefined ? null : <Method method={place.method} />}
@@ -64,26 +73,53 @@ function PlaceLink({ place, here }: { place: NavEntry; here: string }) {
   );
 }
 
-function Contents({ parts, here }: { parts: readonly NavGroup[]; here: string }) {
+function Part({ part: { title, places }, here }: { part: NavGroup; here?: string }) {
+  return (
+    <details open={here !== undefined}>
+      <summary>{title}</summary>
+      <ul>
+        {places.map((place) => (
+          <li>
+            <PlaceLink place={place} {...(here === undefined ? {} : { here })} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** Closed parts look the same on all pages, and rendering them takes most of a page's time. */
+const closedParts = new WeakMap<NavGroup, HtmlEscapedString>();
+
+function ClosedPart({ part }: { part: NavGroup }) {
+  const made = closedParts.get(part) ?? raw(`${<Part part={part} />}`);
+  closedParts.set(part, made);
+  return made;
+}
+
+const isIn = ({ places }: NavGroup, here: string) => places.some(({ path }) => path === here);
+
+function Contents({ books, here }: { books: readonly Book[]; here: string }) {
+  const own = books.find(({ parts }) => parts.some((part) => isIn(part, here))) ?? books[0];
   return (
     <nav id="contents" popover="auto" aria-label="Contents">
-      {parts.map(({ title, places }) => (
-        <details open={places.some(({ path }) => path === here)}>
-          <summary>{title}</summary>
-          <ul>
-            {places.map((place) => (
-              <li>
-                <PlaceLink place={place} here={here} />
-              </li>
-            ))}
-          </ul>
-        </details>
-      ))}
+      <ul class="books">
+        {books.map((book) => (
+          <li>
+            <a href={book.path} {...(book === own ? { 'aria-current': 'true' as const } : {})}>
+              {book.title}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {own?.parts.map((part) =>
+        isIn(part, here) ? <Part part={part} here={here} /> : <ClosedPart part={part} />,
+      )}
     </nav>
   );
 }
 
-function Bar({ query }: { query: string }) {
+function Bar() {
   return (
     <header class="bar">
       <button type="button" class="menu" popovertarget="contents">
@@ -102,7 +138,6 @@ function Bar({ query }: { query: string }) {
           <input
             type="search"
             name="q"
-            value={query}
             placeholder="Search"
             aria-label="Search the documentation"
             autocomplete="off"
@@ -110,15 +145,15 @@ function Bar({ query }: { query: string }) {
           />
         </form>
       </search>
-      <a class="console" href="/console">
+      <a class="console" href={`${DOCS}/console`}>
         Console
       </a>
     </header>
   );
 }
 
-function Neighbours({ parts, here }: { parts: readonly NavGroup[]; here: string }) {
-  const places = parts.flatMap((part) => part.places);
+function Neighbours({ books, here }: { books: readonly Book[]; here: string }) {
+  const places = books.flatMap(({ parts }) => parts.flatMap((part) => part.places));
   const index = places.findIndex(({ path }) => path === here);
   if (index === -1) return null;
   const [before, after] = [places[index - 1], places[index + 1]];
@@ -158,14 +193,14 @@ function OnThisPage({ sections }: { sections: readonly Section[] }) {
   );
 }
 
-export function Page({ path, title, description, parts, sections = [], query = '', children }: PageProps) {
+export function Page({ path, title, description, books, sections = [], children }: PageProps) {
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        {description === '' ? null : <meta name="description" content={description} />}
+        <meta name="description" content={description} />
         <title>{path === DOCS ? 'Waybill documentation' : `${title} · Waybill documentation`}</title>
         <link rel="icon" href={asset('icon.svg')} type="image/svg+xml" />
         <link rel="stylesheet" href={asset('docs.css')} />
@@ -175,12 +210,12 @@ export function Page({ path, title, description, parts, sections = [], query = '
         <a class="skip" href="#main">
           Skip to content
         </a>
-        <Bar query={query} />
+        <Bar />
         <div class="docs">
-          <Contents parts={parts} here={path} />
+          <Contents books={books} here={path} />
           <main id="main" tabindex={-1}>
             {children}
-            <Neighbours parts={parts} here={path} />
+            <Neighbours books={books} here={path} />
           </main>
           <OnThisPage sections={sections} />
         </div>

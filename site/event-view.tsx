@@ -1,8 +1,9 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The catalogue of events, and the page of each, with its payload in both versions. */
+
+import type { DocumentedOperation, OpenApiDocument } from '../src/api/openapi/document.ts';
 import { eventPath, operationPath } from './addresses.ts';
 import { CodeBlock, Snippets } from './code-view.tsx';
-import type { DocumentedOperation, OpenApiDocument } from './document.ts';
 import { Breakable, SectionHeading } from './layout.tsx';
 import { blocks, inline } from './markdown.ts';
 import { FieldTable, TypeName } from './schema-view.tsx';

@@ -1,8 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** Schemas as short type names, and as tables of fields. */
 import type { Child } from 'hono/jsx';
+import type { DocumentedSchema } from '../src/api/openapi/document.ts';
 import { schemaPath } from './addresses.ts';
-import type { DocumentedSchema } from './document.ts';
 import { blocks, inline } from './markdown.ts';
 
 function joined(parts: readonly Child[], separator: string): Child[] {

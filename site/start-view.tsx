@@ -1,16 +1,29 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The first page of the documentation: where to begin, and an index. */
+
+import type { OpenApiDocument } from '../src/api/openapi/document.ts';
 import { eventPath, operationPath, rulesPath, schemaPath } from './addresses.ts';
 import { DOCS } from './assets.ts';
-import type { OpenApiDocument } from './document.ts';
+import type { DocumentPage, Documents } from './documents.ts';
 import type { Group } from './groups.ts';
 import { Method } from './layout.tsx';
 import { blocks, inline } from './markdown.ts';
+import { beginningOf } from './search-index.ts';
 
-interface NamedGuide {
-  readonly name: string;
-  readonly title: string;
-  readonly summary: string;
+export const WHAT_IT_IS =
+  'The service calls your webhooks when your orders, products, receivings, returns or stock change. It signs what it sends, retries for 48 hours, and can tell you what became of every event.';
+
+function Cards({ pages }: { pages: readonly DocumentPage[] }) {
+  return (
+    <ul class="cards">
+      {pages.map(({ path, title, summary }) => (
+        <li>
+          <a href={path}>{title}</a>
+          <p>{beginningOf(summary, 180)}</p>
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 function Operations({ groups }: { groups: readonly Group[] }) {
@@ -41,12 +54,12 @@ function Operations({ groups }: { groups: readonly Group[] }) {
 export function Start({
   document,
   groups,
-  guides,
+  documents: { guides, handbook, whole, decisions },
   rules,
 }: {
   document: OpenApiDocument;
   groups: readonly Group[];
-  guides: readonly NamedGuide[];
+  documents: Documents;
   rules: readonly string[];
 }) {
   const { title, version } = document.info;
@@ -54,22 +67,14 @@ export function Start({
   return (
     <>
       <h1>{title}</h1>
-      <p class="lead">
-        The service calls your webhooks when your orders, products, receivings, returns or stock change. It
-        signs what it sends, retries for 48 hours, and can tell you what became of every event.
-      </p>
+      <p class="lead">{WHAT_IT_IS}</p>
       <p class="quiet">
-        Interface version {version}. For machines: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1).
+        Interface version {version}. For machines: <a href={`${DOCS}/openapi.json`}>openapi.json</a> (OpenAPI
+        3.1; an instance serves its own at <code>/openapi.json</code>, with its address and marketplaces) and{' '}
+        <a href={`${DOCS}/llms.txt`}>llms.txt</a>.
       </p>
       <h2 id="guides">Guides</h2>
-      <ul class="cards">
-        {guides.map(({ name, title, summary }) => (
-          <li>
-            <a href={`${DOCS}/guides/${name}`}>{title}</a>
-            <p>{summary}</p>
-          </li>
-        ))}
-      </ul>
+      <Cards pages={guides} />
       <h2 id="rules">Rules of the interface</h2>
       <ul class="index">
         {rules.map((rule) => (
@@ -104,6 +109,8 @@ export function Start({
           </li>
         ))}
       </ul>
+      <h2 id="operators">For operators</h2>
+      <Cards pages={[...handbook.slice(0, 1), ...whole, ...decisions.slice(0, 1)]} />
     </>
   );
 }

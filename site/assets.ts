@@ -1,0 +1,34 @@
+/** What pages load: all of it from the same folder, each file with a name that changes with its content. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type Asset, icon, packagedScript, pageScript, styleSheet } from '../src/theme/assets.ts';
+
+/** The first part of all addresses in texts and views; links become relative when a page is written (`relative.ts`). */
+export const DOCS = '/docs';
+
+const own = (name: string) => readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');
+
+const assets = {
+  'docs.css': styleSheet(own('docs.css')),
+  'docs.js': pageScript(own('docs.js')),
+  'minisearch.js': packagedScript('minisearch'),
+  'icon.svg': icon,
+} as const satisfies Readonly<Record<string, Asset>>;
+
+type AssetName = keyof typeof assets;
+
+/** `docs.css` as `assets/docs-1a2b3c4d5e.css`. */
+function fileOf(name: AssetName): string {
+  const version = createHash('sha256').update(assets[name].text).digest('hex').slice(0, 10);
+  return `assets/${name.replace('.', `-${version}.`)}`;
+}
+
+export function asset(name: AssetName): string {
+  return `${DOCS}/${fileOf(name)}`;
+}
+
+/** The assets as files of the site. */
+export function assetFiles(): (readonly [file: string, text: string])[] {
+  const names: readonly AssetName[] = ['docs.css', 'docs.js', 'minisearch.js', 'icon.svg'];
+  return names.map((name) => [fileOf(name), assets[name].text] as const);
+}

@@ -1,0 +1,82 @@
+/** `/docs`: the static files of `npm run docs`, which are part of the build. */
+import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { extname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Hono } from 'hono';
+import { compress } from 'hono/compress';
+import { etag } from 'hono/etag';
+import { notFound } from '../domain/problem.ts';
+import { EXAMPLE_URL } from '../theme/public-url.ts';
+import { securedPages } from '../theme/secured.ts';
+import type { ApiEnv } from './deps.ts';
+
+const DOCS = '/docs';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.md': 'text/markdown; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+};
+
+/** Their names change with their content. */
+const ASSETS = /^assets\//;
+
+function filesOf(folder: string): ReadonlySet<string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return new Set(
+    entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/')),
+  );
+}
+
+/** Beside the build, or in it when the sources run as they are. Nothing before the first build. */
+function findSite(): { folder: string; files: ReadonlySet<string> } {
+  for (const path of ['../../docs/', '../../dist/docs/']) {
+    const folder = fileURLToPath(new URL(path, import.meta.url));
+    try {
+      const files = filesOf(folder);
+      if (files.has('index.html')) return { folder, files };
+    } catch {
+      // The next one, then.
+    }
+  }
+  return { folder: '', files: new Set() };
+}
+
+/** @param publicUrl replaces the address of a first instance in texts, if it is not null */
+export function docsRoutes(publicUrl: string | null): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+  const { folder, files } = findSite();
+  const read = async (file: string) => {
+    const text = await readFile(join(folder, file), 'utf8');
+    return publicUrl === null ? text : text.replaceAll(EXAMPLE_URL, publicUrl);
+  };
+  // Relative, as all links here: a proxy may have added a path in front.
+  routes.get(DOCS, (c) => c.redirect(`docs/${new URL(c.req.url).search}`, 308));
+  routes.use(`${DOCS}/*`, compress(), etag(), securedPages('no-referrer'));
+  routes.get(`${DOCS}/*`, async (c) => {
+    const path = c.req.path.slice(DOCS.length + 1);
+    const file = path === '' || path.endsWith('/') ? `${path}index.html` : path;
+    if (files.has(file)) {
+      return c.body(await read(file), 200, {
+        'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
+        'cache-control': ASSETS.test(file) ? 'public, max-age=31536000, immutable' : 'no-cache',
+      });
+    }
+    if (files.has(`${file}/index.html`))
+      return c.redirect(`${file.split('/').at(-1)}/${new URL(c.req.url).search}`, 308);
+    // A browser gets a page, a program the usual error.
+    if (c.req.header('accept')?.includes('text/html') === true && files.has('404.html')) {
+      const root = '../'.repeat(path.split('/').length - 1) || './';
+      return c.html((await read('404.html')).replaceAll('="./', `="${root}`), 404);
+    }
+    throw notFound('There is no such page. See /docs.');
+  });
+  return routes;
+}
