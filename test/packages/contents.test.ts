@@ -53,7 +53,9 @@ it('it holds the build, what starts it, and the patched libraries: no test, no s
   expect(built).toEqual(
     expect.arrayContaining(['dist/src/main.js', 'dist/src/cli/main.js', 'dist/workflow-bundle.js']),
   );
-  expect(built.filter((path) => /\.tsx?$|(?:^|[/])tests?[/]|\.test\.|build-workflow-bundle/.test(path))).toEqual([]);
+  expect(
+    built.filter((path) => /\.tsx?$|(?:^|[/])tests?[/]|\.test\.|build-workflow-bundle/.test(path)),
+  ).toEqual([]);
   const libraries = files
     .filter((path) => path.startsWith('node_modules/'))
     .map((path) => path.split('/')[1]);
