@@ -97,8 +97,10 @@ test('with PUBLIC_URL requests are whole addresses, and link to where the docume
     expect(links(html).length).toBeGreaterThan(1);
     for (const link of links(html)) {
       expect(link).toMatch(/^https:\/\/waybill\.example\/base\/docs\/reference\//);
-      const page = await api.app.request(link.replace('https://waybill.example/base', ''));
-      expect(page.status, link).toBe(200);
+      // Each page is a folder: its address is completed.
+      const path = link.replace('https://waybill.example/base', '');
+      expect((await api.app.request(path)).status, link).toBe(308);
+      expect((await api.app.request(`${path}/`)).status, link).toBe(200);
     }
   }
 });
