@@ -124,7 +124,11 @@ const cell: typeof parser.renderer.renderToken = (tokens, index, options) => {
   }
   return parser.renderer.renderToken(tokens, index, options);
 };
-parser.renderer.rules.th_open = cell;
+/** The corner of a table has no title: as a heading it would have to say something. */
+const isCorner = (tokens: readonly Token[], content: number) => tokens[content]?.content === '';
+parser.renderer.rules.th_open = (tokens, index, options) =>
+  isCorner(tokens, index + 1) ? '<td>' : cell(tokens, index, options);
+parser.renderer.rules.th_close = (tokens, index) => (isCorner(tokens, index - 1) ? '</td>\n' : '</th>\n');
 parser.renderer.rules.td_open = cell;
 parser.renderer.rules.heading_open = (tokens, index) => {
   const id = parser.utils.escapeHtml(String(tokens[index]?.attrGet('id')));
