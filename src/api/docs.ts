@@ -53,9 +53,10 @@ function findSite(): { folder: string; files: ReadonlySet<string> } {
 export function docsRoutes(publicUrl: string | null): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   const { folder, files } = findSite();
+  const deepest = Math.max(...[...files].map((file) => file.split('/').length));
   const read = async (file: string) => {
     const text = await readFile(join(folder, file), 'utf8');
-    return publicUrl === null ? text : text.replaceAll(EXAMPLE_URL, publicUrl);
+    return publicUrl === null ? text : text.replaceAll(EXAMPLE_URL, () => publicUrl);
   };
   // Relative, as all links here: a proxy may have added a path in front.
   routes.get(DOCS, (c) => c.redirect(`docs/${new URL(c.req.url).search}`, 308));
@@ -71,9 +72,10 @@ export function docsRoutes(publicUrl: string | null): Hono<ApiEnv> {
     }
     if (files.has(`${file}/index.html`))
       return c.redirect(`${file.split('/').at(-1)}/${new URL(c.req.url).search}`, 308);
-    // A browser gets a page, a program the usual error.
-    if (c.req.header('accept')?.includes('text/html') === true && files.has('404.html')) {
-      const root = '../'.repeat(path.split('/').length - 1) || './';
+    // A browser gets a page, a program the usual error; so does a path deeper than any page, as each level is in every link.
+    const depth = path.split('/').length;
+    if (c.req.header('accept')?.includes('text/html') === true && files.has('404.html') && depth <= deepest) {
+      const root = '../'.repeat(depth - 1) || './';
       return c.html((await read('404.html')).replaceAll('="./', `="${root}`), 404);
     }
     throw notFound('There is no such page. See /docs.');

@@ -1,5 +1,5 @@
 /** Confidential variables from files, as Docker and Kubernetes mount them: no list of variables or processes shows those. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { ConfigError } from './config-error.ts';
 
 /** Variables whose values never appear in a message; each may also come from a file. */
@@ -13,6 +13,8 @@ export const CONFIDENTIAL = [
   'OUTBOUND_PROXY',
   'OTEL_EXPORTER_OTLP_HEADERS',
 ];
+/** Not the headers of a collector: OpenTelemetry reads that variable itself. */
+const FROM_FILES = CONFIDENTIAL.filter((name) => name !== 'OTEL_EXPORTER_OTLP_HEADERS');
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -21,17 +23,28 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws ConfigError with one sentence naming the variable, if both are set or the file cannot be read
  */
 export function withSecretFiles(env: Environment): Environment {
-  const read = CONFIDENTIAL.flatMap((name) => {
+  const read = FROM_FILES.flatMap((name) => {
     const variable = `${name}_FILE`;
     const path = env[variable];
     if (path === undefined) return [];
     if (env[name] !== undefined) throw new ConfigError(`${name} and ${variable} must not both be set.`);
-    try {
-      return [[name, readFileSync(path, 'utf8').trim()] as const];
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new ConfigError(`${variable} must name a file that can be read: ${reason}.`);
-    }
+    return [[name, contentsOf(variable, path)] as const];
   });
   return { ...env, ...Object.fromEntries(read) };
+}
+
+/** The path is not shown: it may be the value itself, put there by mistake. */
+function contentsOf(variable: string, path: string): string {
+  const refused = (why: string) =>
+    new ConfigError(
+      `${variable} must name a file that can be read (${why}): it holds a path, not the value.`,
+    );
+  try {
+    // Reading a pipe or a device would not end.
+    if (!statSync(path).isFile()) throw refused('not a file');
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw refused(error instanceof Error && 'code' in error ? String(error.code) : 'unreadable');
+  }
 }

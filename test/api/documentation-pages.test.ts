@@ -222,6 +222,12 @@ test('a page that is not there is 404', async () => {
   }
 });
 
+test('a path deeper than any page costs no page, each of whose links would be as long', async () => {
+  const answer = await api.app.request(`/docs/${'/'.repeat(15_000)}`, { headers: { accept: 'text/html' } });
+  expect(answer.status).toBe(404);
+  expect((await answer.text()).length).toBeLessThan(1_000);
+});
+
 test('a browser gets a page where there is none, and a program the error body', async () => {
   const ask = (accept: string) => api.app.request('/docs/guides/none', { headers: { accept } });
   const shown = await ask('text/html,application/xhtml+xml');

@@ -27,10 +27,30 @@ it('refuses in one sentence a file that is missing, and a variable that is set b
   const file = join(directory, 'none');
   expect(() => withSecretFiles({ SMTP_URL_FILE: file })).toThrow(
     new ConfigError(
-      `SMTP_URL_FILE must name a file that can be read: ENOENT: no such file or directory, open '${file}'.`,
+      'SMTP_URL_FILE must name a file that can be read (ENOENT): it holds a path, not the value.',
     ),
   );
   expect(() => withSecretFiles({ SECRET_KEY: 'hidden', SECRET_KEY_FILE: file })).toThrow(
     new ConfigError('SECRET_KEY and SECRET_KEY_FILE must not both be set.'),
+  );
+});
+
+it('never shows the variable, which may hold the value by mistake, and reads nothing but files', () => {
+  const error = (value: string) => {
+    try {
+      withSecretFiles({ DATABASE_URL_FILE: value });
+      return '';
+    } catch (thrown) {
+      return String(thrown);
+    }
+  };
+  expect(error('postgres://waybill:hidden@db/waybill')).toContain('(ENOENT)');
+  expect(error('postgres://waybill:hidden@db/waybill')).not.toContain('hidden');
+  expect(error('/dev/zero')).toContain('(not a file)');
+});
+
+it("leaves a collector's headers to OpenTelemetry, which reads its variable itself", () => {
+  expect(withSecretFiles({ OTEL_EXPORTER_OTLP_HEADERS_FILE: '/none' })).not.toHaveProperty(
+    'OTEL_EXPORTER_OTLP_HEADERS',
   );
 });
