@@ -15,8 +15,8 @@ export interface LookOptions {
   readonly log: Logger;
   /** Logged when a look fails, in one line for each reason: it may last. */
   readonly wanted: string;
-  /** Between two looks, in milliseconds. */
-  readonly intervalMs?: number;
+  /** Between two looks, in milliseconds; undefined: 15 s. */
+  readonly intervalMs: number | undefined;
 }
 
 /**

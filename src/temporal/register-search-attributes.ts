@@ -32,7 +32,7 @@ export async function keepSearchAttributes(
   return await keepLooking(look, {
     log,
     wanted: WANTED,
-    ...(intervalMs === undefined ? {} : { intervalMs }),
+    intervalMs,
   });
 }
 

@@ -24,7 +24,7 @@ export async function scheduleRetention(
     {
       log,
       wanted: 'the retention could not be scheduled: `waybill retention` runs it once',
-      ...(intervalMs === undefined ? {} : { intervalMs }),
+      intervalMs,
     },
   );
 }

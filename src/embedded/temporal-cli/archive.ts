@@ -14,7 +14,7 @@ const STALLED_MS = 15_000;
 /** The limit for the whole download of about 50 MB, in milliseconds. */
 const TOTAL_MS = 600_000;
 const MEGABYTE = 1_000_000;
-/** How many redirections lead to the archive at most. */
+/** How many redirections lead to the archive at most: one today. Fewer: a mirror in between ends it. More: a loop takes longer to end. */
 const MOST_REDIRECTS = 5;
 
 /** The proxy that the environment names, as other programs read it: in capitals or not, and the scheme may be missing. */
