@@ -3,6 +3,7 @@ import type { Random } from '../demo/random.ts';
 import type { PoolMode } from '../test/support/pooler.ts';
 import type { InjectionPoint } from './injection-point.ts';
 import type { Ledger } from './ledger.ts';
+import type { MachineWatch } from './machine.ts';
 import type { OrderedSize } from './ordered-size.ts';
 import type { PolicyName } from './policies.ts';
 import type { Receivers } from './receivers.ts';
@@ -47,6 +48,8 @@ export interface Scene<S extends BasicStack = Stack> {
   readonly receivers: Receivers;
   /** What the round owes; a fault adds its own changes. */
   readonly ledger: Ledger;
+  /** How busy the machine is, for waits of the round. */
+  readonly machine: MachineWatch;
   readonly ordered: OrderedSize;
   /** The number of kills in a round that kills at every moment. */
   readonly kills: number;

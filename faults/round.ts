@@ -73,7 +73,7 @@ export async function playRound<S extends BasicStack>(
   const shop = await openShop(stack.sql, stack.apiUrl, name, ledger, machine);
   const receivers = await openReceivers(policy, shop.subscribe);
   const random = randomFrom(`${round.seed}/${round.index}/fault`);
-  const scene: Scene<S> = { stack, shop, receivers, ledger, random, ordered, kills };
+  const scene: Scene<S> = { stack, shop, receivers, ledger, machine, random, ordered, kills };
   try {
     await fault.prepare?.(scene);
     let halfway = () => {};

@@ -7,8 +7,6 @@ import type { EmbeddedStack } from '../stack/embedded.ts';
 /** Orders sent meanwhile: more than there is room for in the pages and the log that Postgres has already. */
 const ORDERS = 60;
 const CLIENTS = 4;
-/** A crashed server is started again, with growing pauses of up to 10 s; in milliseconds. */
-const SERVES_AGAIN_MS = 60_000;
 
 /** The orders under way. */
 const sending = new WeakMap<Scene<EmbeddedStack>, Promise<void>>();
@@ -34,7 +32,8 @@ const full = (name: string, inject: (stack: EmbeddedStack) => Promise<void>): Em
     const { stack } = scene;
     await stack.disk?.free();
     const isReady = async () => (await fetch(`${stack.apiUrl}/readyz`).catch(() => undefined))?.ok;
-    await until('readiness', isReady, SERVES_AGAIN_MS);
+    // A crashed server is started again, with growing pauses of up to 10 s.
+    await until('readiness', isReady);
     await sending.get(scene);
   },
   finish: async ({ stack }) => stack.disk?.free(),

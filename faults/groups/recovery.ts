@@ -2,11 +2,12 @@
  * Processes that die or freeze in the middle of a recovery: each lost event is delivered, once unless it was in flight.
  */
 
-import { beginRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beginRecovery, type RecoveryRow, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { recordEvent } from '../../test/support/record-event.ts';
-import { until } from '../../test/support/until.ts';
 import type { Fault, Scene } from '../fault.ts';
+import { isSpent } from '../machine.ts';
 import { RECOVERED, type Script } from '../receivers.ts';
 import type { Part } from '../stack/part.ts';
 import type { Stack } from '../stack/stack.ts';
@@ -16,8 +17,12 @@ import { killing } from './kill.ts';
 const TYPE = 'UPDATE_PRODUCT';
 const LOST = 150;
 const MINUTE_MS = 60_000;
-/** The time from the last delivery to the recovery's next step, in milliseconds: the steps become rarer, and it may have to be repaired. */
-const COMPLETED_MS = 150_000;
+/**
+ * How long nothing may change in a recovery that goes on, in milliseconds: its steps become rarer, a minute apart at most, and the one
+ * that a kill met is tried again, or the workflow repaired.
+ */
+const UNCHANGED_MS = 180_000;
+const POLL_MS = 200;
 
 const script: Script = { type: TYPE, outcome: 'delivered', delayMs: 100, status: () => 200 };
 
@@ -53,12 +58,22 @@ export async function beginRecovering(scene: Scene, count: number): Promise<void
 
 /** Checks that the recovery is completed, and its counts. */
 export async function isRecovered(scene: Scene, count: number): Promise<void> {
-  const read = () => readRecovery(scene.stack.sql, begun.get(scene) ?? '');
-  await until('its end', async () => (await read())?.state === 'completed', COMPLETED_MS).catch(() => {});
-  const row = await read();
+  const row = await lastSeen(scene);
   if (row?.state !== 'completed') scene.ledger.complaints.push(`The recovery is ${row?.state ?? 'gone'}.`);
   if (row?.created !== count || row.failed !== 0)
     scene.ledger.complaints.push(`It created ${row?.created} deliveries, of which ${row?.failed} failed.`);
+}
+
+/** The recovery once it is completed, or once it has not changed for too long. */
+async function lastSeen(scene: Scene): Promise<RecoveryRow | null> {
+  const { stack, machine } = scene;
+  for (let before = '', since = Date.now(); ; await sleep(POLL_MS)) {
+    const row = await readRecovery(stack.sql, begun.get(scene) ?? '');
+    const counts = JSON.stringify([row?.state, row?.exhausted, row?.created, row?.pending, row?.retrying]);
+    if (counts !== before) since = Date.now();
+    before = counts;
+    if (row?.state === 'completed' || isSpent(machine, since, UNCHANGED_MS)) return row;
+  }
 }
 
 const common = {
