@@ -371,6 +371,16 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     untilBegun: (id: string): Promise<boolean> =>
       stack.until('its workflow', async () => (await stack.describe(id)) !== undefined),
 
+    /** Waits until its first attempt has failed and its workflow, the first task done, waits for the next. */
+    async untilWaiting(id: string): Promise<void> {
+      await stack.untilState(id, 'retrying');
+      await stack.untilBegun(id);
+      await stack.until('its workflow to wait', async () => {
+        const { events } = await stack.workflow(id).fetchHistory();
+        return events?.some(({ timerStartedEventAttributes }) => timerStartedEventAttributes) === true;
+      });
+    },
+
     /** undefined before the workflow has been started. */
     async describe(id: string) {
       try {

@@ -24,7 +24,7 @@ async function setUp(name: string): Promise<{ stack: DeliveryStack; receiver: Re
 async function beginDelivery({ stack, receiver }: { stack: DeliveryStack; receiver: Receiver }) {
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10070');
-  await stack.untilState(id, 'retrying');
+  await stack.untilWaiting(id);
   receiver.respond({ status: 200 });
   return { id, move: () => stack.changeWebhook(webhook.id, { url: `${receiver.url}/moved` }) };
 }

@@ -56,7 +56,7 @@ afterAll(async () => {
 test('a delivery goes on in a fresh history, with its count and its wait', async () => {
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10080');
-  await stack.untilState(id, 'retrying');
+  await stack.untilWaiting(id);
   await stack.changeWebhook(webhook.id, { active: false });
   await stack.untilHeld(id);
   const first = (await stack.describe(id))?.runId;
@@ -80,7 +80,7 @@ test('between two attempts it goes on in a fresh history too, shows the last one
   await stack.retireWebhooks();
   await stack.createWebhook(`${receiver.url}/waiting`);
   const id = await stack.fireOne('10081');
-  await stack.untilState(id, 'retrying');
+  await stack.untilWaiting(id);
   receiver.respond({ status: 429, headers: { 'retry-after': '600' } });
   const { client, sql, policy } = stack;
   await createOperatorActions({ client, sql, policy })('tryNow', id, { by: 'anna', reason: '' });

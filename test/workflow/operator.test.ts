@@ -24,13 +24,8 @@ async function waitingDelivery(path: string) {
   receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   const webhook = await stack.createWebhook(`${receiver.url}${path}`);
   const id = await stack.fireOne(`order for ${path}`);
-  await stack.untilState(id, 'retrying');
-  await stack.untilBegun(id);
   // If the change came while it made the attempt, its next wait would be its own, and not the engine's.
-  await stack.until('its workflow to wait', async () => {
-    const { events } = await stack.workflow(id).fetchHistory();
-    return events?.some(({ timerStartedEventAttributes }) => timerStartedEventAttributes) === true;
-  });
+  await stack.untilWaiting(id);
   await skipWait(stack, id);
   await untilEngineWaits(id, 2);
   return { id, webhook };

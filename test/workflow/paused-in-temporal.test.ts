@@ -30,16 +30,7 @@ async function waitingDelivery(): Promise<string> {
   receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('paused');
-  await stack.untilState(id, 'retrying');
-  await stack.until('its workflow', () =>
-    stack
-      .workflow(id)
-      .describe()
-      .then(
-        () => true,
-        () => false,
-      ),
-  );
+  await stack.untilWaiting(id);
   return id;
 }
 

@@ -11,7 +11,7 @@ test('the host at the start, and the new one once the webhook points elsewhere',
   onTestFinished(() => receiver.close());
   const { id: webhookId } = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
-  await stack.untilState(id, 'retrying');
+  await stack.untilWaiting(id);
   const hostOf = async () => (await stack.describe(id))?.typedSearchAttributes.get(receiverHostKey);
   expect(await hostOf()).toBe(`127.0.0.1:${receiver.port}`);
   await stack.changeWebhook(webhookId, { url: `http://LocalHost:${receiver.port}/elsewhere` });

@@ -24,7 +24,7 @@ async function waitingDelivery(path: string) {
   receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   const webhook = await stack.createWebhook(`${receiver.url}${path}`);
   const id = await stack.fireOne(`order for ${path}`);
-  await stack.untilState(id, 'retrying');
+  await stack.untilWaiting(id);
   return { id, webhook };
 }
 const requestsTo = (path: string) => receiver.requests.filter((request) => request.path === path);
