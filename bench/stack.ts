@@ -22,6 +22,7 @@ import { createPoolerPart } from '../test/support/pooler.ts';
 import { type Child, startChild } from './children.ts';
 import { type Engine, startCluster } from './cluster/cluster.ts';
 import { type Conditions, keepToCores, onCores, SLOW_LINK_MS } from './conditions.ts';
+import { postmasterPid } from './postmaster-pid.ts';
 import { type ReceiverProcess, startReceiver } from './receiver-process.ts';
 import { openShop, type Shop } from './shop.ts';
 
@@ -261,8 +262,7 @@ async function startDatabase(directory: string) {
   await sql.end();
   await first.stop();
   const server = await startPostgres(dataDir, () => {});
-  const [pid = ''] = (await dataDir.read('postgres/postmaster.pid'))?.split('\n') ?? [];
-  return { url: server.url, pid: Number(pid), stop: () => server.stop() };
+  return { url: server.url, pid: await postmasterPid(dataDir), stop: () => server.stop() };
 }
 
 /** When the transactions that accepted deliveries were committed, in milliseconds since 1970, by id. */

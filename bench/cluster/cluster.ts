@@ -81,7 +81,7 @@ export async function startCluster(
     superuser: true,
   });
   await shutdown.add(() => postgres.stop(), true);
-  const [postgresPid = ''] = (await dataDir.read('postgres/postmaster.pid'))?.split('\n') ?? [];
+  const postgresPid = await postmasterPid(dataDir);
   const database = new URL(postgres.url);
   const compose = composeTemporal(database.password);
   const programs = await serverPrograms(compose.version, say, shutdown.signal);
@@ -125,5 +125,5 @@ export async function startCluster(
   await prepare(compose.namespace, { TEMPORAL_ADDRESS: address });
   const pid = service.pid();
   if (pid === null) throw new Error('The Temporal server stopped at once.');
-  return { address, processes: { temporal: pid, 'temporal db': Number(postgresPid) } };
+  return { address, processes: { temporal: pid, 'temporal db': postgresPid } };
 }
