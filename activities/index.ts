@@ -12,7 +12,7 @@ import { createWarningActivities } from './mail-warning.ts';
 import { createRecoveryActivities } from './recovery-steps.ts';
 import { createReleaseActivities } from './release-order.ts';
 import { createRetentionActivities, type RetentionDeps } from './retention.ts';
-import { createNoticeActivities, type NoticeDeps } from './tell-notice.ts';
+import { createNoticeActivities, type NoticeDeps } from './deliver-notice.ts';
 
 interface ActivityDeps extends AttemptDeliveryDeps, RetentionDeps, NoticeDeps {}
 

@@ -1,6 +1,6 @@
 /** What a notice is about, as it is when it is due. */
 import { readWarning } from '../src/db/incidents/warnings.ts';
-import { type Notice, readWellAgain } from '../src/db/notices/owed.ts';
+import { type Notice, readWellAgain } from '../src/db/notices/pending.ts';
 import { readDeactivation } from '../src/db/webhooks/deactivations.ts';
 import type { Deactivation, WellAgain } from '../src/domain/mailed.ts';
 import type { Warning } from '../src/mail/warning-mail.ts';
@@ -29,6 +29,6 @@ export async function subjectOf(
   }
   if (kind !== 'recovered') return null;
   const well = await readWellAgain(sql, id);
-  if (well === undefined || well.told === 'no') return null;
-  return well.told === 'later' ? 'later' : { kind, well };
+  if (well === undefined || well.informed === 'no') return null;
+  return well.informed === 'later' ? 'later' : { kind, well };
 }

@@ -3,5 +3,5 @@ export { deliverEvent } from './deliver-event.ts';
 export { recoverWebhook } from './recover-webhook.ts';
 export { releasePreOrder } from './release-pre-order.ts';
 export { retention } from './retention.ts';
-export { tellEshop } from './tell-eshop.ts';
+export { notifyEshop } from './notify-eshop.ts';
 export { warnOfDeactivation } from './warn-of-deactivation.ts';

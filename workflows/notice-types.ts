@@ -2,7 +2,7 @@
 import type { NoticeKind } from '../src/domain/notifications.ts';
 import type { MailTimes } from './delivery-types.ts';
 
-/** Input of `tellEshop`. The content of the notice, and its recipient's address, are read when it is told. */
+/** Input of `notifyEshop`. The content of the notice, and its recipient's address, are read when it is sent. */
 export interface NoticeInput extends MailTimes {
   readonly noticeId: string;
   readonly kind: NoticeKind | 'confirmation';
@@ -16,12 +16,12 @@ export interface NoticeResult {
    * `dropped`: no longer true, or no longer wanted. `refused`: the mail server refused it for a day, or six requests failed.
    * `endedBefore`: it had ended already.
    */
-  readonly outcome: 'told' | 'dropped' | 'refused' | 'endedBefore';
+  readonly outcome: 'sent' | 'dropped' | 'refused' | 'endedBefore';
 }
 
 /** Activities of a notice; made by `createNoticeActivities`. */
 export interface NoticeActivities {
-  tellNotice(noticeId: string): Promise<NoticeResult>;
+  deliverNotice(noticeId: string): Promise<NoticeResult>;
 }
 
 /** `notice/<notice id>` */

@@ -8,7 +8,7 @@ import { type CommandContext, noOptions, requiredOption, runs } from '../lib/com
 import { addDeletion } from './delete-eshop.ts';
 import { addErasure } from './erase-customer.ts';
 import { addRecord } from './eshop-record.ts';
-import { addTold } from './eshop-told.ts';
+import { addNotices } from './eshop-notices.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { email, name, oneEshop } from './options.ts';
@@ -52,7 +52,7 @@ export function eshopCommand(command: Command, context: CommandContext): void {
     }
   });
   addRecord(command, context);
-  addTold(command, context);
+  addNotices(command, context);
   const rotateKey = command
     .command('rotate-key')
     .description(

@@ -61,7 +61,7 @@ function details(eshop: ShownEshop): string {
     ['Name', name],
     ['E-mail', email],
     ['Warnings', notifications.warning ? 'sent before a webhook is deactivated' : 'not sent'],
-    ['Well again', notifications.recovered ? 'told' : 'not told'],
+    ['Recovery notices', notifications.recovered ? 'sent' : 'not sent'],
     [
       'Further addresses',
       notifications.emails

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
 import type { FoundLoop } from '../db/console/change-loop.ts';
-import type { NoticesOverview } from '../db/notices/owed.ts';
+import type { NoticesOverview } from '../db/notices/pending.ts';
 import type { FlowOverview } from '../db/overview.ts';
 import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts';
 import { pauseAttribution } from '../domain/operator-pause.ts';

@@ -8,7 +8,7 @@ import { hasRoom } from '../db/disk.ts';
 import { type ClockStep, lastClockStep } from '../db/future-times.ts';
 import { readHoldUp } from '../db/low-water-mark.ts';
 import { mailFolder } from '../db/mail-folder.ts';
-import { readOwedNotices } from '../db/notices/owed.ts';
+import { readPendingNotices } from '../db/notices/pending.ts';
 import { readOverdue } from '../db/overdue.ts';
 import { readDatabase, readMails, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
@@ -173,7 +173,7 @@ export async function readWork(sql: Pool) {
     open: await readOpen(sql),
     overdue: await readOverdue(sql),
     mails: await readMails(sql),
-    notices: await readOwedNotices(sql),
+    notices: await readPendingNotices(sql),
     /** The open transaction that cursors and recoveries wait for; null if there is none. */
     heldUpBy: await readHoldUp(sql),
     recoveries: (await listRecoveriesUnderWay(sql)).map(recoveryStatus),

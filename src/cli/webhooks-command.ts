@@ -168,7 +168,7 @@ const switches = [
   },
 ] as const;
 
-/** Adds `activate` and `deactivate`: as in the API, so that open deliveries are told of the change. */
+/** Adds `activate` and `deactivate`: as in the API, so that the change reaches open deliveries. */
 function addSwitches(command: Command, { env, print }: CommandContext): void {
   for (const { verb, active, description, done } of switches) {
     const part = command.command(verb).description(description).argument('<id>', 'its number');

@@ -38,7 +38,7 @@ function Ask({ token, address, eshopName }: Confirmable & { token: string }) {
     <PlainPage title="Notices about webhooks">
       <form method="post" action={`${CONFIRM_PATH}/${token}`} class="card">
         <p>
-          <strong>{eshopName}</strong> would like <strong>{address}</strong> to be told when one of its
+          <strong>{eshopName}</strong> would like <strong>{address}</strong> to be notified when one of its
           webhooks is failing, was deactivated, or is well again.
         </p>
         <button type="submit" class="main">
@@ -54,7 +54,7 @@ function Confirmed({ address, eshopName }: Confirmable) {
   return (
     <PlainPage title="Confirmed">
       <p class="note good" role="status">
-        {address} is told of the webhooks of {eshopName}.
+        {address} now gets notices about the webhooks of {eshopName}.
       </p>
       <p>You can close this page. {eshopName} can remove the address at any time.</p>
     </PlainPage>

@@ -131,7 +131,7 @@ function EventsPage(props: {
               ) : (
                 <p>
                   Every change of an order, product, receiving, return or the stock is an event. Each event
-                  says which webhooks were told, and why others were not.
+                  says which webhooks got it, and why others did not.
                 </p>
               )}
             </Empty>

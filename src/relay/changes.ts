@@ -4,7 +4,7 @@
  */
 import { decideWarnings } from '../db/incidents/decide.ts';
 import { claimWarnings, giveBackWarnings } from '../db/incidents/warnings.ts';
-import { claimNotices, giveBackNotices } from '../db/notices/owed.ts';
+import { claimNotices, giveBackNotices } from '../db/notices/pending.ts';
 import {
   claimReleaseChanges,
   claimWebhookChanges,

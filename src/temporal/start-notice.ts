@@ -5,8 +5,8 @@ import type { MailTimes } from '../../workflows/delivery-types.ts';
 import { type NoticeInput, noticeTitle, noticeWorkflowId } from '../../workflows/notice-types.ts';
 import { priorityOf } from '../../workflows/priorities.ts';
 import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
-import type { tellEshop } from '../../workflows/tell-eshop.ts';
-import type { OwedNotice } from '../db/notices/owed.ts';
+import type { notifyEshop } from '../../workflows/notify-eshop.ts';
+import type { PendingNotice } from '../db/notices/pending.ts';
 import { startWorkflow } from './workflow-calls.ts';
 
 export type NoticeStarter = ReturnType<typeof createNoticeStarter>;
@@ -14,14 +14,14 @@ export type NoticeStarter = ReturnType<typeof createNoticeStarter>;
 export function createNoticeStarter(client: Client, taskQueue: string, mailTimes: MailTimes = {}) {
   return {
     /** Starts the workflow of a notice, unless it runs. One that has ended is started again: its notice is still to be told. */
-    async startNotice({ id, eshopId, kind, webhookId, webhookType }: OwedNotice): Promise<void> {
+    async startNotice({ id, eshopId, kind, webhookId, webhookType }: PendingNotice): Promise<void> {
       const input: NoticeInput = {
         noticeId: id,
         kind,
         ...(webhookId === null ? {} : { webhookId }),
         ...mailTimes,
       };
-      await startWorkflow<typeof tellEshop>(client, 'tellEshop', {
+      await startWorkflow<typeof notifyEshop>(client, 'notifyEshop', {
         workflowId: noticeWorkflowId(id),
         workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
         workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,

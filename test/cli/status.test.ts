@@ -165,7 +165,7 @@ it('counts the notices that wait, and says why', async () => {
   await owe('url', 3, { error: 'HTTP 503 from chat.example after 12 ms', tries: 1 });
   await owe('address', 2, { addressId, error: 'the mail server is full' });
   await owe('address', 4, { addressId, putOff: true });
-  await owe('email', 5, { toldAt: new Date() });
+  await owe('email', 5, { sentAt: new Date() });
   await owe('email', 6, { droppedAt: new Date() });
   await owe('url', 7, { failedAt: new Date(), error: 'given up' });
   const { database, needs } = await status();

@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createNoticeActivities } from '../../activities/tell-notice.ts';
+import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
@@ -35,7 +35,7 @@ const confirmed = async () =>
 
 /** Sends what is owed; answers the link of the last mail, below the public URL. */
 async function linkOf(): Promise<string> {
-  const { tellNotice } = createNoticeActivities({
+  const { deliverNotice } = createNoticeActivities({
     sql: api.sql,
     mailer: createMailer({ smtpUrl: server.url, from: 'waybill@warehouse.example', directory: '/nowhere' }),
     sendNotice: () => Promise.reject(new Error('none has a URL')),
@@ -45,8 +45,8 @@ async function linkOf(): Promise<string> {
   });
   const owed = await api.sql<
     { id: string }[]
-  >`select id from notices where told_at is null and dropped_at is null`;
-  for (const { id } of owed) await new MockActivityEnvironment().run(tellNotice, id);
+  >`select id from notices where sent_at is null and dropped_at is null`;
+  for (const { id } of owed) await new MockActivityEnvironment().run(deliverNotice, id);
   const mail = await PostalMime.parse(server.mails.at(-1)?.content ?? '');
   const [url = ''] =
     /https:\/\/waybill\.example\/base\/console\/confirm-address\/[\w-]{43}/.exec(mail.text ?? '') ?? [];

@@ -20,7 +20,7 @@ beforeAll(async () => {
     insert into deactivations (webhook_id, generation, reason, at, delivery_id, mailed_at)
     values (${webhookId}, 1, 'gone', now(), gen_random_uuid(), now())`;
   await api.sql`
-    insert into notices (eshop_id, webhook_id, kind, generation, recipient, address_id, told_at)
+    insert into notices (eshop_id, webhook_id, kind, generation, recipient, address_id, sent_at)
     select ${eshopId}, ${webhookId}, 'deactivated', 1, 'address', id, now() from notice_addresses`;
   await api.sql`
     insert into notices (eshop_id, webhook_id, kind, recipient, failed_at, error)
@@ -34,7 +34,7 @@ async function signedIn(as: Person = person) {
   return ask;
 }
 
-test('a person chooses what is told and to whom; a new secret is shown once', async () => {
+test('a person chooses which notices are sent and to whom; a new secret is shown once', async () => {
   const ask = await signedIn();
   const page = await ask('/console/notices');
   expect(page.text).toContain('on-call@shop.example');
@@ -66,34 +66,34 @@ test('what the API refuses is said, and what was typed stays', async () => {
   expect(refused.text).toContain('nobody</textarea>');
 });
 
-test('what was told, to whom and how it ended is on both pages, and on no page of another e-shop', async () => {
+test('notices, with their recipients and outcomes, is on both pages, and on no page of another e-shop', async () => {
   const ask = await signedIn();
   for (const path of ['/console/notices', `/console/webhooks/${webhookId}`]) {
     const { text } = await ask(path);
-    for (const told of [
+    for (const expected of [
       'shop@example.test',
       'on-call@shop.example',
       'HTTP 503 from chat.example',
       'given up',
     ])
-      expect(text).toContain(told);
+      expect(text).toContain(expected);
   }
   const other = await api.newEshop();
   const stranger = await newPerson(api.sql, other.eshopId, 'warehouse');
   const theirs = await (await signedIn(stranger))('/console/notices');
-  expect(theirs.text).toContain('Nothing was told yet.');
+  expect(theirs.text).toContain('No notice has been sent yet.');
   expect(theirs.text).not.toContain('on-call@shop.example');
 });
 
-test('waybill eshop told lists the same for operators', async () => {
+test('waybill eshop notices lists the same for operators', async () => {
   const run = (...more: string[]) =>
-    runWaybill(['eshop', 'told', '--eshop', String(api.eshop.eshopId), ...more], {
+    runWaybill(['eshop', 'notices', '--eshop', String(api.eshop.eshopId), ...more], {
       DATABASE_URL: api.database.url,
     });
-  expect(await run()).toMatch(/deactivated\s+\d+\s+on-call@shop\.example\s+told/);
+  expect(await run()).toMatch(/deactivated\s+\d+\s+on-call@shop\.example\s+sent/);
   const rows: object[] = JSON.parse(await run('--json'));
   expect(rows).toHaveLength(3);
   expect(rows).toContainEqual(
-    expect.objectContaining({ to: 'shop@example.test', kind: 'deactivated', state: 'told' }),
+    expect.objectContaining({ to: 'shop@example.test', kind: 'deactivated', state: 'sent' }),
   );
 });

@@ -4,7 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createNoticePlaces, MOST_NOTICES_AT_ONCE } from '../../activities/notice-places.ts';
-import { createNoticeActivities } from '../../activities/tell-notice.ts';
+import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createNoticeSender } from '../../src/attempt/notice-sender.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { createSender } from '../../src/delivery/sender.ts';
@@ -43,7 +43,7 @@ test('six e-shops with silent URLs and many notices do not hold up the notice of
   const chat = await createReceiver();
   // As long as the test takes: none of them times out meanwhile.
   const sender = createSender({ timeoutMs: 600_000, allowCidrs: ['127.0.0.0/8'], version: '1' });
-  const { tellNotice } = createNoticeActivities({
+  const { deliverNotice } = createNoticeActivities({
     sql,
     mailer: { send: () => Promise.reject(new Error('nothing is mailed')) },
     sendNotice: createNoticeSender({ sender, keys }),
@@ -51,17 +51,17 @@ test('six e-shops with silent URLs and many notices do not hold up the notice of
     publicUrl: null,
     policy: defaultRetryPolicy,
   });
-  const tell = (id: string) => new MockActivityEnvironment().run((notice: string) => tellNotice(notice), id);
+  const tell = (id: string) => new MockActivityEnvironment().run((notice: string) => deliverNotice(notice), id);
   const eshops: string[][] = [];
   for (let index = 0; index < 6; index += 1) eshops.push(await owed(silent.url, 3));
-  const told = eshops.flat().map((id) => tell(id).catch((error: unknown) => error));
+  const sent = eshops.flat().map((id) => tell(id).catch((error: unknown) => error));
   await silent.waitFor(6);
   const [id = ''] = await owed(chat.url, 1);
-  await expect(tell(id)).resolves.toEqual({ outcome: 'told' });
+  await expect(tell(id)).resolves.toEqual({ outcome: 'sent' });
   expect(silent.requests).toHaveLength(6);
 
   await silent.close();
-  const failures = await Promise.all(told);
+  const failures = await Promise.all(sent);
   const waits = failures.flatMap((error) =>
     error instanceof ApplicationFailure && error.type === 'MailPutOff' ? [Number(error.nextRetryDelay)] : [],
   );

@@ -4,7 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createNoticeActivities } from '../../activities/tell-notice.ts';
+import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { chooseWarnings } from '../../src/db/notices/settings.ts';
@@ -45,7 +45,7 @@ const activities = () =>
 
 /** @returns the outcome, or for how long it is put off, in milliseconds */
 async function tell(id: string): Promise<string | number> {
-  const activity = (notice: string) => activities().tellNotice(notice);
+  const activity = (notice: string) => activities().deliverNotice(notice);
   try {
     const { outcome }: NoticeResult = await new MockActivityEnvironment().run(activity, id);
     return outcome;
@@ -58,7 +58,7 @@ async function tell(id: string): Promise<string | number> {
 const owed = (kind: string) =>
   database.sql<{ id: string; address: string; webhookId: number }[]>`
     select n.id, a.address, n.webhook_id from notices n join notice_addresses a on a.id = n.address_id
-    where n.eshop_id = ${eshopId} and n.kind = ${kind} and n.told_at is null order by n.at, n.id`;
+    where n.eshop_id = ${eshopId} and n.kind = ${kind} and n.sent_at is null order by n.at, n.id`;
 
 async function failing(): Promise<{ webhookId: number; deliveryId: string }> {
   const { sql } = database;
@@ -103,7 +103,7 @@ test('twelve deactivations for two further addresses: twenty mails, then one for
   ).toEqual(['a@shop.example', 'b@shop.example']);
 });
 
-test('a warning that no longer applies is told to nobody, nor that it is over', async () => {
+test('a warning that no longer applies is sent to nobody, nor that it is over', async () => {
   const { sql } = database;
   await addAddress(sql, eshopId, 'a@shop.example');
   const { deliveryId } = await failing();
@@ -117,12 +117,12 @@ test('a warning that no longer applies is told to nobody, nor that it is over', 
   expect(server.mails).toEqual([]);
 });
 
-test('warned, and well again: told once, with the time of the delivery that was accepted', async () => {
+test('warned, and recovered: one notice, with the time of the delivery that was accepted', async () => {
   const { sql } = database;
   await addAddress(sql, eshopId, 'a@shop.example');
   const { webhookId, deliveryId } = await failing();
   await decide();
-  for (const { id } of await owed('warning')) expect(await tell(id)).toBe('told');
+  for (const { id } of await owed('warning')) expect(await tell(id)).toBe('sent');
   await decide();
   expect(await owed('recovered')).toEqual([]);
   await makeAttempt(sql, deliveryId, 2, accepted);
@@ -130,7 +130,7 @@ test('warned, and well again: told once, with the time of the delivery that was 
   await decide();
   const well = await owed('recovered');
   expect(well).toMatchObject([{ address: 'a@shop.example', webhookId }]);
-  expect(await tell(well[0]?.id ?? '')).toBe('told');
+  expect(await tell(well[0]?.id ?? '')).toBe('sent');
   const mail = await PostalMime.parse(server.mails.at(-1)?.content ?? '');
   const [row] = await sql<{ at: Date }[]>`select finished_at as at from deliveries where id = ${deliveryId}`;
   expect(mail.subject).toBe(`Webhook ${webhookId} (CREATE_ORDER) is well again`);
@@ -150,7 +150,7 @@ test('one delivery that failed while others were accepted: well once that one is
   });
   await sql`update failures set last_call = ${stubborn} where webhook_id = ${webhookId}`;
   await decide();
-  for (const { id } of await owed('warning')) expect(await tell(id)).toBe('told');
+  for (const { id } of await owed('warning')) expect(await tell(id)).toBe('sent');
   await makeAttempt(sql, await fireDelivery(sql, { eshopId, webhookId }), 1, accepted);
   await decide();
   expect(await owed('recovered')).toEqual([]);
@@ -159,7 +159,7 @@ test('one delivery that failed while others were accepted: well once that one is
   expect(await owed('recovered')).toHaveLength(1);
 });
 
-test('an e-shop that wants none of a kind is told none, and one that changes its mind before it is told neither', async () => {
+test('an e-shop that wants none of a kind gets none, nor one that changes its mind in time', async () => {
   const { sql } = database;
   await addAddress(sql, eshopId, 'a@shop.example');
   await sql`update eshops set recovered_notices = false where id = ${eshopId}`;

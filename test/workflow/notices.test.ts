@@ -43,19 +43,19 @@ async function started(name: string, options: StackOptions = {}) {
         id: string;
         kind: string;
         recipient: string;
-        told: boolean;
+        sent: boolean;
         dropped: boolean;
         failed: boolean;
         tries: number;
       }[]
     >`
-      select id, kind, recipient, told_at is not null as told, dropped_at is not null as dropped, failed_at is not null as failed, tries
+      select id, kind, recipient, sent_at is not null as sent, dropped_at is not null as dropped, failed_at is not null as failed, tries
       from notices order by at, recipient`;
   const untilSettled = (count: number) =>
     stack.until('all notices to be settled', async () => {
       const all = await notices();
       return (
-        all.length === count && all.every(({ told, dropped, failed }) => told || dropped || failed) && all
+        all.length === count && all.every(({ sent, dropped, failed }) => sent || dropped || failed) && all
       );
     });
   return { stack, receiver, chat, webhook, mails, server, subjects, notices, untilSettled };
@@ -63,11 +63,11 @@ async function started(name: string, options: StackOptions = {}) {
 
 const OWN = 'shop@example.test';
 
-test('deactivated, and well again: each recipient is told of both, once', async () => {
+test('deactivated, and recovered: each recipient gets one notice of each', async () => {
   const { stack, receiver, chat, webhook, mails, subjects, notices, untilSettled } = await started('notices');
   const { sql, eshopId } = stack;
   await addAddress(sql, eshopId, 'second@example.test');
-  // Named twice, told once.
+  // Named twice, notified once.
   await addAddress(sql, eshopId, 'SHOP@example.test');
   await sql`insert into notice_addresses (eshop_id, address) values (${eshopId}, 'unconfirmed@example.test')`;
   const secret = await setNoticeUrl(stack, eshopId, `${chat.url}/services/T0/B0/key`);
@@ -122,11 +122,11 @@ test('deactivated, and well again: each recipient is told of both, once', async 
   expect(await notices()).toHaveLength(5);
   const [one] = await notices();
   expect(await stack.client.workflow.getHandle(noticeWorkflowId(one?.id ?? '')).result()).toEqual({
-    outcome: 'told',
+    outcome: 'sent',
   });
 });
 
-test('whoever was not told that it was ailing is not told that it is well', async () => {
+test('a recipient without a notice of the failure gets none of the recovery', async () => {
   const { stack, receiver, chat, webhook, mails, server, untilSettled } = await started('notices-untold');
   server.isAway = true;
   const failed = await stack.fireOne('10001');
@@ -141,7 +141,7 @@ test('whoever was not told that it was ailing is not told that it is well', asyn
     const rows = await stack.sql`select from notices where kind = 'recovered'`;
     return rows.length === 3;
   });
-  // The e-shop's own address is told first of the deactivation, whose mail still waits.
+  // The e-shop's own address must first get the mail about the deactivation, which still waits.
   expect(mails).toEqual([]);
   await stack.sql`update deactivations set mail_failed_at = now()`;
   await stack.sql`update notices set check_at = now()`;
@@ -178,7 +178,7 @@ test('a URL that is away: six tries, each signed anew, then given up; the mails 
   expect(row?.error).toContain('HTTP 503');
 });
 
-test('the worker dies before a notice is told: told by the next one, once', async () => {
+test('the worker dies before a notice is sent: the next one sends it, once', async () => {
   const { stack, chat, untilSettled, notices } = await started('notices-killed');
   let answer = () => {};
   const asked = new Promise<void>((resolve) => {
@@ -198,7 +198,7 @@ test('the worker dies before a notice is told: told by the next one, once', asyn
   await stack.client.workflow.getHandle(noticeWorkflowId(notice?.id ?? '')).terminate();
   answer();
   await stack.sql`update notices set check_at = now()`;
-  expect(await untilSettled(1)).toMatchObject([{ told: true }]);
+  expect(await untilSettled(1)).toMatchObject([{ sent: true }]);
 });
 
 test('a URL that leads to a private address is never called', async () => {

@@ -1,12 +1,12 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The e-shop's notices: which, to whom, and what was told. */
-import type { Told } from '../../db/console/told.ts';
+/** The e-shop's notices: which are sent, to whom, and the latest ones. */
+import type { ListedNotice } from '../../db/console/notices.ts';
 import type { Notifications } from '../../domain/notifications.ts';
 import type { Viewer } from '../deps.ts';
 import { Csrf, Page } from '../layout.tsx';
 import { Check, Code, Empty, Input, Select, TextArea } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
-import { ToldRows } from './told.tsx';
+import { ToldRows } from './sent.tsx';
 
 export const NOTICES = '/notices';
 
@@ -42,7 +42,7 @@ interface NoticesPageProps {
   readonly email: string;
   readonly notifications: Notifications;
   readonly fields: NoticeFields;
-  readonly told: readonly Told[];
+  readonly sent: readonly ListedNotice[];
   readonly notice?: string | undefined;
   readonly refused?: string | undefined;
 }
@@ -52,7 +52,7 @@ export function NoticesPage({
   email,
   notifications,
   fields,
-  told,
+  sent,
   notice,
   refused,
 }: NoticesPageProps) {
@@ -71,8 +71,8 @@ export function NoticesPage({
       <form method="post" action={`${CONSOLE}${NOTICES}`} class="card">
         <Csrf token={viewer.csrf} />
         <p>
-          When a webhook is deactivated, <span class="wrap">{email}</span> is always told. Here you choose
-          what else is told, and to whom else.
+          When a webhook is deactivated, <span class="wrap">{email}</span> always gets an e-mail. Here you choose
+          which other notices are sent, and who else gets them.
         </p>
         <Check
           name="warning"
@@ -88,7 +88,7 @@ export function NoticesPage({
           name="emails"
           label="Further addresses"
           value={fields.emails}
-          hint="Up to five, one per line. Each gets a mail first, and is told nothing until somebody confirms it."
+          hint="Up to five, one per line. Each first gets a mail with a confirmation link, and nothing else until it is confirmed."
         />
         {unconfirmed.length === 0 ? null : (
           <p class="quiet">Not confirmed yet: {unconfirmed.map(({ address }) => address).join(', ')}</p>
@@ -120,14 +120,14 @@ export function NoticesPage({
           </button>
         </p>
       </form>
-      <section class="card flush" aria-labelledby="told">
-        <h2 id="told">Told</h2>
-        {told.length === 0 ? (
-          <Empty title="Nothing was told yet.">
+      <section class="card flush" aria-labelledby="sent">
+        <h2 id="sent">Sent</h2>
+        {sent.length === 0 ? (
+          <Empty title="No notice has been sent yet.">
             Warnings, deactivations and webhooks that are well again appear here.
           </Empty>
         ) : (
-          <ToldRows told={told} now={viewer.now} />
+          <NoticeRows notices={sent} now={viewer.now} />
         )}
       </section>
     </Page>

@@ -2,7 +2,7 @@
 /** The page of an e-shop's notices, and its form. */
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { listTold } from '../../db/console/told.ts';
+import { listNotices } from '../../db/console/notices.ts';
 import { eshopRecordSchema } from '../../domain/eshop.ts';
 import { refusalIn } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
@@ -24,9 +24,9 @@ export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
     more: { readonly fields?: NoticeFields; readonly notice?: string; readonly refused?: string },
   ) {
     const { viewer } = c.var;
-    const told = await listTold(sql, viewer.session.eshopId, { webhookId: null, limit: SHOWN });
+    const sent = await listNotices(sql, viewer.session.eshopId, { webhookId: null, limit: SHOWN });
     const fields = more.fields ?? fieldsOf(notifications);
-    return html(<NoticesPage {...{ viewer, email, notifications, told }} {...more} fields={fields} />);
+    return html(<NoticesPage {...{ viewer, email, notifications, sent }} {...more} fields={fields} />);
   }
   const read = async (c: Context<ConsoleEnv>) => (await c.var.api.get(One, '/v21/eshop')).data;
 

@@ -15,7 +15,7 @@ export interface Kind {
   readonly entry: CatalogueEntry;
   readonly title: string;
   /** Its most important fields, for lists. */
-  readonly told: readonly string[];
+  readonly summaryFields: readonly string[];
   /** The field that filters its list, as in the API, and its values if these are few. */
   readonly by?: { readonly field: string; readonly label: string; readonly values?: readonly string[] };
 }
@@ -26,26 +26,26 @@ export const kinds: readonly Kind[] = [
   {
     entry: orderEntry,
     title: 'Orders',
-    told: ['recipientName', 'shipper', 'shipperService', 'orderType'],
+    summaryFields: ['recipientName', 'shipper', 'shipperService', 'orderType'],
     by: status(orderStatuses),
   },
-  { entry: productEntry, title: 'Products', told: ['name', 'ean'] },
+  { entry: productEntry, title: 'Products', summaryFields: ['name', 'ean'] },
   {
     entry: receivingEntry,
     title: 'Receivings',
-    told: ['supplier', 'deliveryNoteNumber', 'unitsAmount'],
+    summaryFields: ['supplier', 'deliveryNoteNumber', 'unitsAmount'],
     by: status(receivingStatuses),
   },
   {
     entry: returnEntry,
     title: 'Returns',
-    told: ['eshopOrderId', 'shipper', 'trackingNumber'],
+    summaryFields: ['eshopOrderId', 'shipper', 'trackingNumber'],
     by: status(returnStatuses),
   },
   {
     entry: stockMovementEntry,
     title: 'Stock movements',
-    told: ['type', 'sku', 'count', 'reference'],
+    summaryFields: ['type', 'sku', 'count', 'reference'],
     by: { field: 'sku', label: 'SKU' },
   },
 ];

@@ -11,7 +11,7 @@ import { Ago } from '../times.tsx';
 import { type Item, idIn, plain } from './fields.tsx';
 import type { Kind } from './kinds.ts';
 
-function Row({ kind: { entry, told }, item, now }: { kind: Kind; item: Item; now: Date }) {
+function Row({ kind: { entry, summaryFields }, item, now }: { kind: Kind; item: Item; now: Date }) {
   const id = idIn(item, entry);
   const [status, at] = [plain(item.status), plain(item.updatedAt) ?? plain(item.createdAt)];
   return (
@@ -20,7 +20,7 @@ function Row({ kind: { entry, told }, item, now }: { kind: Kind; item: Item; now
         <a href={`${CONSOLE}${entry.path}/${piece(id)}`}>{id}</a>
       </p>
       <p class="more">
-        {told.flatMap((field) => {
+        {summaryFields.flatMap((field) => {
           const value = plain(item[field]);
           return value === null || value === '' ? [] : [<span>{value}</span>];
         })}

@@ -48,8 +48,8 @@ export function RecordPage(props: {
               </>
             )}
           </section>
-          <section class="card flush" aria-labelledby="told">
-            <h2 id="told">Deliveries</h2>
+          <section class="card flush" aria-labelledby="deliveries">
+            <h2 id="deliveries">Deliveries</h2>
             {deliveries.length === 0 ? (
               <Empty title="No deliveries">
                 <p>

@@ -55,7 +55,7 @@ export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
       const { api, viewer } = c.var;
       const id = c.req.param('id');
       const packed = kind.entry.kind === 'order' ? { withPackingLists: 'true' } : {};
-      const [{ data: item }, told, happened] = await Promise.all([
+      const [{ data: item }, sent, happened] = await Promise.all([
         api.get(One, `/v21${path}/${piece(id)}`, packed),
         api.get(DeliveryList, '/v21/deliveries', { entityId: id, items: '20' }),
         api.get(EventList, '/v21/events', { entityId: id, items: '20' }),
@@ -63,7 +63,7 @@ export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
       // A product may have the same identifier as an order.
       const ofKind = ({ webhookType }: { readonly webhookType: EventType }) =>
         eventTypes[webhookType].entity === kind.entry.kind;
-      const [deliveries, events] = [told.data.filter(ofKind), happened.data.filter(ofKind)];
+      const [deliveries, events] = [sent.data.filter(ofKind), happened.data.filter(ofKind)];
       return c.html(html(<RecordPage {...{ viewer, kind, id, item, deliveries, events }} />));
     });
   }

@@ -4,7 +4,7 @@ import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
 import type { DeactivationMail } from '../../db/console/deactivation-mail.ts';
-import type { Told } from '../../db/console/told.ts';
+import type { ListedNotice } from '../../db/console/notices.ts';
 import type { DeliveriesFrom } from '../../domain/eshop.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { isUnderWay } from '../../domain/recovery.ts';
@@ -15,7 +15,7 @@ import { typesOf } from '../../domain/webhook-types.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';
 import { Act, Page } from '../layout.tsx';
-import { ToldRows } from '../notices/told.tsx';
+import { ToldRows } from '../notices/sent.tsx';
 import {
   Code,
   Empty,
@@ -43,7 +43,7 @@ export interface WebhookPageProps {
   readonly deliveries: readonly v.InferOutput<typeof Delivery>[];
   readonly recoveries: readonly v.InferOutput<typeof recoveryRecord>[];
   /** The latest notices about it. */
-  readonly told: readonly Told[];
+  readonly notices: readonly ListedNotice[];
   /** Until when the former secret signs too; null if there is none. */
   readonly overlapUntil: string | null;
   readonly deliveriesFrom: DeliveriesFrom;
@@ -166,7 +166,7 @@ export function WebhookPage(props: WebhookPageProps) {
     mail,
     deliveries,
     recoveries,
-    told,
+    notices,
     secret,
     testResult,
     notice,
@@ -290,10 +290,10 @@ export function WebhookPage(props: WebhookPageProps) {
       </LivePart>
       <LivePart id="recovered">
         {recoveries.length === 0 ? null : <Recoveries recoveries={recoveries} viewer={viewer} />}
-        {told.length === 0 ? null : (
-          <section class="card flush" aria-labelledby="told">
-            <h2 id="told">Told</h2>
-            <ToldRows told={told} now={viewer.now} />
+        {notices.length === 0 ? null : (
+          <section class="card flush" aria-labelledby="notices">
+            <h2 id="notices">Notices</h2>
+            <NoticeRows notices={notices} now={viewer.now} />
           </section>
         )}
       </LivePart>

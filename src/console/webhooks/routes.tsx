@@ -6,7 +6,7 @@ import { Delivery } from '../../api/deliveries/record.ts';
 import { recoverAnswer, recoveryRecord } from '../../api/webhooks/recovery-record.ts';
 import { mailOfLastDeactivation } from '../../db/console/deactivation-mail.ts';
 import { lastAccepted } from '../../db/console/health.ts';
-import { listTold } from '../../db/console/told.ts';
+import { listNotices } from '../../db/console/notices.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { eshopRecordSchema } from '../../domain/eshop.ts';
 import { examinationSchema } from '../../domain/examination.ts';
@@ -87,20 +87,20 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
     const { api, viewer } = c.var;
     const at = `/v21/webhooks/${piece(id)}`;
     const { data: webhook } = await api.get(One, at);
-    const [accepted, deliveries, recoveries, eshop, overlapUntil, mail, told, keys] = await Promise.all([
+    const [accepted, deliveries, recoveries, eshop, overlapUntil, mail, notices, keys] = await Promise.all([
       lastAccepted(sql, viewer.session.eshopId),
       api.get(Latest, `${at}/deliveries`, { items: '8' }),
       api.get(Recoveries, `${at}/recoveries`, { items: '5' }),
       api.get(Eshop, '/v21/eshop'),
       overlapOf(c, webhook.id),
       webhook.active ? null : mailOfLastDeactivation(sql, viewer.session.eshopId, webhook.id),
-      listTold(sql, viewer.session.eshopId, { webhookId: webhook.id, limit: 5 }),
+      listNotices(sql, viewer.session.eshopId, { webhookId: webhook.id, limit: 5 }),
       webhook.asymmetric ? api.get(SigningKeys, SIGNING_KEYS) : null,
     ]);
     return html(
       <WebhookPage
         {...extra}
-        {...{ viewer, webhook, overlapUntil, mail, told }}
+        {...{ viewer, webhook, overlapUntil, mail, notices }}
         secret={secrets.take(c, webhook.id)}
         accepted={accepted.get(webhook.id)}
         deliveries={deliveries.data}

@@ -23,7 +23,7 @@ function rowOf(sql: Sql, owes: OwesMail): OwingRow {
     return {
       table: sql`notices`,
       is: sql`id = ${owes.noticeId}`,
-      mailed: sql`told_at`,
+      mailed: sql`sent_at`,
       refused: sql`refused_at`,
       failed: sql`failed_at`,
       error: sql`error`,

@@ -232,7 +232,7 @@ create table notices (
   -- Null also for an address that was removed since.
   address_id integer references notice_addresses (id) on delete set null,
   at timestamptz not null default now(),
-  told_at timestamptz,
+  sent_at timestamptz,
   -- Beyond the budget of mails when it was due: the next mail of this kind to this recipient includes it.
   put_off boolean not null default false,
   -- Before it was told, it was no longer true or no longer wanted.
@@ -249,7 +249,7 @@ create table notices (
 create index notices_by_eshop on notices (eshop_id, at);
 create index notices_by_webhook on notices (webhook_id, at);
 create index notices_by_address on notices (address_id);
-create index notices_owed on notices (check_at) where told_at is null and dropped_at is null and failed_at is null;
+create index notices_pending on notices (check_at) where sent_at is null and dropped_at is null and failed_at is null;
 
 -- Examinations of each webhook's receiver: the starts within the last hour, and until when one is under way.
 create table examinations (

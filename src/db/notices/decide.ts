@@ -1,11 +1,11 @@
 /**
- * Decides who is told what of a webhook (docs/interface.md, N5 and N8), in the transaction that causes it. Warnings and deactivations
+ * Decides who gets which notice about a webhook (docs/interface.md, N5 and N8), in the transaction that causes it. Warnings and deactivations
  * themselves owe the mail to the e-shop's own address; everything else is a row of `notices`.
  */
 import { joinSuccessor } from '../outbox/ordering.ts';
 import type { Sql } from '../pool.ts';
 
-/** The recipients of an e-shop `s` besides its own address, which is told once even if it is named again. */
+/** The recipients of an e-shop `s` besides its own address, which gets one notice even if it is named again. */
 const further = (sql: Sql) => sql`
   select 'address' as recipient, a.id as address_id from notice_addresses a
   where a.eshop_id = s.id and a.confirmed_at is not null and lower(a.address) <> lower(s.email)
@@ -46,7 +46,7 @@ export async function tellOfDeactivation(
 
 /**
  * Ailing webhooks that are well again: one accepted delivery suffices, and of a webhook at which only one delivery failed, that one.
- * Whoever was not told that it was ailing is not told this either, which is seen when it is due.
+ * A recipient that got no notice of the failure gets none of the recovery; this is decided when it is due.
  * @returns how many notices
  */
 export async function tellOfTheWell(tx: Sql): Promise<number> {

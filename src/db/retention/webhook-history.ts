@@ -114,7 +114,7 @@ function warningsOver(sql: Pool, before: Date): postgres.Fragment {
 /** Notices `x` that are settled. What a webhook that is still ailing told is kept: its recipients are told that it is well. */
 function noticesOver(sql: Pool, before: Date): postgres.Fragment {
   return sql`
-    x.at < ${before} and coalesce(x.told_at, x.dropped_at, x.failed_at) < ${before}
+    x.at < ${before} and coalesce(x.sent_at, x.dropped_at, x.failed_at) < ${before}
     and not exists (
       select from ailing_webhooks a join webhooks w on w.id = a.webhook_id
       where a.webhook_id = x.webhook_id and x.at >= a.since and w.deleted_at is null offset 0)`;

@@ -1,6 +1,6 @@
 /** Notices to further addresses and to the e-shop's URL, and those that a webhook is well again (docs/interface.md, N5 to N8). */
 
-import { dropNotice, type Notice, othersPutOff, readNotice } from '../src/db/notices/owed.ts';
+import { dropNotice, type Notice, othersPutOff, readNotice } from '../src/db/notices/pending.ts';
 import { newToken } from '../src/db/notices/tokens.ts';
 import { confirmationMail } from '../src/mail/confirmation-mail.ts';
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
@@ -12,21 +12,21 @@ import { MOST_JOINED, mailOnce, putOff } from './mail-once.ts';
 import type { MailWarningDeps } from './mail-warning.ts';
 import { createNoticePlaces } from './notice-places.ts';
 import { type Subject, subjectOf } from './notice-subject.ts';
-import { type TellUrlDeps, tellUrl } from './tell-url.ts';
+import { type PostNoticeDeps, postNotice } from './post-notice.ts';
 
-export interface NoticeDeps extends MailWarningDeps, TellUrlDeps {}
+export interface NoticeDeps extends MailWarningDeps, PostNoticeDeps {}
 
 /** How long a notice waits for another that has to come before it, in milliseconds. */
 const AFTER_ANOTHER_MS = 60_000;
 
-/** Makes the activity `tellNotice`. What no longer applies when it is due is not told. */
+/** Makes the activity `deliverNotice`. What no longer applies when it is due is not sent. */
 export function createNoticeActivities(deps: NoticeDeps): NoticeActivities {
   const { sql, log } = deps;
   const places = createNoticePlaces();
 
-  async function told(id: string): Promise<NoticeResult> {
+  async function send(id: string): Promise<NoticeResult> {
     const notice = await readNotice(sql, id);
-    if (notice === undefined || !notice.owed) return { outcome: 'endedBefore' };
+    if (notice === undefined || !notice.pending) return { outcome: 'endedBefore' };
     const { kind, recipient, address, addressId } = notice;
     if (kind === 'confirmation' && notice.wanted && address !== null && addressId !== null) {
       return await mailed(notice, async () => {
@@ -36,12 +36,12 @@ export function createNoticeActivities(deps: NoticeDeps): NoticeActivities {
     }
     const subject = await subjectOf(deps, notice);
     if (subject === 'later')
-      throw putOff('the notice waits: its recipient is to be told first what ended', AFTER_ANOTHER_MS);
+      throw putOff('the notice waits: its recipient must first get the one about the failure', AFTER_ANOTHER_MS);
     if (subject === null) {
       await dropNotice(sql, id);
       return { outcome: 'dropped' };
     }
-    if (recipient === 'url') return await tellUrl({ ...deps, places }, notice, subject);
+    if (recipient === 'url') return await postNotice({ ...deps, places }, notice, subject);
     if (address === null) throw new Error('A notice that is wanted has an address.');
     return await mailed(notice, async () => {
       const others = await othersOf(deps, notice);
@@ -64,12 +64,12 @@ export function createNoticeActivities(deps: NoticeDeps): NoticeActivities {
         return { mail, others: others.map((other) => ({ noticeId: other.id })) };
       },
     });
-    return { outcome: done ? 'told' : 'refused' };
+    return { outcome: done ? 'sent' : 'refused' };
   }
 
   return {
-    async tellNotice(id) {
-      const result = await told(id);
+    async deliverNotice(id) {
+      const result = await send(id);
       if (result.outcome === 'dropped') log.info({ noticeId: id }, 'notice dropped: it no longer applies');
       return result;
     },

@@ -1,10 +1,10 @@
-/** Notices that are still to be told, and what they need for that. */
+/** Notices that are still to be sent, with the data for sending them. */
 import type { EventType } from '../../domain/event-types.ts';
 import type { WellAgain } from '../../domain/mailed.ts';
 import type { NoticeFormat, NoticeKind } from '../../domain/notifications.ts';
 import { oneRow, type Sql } from '../pool.ts';
 
-export interface OwedNotice {
+export interface PendingNotice {
   readonly id: string;
   readonly eshopId: number;
   readonly kind: NoticeKind | 'confirmation';
@@ -13,19 +13,19 @@ export interface OwedNotice {
   readonly webhookType: EventType | null;
 }
 
-/** The condition of the index `notices_owed`. */
-const isOwed = (sql: Sql) => sql`n.told_at is null and n.dropped_at is null and n.failed_at is null`;
+/** The condition of the index `notices_pending`. */
+const isPending = (sql: Sql) => sql`n.sent_at is null and n.dropped_at is null and n.failed_at is null`;
 
 /**
  * Claims notices. Each is then left alone for a minute, and longer each time, up to an hour: its workflow takes as long as its recipient
  * does.
  */
-export async function claimNotices(sql: Sql, limit: number): Promise<OwedNotice[]> {
-  return await sql<OwedNotice[]>`
+export async function claimNotices(sql: Sql, limit: number): Promise<PendingNotice[]> {
+  return await sql<PendingNotice[]>`
     with claimed as (
       update notices n set check_at = now() + least(greatest(now() - n.at, interval '1 minute'), interval '1 hour')
       where n.id in (
-        select n.id from notices n where ${isOwed(sql)} and n.check_at <= now()
+        select n.id from notices n where ${isPending(sql)} and n.check_at <= now()
         order by n.check_at limit ${limit} for update skip locked)
       returning n.*)
     select n.id, n.eshop_id, n.kind, n.webhook_id, w.webhook_type from claimed n left join webhooks w on w.id = n.webhook_id`;
@@ -35,10 +35,10 @@ export async function claimNotices(sql: Sql, limit: number): Promise<OwedNotice[
 export async function giveBackNotices(sql: Sql, notices: readonly { readonly id: string }[]): Promise<void> {
   if (notices.length === 0) return;
   const ids = notices.map(({ id }) => id);
-  await sql`update notices n set check_at = now() where n.id = any(${ids}::uuid[]) and ${isOwed(sql)}`;
+  await sql`update notices n set check_at = now() where n.id = any(${ids}::uuid[]) and ${isPending(sql)}`;
 }
 
-/** The notices that are still to be told, of all e-shops. */
+/** The notices that are still to be sent, of all e-shops. */
 export interface NoticesOverview {
   readonly urls: number;
   readonly mails: number;
@@ -47,12 +47,12 @@ export interface NoticesOverview {
   /** The wait of the oldest, and of the oldest mail that is not put off; null if there is none. */
   readonly oldestSeconds: number | null;
   readonly oldestMailSeconds: number | null;
-  /** Why the longest waiting one that was tried was not taken, and likewise of mails; null if none was tried in vain. */
+  /** The error of the longest waiting notice that has been tried, and of the longest waiting mail; null if none has failed. */
   readonly lastError: string | null;
   readonly lastMailError: string | null;
 }
 
-export async function readOwedNotices(sql: Sql): Promise<NoticesOverview> {
+export async function readPendingNotices(sql: Sql): Promise<NoticesOverview> {
   const isUrl = sql`recipient = 'url'`;
   const age = (at: ReturnType<Sql>) => sql`extract(epoch from now() - ${at})::float8`;
   const first = (which: ReturnType<Sql>) =>
@@ -62,12 +62,12 @@ export async function readOwedNotices(sql: Sql): Promise<NoticesOverview> {
       count(*) filter (where not ${isUrl} and put_off)::int as put_off, ${age(sql`min(at)`)} as oldest_seconds,
       ${age(sql`min(at) filter (where not ${isUrl} and not put_off)`)} as oldest_mail_seconds,
       ${first(sql`true`)} as last_error, ${first(sql`not ${isUrl}`)} as last_mail_error
-    from notices n where ${isOwed(sql)}`);
+    from notices n where ${isPending(sql)}`);
 }
 
 /** A notice as it is now, with its recipient. */
-export interface Notice extends OwedNotice {
-  readonly owed: boolean;
+export interface Notice extends PendingNotice {
+  readonly pending: boolean;
   readonly recipient: 'email' | 'address' | 'url';
   readonly eshopName: string;
   /** The address to be mailed; null for the URL, and for an address that was removed. */
@@ -91,7 +91,7 @@ export interface Notice extends OwedNotice {
 
 export async function readNotice(sql: Sql, id: string): Promise<Notice | undefined> {
   const [row] = await sql<Notice[]>`
-    select n.id, n.eshop_id, n.kind, n.webhook_id, w.webhook_type, ${isOwed(sql)} as owed, n.recipient, s.name as eshop_name,
+    select n.id, n.eshop_id, n.kind, n.webhook_id, w.webhook_type, ${isPending(sql)} as pending, n.recipient, s.name as eshop_name,
       case n.recipient when 'email' then s.email when 'address' then a.address end as address, n.address_id,
       case n.kind
         when 'confirmation' then a.id is not null and a.confirmed_at is null
@@ -114,25 +114,25 @@ export async function othersPutOff(sql: Sql, notice: Notice, limit: number): Pro
   const { id, eshopId, kind, recipient, addressId } = notice;
   const rows = await sql<{ id: string }[]>`
     select n.id from notices n
-    where ${isOwed(sql)} and n.eshop_id = ${eshopId} and n.kind = ${kind} and n.recipient = ${recipient}
+    where ${isPending(sql)} and n.eshop_id = ${eshopId} and n.kind = ${kind} and n.recipient = ${recipient}
       and n.address_id is not distinct from ${addressId} and n.put_off and n.id <> ${id}
     order by n.at limit ${limit}`;
   return rows.map((row) => row.id);
 }
 
-/** Whether this recipient was told that the webhook was ailing. `later`: that is still to be told. */
-interface ToldWell extends WellAgain {
-  readonly told: 'yes' | 'no' | 'later';
+/** Whether this recipient got a notice of the failure. `later`: it is still to be sent. */
+interface ReadRecovery extends WellAgain {
+  readonly informed: 'yes' | 'no' | 'later';
 }
 
-export async function readWellAgain(sql: Sql, id: string): Promise<ToldWell | undefined> {
-  const [row] = await sql<(WellAgain & { toldBefore: boolean; owedBefore: boolean })[]>`
-    select w.id as webhook_id, w.webhook_type, w.additional_types, w.url, n.well_at, coalesce(b.told, false) as told_before,
-      coalesce(b.owed, false) as owed_before
+export async function readWellAgain(sql: Sql, id: string): Promise<ReadRecovery | undefined> {
+  const [row] = await sql<(WellAgain & { informedBefore: boolean; pendingBefore: boolean })[]>`
+    select w.id as webhook_id, w.webhook_type, w.additional_types, w.url, n.well_at, coalesce(b.informed, false) as informed_before,
+      coalesce(b.pending, false) as pending_before
     from notices n join webhooks w on w.id = n.webhook_id
     cross join lateral (
-      select bool_or(told) as told, bool_or(owed) as owed from (
-        select p.told_at is not null as told, p.told_at is null and p.dropped_at is null and p.failed_at is null as owed
+      select bool_or(informed) as informed, bool_or(pending) as pending from (
+        select p.sent_at is not null as informed, p.sent_at is null and p.dropped_at is null and p.failed_at is null as pending
         from notices p
         where p.webhook_id = n.webhook_id and p.kind in ('warning', 'deactivated') and p.recipient = n.recipient
           and p.address_id is not distinct from n.address_id and p.at between n.ailing_since and n.at
@@ -148,26 +148,26 @@ export async function readWellAgain(sql: Sql, id: string): Promise<ToldWell | un
           and x.at between n.ailing_since and n.at) before) b
     where n.id = ${id}`;
   if (row === undefined) return undefined;
-  const { toldBefore, owedBefore, ...well } = row;
-  return { ...well, told: toldBefore ? 'yes' : owedBefore ? 'later' : 'no' };
+  const { informedBefore, pendingBefore, ...well } = row;
+  return { ...well, informed: informedBefore ? 'yes' : pendingBefore ? 'later' : 'no' };
 }
 
 export async function dropNotice(sql: Sql, id: string): Promise<void> {
-  await sql`update notices n set dropped_at = now() where n.id = ${id} and ${isOwed(sql)}`;
+  await sql`update notices n set dropped_at = now() where n.id = ${id} and ${isPending(sql)}`;
 }
 
-/** Records that the recipient took it. */
-export async function recordTold(sql: Sql, id: string): Promise<void> {
-  await sql`update notices n set told_at = now(), tries = tries + 1 where n.id = ${id} and ${isOwed(sql)}`;
+/** Records that the recipient accepted it. */
+export async function recordNoticeSent(sql: Sql, id: string): Promise<void> {
+  await sql`update notices n set sent_at = now(), tries = tries + 1 where n.id = ${id} and ${isPending(sql)}`;
 }
 
 /**
- * Records a request that was not taken.
+ * Records a request that was not accepted.
  * @param error a sentence without secrets
  * @param givenUp no further try follows
  */
 export async function recordTry(sql: Sql, id: string, error: string, givenUp: boolean): Promise<void> {
   await sql`
     update notices n set tries = tries + 1, error = ${error}, failed_at = case when ${givenUp} then now() end
-    where n.id = ${id} and ${isOwed(sql)}`;
+    where n.id = ${id} and ${isPending(sql)}`;
 }

@@ -1,11 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** What was told, to whom and when. */
-import type { Told } from '../../db/console/told.ts';
+/** The notices of an e-shop, with their recipients and times. */
+import type { ListedNotice } from '../../db/console/notices.ts';
 import { Badge, type Tone } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago } from '../times.tsx';
 
-const WORDS: Readonly<Record<Told['kind'], string>> = {
+const WORDS: Readonly<Record<ListedNotice['kind'], string>> = {
   warning: 'is failing',
   deactivated: 'was deactivated',
   recovered: 'is well again',
@@ -13,17 +13,17 @@ const WORDS: Readonly<Record<Told['kind'], string>> = {
   lostSecrets: 'needs a new secret',
 };
 
-const STATES: Readonly<Record<Told['state'], readonly [Tone, string]>> = {
-  told: ['good', 'told'],
+const STATES: Readonly<Record<ListedNotice['state'], readonly [Tone, string]>> = {
+  sent: ['good', 'sent'],
   waiting: ['busy', 'waiting'],
   dropped: ['', 'no longer applied'],
   givenUp: ['bad', 'given up'],
 };
 
-export function ToldRows({ told, now }: { told: readonly Told[]; now: Date }) {
+export function NoticeRows({ notices, now }: { notices: readonly ListedNotice[]; now: Date }) {
   return (
     <ul class="rows">
-      {told.map(({ kind, webhookId, to, at, toldAt, state, error }) => {
+      {notices.map(({ kind, webhookId, to, at, sentAt, state, error }) => {
         const [tone, word] = STATES[state];
         return (
           <li>
@@ -38,11 +38,11 @@ export function ToldRows({ told, now }: { told: readonly Told[]; now: Date }) {
             </p>
             <p class="more">
               <span class="wrap">{to ?? 'an address removed since'}</span>
-              {error === null || state === 'told' ? null : <span class="wrap">{error}</span>}
+              {error === null || state === 'sent' ? null : <span class="wrap">{error}</span>}
             </p>
             <div class="end">
               <Badge tone={tone}>{word}</Badge>
-              <Ago at={(toldAt ?? at).toISOString()} now={now} />
+              <Ago at={(sentAt ?? at).toISOString()} now={now} />
             </div>
           </li>
         );

@@ -1,33 +1,33 @@
-/** What an e-shop was told, to whom and when: the mails of warnings and deactivations, and all other notices. */
+/** The notices of an e-shop with their recipients and times: the mails of warnings and deactivations, and all others. */
 import type { Sql } from '../pool.ts';
 
-export interface Told {
+export interface ListedNotice {
   readonly kind: 'warning' | 'deactivated' | 'recovered' | 'confirmation' | 'lostSecrets';
   /** Null for a confirmation. */
   readonly webhookId: number | null;
   /** An address, the host of the URL, or null for an address that was removed since. */
   readonly to: string | null;
   readonly at: Date;
-  readonly state: 'told' | 'waiting' | 'dropped' | 'givenUp';
-  /** When it was told. */
-  readonly toldAt: Date | null;
+  readonly state: 'sent' | 'waiting' | 'dropped' | 'givenUp';
+  /** Null until it is sent. */
+  readonly sentAt: Date | null;
   /** Why it was not, at last; null if it never failed. */
   readonly error: string | null;
 }
 
 /** The latest, newest first. @param webhookId null: all webhooks, and confirmations */
-export async function listTold(
+export async function listNotices(
   sql: Sql,
   eshopId: number,
   { webhookId, limit }: { readonly webhookId: number | null; readonly limit: number },
-): Promise<Told[]> {
+): Promise<ListedNotice[]> {
   const ofOne = (column: ReturnType<Sql>) => (webhookId === null ? sql`` : sql`and ${column} = ${webhookId}`);
-  return await sql<Told[]>`
-    select kind, webhook_id, "to", at, told_at, error,
-      case when told_at is not null then 'told' when dropped_at is not null then 'dropped'
+  return await sql<ListedNotice[]>`
+    select kind, webhook_id, "to", at, sent_at, error,
+      case when sent_at is not null then 'sent' when dropped_at is not null then 'dropped'
         when failed_at is not null then 'givenUp' else 'waiting' end as state
     from (
-      (select n.kind, n.webhook_id, n.at, n.told_at, n.dropped_at, n.failed_at, n.error,
+      (select n.kind, n.webhook_id, n.at, n.sent_at, n.dropped_at, n.failed_at, n.error,
          case n.recipient when 'email' then s.email when 'address' then a.address
            else coalesce(substring(s.notice_url from '^[A-Za-z]+://([^/?#]*)'), 'URL') end as "to"
        from notices n join eshops s on s.id = n.eshop_id left join notice_addresses a on a.id = n.address_id
@@ -40,6 +40,6 @@ export async function listTold(
       (select case when x.lost_secrets is null then 'warning' else 'lostSecrets' end, x.webhook_id, x.at, x.mailed_at,
          x.dropped_at, x.mail_failed_at, x.mail_error, s.email
        from webhooks w join eshops s on s.id = w.eshop_id join warnings x on x.webhook_id = w.id
-       where w.eshop_id = ${eshopId} ${ofOne(sql`w.id`)} order by x.at desc limit ${limit})) told
+       where w.eshop_id = ${eshopId} ${ofOne(sql`w.id`)} order by x.at desc limit ${limit})) all_notices
     order by at desc limit ${limit}`;
 }

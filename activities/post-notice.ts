@@ -4,7 +4,7 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import type { Logger } from 'pino';
 import * as v from 'valibot';
 import type { SendNotice } from '../src/attempt/notice-sender.ts';
-import { type Notice, recordTold, recordTry } from '../src/db/notices/owed.ts';
+import { type Notice, recordNoticeSent, recordTry } from '../src/db/notices/pending.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { WellAgain } from '../src/domain/mailed.ts';
 import { type NoticeContent, noticeBody } from '../src/domain/notice-body.ts';
@@ -14,7 +14,7 @@ import type { NoticePlaces } from './notice-places.ts';
 import type { Subject } from './notice-subject.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
-export interface TellUrlDeps {
+export interface PostNoticeDeps {
   readonly sql: Pool;
   readonly log: Logger;
   readonly sendNotice: SendNotice;
@@ -32,8 +32,8 @@ const MAX_ASKED_WAIT_MS = 30 * MINUTE_MS;
 const accepted = v.object({ noticeId: v.string() });
 
 /** @throws ApplicationFailure to be tried again */
-export async function tellUrl(
-  deps: TellUrlDeps & { readonly places: NoticePlaces },
+export async function postNotice(
+  deps: PostNoticeDeps & { readonly places: NoticePlaces },
   notice: Notice,
   subject: Subject,
 ): Promise<NoticeResult> {
@@ -57,12 +57,12 @@ export async function tellUrl(
     }
     Context.current().heartbeat({ noticeId: id });
   }
-  await recordTold(sql, id);
+  await recordNoticeSent(sql, id);
   log.info(name, 'notice sent');
-  return { outcome: 'told' };
+  return { outcome: 'sent' };
 }
 
-async function request({ sendNotice }: TellUrlDeps, notice: Notice, subject: Subject) {
+async function request({ sendNotice }: PostNoticeDeps, notice: Notice, subject: Subject) {
   const { id: noticeId, eshopId, noticeUrl: url, noticeFormat, noticeSecret: secret, now: at } = notice;
   if (url === null || secret === null) throw new Error('A notice that is wanted has a URL.');
   const body = noticeBody(contentOf(notice, subject), noticeFormat);
@@ -107,8 +107,8 @@ function contentOf(notice: Notice, subject: Subject): NoticeContent {
     case 'warning': {
       const { warning } = subject;
       const { since, failures, lastError, deliveryId, deactivationAt } = warning;
-      const told = { ...none, since, failures, lastError, deliveryId, deactivationAt };
-      return { ...common, ...told, webhook: webhookOf(warning) };
+      const incident = { since, failures, lastError, deliveryId, deactivationAt };
+      return { ...common, ...none, ...incident, webhook: webhookOf(warning) };
     }
     case 'deactivated': {
       const { deactivation } = subject;
