@@ -106,7 +106,7 @@ export const troubles: readonly Trouble[] = [
     make: sendAtEase,
   },
   {
-    name: 'many webhooks told of a large order again and again',
+    name: 'many webhooks, and a large order that changes again and again',
     prepare: (place) => many(place, 'UPDATE_ORDER', 'prompt'),
     async make({ shop }, _webhooks, over) {
       const change = await shop.createLargeOrder(LARGE_LINES);

@@ -27,7 +27,7 @@ export function sights(
 ): string {
   const console = `${url.replace(/\/+$/, '')}/console`;
   const width = Math.max(...results.map(({ webhookId }) => String(webhookId).length));
-  const told = ({ delivered, failed, canceled, held }: SceneResult) =>
+  const countsOf = ({ delivered, failed, canceled, held }: SceneResult) =>
     [
       [delivered, 'delivered'],
       [failed, 'failed'],
@@ -42,7 +42,7 @@ export function sights(
     '',
     ...results.map(
       (result) =>
-        `  webhook ${String(result.webhookId).padStart(width)}  ${result.title} (${told(result) || 'no deliveries'})`,
+        `  webhook ${String(result.webhookId).padStart(width)}  ${result.title} (${countsOf(result) || 'no deliveries'})`,
     ),
     '',
     ...(gone === undefined

@@ -66,7 +66,7 @@ export const withoutControls: Section = {
   criteria: scenarios.flatMap(({ controls, figure, worse }) =>
     controls.map((control) => {
       const name = nameOf(control, figure);
-      // Less than a fifth is not told from the noise of a run.
+      // Less than a fifth is within the noise of a run.
       const bound = worse === 'more' ? { least: 1.2 } : { most: 1 / 1.2 };
       return ratio(`${name}: without it, over that with it`, [name, 'without'], name, bound);
     }),

@@ -16,7 +16,7 @@ export const deliveryDefects: readonly Defect[] = [
     ],
   },
   {
-    name: 'stock-told-to-those-who-did-not-ask',
+    name: 'stock-sent-to-webhooks-that-did-not-ask',
     file: 'src/db/outbox/events.ts',
     text: '(w.on_stock_change or f.changed',
     replacement: '(true or f.changed',
@@ -108,7 +108,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/webhooks/attempts.ts',
     text: "in ('pending', 'retrying') and d.operator_stop is null\n",
     replacement: "in ('pending', 'retrying')\n",
-    noticed: 'A request leaves after an operator was told that none does.',
+    noticed: 'A request leaves after an operator was assured that none would.',
     caughtBy: [
       {
         file: 'test/db/delivery-records.test.ts',

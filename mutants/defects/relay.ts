@@ -54,6 +54,6 @@ export const relayDefects: readonly Defect[] = [
     text: 'and signalled_id is null and claimed_until is null',
     replacement: 'and signalled_id is null',
     noticed: 'Switched off and on within a second, a webhook stays silent for hours.',
-    caughtBy: fanOut('a change that comes while a page is being told is told to that page as well'),
+    caughtBy: fanOut('a change that comes while a page is being signalled reaches that page as well'),
   },
 ];

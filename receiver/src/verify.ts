@@ -47,7 +47,7 @@ export interface VerifiedHeaders {
  */
 export async function verify(request: ReceivedRequest, judgement: Judgement): Promise<VerifiedHeaders> {
   const { secrets, publicKeys, accept } = judgement;
-  // First: who opens the address in a browser is told that nothing signed the request.
+  // First: a browser that opens the address should learn that the request is not signed.
   if (secrets !== null) header(request.headers, 'X-Service-Signature');
   const said = headersOf(request.headers);
   const shared = secrets === null ? null : await verifyShared(request, said, secrets, accept);

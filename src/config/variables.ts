@@ -65,7 +65,7 @@ export const variables = v.object({
   ),
   DATABASE_DIRECT_URL: withoutDefault(
     databaseUrl,
-    'the server itself where `DATABASE_URL` leads to a pooler: for LISTEN, and for claims and the statements of attempts, which are dear to plan; unset: workers look for work once a second instead of being told',
+    'the server itself where `DATABASE_URL` leads to a pooler: for LISTEN, and for claims and the statements of attempts, which are expensive to plan; unset: workers poll for work once a second',
   ),
   TEMPORAL_ADDRESS: withoutDefault(
     hostAndPort,
@@ -134,7 +134,7 @@ export const variables = v.object({
   ),
   EGRESS_ADDRESSES: withDefault(
     cidrs,
-    'address ranges that deliveries come from, such as `203.0.113.0/28`, separated by commas: told to e-shops, for their firewalls; empty: nothing is told',
+    'address ranges that deliveries come from, such as `203.0.113.0/28`, separated by commas: shown to e-shops, for their firewalls; empty: nothing is shown',
     '',
   ),
   WEBHOOK_HTTPS_ONLY: withDefault(

@@ -81,7 +81,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
       c,
       async (stream) => {
         stream.onAbort(() => left.abort());
-        // A response queued behind another on its connection is not read, and not told when the connection is closed: aborting ends
+        // A response queued behind another on its connection is not read, and does not notice when the connection is closed: aborting ends
         // the write.
         const abort = () => stream.abort();
         const socket = c.env?.incoming?.socket;

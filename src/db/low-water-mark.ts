@@ -9,8 +9,8 @@ import { oneRow, type Sql } from './pool.ts';
 /** How long a transaction may take to appear among the running ones, in seconds: it takes microseconds. */
 const MARGIN_SECONDS = 1;
 /**
- * From when on an open transaction is named as what cursors and recoveries wait for, in seconds. Fewer: Waybill's own are named. More:
- * whoever looks because something stands still is not told why.
+ * From when on an open transaction is named as what cursors and recoveries wait for, in seconds. Less: Waybill's own are named. More:
+ * somebody who looks for the cause of a standstill does not find it.
  */
 export const AWAITED_SECONDS = 5;
 

@@ -190,7 +190,7 @@ export function exchange(
               if (error instanceof errors.ConnectTimeoutError)
                 return resolve(lateFailure(connectTimeoutMs, sentence));
               const result = failure(sentence);
-              // If it cannot be told whose failure it is, the attempt has failed all the same.
+              // If the failure cannot be attributed, the attempt has failed all the same.
               const internal = await isInternal(error).catch(() => false);
               const lookupsFull = areLookupsFull(error) ? { lookupsFull: true as const } : {};
               resolve(internal ? { ...result, outcome: 'internal', ...lookupsFull } : result);

@@ -43,7 +43,7 @@ export function errorSentence(error: unknown, host: string, connectTimeoutMs: nu
   const cause = firstOf(error);
   if (cause instanceof RefusedDestination) {
     const hostname = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
-    // The address behind a name is not told: otherwise registering webhooks would reveal our internal name service.
+    // The address behind a name is not shown: otherwise registering webhooks would reveal our internal name service.
     if (hostname !== cause.address) return `the address of ${host} is not allowed`;
     return `destination ${cause.address} ${cause.reason}`;
   }

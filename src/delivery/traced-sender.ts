@@ -21,11 +21,11 @@ export function tracedSender(sender: Sender, traces: Traces): Sender {
       });
       const traceparent = span.context?.traceparent;
       try {
-        const told = traceparent === undefined ? {} : { traceparent };
-        const result = await sender.send({ ...request, ...told }, signal);
+        const parent = traceparent === undefined ? {} : { traceparent };
+        const result = await sender.send({ ...request, ...parent }, signal);
         if (result.status !== null) span.set({ 'http.response.status_code': result.status });
         span.end(failureOf(result));
-        return { ...result, ...told };
+        return { ...result, ...parent };
       } catch (error) {
         span.end({ type: 'aborted' });
         throw error;

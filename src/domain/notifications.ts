@@ -1,4 +1,4 @@
-/** What an e-shop is told of its webhooks, and where: `notifications` of `/eshop` (docs/interface.md, N2 to N8). */
+/** Which notices an e-shop gets about its webhooks, and where: `notifications` of `/eshop` (docs/interface.md, N2 to N8). */
 import * as v from 'valibot';
 import { described, email, oneOf, time } from './fields.ts';
 import { list } from './list.ts';
@@ -29,7 +29,7 @@ const warning = described(
 
 const recovered = described(
   v.boolean('must be true or false'),
-  'A notice when a webhook is well again, once, to all that were told that it was failing or deactivated. Default true.',
+  'One notice when a webhook has recovered, to all recipients of the notice that it was failing or deactivated. Default true.',
 );
 
 const format = described(
@@ -68,7 +68,7 @@ const addressOut = v.pipe(
 export const notificationsSchema = v.object({
   warning,
   recovered,
-  emails: described(v.array(addressOut), 'Further addresses; each is told once it is confirmed.'),
+  emails: described(v.array(addressOut), 'Further addresses; each gets notices once it is confirmed.'),
   url: v.nullable(url),
   format,
   secret: v.optional(

@@ -39,7 +39,7 @@ export const ENOUGH_PROBLEMS = 2 * MAX_PROBLEMS;
 /** The maximum length of a path, in UTF-16 units: a field's name can be as long as the body. */
 const MAX_PATH = 200;
 
-function told({ path, message }: FieldProblem): string {
+function messageOf({ path, message }: FieldProblem): string {
   const shown = path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path;
   return shown === '' ? message : `${shown}: ${message}`;
 }
@@ -52,7 +52,7 @@ export function invalid(problems: readonly FieldProblem[]): Problem {
   const left = problems.length - MAX_PROBLEMS;
   const atLeast = problems.length >= ENOUGH_PROBLEMS ? 'at least ' : '';
   const more = left > 0 ? [`and ${atLeast}${left} more`] : [];
-  return badRequest([...problems.slice(0, MAX_PROBLEMS).map(told), ...more].join('; '));
+  return badRequest([...problems.slice(0, MAX_PROBLEMS).map(messageOf), ...more].join('; '));
 }
 
 /** 401, with the challenge that RFC 9110 requires. */

@@ -36,7 +36,7 @@ interface GivenParameters extends GivenTypes {
 /** Each movement is its own record: none has a newer event. */
 export const NO_LATEST = 'latest is not for stock movements: each is a record of its own';
 
-/** The rules, each with its fields and where its problem is told. @param stored see {@link typesIn} */
+/** The rules, each with its fields and where its problem is reported. @param stored see {@link typesIn} */
 export function typeRules(stored: readonly EventType[]) {
   return {
     packingLists: {

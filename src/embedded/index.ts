@@ -55,7 +55,7 @@ function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () 
  * Starts the parts that are not configured.
  * @param say receives lines about slow steps
  * @param shutdown receives the steps that stop each part
- * @param check called before a part is started, and after the folder was found free: a second start is told of that first
+ * @param check called before a part is started, and after the folder was found free: a second start learns that first
  * @param meanwhile called while Temporal starts: part of the program's own start; may be called again
  * @throws UserError with one sentence if the folder is in use, cannot be used, or was created before 1.0
  */

@@ -31,7 +31,7 @@ export interface Shutdown {
 /** Even when the time is up, each part is told to stop and gets this long, in milliseconds. */
 const MIN_STOP_TIME_MS = 250;
 
-/** @param onProblem told which parts did not stop; default: ignored */
+/** @param onProblem called with the parts that did not stop; default: ignored */
 export function createShutdown(onProblem: (text: string) => void = () => {}): Shutdown {
   const parts: { stop: Stop; patient: boolean }[] = [];
   const asked = new AbortController();

@@ -9,8 +9,8 @@ export interface Output {
   write(text: string): void;
   /** How often text was dropped, because too much waited. */
   lost(): number;
-  /** @param told called with the number of lost texts each time that all waiting text was written after a loss */
-  onResumed(told: (lost: number) => void): void;
+  /** @param report called with the number of lost texts each time that all waiting text was written after a loss */
+  onResumed(report: (lost: number) => void): void;
 }
 
 /**
@@ -54,7 +54,7 @@ export function createOutput(fd: number): Output {
   /** Whether a thread is writing the chunk; else, if busy, a failed write is to be repeated. */
   let underWay = false;
   let lost = 0;
-  let lostUntold = 0;
+  let lostUnreported = 0;
   let resumed: (lost: number) => void = () => {};
 
   function takeChunk(): boolean {
@@ -92,8 +92,8 @@ export function createOutput(fd: number): Output {
     } else setTimeout(next, RETRY_PAUSE_MS).unref();
   }
   function tellLost(): void {
-    const count = lostUntold;
-    lostUntold = 0;
+    const count = lostUnreported;
+    lostUnreported = 0;
     if (count > 0) resumed(count);
   }
 
@@ -118,7 +118,7 @@ export function createOutput(fd: number): Output {
       const bytes = Buffer.byteLength(text);
       if (waitingBytes + bytes > MAX_WAITING_BYTES) {
         lost += 1;
-        lostUntold += 1;
+        lostUnreported += 1;
         return;
       }
       waiting.push({ text, bytes });
@@ -126,8 +126,8 @@ export function createOutput(fd: number): Output {
       if (!busy) next();
     },
     lost: () => lost,
-    onResumed(told) {
-      resumed = told;
+    onResumed(report) {
+      resumed = report;
     },
   };
 }

@@ -18,7 +18,7 @@ export function confirmationMail(
       messageId: noticeMessageId(id),
       tone: 'good',
       blocks: [
-        `${eshopName} would like this address to be told when one of its webhooks is failing, was deactivated, or is well again.`,
+        `${eshopName} would like this address to be notified when one of its webhooks is failing, was deactivated, or has recovered.`,
         'If you want that, confirm it on this page:',
         { link: `${CONFIRM_PATH}/${token}`, words: 'Confirm this address' },
         `The link is valid for ${counted(CONFIRMATION_DAYS, 'day')}. If you do nothing, nothing is sent to you.`,

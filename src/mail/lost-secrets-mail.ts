@@ -16,17 +16,17 @@ interface LostSecrets {
 }
 
 /** @param publicUrl of the API; null if unknown */
-export function lostSecretsMail(told: LostSecrets, publicUrl: string | null): Mail {
-  const { id, email } = told;
+export function lostSecretsMail(notice: LostSecrets, publicUrl: string | null): Mail {
+  const { id, email } = notice;
   return mailOf(
     {
       to: email,
-      subject: told.lost.some(({ secret }) => secret)
+      subject: notice.lost.some(({ secret }) => secret)
         ? 'Your webhooks need new secrets'
         : 'The key of your webhooks was lost',
       messageId: `<warning-${id}@waybill.local>`,
       tone: 'bad',
-      blocks: blocksOf(told),
+      blocks: blocksOf(notice),
     },
     publicUrl,
   );

@@ -40,7 +40,7 @@ export function joined([first, ...others]: readonly MailContent[]): MailContent 
     `${subject}:`,
     ...blocks.filter((block) => typeof block === 'object' && 'facts' in block),
   ]);
-  const more = 'More of the same happened in a short time, and is told in this one mail:';
+  const more = 'The same happened to others in a short time. This mail covers them too:';
   return {
     ...first,
     subject: `${first.subject}, and ${others.length} more`,

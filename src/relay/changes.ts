@@ -181,7 +181,7 @@ export async function dispatchWarnings(
 }
 
 /**
- * Starts the workflows of notices. The reconciler does not cover these: each is started again until its notice is told.
+ * Starts the workflows of notices. The reconciler does not cover these: each is started again until its notice is sent.
  * @throws the error of Temporal or the database when it is away; the rest is given back
  */
 export async function dispatchNotices(deps: CommonDeps & Pick<RelayDeps, 'notices'>): Promise<Next> {

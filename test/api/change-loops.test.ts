@@ -1,4 +1,4 @@
-/** A record that is changed in a loop: told to the one who changes it, counted, logged and shown. */
+/** A record that is changed in a loop: reported to the client that changes it, counted, logged and shown. */
 import pino from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createChangeLoops } from '../../src/api/records/change-loops.ts';
@@ -73,13 +73,13 @@ it('says so from the hundredth change on, to this e-shop alone', async () => {
 it('is counted each minute, but logged once a minute, and long resting records are forgotten', () => {
   let at = 0;
   lines = [];
-  const told: ChangeLoop[] = [];
-  const watch = createChangeLoops({ log, onChangeLoop: (loop) => void told.push(loop), now: () => at });
+  const reported: ChangeLoop[] = [];
+  const watch = createChangeLoops({ log, onChangeLoop: (loop) => void reported.push(loop), now: () => at });
   const change = (eshopId: number, id: string, times: number) =>
     Array.from({ length: times }, () => watch.changed(eshopId, 'order', id)).at(-1);
 
   expect([change(1, 'A', 150), change(2, 'B', 100)]).toEqual([150, 100]);
-  expect([told.length, lines.length]).toEqual([2, 1]);
+  expect([reported.length, lines.length]).toEqual([2, 1]);
 
   at = 60_000;
   expect([change(1, 'A', 1), change(2, 'rests', 99)]).toEqual([null, null]);
@@ -88,6 +88,6 @@ it('is counted each minute, but logged once a minute, and long resting records a
     if (each % 100 === 0) change(1, 'A', 1);
   }
   expect(change(2, 'rests', 1)).toBe(null);
-  expect(told.slice(2)).toEqual([{ eshopId: 1, kind: 'order', changes: 100 }]);
+  expect(reported.slice(2)).toEqual([{ eshopId: 1, kind: 'order', changes: 100 }]);
   expect(lines.map((line) => JSON.parse(line).others)).toEqual([undefined, 1]);
 });

@@ -55,10 +55,10 @@ test('every event of a record is named where it is fired', () => {
   const changes = eventTypeNames.filter((type) => movementOf(type) === null);
   for (const type of changes) {
     const { path } = entryOf(type);
-    const told = operations().filter(
+    const documented = operations().filter(
       (each) => each.path.includes(path) && new RegExp(`${type}\\b`).test(each.operation.description ?? ''),
     );
-    expect(told, type).not.toEqual([]);
+    expect(documented, type).not.toEqual([]);
   }
 });
 
@@ -145,8 +145,8 @@ test('what generators of clients trip over is not there', () => {
 });
 
 test('operation ids are names, each given once', () => {
-  const told = Object.values(document.webhooks).flatMap((methods) => Object.values(methods));
-  const ids = [...operations().map(({ operation }) => operation), ...told].map(
+  const documented = Object.values(document.webhooks).flatMap((methods) => Object.values(methods));
+  const ids = [...operations().map(({ operation }) => operation), ...documented].map(
     ({ operationId = '' }) => operationId,
   );
   expect(new Set(ids).size).toBe(ids.length);

@@ -95,7 +95,7 @@ test.each([
   },
 );
 
-test('a receiver that accepts everything is told so, whether its webhook is active or not, and nothing follows', async () => {
+test('a receiver that accepts everything learns so, whether its webhook is active or not, and nothing follows', async () => {
   const { id } = await create({ active: false });
   const before = await webhookRow(api.sql, id);
   const woken = api.notified();

@@ -114,16 +114,16 @@ test('a list that is too long is refused by its length, whatever its items are',
 });
 
 describe('problems in one answer', () => {
-  test('are told up to 50, and how many more', async () => {
+  test('are listed up to 50, with the number of the others', async () => {
     const orderProducts = Array.from({ length: 60 }, (_, index) => ({
       sku: `unknown-${index}`,
       quantity: 1,
     }));
     const { body } = await api.shop('POST', '/v21/orders', { eshopOrderId: 'many', orderProducts });
-    const told = body.message.split('; ');
-    expect(told).toHaveLength(51);
-    expect(told[49]).toBe('orderProducts.49.sku: "unknown-49" is not a known product');
-    expect(told[50]).toBe('and 10 more');
+    const problems = body.message.split('; ');
+    expect(problems).toHaveLength(51);
+    expect(problems[49]).toBe('orderProducts.49.sku: "unknown-49" is not a known product');
+    expect(problems[50]).toBe('and 10 more');
   });
 
   test.each([
@@ -143,7 +143,7 @@ describe('problems in one answer', () => {
         orderProducts: Array.from({ length: 300 }, () => ({ sku: 'TEA', packingLists: items(1000) })),
       }),
     ],
-  ] as const)('are not looked for beyond what is told: %s %s', async (method, path, user, body) => {
+  ] as const)('are not looked for beyond what is listed: %s %s', async (method, path, user, body) => {
     const answer = await api[user](method, path, body());
     expect(answer.status).toBe(400);
     expect(answer.body.message).toMatch(/; and at least \d+ more$/);

@@ -227,7 +227,7 @@ describe('the limit of an address', () => {
     expect((await from(other)).status).toBe(200);
   });
 
-  test('and of everybody behind a proxy nobody told us of is warned of once', async () => {
+  test('and of everybody behind an unconfigured proxy is warned of once', async () => {
     expect(log.filter((line) => line.includes('TRUST_PROXY'))).toHaveLength(1);
     expect(JSON.parse(log[0] ?? '')).toMatchObject({ level: pino.levels.values.warn });
   });

@@ -164,8 +164,8 @@ describe('creation refuses', () => {
     };
     expect(await message(['colour', 'size'])).toBe('colour: unknown field; size: unknown field');
     const names = Array.from({ length: 80 }, (_, index) => `x${index}`);
-    const told = names.slice(0, 50).map((name) => `${name}: unknown field`);
-    expect(await message(names)).toBe([...told, 'and 30 more'].join('; '));
+    const listed = names.slice(0, 50).map((name) => `${name}: unknown field`);
+    expect(await message(names)).toBe([...listed, 'and 30 more'].join('; '));
   });
 
   test('with all problems of schema and rules at once', async () => {

@@ -15,7 +15,7 @@ afterAll(() => api?.drop());
 
 const HOUR = 3_600_000;
 
-test('the next attempt of the one in front is told while it is planned: not once it is stopped, nor while it is made', async () => {
+test('the next attempt of the one in front is shown while it is planned: not once it is stopped, nor while it is made', async () => {
   const { id: webhookId } = await createWebhook(api.shop);
   await api.sql`update webhooks set ordering = 'record' where id = ${webhookId}`;
   const events = [1, 2].map((sequence) => ({

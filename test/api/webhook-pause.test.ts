@@ -7,7 +7,7 @@ import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts'
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { beginAttempt, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
-import { createWebhook, takeToldWebhooks, webhookRow } from '../support/webhooks.ts';
+import { createWebhook, takeSignalledWebhooks, webhookRow } from '../support/webhooks.ts';
 
 let api: TestApi;
 let eshop: TestEshop;
@@ -42,20 +42,20 @@ test('paused until a time; again: another end, the same begin; resumed, and agai
 
   const resumed = await resume(made.id);
   expect(resumed).toMatchObject({ status: 200, data: { pausedUntil: null, active: true } });
-  const told = await takeToldWebhooks(api.sql, eshop.eshopId);
-  expect(told).toEqual([made.id]);
+  const signalled = await takeSignalledWebhooks(api.sql, eshop.eshopId);
+  expect(signalled).toEqual([made.id]);
   expect(await resume(made.id)).toMatchObject({ status: 200, data: resumed.data });
-  expect(await takeToldWebhooks(api.sql, eshop.eshopId)).toEqual([]);
+  expect(await takeSignalledWebhooks(api.sql, eshop.eshopId)).toEqual([]);
 });
 
 test('an earlier end is told to the open deliveries, which wait for the old one; a later end is not', async () => {
   const { id } = await create();
   await pause(id);
-  expect(await takeToldWebhooks(api.sql, eshop.eshopId)).toEqual([]);
+  expect(await takeSignalledWebhooks(api.sql, eshop.eshopId)).toEqual([]);
   await pause(id, { until: inMs(HOUR) });
-  expect(await takeToldWebhooks(api.sql, eshop.eshopId)).toEqual([id]);
+  expect(await takeSignalledWebhooks(api.sql, eshop.eshopId)).toEqual([id]);
   await pause(id, { until: inMs(2 * HOUR) });
-  expect(await takeToldWebhooks(api.sql, eshop.eshopId)).toEqual([]);
+  expect(await takeSignalledWebhooks(api.sql, eshop.eshopId)).toEqual([]);
 });
 
 test('the clock was set back since the pause began: it can be moved and ended, and what was before it stays known', async () => {

@@ -8,7 +8,7 @@ import {
   createWebhook,
   minimalWebhook,
   openedSecret,
-  takeToldWebhooks,
+  takeSignalledWebhooks,
   webhookRow,
 } from '../support/webhooks.ts';
 
@@ -29,7 +29,7 @@ const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 const create = (fields?: object) => createWebhook(request, fields);
 const row = (id: number) => webhookRow(api.sql, id);
-const takeOutbox = () => takeToldWebhooks(api.sql, eshop.eshopId);
+const takeOutbox = () => takeSignalledWebhooks(api.sql, eshop.eshopId);
 
 test('deactivation and activation: times, record, generation, outbox; a second time changes nothing', async () => {
   const { id } = await create();

@@ -11,7 +11,7 @@ import {
   createWebhook,
   minimalWebhook,
   openedSecret,
-  takeToldWebhooks,
+  takeSignalledWebhooks,
   webhookRow,
 } from '../support/webhooks.ts';
 
@@ -32,7 +32,7 @@ const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 const create = (fields?: object) => createWebhook(request, fields);
 const row = (id: number) => webhookRow(api.sql, id);
-const takeOutbox = () => takeToldWebhooks(api.sql, eshop.eshopId);
+const takeOutbox = () => takeSignalledWebhooks(api.sql, eshop.eshopId);
 
 test('creation answers 200, the record with its defaults, and the secret', async () => {
   const answer = await request('POST', '/v21/webhooks', minimalWebhook);

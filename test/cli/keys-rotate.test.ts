@@ -183,7 +183,7 @@ describe('with SECRET_KEY', () => {
     expect(opened).toEqual(shown.map(({ jwk }: { jwk: { x: string } }) => jwk.x));
   });
 
-  it('a lost signing key is replaced, and the e-shop told which webhooks it signs', async () => {
+  it('a lost signing key is replaced, and the e-shop learns which webhooks it signs', async () => {
     const { eshopId } = api.eshop;
     const { id } = await createWebhook(api.shop, { asymmetric: true });
     const path = '/v21/eshop/signing-keys';
@@ -202,7 +202,7 @@ describe('with SECRET_KEY', () => {
     expect(signed).toEqual([id]);
   });
 
-  it('an e-shop that lost nothing but its signing key is told of the webhooks that it signs', async () => {
+  it('an e-shop that lost nothing but its signing key learns which webhooks it signs', async () => {
     const { eshopId } = api.eshop;
     const { id } = await createWebhook(api.shop, { asymmetric: true });
     await started(second, [first]);

@@ -92,7 +92,7 @@ it.each([command, server])('$file: where nothing is built, sources do not run in
   expect(await run(file, files)).toEqual({ code: 1, stdout: '', stderr: notBuilt });
 });
 
-it.each([command, server])('$file: sources newer than the build are told of', async ({ file, runs }) => {
+it.each([command, server])('$file: sources newer than the build are reported', async ({ file, runs }) => {
   const before = { 'src/main.ts': 100, ...build };
   const said = { code: 0, stdout: `${runs}\n`, stderr: newer };
   expect(await run(file, { ...before, 'workflows/index.ts': 300 })).toEqual(said);

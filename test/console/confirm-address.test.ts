@@ -73,10 +73,10 @@ test('opening the link confirms nothing, its button does, without signing in; ag
   expect(page.headers.get('cache-control')).toBe('no-store');
   expect(page.set).toEqual([]);
   const pressed = await ask(path, {});
-  expect(pressed.text).toContain('on-call@shop.example is told of the webhooks of Test shop.');
+  expect(pressed.text).toContain('on-call@shop.example now gets notices about the webhooks of Test shop.');
   const at = await confirmed();
   expect(at).toMatch(/^\d{4}-/);
-  for (const again of [await ask(path, {}), await ask(path)]) expect(again.text).toContain('is told of');
+  for (const again of [await ask(path, {}), await ask(path)]) expect(again.text).toContain('now gets notices');
   expect(await confirmed()).toBe(at);
 });
 

@@ -573,8 +573,8 @@ test('the log has a line for each page, by its pattern: no path, no form, no coo
   await mine.ask('/console/orders/10001', undefined, { 'hx-request': 'true' });
   // Only a GET can be a page's own refresh: a change is always logged.
   await mine.ask('/console/webhooks/999999/test', { csrf }, { 'hx-request': 'true' });
-  const told = lines.map((line) => JSON.parse(line));
-  expect(told).toMatchObject([
+  const logged = lines.map((line) => JSON.parse(line));
+  expect(logged).toMatchObject([
     { msg: 'page', method: 'GET', route: '/console/orders/:id', status: 200, eshopId: person.eshopId },
     {
       msg: 'page',
@@ -584,7 +584,7 @@ test('the log has a line for each page, by its pattern: no path, no form, no coo
       eshopId: person.eshopId,
     },
   ]);
-  expect(told).toHaveLength(2);
+  expect(logged).toHaveLength(2);
   for (const word of ['10001', 'secret', csrf, ...mine.cookies.values()])
     expect(lines.join()).not.toContain(word);
 });

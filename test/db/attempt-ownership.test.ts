@@ -220,7 +220,7 @@ test('a process leaves to its owner what is under way, and takes it up when that
   await first.outcome;
 });
 
-test('an operator is told of an attempt under way while somebody owns it, and not once that one gave it up', async () => {
+test('an operator sees an attempt under way while a process owns it, and no longer once that process gave it up', async () => {
   const owner = uuidv7();
   const underWayNow = async () =>
     (await readActionTargets(database.sql, [deliveryId], policy)).get(deliveryId)?.underWay;

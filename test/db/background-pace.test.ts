@@ -49,7 +49,7 @@ async function moved(): Promise<void> {
 
 test.each<[string, RelayLoop, () => Promise<void>]>([
   ['workflows that are owed', 'undelivered', owed],
-  ['deliveries told of a change', 'webhooks', changed],
+  ['deliveries signalled about a change', 'webhooks', changed],
   ['timers of pre-orders', 'releases', moved],
 ])('%s', async (_, loop, prepare) => {
   await prepare();

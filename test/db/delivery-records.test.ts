@@ -152,7 +152,7 @@ describe('a result', () => {
 });
 
 describe('the compensation', () => {
-  test('deactivates the webhook, names the delivery, and has the other open deliveries told', async () => {
+  test('deactivates the webhook, names the delivery, and has the other open deliveries signalled', async () => {
     const id = await exhausted();
     expect(await compensate(database.sql, id)).toMatchObject({ state: 'failed', deactivatedGeneration: 1 });
     expect(await webhook()).toMatchObject({ active: false });

@@ -121,7 +121,7 @@ test('an activation and another URL end it; what failed before counts no more', 
   expect(await incident()).toBeNull();
 });
 
-test('the deactivation is told by the delivery that has the fewest waits left', async () => {
+test('the deactivation is predicted from the delivery that has the fewest waits left', async () => {
   const [old, young] = [await fire(), await fire()];
   await database.sql`update deliveries set window_started_at = ${at(0)} where id = ${old}`;
   await fail(old, 20, 110_000);

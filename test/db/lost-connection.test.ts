@@ -101,11 +101,11 @@ test('a statement that reaches a connection which is being given up fails: it is
   expect(await wrote).toMatchObject({ code: '25006' });
   // The connection is destroyed in this turn of the event loop, and reports it at the end of the turn.
   await new Promise(setImmediate);
-  const told = pool<{ one: number }[]>`select 1 as one`.then(
+  const outcome = pool<{ one: number }[]>`select 1 as one`.then(
     ([row]) => row?.one,
     (error: { readonly code: string }) => error.code,
   );
-  expect(await Promise.race([told, sleep(5_000)])).toBe('CONNECTION_CLOSED');
+  expect(await Promise.race([outcome, sleep(5_000)])).toBe('CONNECTION_CLOSED');
   expect(await pidOf(pool)).toBeGreaterThan(0);
 });
 

@@ -14,12 +14,12 @@ import { fireMany } from '../support/relay.ts';
 const WEBHOOKS = 20;
 let database: TestDatabase;
 let eshopId: number;
-const told: string[] = [];
+const signalled: string[] = [];
 let answers = 0;
 
 beforeEach(async () => {
   database = await createTestDatabase();
-  told.length = 0;
+  signalled.length = 0;
   answers = 0;
   ({ eshopId } = await createEshop(database.sql, { name: 'Mugs', email: 'mugs@shop.example' }));
 });
@@ -39,13 +39,13 @@ async function deleteMany(deliveriesEach: number): Promise<void> {
 
 /** One round of the changes, by a relay that makes this many calls per tick. @returns the calls that it made */
 async function look(backgroundPerTick: number): Promise<number> {
-  const before = told.length;
+  const before = signalled.length;
   await dispatchChanges({
     sql: database.sql,
     dispatcher: {
       async startDelivery() {},
       async signalWebhookChanged({ id }) {
-        told.push(id);
+        signalled.push(id);
       },
       async signalAttemptFailed() {},
       async signalReleaseChanged() {},
@@ -59,7 +59,7 @@ async function look(backgroundPerTick: number): Promise<number> {
     policy: defaultRetryPolicy,
     options: { ...schedulerDefaults, backgroundPerTick },
   });
-  return told.length - before;
+  return signalled.length - before;
 }
 const waiting = async () => (await database.sql`select from outbox`).length;
 
@@ -71,10 +71,10 @@ test('a change that concerns no open delivery is over at the first look', async 
   expect(answers).toBe(0);
 });
 
-test('what may be told is shared by those whose turn it is', async () => {
+test('the signals of a moment are shared by those whose turn it is', async () => {
   await deleteMany(3);
   expect(await look(8)).toBe(8);
   expect(answers).toBe(8);
   for (let looks = 0; looks < 10; looks += 1) await look(8);
-  expect(new Set(told).size).toBe(WEBHOOKS * 3);
+  expect(new Set(signalled).size).toBe(WEBHOOKS * 3);
 });

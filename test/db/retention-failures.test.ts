@@ -1,4 +1,4 @@
-/** A step of the retention that fails stops no other, and is told and counted; the run fails. */
+/** A step of the retention that fails stops no other, and is logged and counted; the run fails. */
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -138,7 +138,7 @@ describe('answers ahead of the answer', () => {
     });
   });
 
-  test('a stream of them is cut off: the receiver is told, and none is looked at any more', async () => {
+  test('a stream of them is cut off: the connection is closed, and none is read any more', async () => {
     let sent = 0;
     let cut: (sent: number) => void = () => {};
     const cutAfter = new Promise<number>((resolve) => {

@@ -159,7 +159,7 @@ describe('waybill demo', () => {
     expect(await cleaned()).toEqual({ removed: 0 });
   });
 
-  it('--webhooks: one for all kinds at a receiver of somebody else, counted by the delivery log, kept if asked to; --seed: the same day again, told as a table', async () => {
+  it('--webhooks: one for all kinds at a receiver of somebody else, counted by the delivery log, kept if asked to; --seed: the same day again, summarized in a table', async () => {
     const receiver = await createReceiver();
     try {
       const { code, stdout, stderr } = await demo(
@@ -206,7 +206,7 @@ describe('waybill demo', () => {
     }
   });
 
-  it('Ctrl-C in the middle: nothing of it is left, and the shell is told', async () => {
+  it('Ctrl-C in the middle: nothing of it is left, and the exit code says so', async () => {
     const { child, ended } = start('--receive', '--orders', '50', '--rate', '20');
     await until('its webhooks', async () => (await webhooks()).length === 1 + scenes.length);
     const before = (await eventCounts()).get('CREATE_PRODUCT');

@@ -256,18 +256,18 @@ test('CSV, generated secrets, numbers that are used, and what Svix, Convoy and O
       },
     ]),
   );
-  const told = async (system: string, path: string, ...more: string[]) =>
+  const results = async (system: string, path: string, ...more: string[]) =>
     (await run('--from', system, '--map', map, path, ...more)).map(({ outcome, webhookType, note }) => [
       outcome,
       webhookType ?? note,
     ]);
-  expect(await told('svix', svix, '--inactive')).toEqual([
+  expect(await results('svix', svix, '--inactive')).toEqual([
     ['unmapped', `${url('svix')}: "user.created" has no counterpart in the map`],
     ['unmapped', `${url('svix')}: channels has no counterpart`],
     ['created', 'UPDATE_ORDER'],
   ]);
-  expect(await told('convoy', convoy)).toEqual([['created', 'CREATE_ORDER']]);
-  expect(await told('outpost', outpost)).toEqual([
+  expect(await results('convoy', convoy)).toEqual([['created', 'CREATE_ORDER']]);
+  expect(await results('outpost', outpost)).toEqual([
     ['created', 'CREATE_ORDER'],
     ['refused', expect.stringContaining('is no webhook')],
   ]);
@@ -279,7 +279,7 @@ test('CSV, generated secrets, numbers that are used, and what Svix, Convoy and O
   expect([activeOf('svix'), activeOf('outpost')]).toEqual([[false], [true]]);
 });
 
-test('a line that is wrong is told so by a dry run as by the run, and nothing secret of it', async () => {
+test('a line that is wrong is reported by a dry run as by the run, and nothing secret of it', async () => {
   const eshop = installation.credentials.eshopId;
   const file = join(installation.env.DATA_DIR, '..', `wrong-${randomBytes(4).toString('hex')}.ndjson`);
   const lines = [

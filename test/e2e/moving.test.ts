@@ -149,8 +149,8 @@ test('40 webhooks of 20 e-shops, for all their subscriptions, come out of what S
   const counted = async () => {
     const counts = { created: 0, skipped: 0, refused: 0, unmapped: 0 };
     for (const [system, values] of Object.entries(files)) {
-      const told = await imported('import-webhooks', values, '--from', system, '--map', map);
-      for (const { outcome } of told as { outcome: keyof typeof counts }[]) counts[outcome] += 1;
+      const results = await imported('import-webhooks', values, '--from', system, '--map', map);
+      for (const { outcome } of results as { outcome: keyof typeof counts }[]) counts[outcome] += 1;
     }
     return counts;
   };

@@ -108,7 +108,7 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, starts again afte
   await receiver.close();
   signalGroup(second.pid, 'SIGKILL');
   await second.ended;
-  // Its servers live on: they were not told.
+  // Its servers live on: they were not stopped.
   expect((await processesOfInstance()).length).toBeGreaterThan(0);
 
   const third = npmStart();

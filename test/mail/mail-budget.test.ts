@@ -170,7 +170,7 @@ test('what the mail server did not take costs nothing of the budget', async () =
   expect(await mailOf(webhookId)).toBeNull();
 });
 
-test('warnings put off are told together, but for one of which nothing is left to warn', async () => {
+test('deferred warnings are merged, except one with nothing left to warn of', async () => {
   const { sql } = database;
   for (let index = 0; index < 23; index += 1) {
     const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');

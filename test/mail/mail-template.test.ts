@@ -56,7 +56,7 @@ test('a warning says since when, how often, the last error, what is held up, whe
     messageId: '<warning-0197a0b4-0000-4000-8000-000000000002@waybill.local>',
     to: 'orders@shop.example',
   });
-  for (const told of [
+  for (const expected of [
     'webhook 7 has been failing since 2026-11-20 19:33 UTC. No delivery has been accepted',
     'On 2026-11-22 17:43 UTC at the earliest',
     '412 attempts',
@@ -67,7 +67,7 @@ test('a warning says since when, how often, the last error, what is held up, whe
     'PUT /v21/webhooks/7/deactivate',
     'PATCH /v21/eshop {"notifications": {"warning": false}}',
   ]) {
-    expect(text).toContain(told);
+    expect(text).toContain(expected);
   }
 });
 

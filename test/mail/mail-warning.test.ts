@@ -81,9 +81,9 @@ test('mailed in text and HTML, and not again when the activity is repeated', asy
     subject: `Webhook ${webhookId} (CREATE_ORDER) is failing`,
     messageId: `<warning-${id}@waybill.local>`,
   });
-  for (const told of ['1 attempt', '2 deliveries not accepted yet', `POST /v21/webhooks/${webhookId}/test`]) {
-    expect(mail.text).toContain(told);
-    expect(mail.html).toContain(told);
+  for (const expected of ['1 attempt', '2 deliveries not accepted yet', `POST /v21/webhooks/${webhookId}/test`]) {
+    expect(mail.text).toContain(expected);
+    expect(mail.html).toContain(expected);
   }
   expect(mail.text).toContain('HTTP 503 from <b>shop.example</b> after 212 ms');
   expect(mail.html).toContain('HTTP 503 from &lt;b&gt;shop.example&lt;/b&gt; after 212 ms');
@@ -107,7 +107,7 @@ test('of lost secrets: one mail that names all webhooks of the e-shop, also wher
   await deleteWebhook(sql, eshopId, gone);
   expect(await mailIt(row?.id ?? '')).toEqual({ outcome: 'mailed' });
   const mail = await PostalMime.parse(server.mails[0]?.content ?? '');
-  for (const told of [
+  for (const expected of [
     `Webhook ${webhookId}`,
     `Webhook ${other}`,
     'X-Gateway-Key',
@@ -115,8 +115,8 @@ test('of lost secrets: one mail that names all webhooks of the e-shop, also wher
     `PUT /v21/webhooks/${other}`,
     'GET /v21/eshop/signing-keys',
   ]) {
-    expect(mail.text).toContain(told);
-    expect(mail.html).toContain(told);
+    expect(mail.text).toContain(expected);
+    expect(mail.html).toContain(expected);
   }
   expect(mail.subject).toBe('Your webhooks need new secrets');
   expect(mail.text).not.toContain(`Webhook ${gone}`);

@@ -58,7 +58,7 @@ test('a deactivation reaches the e-shop through the mail server with everything 
   expect(mail.headers).toContainEqual(
     expect.objectContaining({ key: 'auto-submitted', value: 'auto-generated' }),
   );
-  for (const told of [
+  for (const expected of [
     'webhook 7 was deactivated at 2026-11-20T19:33:00.000Z',
     'CREATE_ORDER',
     'https://shop.example/hooks/orders?key=áé',
@@ -67,7 +67,7 @@ test('a deactivation reaches the e-shop through the mail server with everything 
     'PUT /v21/webhooks/7/activate',
     'GET /v21/deliveries/0197a0b4-0000-7000-8000-000000000001',
   ]) {
-    expect(mail.text).toContain(told);
+    expect(mail.text).toContain(expected);
   }
 });
 

@@ -303,7 +303,7 @@ describe('what makes trouble later is a warning', () => {
     expect(await found(null)).toBeUndefined();
   });
 
-  const untold = {
+  const unreported = {
     'wrong signature': 'warning',
     'no signature': 'warning',
     'signature of another body': 'warning',
@@ -318,7 +318,7 @@ describe('what makes trouble later is a warning', () => {
         return count > 10 ? 429 : 204;
       }),
     );
-    expect(faults(found)).toEqual(untold);
+    expect(faults(found)).toEqual(unreported);
     expect(rowOf(found, 'no signature')?.remedy).toMatch(
       /^Respond with 401 to wrongly signed requests, and examine/,
     );
@@ -330,7 +330,7 @@ describe('what makes trouble later is a warning', () => {
       if ((await careful(incoming)) === 200) outgoing.end();
       else incoming.socket.destroy();
     });
-    expect(faults(found)).toEqual(untold);
+    expect(faults(found)).toEqual(unreported);
   });
 });
 

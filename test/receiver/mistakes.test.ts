@@ -123,7 +123,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('whose path a proxy has changed, until it is told the right one', async () => {
+  it('whose path a proxy has changed, until it is seen the right one', async () => {
     const sent = await fakeDelivery('CREATE_ORDER', {
       method: 'GET',
       url: 'https://shop.example/api/hooks/',
@@ -240,7 +240,7 @@ describe('a request without v3 and v2', () => {
     expect(refused).toEqual(['signature', expect.stringContaining(`${version} of X-Service-Signature`)]);
   });
 
-  it('that says another origin is told so; by v2 alone it is taken, and the origin is not known', async () => {
+  it('that says another origin is explained; by v2 alone it is accepted, and the origin is not known', async () => {
     const request = () => fakeDelivery('UPDATE_ORDER', { origin: 'warehouse', changed: ['note'] });
     const claims = async () => {
       const forged = await request();
@@ -248,15 +248,15 @@ describe('a request without v3 and v2', () => {
       return forged;
     };
     expect(await refusal(await claims())).toEqual(['signature', expect.stringContaining('X-Service-Origin')]);
-    const told: unknown[] = [];
+    const seen: unknown[] = [];
     const taking = (accept: readonly ('v2' | 'v3')[]) =>
       receiver({ secrets: testSecret, store: memoryStore(), accept }).on(
         'UPDATE_ORDER',
-        (_, { origin, changed }) => told.push([origin, changed]),
+        (_, { origin, changed }) => seen.push([origin, changed]),
       );
     expect((await taking(['v2'])(await claims())).status).toBe(200);
     expect((await taking(['v3'])(await request())).status).toBe(200);
-    expect(told).toEqual([
+    expect(seen).toEqual([
       [null, null],
       ['warehouse', ['note']],
     ]);
@@ -277,7 +277,7 @@ describe('secrets by webhook', () => {
     expect(unknown).toEqual(['setup', expect.stringContaining('that of its webhook, 9,')]);
   });
 
-  it('a function is told the webhook', async () => {
+  it('a function gets the webhook', async () => {
     const asked: unknown[] = [];
     const hooks = receiver({
       secrets: (...about) => {

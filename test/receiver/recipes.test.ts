@@ -190,7 +190,7 @@ it.for<Language>(['Python', 'PHP', 'Go', 'Java', 'Ruby'])(
     const { prepare, check, mistyped } = recipeIn(language);
     const cwd = join(recipesFolder, language.toLowerCase());
     await prepared(language, prepare, cwd);
-    // Without v3 the origin may be anybody's: it is not told.
+    // Without v3 the origin is not signed: it is not passed on.
     const cut = signed.filter(({ headers }) => 'x-service-origin' in headers).map(withoutV3);
     const all = [...signed, ...cut, ...refused, ...setup];
     expect(named(all, await judged(check, cwd, all))).toEqual([

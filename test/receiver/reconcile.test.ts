@@ -103,14 +103,14 @@ describe('what is missing', () => {
   });
 
   it('says who made the change, and what it changed, if the sender does', async () => {
-    const told: unknown[] = [];
+    const seen: unknown[] = [];
     const hooks = receiver({ secrets: testSecret, store: memoryStore() }).otherwise(
-      (_, { origin, changed }) => told.push([origin, changed]),
+      (_, { origin, changed }) => seen.push([origin, changed]),
     );
     const later = { origin: 'someone', changed: null };
     const { api } = logOf({ origin: 'shop', changed: 'note,paid' }, later, {});
     await reconcile(hooks, { api });
-    expect(told).toEqual([
+    expect(seen).toEqual([
       ['shop', ['note', 'paid']],
       [null, null],
       [null, null],

@@ -23,16 +23,16 @@ it('there are vectors of every kind, each with a name of its own', () => {
 const requestOf = ({ method, target, headers, body }: Vector) =>
   new Request(`https://shop.example${target}`, { method, headers, ...(method === 'POST' ? { body } : {}) });
 
-/** What a handler is told about the change of a request that is accepted, tests included. */
+/** What a handler gets about the change of a request that is accepted, tests included. */
 async function seen(vector: Vector): Promise<object | null> {
-  let told: object | null = null;
+  let seen: object | null = null;
   const { secrets, now } = vector;
   const settings = { secrets, now: () => now * 1_000, store: memoryStore(), read: async () => ({}) };
   const hooks = receiver({ ...settings, tests: 'handle' }).otherwise((_, { origin, changed }) => {
-    told = { origin, changed };
+    seen = { origin, changed };
   });
   await hooks(requestOf(vector), { requestTarget: vector.target });
-  return told;
+  return seen;
 }
 
 /** The kit's verdict. */

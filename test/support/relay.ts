@@ -37,7 +37,7 @@ export function relayTo(
   const options = { ...schedulerDefaults, ...scheduler };
   const starts = createStarts(options);
   const started: string[] = [];
-  const told: string[] = [];
+  const signalled: string[] = [];
   const dispatcher: Dispatcher = {
     async startDelivery(delivery, last) {
       await failing.startDelivery?.(delivery, last);
@@ -45,12 +45,12 @@ export function relayTo(
     },
     async signalWebhookChanged(delivery) {
       await failing.signalWebhookChanged?.(delivery);
-      told.push(delivery.id);
+      signalled.push(delivery.id);
     },
     async signalAttemptFailed() {},
     async signalReleaseChanged(eshopId, id) {
       await failing.signalReleaseChanged?.(eshopId, id);
-      told.push(id);
+      signalled.push(id);
     },
   };
   const relay = startRelay({
@@ -73,7 +73,7 @@ export function relayTo(
     onClaim() {},
     watch: unwatched,
   });
-  return { relay, started, told, starts };
+  return { relay, started, signalled, starts };
 }
 
 /** Fires many events in a single transaction. */

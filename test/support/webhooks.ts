@@ -35,7 +35,7 @@ export function openedSecret(
 }
 
 /** The webhooks whose changes are still to be passed on to open deliveries of this e-shop; removes them. */
-export async function takeToldWebhooks(sql: Pool, eshopId: number): Promise<number[]> {
+export async function takeSignalledWebhooks(sql: Pool, eshopId: number): Promise<number[]> {
   const rows = await sql<{ kind: string; webhookId: number }[]>`
     delete from outbox where eshop_id = ${eshopId} returning kind, webhook_id`;
   for (const { kind } of rows) expect(kind).toBe('webhookChanged');

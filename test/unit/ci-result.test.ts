@@ -92,7 +92,7 @@ test('tests that left no result fail the run', () => {
   expect(lines.at(-1)).toBe('4 passed, 1 failed');
 });
 
-test('what fails on the other Postgres is told apart, and so is a run on none', () => {
+test('failures on the other Postgres are listed apart, and so is a run on none', () => {
   const testResults = [file('test/a.test.ts', 'failed', [passing, failing])];
   expect(result({ tests: GREEN, postgres: { testResults } }).lines).toContain(
     "on Debian's Postgres: test/a.test.ts: it breaks",

@@ -79,7 +79,7 @@ test('NDJSON: what is no JSON, not UTF-8 or too long costs its line', async () =
   ]);
 });
 
-test('CSV: a field that is no JSON is told so, and nothing of lines of JSON; a spreadsheet writes FALSE', async () => {
+test('CSV: a field that is not JSON is reported as such, and nothing of lines of JSON; a spreadsheet writes FALSE', async () => {
   expect(await read('url,active\na,FALSE\nb,no')).toEqual([
     [2, { url: 'a', active: false }],
     [3, 'active: is not JSON'],

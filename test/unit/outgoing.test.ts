@@ -1,4 +1,4 @@
-/** Where deliveries may lead, and what e-shops and operators are told of it, by the configuration. */
+/** Where deliveries may lead, and what e-shops and operators see of it, by the configuration. */
 import { describe, expect, test } from 'vitest';
 import { configuredGuard, deliveriesFrom, plainUrls, proxyNotice } from '../../src/app/outgoing.ts';
 import { loadConfig } from '../../src/config/config.ts';
@@ -47,7 +47,7 @@ test('a start with a proxy says how far the guard goes, and no credentials', () 
   expect(proxyNotice(loadConfig({}))).toBeNull();
 });
 
-test('e-shops are told the configured addresses', () => {
+test('e-shops see the configured addresses', () => {
   const EGRESS_ADDRESSES = '203.0.113.0/28, 2001:db8::/64';
   expect(deliveriesFrom(loadConfig({ EGRESS_ADDRESSES }))).toEqual({
     addresses: ['203.0.113.0/28', '2001:db8::/64'],

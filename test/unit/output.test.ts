@@ -25,15 +25,15 @@ test('lines for a full disk are dropped beyond the bound, and counted', async ()
   closeSync(fd);
 });
 
-test('a reader that stopped gets the oldest lines in order once it reads again, and is told how many are missing', async () => {
+test('a reader that stopped gets the oldest lines in order once it reads again, and learns how many are missing', async () => {
   const path = join(directory, 'pipe');
   execFileSync('mkfifo', [path]);
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
   const output = createOutput(writer);
-  let told = 0;
+  let reported = 0;
   output.onResumed((lost) => {
-    told += lost;
+    reported += lost;
   });
   let read = '';
   const buffer = Buffer.alloc(65_536);
@@ -49,22 +49,22 @@ test('a reader that stopped gets the oldest lines in order once it reads again, 
   expect(output.lost()).toBeGreaterThan(LINES / 2);
   await until('the rest', async () => {
     readAll();
-    return told > 0;
+    return reported > 0;
   });
-  expect(told).toBe(output.lost());
+  expect(reported).toBe(output.lost());
   readAll();
   const numbers = read
     .split('\n')
     .slice(0, -1)
     .map((line) => Number(line.split(' ')[0]));
-  expect(numbers).toEqual(Array.from({ length: LINES - told }, (_, index) => index));
+  expect(numbers).toEqual(Array.from({ length: LINES - reported }, (_, index) => index));
 
   output.write('later\n');
   await until('a later line', async () => {
     readAll();
     return read.endsWith('later\n');
   });
-  expect(output.lost()).toBe(told);
+  expect(output.lost()).toBe(reported);
   closeSync(reader);
   closeSync(writer);
 });

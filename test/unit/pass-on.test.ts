@@ -12,7 +12,7 @@ const UNAVAILABLE = 14;
 
 /** Passes on a page of ten; Temporal answers the one with id 5 with this status. */
 async function page(code: number) {
-  const told: string[] = [];
+  const signalled: string[] = [];
   const givenBack: string[] = [];
   const refused: string[] = [];
   let answers = 0;
@@ -28,28 +28,28 @@ async function page(code: number) {
     giveBack: async (left) => void givenBack.push(...left.map(({ id }) => id)),
     call: async ({ id }) => {
       if (id === '5') throw answer(code);
-      told.push(id);
+      signalled.push(id);
     },
     refused: ({ id }) => void refused.push(id),
   });
   const outcome = await next.catch((error: unknown) => error);
-  return { outcome, told, givenBack, refused, answers };
+  return { outcome, signalled, givenBack, refused, answers };
 }
 
 test('what Temporal refuses stops none of the others, and keeps its lease: it is not asked for again at once', async () => {
-  const { outcome, told, givenBack, refused, answers } = await page(INVALID_ARGUMENT);
+  const { outcome, signalled, givenBack, refused, answers } = await page(INVALID_ARGUMENT);
   expect(outcome).toBe(schedulerDefaults.tickMs);
   expect(refused).toEqual(['5']);
-  expect(told).toHaveLength(9);
+  expect(signalled).toHaveLength(9);
   expect(answers).toBe(10);
   expect(givenBack).toEqual([]);
 });
 
-test('while Temporal is away, what it was not told of is given back', async () => {
-  const { outcome, told, givenBack, refused, answers } = await page(UNAVAILABLE);
+test('while Temporal is away, what did not reach it is given back', async () => {
+  const { outcome, signalled, givenBack, refused, answers } = await page(UNAVAILABLE);
   expect(outcome).toBeInstanceOf(ServiceError);
   expect(refused).toEqual([]);
-  expect(answers).toBe(told.length);
+  expect(answers).toBe(signalled.length);
   expect(givenBack).toContain('5');
-  expect([...givenBack, ...told].sort()).toEqual(Array.from({ length: 10 }, (_, index) => `${index}`));
+  expect([...givenBack, ...signalled].sort()).toEqual(Array.from({ length: 10 }, (_, index) => `${index}`));
 });

@@ -64,7 +64,7 @@ describe('a package', () => {
     expect(packageProblems(packed(paths), one)).toEqual(problems.map((text) => `waybill-1.0.0.tgz ${text}.`));
   });
 
-  it('that is too large is told', () => {
+  it('that is too large is reported', () => {
     expect(packageProblems(packed(['LICENSE'], 2_000_000), one)).toEqual([
       'waybill-1.0.0.tgz has 1.9 MiB unpacked, more than 1.',
     ]);

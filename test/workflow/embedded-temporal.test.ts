@@ -130,7 +130,7 @@ function connected(port: number): Promise<boolean> {
   });
 }
 
-test('its UI answers by the names of this machine alone, and it is told nothing that is confidential', async () => {
+test('its UI answers by the names of this machine alone, and it is given nothing confidential', async () => {
   process.env.SECRET_KEY = 'the-secret-key-of-this-test';
   const server = await startTemporal({ binary: await findTemporal({ report: () => {} }) });
   try {

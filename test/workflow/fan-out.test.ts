@@ -51,20 +51,20 @@ async function passOnTo(count: number): Promise<void> {
   const { sql } = database;
   const [claimed] = await claimWebhookChanges(sql, 1);
   if (claimed === undefined) throw new Error('no change is due');
-  const told = await nextToSignal(sql, claimed, count);
-  const signalledId = told.at(-1)?.id ?? null;
+  const next = await nextToSignal(sql, claimed, count);
+  const signalledId = next.at(-1)?.id ?? null;
   await noteSignalled(sql, claimed.id, signalledId);
   await claimWebhookChanges(sql, 1);
 }
 const endLeases = () => database.sql`update outbox set claimed_until = now() - interval '1 second'`;
 
-test('a webhook switched off and on again and again is one change, told once to every open delivery', async () => {
+test('a webhook switched off and on again and again is one change, signalled once to every open delivery', async () => {
   const { webhookId, ids } = await openDeliveries(30);
   for (const active of [false, true, false, true, false]) await change(webhookId, active);
   expect(await changes()).toBe(1);
-  const { told } = relay();
+  const { signalled } = relay();
   await untilPassedOn();
-  expect(told.sort()).toEqual(ids);
+  expect(signalled.sort()).toEqual(ids);
 });
 
 test('a relay that is killed half-way leaves the rest to the next, and no more than the rest', async () => {
@@ -72,12 +72,12 @@ test('a relay that is killed half-way leaves the rest to the next, and no more t
   await change(webhookId, false);
   await passOnTo(20);
   await endLeases();
-  const { told } = relay();
+  const { signalled } = relay();
   await untilPassedOn();
-  expect(told.sort()).toEqual(ids.slice(20));
+  expect(signalled.sort()).toEqual(ids.slice(20));
 });
 
-test('a change that comes half-way is told once the one under way is over, to all, and once for many', async () => {
+test('a change that comes half-way is signalled once the one under way is over, to all, and once for many', async () => {
   const { webhookId, ids } = await openDeliveries(30);
   await change(webhookId, true);
   await change(webhookId, false);
@@ -85,19 +85,19 @@ test('a change that comes half-way is told once the one under way is over, to al
   await change(webhookId, true);
   await change(webhookId, false);
   await endLeases();
-  const { told } = relay();
+  const { signalled } = relay();
   await untilPassedOn();
-  expect(told.slice(0, 10).sort()).toEqual(ids.slice(20));
-  expect(told.slice(10).sort()).toEqual(ids);
+  expect(signalled.slice(0, 10).sort()).toEqual(ids.slice(20));
+  expect(signalled.slice(10).sort()).toEqual(ids);
 });
 
-test('a change that comes while a page is being told is told to that page as well', async () => {
+test('a change that comes while a page is being signalled reaches that page as well', async () => {
   const { webhookId, ids } = await openDeliveries(5);
   await change(webhookId, false);
   let meanwhile: Promise<unknown> | undefined;
   let changed = false;
   const page = new Set<string>();
-  const { told } = relay({
+  const { signalled } = relay({
     async signalWebhookChanged({ id }) {
       if (!changed) page.add(id);
       meanwhile ??= change(webhookId, true)
@@ -110,7 +110,7 @@ test('a change that comes while a page is being told is told to that page as wel
   });
   await untilPassedOn();
   expect(page.size).toBeGreaterThan(0);
-  const times = (id: string) => told.filter((other) => other === id).length;
+  const times = (id: string) => signalled.filter((other) => other === id).length;
   for (const id of ids) expect(times(id)).toBeGreaterThanOrEqual(page.has(id) ? 2 : 1);
 });
 
@@ -119,9 +119,9 @@ test('the change of a webhook with one open delivery does not wait for that of o
   const few = await openDeliveries(1);
   await change(many.webhookId, false);
   await change(few.webhookId, false);
-  const { told } = relay();
-  await until('the one', async () => told.includes(few.ids[0] ?? ''));
-  expect(told.length).toBeLessThan(150);
+  const { signalled } = relay();
+  await until('the one', async () => signalled.includes(few.ids[0] ?? ''));
+  expect(signalled.length).toBeLessThan(150);
 });
 
 test('deliveries are started while a change cannot be passed on', async () => {
@@ -151,13 +151,13 @@ test('what Temporal refuses to tell one delivery keeps nothing from the others',
   const { webhookId, ids } = await openDeliveries(10);
   await change(webhookId, false);
   const refusal = Object.assign(new Error('3 INVALID_ARGUMENT'), { code: 3, details: '', metadata: {} });
-  const { told } = relay({
+  const { signalled } = relay({
     async signalWebhookChanged({ id }) {
       if (id === ids[4]) throw refusal;
     },
   });
   await untilPassedOn();
-  expect(told.sort()).toEqual(ids.filter((id) => id !== ids[4]));
+  expect(signalled.sort()).toEqual(ids.filter((id) => id !== ids[4]));
 });
 
 test('a relay that has been stopped has nothing under way, whatever fails beside it', async () => {

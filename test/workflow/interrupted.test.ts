@@ -31,7 +31,7 @@ test('an answer that takes longer than a worker may be silent is waited for, and
   expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 1 });
 });
 
-test('Temporal unreachable when a 503 asks for patience: its Retry-After is kept, whatever the engine was told', async () => {
+test('Temporal unreachable when a 503 asks for patience: its Retry-After is kept, whatever Temporal had been given', async () => {
   const [host, port] = inject('temporalAddress').split(':');
   const proxy = await startTcpProxy({ ...(host === undefined ? {} : { host }), port: Number(port) });
   cleanups.push(() => proxy.close());

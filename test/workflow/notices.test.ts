@@ -127,7 +127,7 @@ test('deactivated, and recovered: each recipient gets one notice of each', async
 });
 
 test('a recipient without a notice of the failure gets none of the recovery', async () => {
-  const { stack, receiver, chat, webhook, mails, server, untilSettled } = await started('notices-untold');
+  const { stack, receiver, chat, webhook, mails, server, untilSettled } = await started('notices-unsent');
   server.isAway = true;
   const failed = await stack.fireOne('10001');
   await stack.untilState(failed, 'failed');

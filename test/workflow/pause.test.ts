@@ -22,7 +22,7 @@ const requestsTo = (path: string) => receiver.requests.filter((request) => reque
 const attemptsAt = (path: string) => requestsTo(path).map(({ headers }) => headers['x-service-attempt']);
 const pause = (id: number, ms: number) =>
   pauseWebhook(stack.sql, stack.eshopId, id, new Date(Date.now() + ms));
-/** Its pause is over by the database's clock; nobody is told. */
+/** Its pause is over by the database's clock; nobody is notified. */
 const letItEnd = (id: number) => stack.sql`
   update webhooks set pauses = array[tstzrange(paused_at, clock_timestamp())] where id = ${id}`;
 
@@ -62,9 +62,9 @@ test('a retry that Temporal has: its attempt waits for the end of the pause, who
   expect(attemptsAt('/retried')).toEqual(['1', '2']);
 });
 
-test('not told of the pause: the attempt finds out, and is made by itself when the pause is over', async () => {
+test('without a signal of the pause: the attempt finds out, and is made by itself when the pause is over', async () => {
   receiver.respond({ status: 503, headers: { 'retry-after': '61' } });
-  const webhook = await stack.createWebhook(`${receiver.url}/untold`);
+  const webhook = await stack.createWebhook(`${receiver.url}/unsignalled`);
   const id = await stack.fireOne('20003');
   await stack.until('its workflow', async () => (await stack.delivery(id)).dispatchedAt !== null);
   // The workflow waits for the attempt itself: reset by an operator, it is made at once.
@@ -73,7 +73,7 @@ test('not told of the pause: the attempt finds out, and is made by itself when t
   await pause(webhook.id, 3_000);
   await stack.signal(id, 'webhookChanged');
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  expect(attemptsAt('/untold')).toEqual(['1', '2']);
+  expect(attemptsAt('/unsignalled')).toEqual(['1', '2']);
   const [, second] = await stack.attempts(id);
   const [row] = await stack.sql<
     { pausedUntil: Date }[]

@@ -208,7 +208,7 @@ test('what was woken is looked at again, also where the database was away in bet
 });
 
 test('a workflow that was signalled a change a moment ago is not unresponsive: it has yet to handle it', async () => {
-  const stack = await start('told');
+  const stack = await start('signalled');
   const [id = ''] = await lostDeliveries(stack, 1);
   await passesOf(stack).everything('test');
   await stack.workflow(id).signal(webhookChangedSignal);
@@ -288,20 +288,20 @@ test('a delivery closed between the look and the repair is not started again', a
 test('a pre-order whose change the relay has still to tell is left to it; one that waits has its timer again', async () => {
   const stack = await start('pre-orders');
   const releaseAt = new Date(Date.now() + 3_600_000);
-  await insertPreOrder(stack, 'told', releaseAt);
-  await insertPreOrder(stack, 'to be told', releaseAt);
-  await transaction(stack.sql, (tx) => enqueueReleaseChange(tx, stack.eshopId, 'to be told'));
+  await insertPreOrder(stack, 'signalled', releaseAt);
+  await insertPreOrder(stack, 'to be signalled', releaseAt);
+  await transaction(stack.sql, (tx) => enqueueReleaseChange(tx, stack.eshopId, 'to be signalled'));
   const { repairs } = await passesOf(stack).everything('test');
   expect(repairs).toEqual([
     {
       kind: 'release',
       reason: 'missing',
       action: 'startedAgain',
-      name: { eshopId: stack.eshopId, eshopOrderId: 'told' },
+      name: { eshopId: stack.eshopId, eshopOrderId: 'signalled' },
     },
   ]);
   const description = await stack.client.workflow
-    .getHandle(releaseWorkflowId(stack.eshopId, 'told'))
+    .getHandle(releaseWorkflowId(stack.eshopId, 'signalled'))
     .describe();
   expect(description.status.name).toBe('RUNNING');
 });

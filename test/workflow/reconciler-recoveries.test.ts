@@ -31,10 +31,10 @@ async function pausedRecovery(name: string) {
   });
   const { recoveryId } = begun;
   await controlRecovery(stack.sql, recoveryId, 'pause', { by: 'user' });
-  await stack.until('the workflow to be told of the pause', async () => {
-    const [row] = await stack.sql<{ told: boolean }[]>`
-        select signalled_version = version as told from recoveries where id = ${recoveryId}`;
-    return row?.told === true;
+  await stack.until('the pause to reach the workflow', async () => {
+    const [row] = await stack.sql<{ signalled: boolean }[]>`
+        select signalled_version = version as signalled from recoveries where id = ${recoveryId}`;
+    return row?.signalled === true;
   });
   return { stack, receiver, recoveryId };
 }

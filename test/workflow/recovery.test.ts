@@ -172,10 +172,10 @@ test("canceled with Temporal's own button: it is canceled for the e-shop too", a
   // Its relay is late, and passes the cancellation on to a workflow that has ended.
   await stack.sql`update recoveries set signalled_version = 0 where id = ${recoveryId}`;
   await stack.notify();
-  await stack.until('the change to be told', async () => {
+  await stack.until('the change to be signalled', async () => {
     const [row] =
-      await stack.sql`select signalled_version = version as told from recoveries where id = ${recoveryId}`;
-    return row?.told === true;
+      await stack.sql`select signalled_version = version as signalled from recoveries where id = ${recoveryId}`;
+    return row?.signalled === true;
   });
   const { runId, status } = await workflowOf(stack, recoveryId).describe();
   expect([runId, status.name]).toEqual([first.runId, 'CANCELLED']);
@@ -212,7 +212,7 @@ test('its webhook paused: it waits, and goes on by itself when the pause is over
     /^The webhook is paused until 20.+Z: the recovery continues then\.$/,
   );
   expect(await created(stack, recoveryId)).toBe(0);
-  // Its end passes: nobody is told.
+  // Its end passes: nobody is notified.
   await stack.sql`
     update webhooks set pauses = array[tstzrange(paused_at, clock_timestamp())] where id = ${lost.webhookId}`;
   await stack.sql`update recoveries set waits_until = now() where id = ${recoveryId} and waits_until is not null`;

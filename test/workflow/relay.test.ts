@@ -201,12 +201,12 @@ test('a change whose signal failed is made known again', async () => {
       if (failures === 1) throw away();
     },
   };
-  const { started, told } = relayTo(stack, failing, { onTemporal: (state) => states.push(state) });
+  const { started, signalled } = relayTo(stack, failing, { onTemporal: (state) => states.push(state) });
   await stack.until('the start', async () => started.includes(id));
   await stack.changeWebhook(webhook.id, { active: false });
-  await stack.until('the signal', async () => told.includes(id));
+  await stack.until('the signal', async () => signalled.includes(id));
   expect(failures).toBe(2);
-  await stack.until('it to be told', async () => states.at(-1) === 'up' && states.includes('down'));
+  await stack.until('Temporal to be reported as up', async () => states.at(-1) === 'up' && states.includes('down'));
 });
 
 test('a step with nothing to pass on does not say that Temporal is up', async () => {
@@ -250,18 +250,18 @@ test('a database that fails says nothing about Temporal', async () => {
   expect(states).toEqual([]);
 });
 
-test('every open delivery of a webhook is told of a change, however many there are', async () => {
+test('a change of a webhook reaches every open delivery, however many there are', async () => {
   const stack = await start(false);
   const webhook = await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 201);
-  const { started, told } = relayTo(stack);
+  const { started, signalled } = relayTo(stack);
   await stack.until('all starts', async () => started.length === 201);
   await stack.changeWebhook(webhook.id, { active: false });
   await stack.until('the end of the change', async () => {
     const [row] = await stack.sql`select count(*)::int as changes from outbox`;
     return row?.changes === 0;
   });
-  expect(new Set(told)).toEqual(new Set(started));
+  expect(new Set(signalled)).toEqual(new Set(started));
 });
 
 test('a workflow that was terminated does not stand in the way of the changes of other webhooks', async () => {
@@ -283,14 +283,14 @@ test('a workflow that was terminated does not stand in the way of the changes of
   await stack.changeWebhook(other.webhook.id, { url: `${receiver.url}/moved` });
   // Only the relay: a worker's reconciler would close the terminated delivery before the change reaches it.
   const real = createDispatcher(stack.client, stack.taskQueue, stack.policy);
-  const { told } = relayTo(stack, {
+  const { signalled } = relayTo(stack, {
     signalWebhookChanged: (delivery) => real.signalWebhookChanged(delivery),
   });
   await stack.until(
-    'the changes to be told',
+    'the changes to be signalled',
     async () => (await stack.sql`select 1 from outbox`).length === 0,
   );
-  expect(told.sort()).toEqual([terminated.id, other.id].sort());
+  expect(signalled.sort()).toEqual([terminated.id, other.id].sort());
 });
 
 test('only an answer that refuses is a refusal', () => {

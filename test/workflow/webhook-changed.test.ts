@@ -40,9 +40,9 @@ test('deactivated during a ten-minute wait and activated again: an attempt at on
   expect(requestsTo('/held').map((request) => request.headers['x-service-attempt'])).toEqual(['1', '2']);
 });
 
-test('not told that its webhook is inactive: the next attempt finds out, and waits itself until it is active', async () => {
+test('without a signal that its webhook is inactive: the next attempt finds out, and waits itself until it is active', async () => {
   receiver.respond({ status: 503, headers: { 'retry-after': '6' } });
-  const webhook = await stack.createWebhook(`${receiver.url}/untold`);
+  const webhook = await stack.createWebhook(`${receiver.url}/unsignalled`);
   const id = await stack.fireOne('10013');
   await stack.until('its wait', async () => {
     const { events } = await stack
@@ -64,7 +64,7 @@ test('not told that its webhook is inactive: the next attempt finds out, and wai
   receiver.respond({ status: 200 });
   await stack.changeWebhook(webhook.id, { active: true });
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  expect(requestsTo('/untold').map((request) => request.headers['x-service-attempt'])).toEqual(['1', '2']);
+  expect(requestsTo('/unsignalled').map((request) => request.headers['x-service-attempt'])).toEqual(['1', '2']);
 });
 
 test('another URL during the wait: the next attempt goes there at once', async () => {
@@ -158,7 +158,7 @@ test('switched off and on twenty times in a row: the wait that is due, one attem
       await own.changeWebhook(webhook.id, { active: true });
     }
     await own.until(
-      'every change to be told',
+      'every change to be signalled',
       async () => (await own.sql`select 1 from outbox`).length === 0,
     );
     // All changes were made before the end of the first wait: none of them asks for another attempt.

@@ -108,7 +108,7 @@ test('its webhook switched off until the window ends: expired, and the webhook i
 });
 
 test('likewise where only its next attempt finds that its webhook is inactive', async () => {
-  const webhook = await stack.createWebhook(`${receiver.url}/untold`);
+  const webhook = await stack.createWebhook(`${receiver.url}/unsignalled`);
   receiver.respond(async ({ headers }) => {
     if (headers['x-service-attempt'] === '2')
       await stack.sql`update webhooks set active = false where id = ${webhook.id}`;

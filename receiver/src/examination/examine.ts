@@ -9,7 +9,7 @@ import {
   languageOf,
   type RowName,
   remedyOf,
-  UNTOLD,
+  UNREPORTED,
   unansweredRemedy,
 } from './remedies.ts';
 import { type Step, type Subject, seriesOf, type TestRequest } from './series.ts';
@@ -149,11 +149,11 @@ function judged(step: Step, answers: readonly Answer[], language: Language | nul
 
 function remedyFor(step: Step, answers: readonly Answer[], language: Language | null): string {
   if (answers.some(({ firewall }) => firewall !== undefined)) return BEHIND_A_FIREWALL;
-  return isUntold(step, answers) ? UNTOLD : remedyOf(step.name, language);
+  return isUnreported(step, answers) ? UNREPORTED : remedyOf(step.name, language);
 }
 
 /** Whether a request was refused as it must be, but perhaps not because of its signature. */
-function isUntold({ expected }: Step, answers: readonly Answer[]): boolean {
+function isUnreported({ expected }: Step, answers: readonly Answer[]): boolean {
   return expected !== 'accepted' && !answers.some(isAccepted) && !answers.every(tells);
 }
 
@@ -165,7 +165,7 @@ function isAsFirst({ expected }: Step, row: Row, first: Row | undefined): boolea
 
 function verdictOf(step: Step, answers: readonly Answer[]): Verdict {
   const { expected, handled } = step;
-  if (isUntold(step, answers)) return 'warning';
+  if (isUnreported(step, answers)) return 'warning';
   if (expected !== 'accepted') {
     if (!answers.some(isAccepted)) return 'ok';
     return expected === 'joined' ? 'warning' : 'fail';

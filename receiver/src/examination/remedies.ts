@@ -111,7 +111,7 @@ export const BEHIND_A_FIREWALL =
   'Let requests to this path pass the firewall in front of the receiver: it refuses them before the receiver sees them.';
 
 /** If a request that must be refused got no answer, or one that valid requests may get as well. */
-export const UNTOLD =
+export const UNREPORTED =
   'Respond with 401 to wrongly signed requests, and examine the receiver again: this response does not show that the signature was checked.';
 
 /** If another valid request is refused as the first one was. */

@@ -31,12 +31,12 @@ function successes(sql: Sql) {
       select c.webhook_id, c.generation, 0, c.at, c.at
       from (select webhook_id, generation, max(at) as at from changed where state = 'delivered' group by 1, 2) c
       where (
-        select greatest(max(until) filter (where failures > 0), ${toldSince(sql)}) > coalesce(max(until) filter (where failures = 0), '-infinity')
+        select greatest(max(until) filter (where failures > 0), ${knownSince(sql)}) > coalesce(max(until) filter (where failures = 0), '-infinity')
         from failures f where f.webhook_id = c.webhook_id and f.generation = c.generation))`;
 }
 
-/** Since when the e-shop has been told that the webhook fails: the first success is recorded even if it did not fail in this generation. */
-const toldSince = (sql: Sql) => sql`
+/** Since when the e-shop has known that the webhook fails: the first success is recorded even if it did not fail in this generation. */
+const knownSince = (sql: Sql) => sql`
   (select since from ailing_webhooks g where g.webhook_id = c.webhook_id and g.delivery_id is null)`;
 
 function failures(sql: Sql, lastCalls: readonly string[]) {

@@ -206,7 +206,7 @@ create index warnings_by_webhook on warnings (webhook_id, at);
 create index warnings_owed on warnings (check_at)
   where mailed_at is null and dropped_at is null and mail_failed_at is null;
 
--- Webhooks whose e-shop was warned or told of a deactivation, until one of their deliveries is accepted.
+-- Webhooks whose e-shop was notified of a warning or a deactivation, until one of their deliveries is accepted.
 create table ailing_webhooks (
   webhook_id integer primary key references webhooks (id),
   since timestamptz not null,
@@ -215,7 +215,7 @@ create table ailing_webhooks (
 );
 create index ailing_webhooks_by_delivery on ailing_webhooks (delivery_id) where delivery_id is not null;
 
--- What an e-shop is told besides the mails of deactivations and warnings: one row per recipient.
+-- Notices to an e-shop besides the mails of deactivations and warnings: one row per recipient.
 create table notices (
   id uuid primary key default gen_random_uuid(),
   eshop_id integer not null references eshops (id),
@@ -235,7 +235,7 @@ create table notices (
   sent_at timestamptz,
   -- Beyond the budget of mails when it was due: the next mail of this kind to this recipient includes it.
   put_off boolean not null default false,
-  -- Before it was told, it was no longer true or no longer wanted.
+  -- It no longer applied, or was no longer wanted, before it was sent.
   dropped_at timestamptz,
   -- When the mail server first refused it for good; when it was given up, and why.
   refused_at timestamptz,

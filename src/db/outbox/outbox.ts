@@ -43,7 +43,7 @@ export function writtenIn(sql: Sql, alias: string) {
       else ${CLASS.fresh}::smallint end`;
 }
 
-/** What Temporal is told of a delivery: the parts of its workflow's id, what it can be searched by, and where its trace goes on. */
+/** What Temporal knows of a delivery: the parts of its workflow's id, what it can be searched by, and where its trace goes on. */
 export interface DeliveryIdentity {
   readonly id: string;
   readonly eshopId: number;

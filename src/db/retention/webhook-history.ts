@@ -111,7 +111,7 @@ function warningsOver(sql: Pool, before: Date): postgres.Fragment {
       offset 0)`;
 }
 
-/** Notices `x` that are settled. What a webhook that is still ailing told is kept: its recipients are told that it is well. */
+/** Notices `x` that are settled. Those of a webhook that still fails are kept: their recipients will get the notice of its recovery. */
 function noticesOver(sql: Pool, before: Date): postgres.Fragment {
   return sql`
     x.at < ${before} and coalesce(x.sent_at, x.dropped_at, x.failed_at) < ${before}

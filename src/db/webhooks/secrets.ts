@@ -129,10 +129,10 @@ export async function replaceSecrets(
     }
     if (dryRun) return [...lost.values()];
     for (const { webhooks } of lost.values()) {
-      const told = webhooks.map(({ headers, ...rest }) => ({ ...rest, headers: [...headers] }));
+      const lost = webhooks.map(({ headers, ...rest }) => ({ ...rest, headers: [...headers] }));
       await tx`
         insert into warnings (webhook_id, generation, lost_secrets)
-        select id, generation, ${tx.json(told)} from webhooks where id = ${webhooks[0]?.id ?? 0}`;
+        select id, generation, ${tx.json(lost)} from webhooks where id = ${webhooks[0]?.id ?? 0}`;
     }
     for (const [name, value] of Object.entries(settings)) await writeSetting(tx, name, value);
     return [...lost.values()];

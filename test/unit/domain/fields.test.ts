@@ -27,7 +27,7 @@ import { sscc } from '../../../src/domain/sscc.ts';
 import { dateOf, isoTimestamp, timestamp } from '../../../src/domain/timestamp.ts';
 import { refusal } from '../../support/refusal.ts';
 
-function told(schema: v.GenericSchema, value: unknown): string | null {
+function problemOf(schema: v.GenericSchema, value: unknown): string | null {
   const result = v.safeParse(schema, value);
   return result.success ? null : result.issues.map(({ message }) => message).join('; ');
 }
@@ -223,7 +223,7 @@ describe.each<[string, () => v.GenericSchema, [unknown, string | null][]]>([
   ],
 ])('%s', (_name, make, cases) => {
   test.each(cases)('%j: %s', (value, problem) => {
-    expect(told(make(), value)).toBe(problem);
+    expect(problemOf(make(), value)).toBe(problem);
   });
 });
 

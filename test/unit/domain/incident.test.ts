@@ -75,8 +75,8 @@ test('the first of several deliveries tells the deactivation, and none tells not
   const [young, , old] = attempts;
   if (young === undefined || old === undefined) throw new Error('too few attempts');
   const later = { ...young, nextAttemptAt: (young.nextAttemptAt ?? 0) + HOUR, windowStartedAt: HOUR };
-  const told = deactivationAt(defaultRetryPolicy, { incidentRetries: [later, old] });
-  expect(told?.getTime()).toBe(end);
+  const announced = deactivationAt(defaultRetryPolicy, { incidentRetries: [later, old] });
+  expect(announced?.getTime()).toBe(end);
   expect(deactivationAt(defaultRetryPolicy, { incidentRetries: null })).toBeNull();
 });
 

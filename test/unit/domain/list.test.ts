@@ -73,7 +73,7 @@ describe('a list', () => {
   });
 });
 
-describe('what is told of many problems', () => {
+describe('what is reported of many problems', () => {
   const many = (count: number) =>
     invalid(Array.from({ length: count }, (_, index) => ({ path: `${index}`, message: 'no' }))).message.split(
       '; ',

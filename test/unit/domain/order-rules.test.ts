@@ -67,7 +67,7 @@ describe('refused', () => {
   test.each([
     ['a time of release of no pre-order', { releaseAt: later }, 'releaseAt: allowed only for a preOrder'],
     [
-      'a time of release of no pre-order that is over: told once',
+      'a time of release of no pre-order that is over: reported once',
       { releaseAt: '2020-01-01T00:00:00Z' },
       'releaseAt: allowed only for a preOrder',
     ],
@@ -109,7 +109,7 @@ describe('refused', () => {
       'shipperService: "PPL_PRIVATE" is not a service of DHL, see GET /v2/shipper-service-codes',
     ],
     [
-      'a service of another shipper, with a pickup point and cash on delivery: told once',
+      'a service of another shipper, with a pickup point and cash on delivery: reported once',
       { shipper: 'DHL', shipperService: 'PPL_PICKUP', pickupPoint: '79', paymentType: 0, paid: true },
       'shipperService: "PPL_PICKUP" is not a service of DHL, see GET /v2/shipper-service-codes',
     ],

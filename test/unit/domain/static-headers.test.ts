@@ -14,7 +14,7 @@ import {
   type StaticHeaders,
 } from '../../../src/domain/static-headers.ts';
 
-function told(
+function problemsOf(
   headers: unknown,
   field: typeof newHeadersField | typeof replacedHeadersField = newHeadersField,
 ): (string | null)[][] {
@@ -37,7 +37,7 @@ test.each([
   { 'X-Long': 'x'.repeat(4090) },
   Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`x-${index}`, 'x'])),
 ])('%j may be set', (headers) => {
-  expect(told(headers)).toEqual([]);
+  expect(problemsOf(headers)).toEqual([]);
 });
 
 test.each([
@@ -52,13 +52,13 @@ test.each([
   ]),
   ...['', 'a b', 'a:', 'a\r\nb', 'ž', '"a"', 'a/b'].map((name) => [name, NAME]),
 ])('the header %j: %s', (name = '', problem) => {
-  expect(told({ [name]: 'x' })).toEqual([[`headers.${name}`, problem]]);
+  expect(problemsOf({ [name]: 'x' })).toEqual([[`headers.${name}`, problem]]);
 });
 
 test.each(['a\r\nb: c', 'a\n', '\u0000', '\u007f', 'ž', ' a', 'a\t', '\u2028', '• ••'])(
   'the value %j',
   (value) => {
-    expect(told({ 'X-Key': value })).toEqual([['headers.X-Key', VALUE]]);
+    expect(problemsOf({ 'X-Key': value })).toEqual([['headers.X-Key', VALUE]]);
   },
 );
 
@@ -75,14 +75,14 @@ test.each([
     [['headers', 'must be at most 16']],
   ],
 ])('%j: %j', (headers, problems) => {
-  expect(told(headers)).toEqual(problems);
+  expect(problemsOf(headers)).toEqual(problems);
 });
 
 test('a mask stands for a value only where one may be stored', () => {
   const sent = { 'X-Key': MASK };
   const nothing = 'no value is stored that the mask could stand for: send one';
-  expect(told(sent, replacedHeadersField)).toEqual([]);
-  expect(told(sent, newHeadersField)).toEqual([['headers.X-Key', nothing]]);
+  expect(problemsOf(sent, replacedHeadersField)).toEqual([]);
+  expect(problemsOf(sent, newHeadersField)).toEqual([['headers.X-Key', nothing]]);
 });
 
 test.each([

@@ -113,11 +113,11 @@ describe('a movement', () => {
   });
 
   test('has a sample of its own per type', () => {
-    const told = stockMovementTypes.map((type) => {
+    const messages = stockMovementTypes.map((type) => {
       const { count, reference, note } = sampleMovementOf(type);
       return [type, count, reference, note];
     });
-    expect(told).toEqual([
+    expect(messages).toEqual([
       ['stock_correction', '-2', null, sampleStockMovement.note],
       ['completition', '2', null, null],
       ['order', '-2', '2026-10001', null],

@@ -143,7 +143,7 @@ describe('fields too many', () => {
     );
   });
 
-  test('are told apart from fields that are missing and from what is no object', () => {
+  test('are distinguished from fields that are missing and from what is no object', () => {
     expect(refusal(() => validate(schema, { own: {} }))).toBe('400 own.name: is required');
     expect(refusal(() => validate(schema, { own: 7 }))).toBe('400 own: must be an object');
   });
@@ -156,14 +156,14 @@ describe('fields too many', () => {
     );
   });
 
-  test('are named up to the number of problems that are told', () => {
-    const told = (count: number) => refusal(() => validate(schema, many(count))).split('; ');
-    expect(told(80)).toEqual([
+  test('are named up to the number of problems that are listed', () => {
+    const problems = (count: number) => refusal(() => validate(schema, many(count))).split('; ');
+    expect(problems(80)).toEqual([
       '400 f0: unknown field',
       ...Array.from({ length: MAX_PROBLEMS - 1 }, (_, index) => `f${index + 1}: unknown field`),
       'and 30 more',
     ]);
-    expect(told(10_000).at(-1)).toBe('and at least 50 more');
+    expect(problems(10_000).at(-1)).toBe('and at least 50 more');
   });
 });
 

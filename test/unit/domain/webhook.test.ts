@@ -15,7 +15,7 @@ import { NO_LATEST } from '../../../src/domain/webhook-types.ts';
 
 const body = { url: 'https://shop.example/h', webhookType: 'UPDATE_ORDER', active: true, method: 'POST' };
 
-function told(more: object): (string | null)[][] | 'nothing' {
+function problemsOf(more: object): (string | null)[][] | 'nothing' {
   const result = v.safeParse(webhookInputSchema, { ...body, ...more });
   return result.success ? 'nothing' : result.issues.map((issue) => [v.getDotPath(issue), issue.message]);
 }
@@ -151,7 +151,7 @@ describe('the body', () => {
       [['parameters.withPackingLists', 'allowed only for UPDATE_ORDER and UPDATE_ORDER_STATUS']],
     ],
   ])('with %j: %j', (more, problems) => {
-    expect(told(more)).toEqual(problems);
+    expect(problemsOf(more)).toEqual(problems);
   });
 
   test('a field that is none is refused', () => {
@@ -195,16 +195,16 @@ describe('the types', () => {
 
   test('that stay are held against the rest of a replacement', () => {
     const stored = replacementSchema(['UPDATE_ORDER', 'CREATE_STOCK_MOVEMENT_ORDER']);
-    const told = (more: object) =>
+    const problemsOf = (more: object) =>
       v
         .safeParse(stored, { ...body, webhookType: 'CREATE_ORDER', ...more })
         .issues?.map((issue) => v.getDotPath(issue));
-    expect(told({ parameters: { withPackingLists: true } })).toBeUndefined();
-    expect(told({ parameters: { withPackingLists: true }, additionalTypes: [] })).toEqual([
+    expect(problemsOf({ parameters: { withPackingLists: true } })).toBeUndefined();
+    expect(problemsOf({ parameters: { withPackingLists: true }, additionalTypes: [] })).toEqual([
       'parameters.withPackingLists',
     ]);
-    expect(told({ ordering: 'latest' })).toEqual(['ordering']);
-    expect(told({ ordering: 'latest', additionalTypes: null })).toBeUndefined();
+    expect(problemsOf({ ordering: 'latest' })).toEqual(['ordering']);
+    expect(problemsOf({ ordering: 'latest', additionalTypes: null })).toBeUndefined();
   });
 });
 
@@ -234,7 +234,7 @@ describe('the contract', () => {
     expect(() => contractOf(stored)).toThrow();
   });
 
-  test('what it forbids is told, everything at once', () => {
+  test('what it forbids is reported, everything at once', () => {
     const contract = contractOf({
       webhookTypes: ['CREATE_ORDER'],
       payloadVersions: ['v21'],
@@ -247,7 +247,7 @@ describe('the contract', () => {
     ]);
   });
 
-  test('every type that it forbids is told', () => {
+  test('every type that it forbids is reported', () => {
     const contract = contractOf({ webhookTypes: ['CREATE_ORDER'] });
     const several = {
       ...wanted,
@@ -262,7 +262,7 @@ describe('the contract', () => {
     );
   });
 
-  test('what it allows is not told', () => {
+  test('what it allows is not reported', () => {
     const contract = contractOf({ webhookTypes: ['UPDATE_ORDER'], payloadVersions: ['v2'] });
     expect(contractProblems(contract, wanted)).toEqual([]);
     const without = contractOf({ withPackingLists: false });
