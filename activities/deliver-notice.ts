@@ -1,4 +1,4 @@
-/** Notices to further addresses and to the e-shop's URL, and those that a webhook is well again (docs/interface.md, N5 to N8). */
+/** Notices to further addresses and to the e-shop's URL, and those of recoveries (docs/interface.md, N5 to N8). */
 
 import { dropNotice, type Notice, othersPutOff, readNotice } from '../src/db/notices/pending.ts';
 import { newToken } from '../src/db/notices/tokens.ts';

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import type { SendNotice } from '../src/attempt/notice-sender.ts';
 import { type Notice, recordNoticeSent, recordTry } from '../src/db/notices/pending.ts';
 import type { Pool } from '../src/db/pool.ts';
-import type { WellAgain } from '../src/domain/mailed.ts';
+import type { RecoveredWebhook } from '../src/domain/mailed.ts';
 import { type NoticeContent, noticeBody } from '../src/domain/notice-body.ts';
 import type { NoticeResult } from '../workflows/notice-types.ts';
 import { putOff } from './mail-once.ts';
@@ -96,7 +96,7 @@ function failed(wait: number): ApplicationFailure {
 function contentOf(notice: Notice, subject: Subject): NoticeContent {
   const { id, eshopId, eshopName, at } = notice;
   const common = { id, kind: subject.kind, at, eshop: { id: eshopId, name: eshopName } };
-  const webhookOf = ({ webhookId, webhookType, additionalTypes, url }: Omit<WellAgain, 'wellAt'>) => ({
+  const webhookOf = ({ webhookId, webhookType, additionalTypes, url }: Omit<RecoveredWebhook, 'recoveredAt'>) => ({
     id: webhookId,
     webhookType,
     additionalTypes,
@@ -125,6 +125,6 @@ function contentOf(notice: Notice, subject: Subject): NoticeContent {
       };
     }
     case 'recovered':
-      return { ...common, ...none, since: subject.well.wellAt, webhook: webhookOf(subject.well) };
+      return { ...common, ...none, since: subject.well.recoveredAt, webhook: webhookOf(subject.well) };
   }
 }

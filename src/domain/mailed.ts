@@ -33,9 +33,9 @@ export interface LostWebhook extends GivenTypes {
   readonly signingKey: boolean;
 }
 
-/** A webhook that is well again. */
-export interface WellAgain extends GivenTypes {
+/** A webhook that has recovered. */
+export interface RecoveredWebhook extends GivenTypes {
   readonly webhookId: number;
   readonly url: string;
-  readonly wellAt: Date;
+  readonly recoveredAt: Date;
 }

@@ -13,7 +13,7 @@ export interface NoticeContent {
   readonly at: Date;
   readonly eshop: { readonly id: number; readonly name: string };
   readonly webhook: GivenTypes & { readonly id: number; readonly url: string };
-  /** Since when it is failing, was deactivated, or is well again. */
+  /** Since when it has been failing; when it was deactivated or recovered. */
   readonly since: Date;
   readonly lastError: string | null;
   /** Failed attempts, of a warning and a deactivation. */

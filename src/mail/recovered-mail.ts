@@ -1,6 +1,6 @@
-/** The mail once a webhook is well again (docs/interface.md, N8). */
+/** The mail about the recovery of a webhook (docs/interface.md, N8). */
 import { shortTypes } from '../domain/event-types.ts';
-import type { WellAgain } from '../domain/mailed.ts';
+import type { RecoveredWebhook } from '../domain/mailed.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
 import { minute } from '../domain/words.ts';
 import type { Mail } from './mail.ts';
@@ -20,15 +20,15 @@ export interface MailedNotice {
  */
 export function recoveredMail(
   notice: MailedNotice,
-  well: WellAgain,
+  well: RecoveredWebhook,
   publicUrl: string | null,
-  others: readonly WellAgain[] = [],
+  others: readonly RecoveredWebhook[] = [],
 ): Mail {
   return mailOf(joined([well, ...others].map((each) => contentOf(notice, each))), publicUrl);
 }
 
-function contentOf({ id, eshopName, email }: MailedNotice, well: WellAgain): MailContent {
-  const { webhookId, url, wellAt } = well;
+function contentOf({ id, eshopName, email }: MailedNotice, well: RecoveredWebhook): MailContent {
+  const { webhookId, url, recoveredAt } = well;
   return {
     to: email,
     subject: `Webhook ${webhookId} (${shortTypes(typesOf(well))}) is well again`,
@@ -36,13 +36,13 @@ function contentOf({ id, eshopName, email }: MailedNotice, well: WellAgain): Mai
     tone: 'good',
     blocks: [
       `${eshopName},`,
-      `webhook ${webhookId} is well again since ${minute(wellAt)}: a delivery was accepted.`,
+      `webhook ${webhookId} is well again since ${minute(recoveredAt)}: a delivery was accepted.`,
       {
         facts: [
           ['Webhook', String(webhookId)],
           typesFact(well),
           ['URL', url],
-          ['Well since', minute(wellAt)],
+          ['Well since', minute(recoveredAt)],
         ],
       },
       'What is still being retried follows by itself, each delivery at its time. To turn such notices off:',

@@ -162,7 +162,7 @@ it('deletes an e-shop: what waits ends with its workflows, all is written to a f
   await sql`
     insert into notices (eshop_id, webhook_id, kind, recipient, address_id, sent_at)
     select ${eshopId}, ${held}, 'deactivated', 'address', id, now() from notice_addresses`;
-  await sql`insert into ailing_webhooks (webhook_id, since) values (${held}, now())`;
+  await sql`insert into unhealthy_webhooks (webhook_id, since) values (${held}, now())`;
 
   // No secret: recognized in the file, in whatever form it would be there.
   const pair = { privateKey: Buffer.from('the sealed private key'), publicKey: Buffer.alloc(32, 7) };

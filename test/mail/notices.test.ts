@@ -135,7 +135,7 @@ test('warned, and recovered: one notice, with the time of the delivery that was 
   const [row] = await sql<{ at: Date }[]>`select finished_at as at from deliveries where id = ${deliveryId}`;
   expect(mail.subject).toBe(`Webhook ${webhookId} (CREATE_ORDER) is well again`);
   expect(mail.text).toContain(`since ${row?.at.toISOString().slice(0, 16).replace('T', ' ')} UTC`);
-  expect(await sql`select from ailing_webhooks where webhook_id = ${webhookId}`).toHaveLength(0);
+  expect(await sql`select from unhealthy_webhooks where webhook_id = ${webhookId}`).toHaveLength(0);
 });
 
 test('one delivery that failed while others were accepted: well once that one is delivered', async () => {

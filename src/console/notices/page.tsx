@@ -81,7 +81,7 @@ export function NoticesPage({
         />
         <Check
           name="recovered"
-          label="Tell when a webhook is well again"
+          label="Notify when a webhook is well again"
           checked={fields.recovered === 'true'}
         />
         <TextArea

@@ -1,9 +1,9 @@
 /**
- * Decides which e-shops to warn, and to tell that a webhook is well again, and compacts the ledger. One process at a time, so that no
+ * Decides which e-shops to warn, or to notify that a webhook has recovered, and compacts the ledger. One process at a time, so that no
  * incident causes two warnings.
  */
 import type { WarningTimes } from '../../domain/incident.ts';
-import { someAilSingly, tellOfTheWell, tellOfWarnings } from '../notices/decide.ts';
+import { unhealthyByOneDelivery, addRecoveryNotices, addWarningNotices } from '../notices/decide.ts';
 import { joinSuccessor } from '../outbox/ordering.ts';
 import { isPaused, movedByPauses, sends } from '../pauses.ts';
 import type { Pool, Sql } from '../pool.ts';
@@ -18,14 +18,14 @@ const SUCCESS_KEPT_S = 60;
 const seconds = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_000})`;
 
 /**
- * Decides which e-shops to warn, or to tell that a webhook is well again, and compacts the ledger; does nothing while another process
+ * Decides which e-shops to warn, or to notify that a webhook has recovered, and compacts the ledger; does nothing while another process
  * does it.
  * @param terms null: no warnings
  * @returns how many warnings and notices were decided
  */
 export async function decideWarnings(sql: Pool, terms: WarningTimes | null): Promise<number> {
   // Nothing has failed or was accepted recently, so there is nothing to decide.
-  if ((await sql`(select from failures limit 1) union all (${someAilSingly(sql)} limit 1)`).length === 0)
+  if ((await sql`(select from failures limit 1) union all (${unhealthyByOneDelivery(sql)} limit 1)`).length === 0)
     return 0;
   return await transaction(sql, async (tx) => {
     const [turn] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${DECIDING}) as mine`;
@@ -34,8 +34,8 @@ export async function decideWarnings(sql: Pool, terms: WarningTimes | null): Pro
     const warned =
       terms === null ? [] : [...(await warnOfLastRetries(tx, terms)), ...(await warnOfIncidents(tx, terms))];
     const ids = warned.map(({ id }) => id);
-    await tellOfWarnings(tx, ids);
-    const well = await tellOfTheWell(tx);
+    await addWarningNotices(tx, ids);
+    const recovered = await addRecoveryNotices(tx);
     await fold(tx);
     return ids.length + well;
   });

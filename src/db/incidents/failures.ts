@@ -37,7 +37,7 @@ function successes(sql: Sql) {
 
 /** Since when the e-shop has known that the webhook fails: the first success is recorded even if it did not fail in this generation. */
 const knownSince = (sql: Sql) => sql`
-  (select since from ailing_webhooks g where g.webhook_id = c.webhook_id and g.delivery_id is null)`;
+  (select since from unhealthy_webhooks g where g.webhook_id = c.webhook_id and g.delivery_id is null)`;
 
 function failures(sql: Sql, lastCalls: readonly string[]) {
   const lastCall = sql`c.id = any(${[...lastCalls]}::uuid[])`;

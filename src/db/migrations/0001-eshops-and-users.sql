@@ -13,7 +13,7 @@ create table eshops (
   api_key_hash bytea not null unique,
   -- What the operator allows the e-shop: event types, payload versions, number of webhooks.
   contract jsonb not null default '{}',
-  -- Whether to warn it before a webhook is deactivated, and to tell it when one is well again.
+  -- Whether to warn it before a webhook is deactivated, and to notify it when one has recovered.
   warning_mails boolean not null default true,
   recovered_notices boolean not null default true,
   -- Where its notices go besides the mails, in which form, and the secret that signs them, sealed like those of webhooks.

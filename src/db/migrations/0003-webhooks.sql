@@ -207,13 +207,13 @@ create index warnings_owed on warnings (check_at)
   where mailed_at is null and dropped_at is null and mail_failed_at is null;
 
 -- Webhooks whose e-shop was notified of a warning or a deactivation, until one of their deliveries is accepted.
-create table ailing_webhooks (
+create table unhealthy_webhooks (
   webhook_id integer primary key references webhooks (id),
   since timestamptz not null,
   -- Only this delivery fails, others are accepted; null: everything.
   delivery_id uuid
 );
-create index ailing_webhooks_by_delivery on ailing_webhooks (delivery_id) where delivery_id is not null;
+create index unhealthy_webhooks_by_delivery on unhealthy_webhooks (delivery_id) where delivery_id is not null;
 
 -- Notices to an e-shop besides the mails of deactivations and warnings: one row per recipient.
 create table notices (
@@ -222,11 +222,11 @@ create table notices (
   -- Null for a confirmation.
   webhook_id integer references webhooks (id),
   kind text not null check (kind in ('warning', 'deactivated', 'recovered', 'confirmation')),
-  -- The warning, the generation that was deactivated, or since when the webhook was ailing, and since when it is well again.
+  -- The warning, the generation that was deactivated, or since when the webhook was unhealthy, and when it recovered.
   warning_id uuid,
   generation integer,
-  ailing_since timestamptz,
-  well_at timestamptz,
+  unhealthy_since timestamptz,
+  recovered_at timestamptz,
   -- The e-shop's own address (set by the operator), a further one, or its URL.
   recipient text not null check (recipient in ('email', 'address', 'url')),
   -- Null also for an address that was removed since.

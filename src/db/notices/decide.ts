@@ -13,15 +13,15 @@ const further = (sql: Sql) => sql`
   select 'url', null where s.notice_url is not null`;
 
 /** @param warnings by id */
-export async function tellOfWarnings(tx: Sql, warnings: readonly string[]): Promise<void> {
+export async function addWarningNotices(tx: Sql, warnings: readonly string[]): Promise<void> {
   if (warnings.length === 0) return;
   const warned = tx`warnings x join webhooks w on w.id = x.webhook_id join eshops s on s.id = w.eshop_id`;
   await tx`
-    insert into ailing_webhooks (webhook_id, since, delivery_id)
+    insert into unhealthy_webhooks (webhook_id, since, delivery_id)
     select distinct on (x.webhook_id) x.webhook_id, x.at, x.delivery_id
     from warnings x where x.id = any(${[...warnings]}::uuid[]) order by x.webhook_id, x.delivery_id nulls first
     on conflict (webhook_id) do update
-    set delivery_id = case when ailing_webhooks.delivery_id is not null then excluded.delivery_id end`;
+    set delivery_id = case when unhealthy_webhooks.delivery_id is not null then excluded.delivery_id end`;
   await tx`
     insert into notices (eshop_id, webhook_id, kind, warning_id, recipient, address_id)
     select s.id, w.id, 'warning', x.id, r.recipient, r.address_id
@@ -30,12 +30,12 @@ export async function tellOfWarnings(tx: Sql, warnings: readonly string[]): Prom
 }
 
 /** A webhook that Waybill deactivated. */
-export async function tellOfDeactivation(
+export async function addDeactivationNotices(
   tx: Sql,
   { webhookId, generation }: { readonly webhookId: number; readonly generation: number },
 ): Promise<void> {
   await tx`
-    insert into ailing_webhooks (webhook_id, since) values (${webhookId}, now())
+    insert into unhealthy_webhooks (webhook_id, since) values (${webhookId}, now())
     on conflict (webhook_id) do update set delivery_id = null`;
   await tx`
     insert into notices (eshop_id, webhook_id, kind, generation, recipient, address_id)
@@ -45,28 +45,28 @@ export async function tellOfDeactivation(
 }
 
 /**
- * Ailing webhooks that are well again: one accepted delivery suffices, and of a webhook at which only one delivery failed, that one.
+ * Unhealthy webhooks that have recovered: one accepted delivery suffices, and of a webhook at which only one delivery failed, that one.
  * A recipient that got no notice of the failure gets none of the recovery; this is decided when it is due.
  * @returns how many notices
  */
-export async function tellOfTheWell(tx: Sql): Promise<number> {
-  // Mostly none ails, and the planner expects thousands.
-  if ((await tx`select from ailing_webhooks limit 1`).length === 0) return 0;
+export async function addRecoveryNotices(tx: Sql): Promise<number> {
+  // Usually none is unhealthy, and the planner expects thousands.
+  if ((await tx`select from unhealthy_webhooks limit 1`).length === 0) return 0;
   const { count } = await tx`
     with whole as (
       select a.webhook_id, min(f.until) as at
       from failures f
-      join ailing_webhooks a on a.webhook_id = f.webhook_id and a.delivery_id is null and f.until > a.since
+      join unhealthy_webhooks a on a.webhook_id = f.webhook_id and a.delivery_id is null and f.until > a.since
       join webhooks w on w.id = f.webhook_id and w.generation = f.generation and w.active and w.deleted_at is null
       where f.failures = 0 group by 1),
     single as (
       select a.webhook_id, case when d.state = 'delivered' then d.finished_at end as at
-      from ailing_webhooks a ${joinSuccessor(tx, tx`a.delivery_id`)}
+      from unhealthy_webhooks a ${joinSuccessor(tx, tx`a.delivery_id`)}
       where a.delivery_id is not null and (d.id is null or d.state not in ('pending', 'retrying'))),
     over as (
-      delete from ailing_webhooks a using (select * from whole union all select * from single) e
+      delete from unhealthy_webhooks a using (select * from whole union all select * from single) e
       where a.webhook_id = e.webhook_id returning a.webhook_id, a.since, e.at)
-    insert into notices (eshop_id, webhook_id, kind, ailing_since, well_at, recipient, address_id)
+    insert into notices (eshop_id, webhook_id, kind, unhealthy_since, recovered_at, recipient, address_id)
     select s.id, w.id, 'recovered', o.since, o.at, r.recipient, r.address_id
     from over o join webhooks w on w.id = o.webhook_id join eshops s on s.id = w.eshop_id and s.recovered_notices
     cross join lateral (select 'email' as recipient, null::integer as address_id union all ${further(tx)}) r
@@ -75,4 +75,4 @@ export async function tellOfTheWell(tx: Sql): Promise<number> {
 }
 
 /** Whether a webhook waits for the end of one delivery. */
-export const someAilSingly = (sql: Sql) => sql`select from ailing_webhooks where delivery_id is not null`;
+export const unhealthyByOneDelivery = (sql: Sql) => sql`select from unhealthy_webhooks where delivery_id is not null`;

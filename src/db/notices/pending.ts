@@ -1,6 +1,6 @@
 /** Notices that are still to be sent, with the data for sending them. */
 import type { EventType } from '../../domain/event-types.ts';
-import type { WellAgain } from '../../domain/mailed.ts';
+import type { RecoveredWebhook } from '../../domain/mailed.ts';
 import type { NoticeFormat, NoticeKind } from '../../domain/notifications.ts';
 import { oneRow, type Sql } from '../pool.ts';
 
@@ -121,13 +121,13 @@ export async function othersPutOff(sql: Sql, notice: Notice, limit: number): Pro
 }
 
 /** Whether this recipient got a notice of the failure. `later`: it is still to be sent. */
-interface ReadRecovery extends WellAgain {
+interface NoticedRecovery extends RecoveredWebhook {
   readonly informed: 'yes' | 'no' | 'later';
 }
 
-export async function readWellAgain(sql: Sql, id: string): Promise<ReadRecovery | undefined> {
-  const [row] = await sql<(WellAgain & { informedBefore: boolean; pendingBefore: boolean })[]>`
-    select w.id as webhook_id, w.webhook_type, w.additional_types, w.url, n.well_at, coalesce(b.informed, false) as informed_before,
+export async function readRecoveredWebhook(sql: Sql, id: string): Promise<NoticedRecovery | undefined> {
+  const [row] = await sql<(RecoveredWebhook & { informedBefore: boolean; pendingBefore: boolean })[]>`
+    select w.id as webhook_id, w.webhook_type, w.additional_types, w.url, n.recovered_at, coalesce(b.informed, false) as informed_before,
       coalesce(b.pending, false) as pending_before
     from notices n join webhooks w on w.id = n.webhook_id
     cross join lateral (
@@ -135,17 +135,17 @@ export async function readWellAgain(sql: Sql, id: string): Promise<ReadRecovery 
         select p.sent_at is not null as informed, p.sent_at is null and p.dropped_at is null and p.failed_at is null as pending
         from notices p
         where p.webhook_id = n.webhook_id and p.kind in ('warning', 'deactivated') and p.recipient = n.recipient
-          and p.address_id is not distinct from n.address_id and p.at between n.ailing_since and n.at
+          and p.address_id is not distinct from n.address_id and p.at between n.unhealthy_since and n.at
         union all
         select x.mailed_at is not null, x.mailed_at is null and x.dropped_at is null and x.mail_failed_at is null
         from warnings x
         where n.recipient = 'email' and x.webhook_id = n.webhook_id and x.lost_secrets is null
-          and x.at between n.ailing_since and n.at
+          and x.at between n.unhealthy_since and n.at
         union all
         select x.mailed_at is not null, x.mailed_at is null and x.mail_failed_at is null
         from deactivations x
         where n.recipient = 'email' and x.webhook_id = n.webhook_id and x.delivery_id is not null
-          and x.at between n.ailing_since and n.at) before) b
+          and x.at between n.unhealthy_since and n.at) before) b
     where n.id = ${id}`;
   if (row === undefined) return undefined;
   const { informedBefore, pendingBefore, ...well } = row;

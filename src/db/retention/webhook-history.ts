@@ -43,13 +43,13 @@ export async function removeHistory(
   const deactivations = await remove('deactivations', deactivationsOver(sql, before, limitOf));
   const warnings = await remove('warnings', warningsOver(sql, before));
   const notices = await remove('notices', noticesOver(sql, before));
-  const ailing = await remove(
-    'ailing_webhooks',
+  const unhealthy = await remove(
+    'unhealthy_webhooks',
     sql`exists (select from webhooks w where w.id = x.webhook_id and w.deleted_at is not null)`,
   );
   await remove('notice_tokens', sql`x.expires_at < now()`);
   const webhooks = await remove('webhooks', forgettable(sql, before, limitOf), WEBHOOKS);
-  return { rows: versions + deactivations + warnings + notices + ailing, webhooks };
+  return { rows: versions + deactivations + warnings + notices + unhealthy, webhooks };
 }
 
 /** An e-shop needs the history of its webhooks since its oldest event: an event delivered late is kept longer. */
@@ -116,7 +116,7 @@ function noticesOver(sql: Pool, before: Date): postgres.Fragment {
   return sql`
     x.at < ${before} and coalesce(x.sent_at, x.dropped_at, x.failed_at) < ${before}
     and not exists (
-      select from ailing_webhooks a join webhooks w on w.id = a.webhook_id
+      select from unhealthy_webhooks a join webhooks w on w.id = a.webhook_id
       where a.webhook_id = x.webhook_id and x.at >= a.since and w.deleted_at is null offset 0)`;
 }
 
@@ -147,7 +147,7 @@ export const TABLES_OF_WEBHOOKS = [
   'failures',
   'webhook_forms',
   'notices',
-  'ailing_webhooks',
+  'unhealthy_webhooks',
 ];
 
 /** Deleted webhooks `x` that nothing refers to. The last of each type stay, to explain why an event has no delivery. */

@@ -1,7 +1,7 @@
 /** The compensation after the exhausted retries of a delivery. */
 import { isOpen, type StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import { tellOfDeactivation } from '../notices/decide.ts';
+import { addDeactivationNotices } from '../notices/decide.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
 import type { Pool } from '../pool.ts';
@@ -72,7 +72,7 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
       await tx`
         insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error)
         values (${webhookId}, ${deactivated.generation}, ${reason}, now(), ${deliveryId}, ${lastError})`;
-      await tellOfDeactivation(tx, { webhookId, generation: deactivated.generation });
+      await addDeactivationNotices(tx, { webhookId, generation: deactivated.generation });
       await enqueueWebhookChange(tx, eshopId, webhookId);
     }
     return {
