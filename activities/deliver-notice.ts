@@ -56,7 +56,7 @@ export function createNoticeActivities(deps: NoticeDeps): NoticeActivities {
     const { id, eshopId, webhookId, kind } = notice;
     const done = await mailOnce(deps, {
       what: kind === 'confirmation' ? 'confirmation' : `notice (${kind})`,
-      owes: { noticeId: id },
+      key: { noticeId: id },
       name: { noticeId: id, ...(webhookId === null ? {} : { webhookId }) },
       eshopId,
       async make() {

@@ -20,7 +20,7 @@ export function createMailDeactivation(deps: MailDeps) {
     if (notice === undefined || notice.mailedAt !== null) return;
     await mailOnce(deps, {
       what: 'deactivation',
-      owes: { webhookId, generation },
+      key: { webhookId, generation },
       name: { webhookId, deliveryId: notice.deliveryId },
       eshopId: notice.eshopId,
       async make() {

@@ -8,12 +8,12 @@ import type { Logger } from 'pino';
 import * as v from 'valibot';
 import { giveBackMail, takeMail } from '../src/db/incidents/mail-budget.ts';
 import {
-  type OwesMail,
+  type MailKey,
   putOffMail,
   recordMailError,
   recordMailed,
   recordMailRefused,
-} from '../src/db/incidents/owed-mail.ts';
+} from '../src/db/incidents/mail-outcome.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { Mail, Mailer } from '../src/mail/mail.ts';
 import { MailError } from '../src/mail/mail-error.ts';
@@ -27,10 +27,10 @@ export interface MailOnceDeps {
 }
 
 /** An e-mail, and where its outcome is recorded. */
-interface OwedMail {
+interface PendingMail {
   /** Its subject in one word, for log lines. */
   readonly what: string;
-  readonly owes: OwesMail;
+  readonly key: MailKey;
   /** The identifiers in log lines. */
   readonly name: Readonly<Record<string, string | number>>;
   /** The e-shop whose budget it counts against (docs/interface.md, N3). */
@@ -39,7 +39,7 @@ interface OwedMail {
    * Makes the mail once there is a place for it in the budget: includes mails put off before, the others. Of these only the identifiers
    * are returned, since they enter a heartbeat.
    */
-  make(): Promise<{ readonly mail: Mail; readonly others: readonly OwesMail[] }>;
+  make(): Promise<{ readonly mail: Mail; readonly others: readonly MailKey[] }>;
 }
 
 /**
@@ -78,48 +78,48 @@ export const MOST_JOINED = 50;
  * @returns false if it is given up
  * @throws the error that kept it from being sent or recorded: to be retried
  */
-export async function mailOnce(deps: MailOnceDeps, owed: OwedMail): Promise<boolean> {
+export async function mailOnce(deps: MailOnceDeps, pending: PendingMail): Promise<boolean> {
   const { sql, log } = deps;
   const taken = v.safeParse(takenWith, Context.current().info.heartbeatDetails);
-  let others: readonly OwesMail[];
+  let others: readonly MailKey[];
   try {
-    others = taken.success ? taken.output : await send(deps, owed);
+    others = taken.success ? taken.output : await send(deps, pending);
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     if (!error.refused) {
       // Only for those who look, and not that this process is being stopped.
       if (!Context.current().cancellationSignal.aborted)
-        await recordMailError(sql, owed.owes, error.message).catch(() => {});
+        await recordMailError(sql, pending.key, error.message).catch(() => {});
       throw error;
     }
-    if (!(await recordMailRefused(sql, owed.owes, error.message, REFUSED_PATIENCE_MS))) throw error;
+    if (!(await recordMailRefused(sql, pending.key, error.message, REFUSED_PATIENCE_MS))) throw error;
     log.error(
-      { ...owed.name, alarm: 'mailRefused', reason: error.message },
-      `a ${owed.what} could not be mailed: the mail server has refused it for a day`,
+      { ...pending.name, alarm: 'mailRefused', reason: error.message },
+      `a ${pending.what} could not be mailed: the mail server has refused it for a day`,
     );
     return false;
   }
   // Its own comes last: once that is recorded, a repeated activity does nothing.
-  for (const each of [...others, owed.owes]) await recordMailed(sql, each);
-  log.info(owed.name, `${owed.what} mailed`);
+  for (const each of [...others, pending.key]) await recordMailed(sql, each);
+  log.info(pending.name, `${pending.what} mailed`);
   return true;
 }
 
 /** @returns the others joined with it */
-async function send({ sql, mailer }: MailOnceDeps, owed: OwedMail): Promise<readonly OwesMail[]> {
+async function send({ sql, mailer }: MailOnceDeps, pending: PendingMail): Promise<readonly MailKey[]> {
   const context = Context.current();
-  if (underWay >= MOST_UNDER_WAY) throw putOff(`the ${owed.what} waits: many mails are being sent`);
+  if (underWay >= MOST_UNDER_WAY) throw putOff(`the ${pending.what} waits: many mails are being sent`);
   underWay += 1;
   try {
-    await takePlace(sql, owed);
+    await takePlace(sql, pending);
     try {
-      const { mail, others } = await owed.make();
+      const { mail, others } = await pending.make();
       await withHeartbeat(context, (signal) => mailer.send(mail, signal));
       context.heartbeat(others);
       return others;
     } catch (error) {
       // If this fails, there is one place less for six minutes.
-      await giveBackMail(sql, owed.eshopId).catch(() => {});
+      await giveBackMail(sql, pending.eshopId).catch(() => {});
       throw error;
     }
   } finally {
@@ -128,10 +128,10 @@ async function send({ sql, mailer }: MailOnceDeps, owed: OwedMail): Promise<read
 }
 
 /** @throws ApplicationFailure if there is none: to be retried when there is one */
-async function takePlace(sql: Pool, { what, eshopId, owes }: OwedMail): Promise<void> {
+async function takePlace(sql: Pool, { what, eshopId, key }: PendingMail): Promise<void> {
   const wait = await takeMail(sql, eshopId);
   if (wait === null) return;
-  await putOffMail(sql, owes);
+  await putOffMail(sql, key);
   throw putOff(`the ${what} is put off: its e-shop has been sent many mails in a short time`, wait);
 }
 

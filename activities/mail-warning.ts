@@ -35,7 +35,7 @@ export function createWarningActivities(deps: MailWarningDeps): WarningActivitie
       }
       const mailed = await mailOnce(deps, {
         what: 'warning',
-        owes: { id },
+        key: { id },
         name: { webhookId, warningId: id },
         eshopId: notice.eshopId,
         async make() {

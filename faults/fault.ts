@@ -46,7 +46,7 @@ export interface Scene<S extends BasicStack = Stack> {
   readonly random: Random;
   readonly shop: Shop;
   readonly receivers: Receivers;
-  /** What the round owes; a fault adds its own changes. */
+  /** What the round must deliver; a fault adds its own changes. */
   readonly ledger: Ledger;
   /** How busy the machine is, for waits of the round. */
   readonly machine: MachineWatch;

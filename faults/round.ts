@@ -174,11 +174,11 @@ async function settled(
     const rows = await readRows(stack.sql, shop.eshopId);
     const open = rows.deliveries.some(({ state }) => isOpen(state));
     const mailed = rows.webhooks.every(({ deactivations, mailed }) => deactivations === mailed);
-    const owed = receivers.all.reduce(
+    const expected = receivers.all.reduce(
       (sum, { type }) => sum + ledger.accepted.filter((each) => each.type === type).length,
       0,
     );
-    if ((!open && mailed && rows.deliveries.length >= owed) || isSpent(machine, start, patience)) {
+    if ((!open && mailed && rows.deliveries.length >= expected) || isSpent(machine, start, patience)) {
       return;
     }
   }

@@ -196,7 +196,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'activities/mail-once.ts',
     text: 'error.message).catch(() => {});\n      throw error;\n',
     replacement:
-      'error.message).catch(() => {});\n      return await recordMailed(sql, owed.owes).then(() => true);\n',
+      'error.message).catch(() => {});\n      return await recordMailed(sql, pending.key).then(() => true);\n',
     noticed: 'A mail server that asks for patience never gets the mail.',
   },
   {
@@ -213,8 +213,8 @@ export const faultDefects: readonly FaultDefect[] = [
     group: 'database clock',
     fault: "database's clock set back an hour",
     file: 'src/reconciler/watch-clock.ts',
-    text: '    if (owed === 0) return;\n',
-    replacement: '    if (owed > 0) return;\n',
+    text: '    if (readings === 0) return;\n',
+    replacement: '    if (readings > 0) return;\n',
     noticed: "What waits while the database's clock is set back waits for as long.",
   },
   {

@@ -17,7 +17,7 @@ export type { Violation } from './violation.ts';
 
 /** The result of a round. */
 export interface Verdict {
-  /** Deliveries owed: accepted changes × their webhooks. */
+  /** Deliveries expected: accepted changes × their webhooks. */
   readonly accepted: number;
   readonly delivered: number;
   /** Repeated requests of attempts, all of them in flight at a fault. */

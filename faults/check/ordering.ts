@@ -40,9 +40,9 @@ export interface OrderedTraffic {
 /** Checks one receiver. @param events all events of these records */
 export function checkOrder(traffic: OrderedTraffic, events: readonly CommittedEvent[]): Violation[] {
   const { name, types, deliveries } = traffic;
-  const owed = events.filter(({ type }) => types.includes(type));
+  const expected = events.filter(({ type }) => types.includes(type));
   const made = new Set(deliveries.map(keyOf));
-  const lost = owed.filter((event) => !made.has(keyOf(event)));
+  const lost = expected.filter((event) => !made.has(keyOf(event)));
   return [
     ...lost.map((event) => violation('lost', `${name}: no delivery of ${keyOf(event)}`)),
     ...deliveries.flatMap((delivery) => checkEnd(traffic, delivery)),

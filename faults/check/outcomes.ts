@@ -21,16 +21,16 @@ export function title(receiver: Receiver, { id, entityId }: DeliveryRow): string
   return `${receiver.kind} receiver, ${entityId} (delivery …${id.slice(-6)})`;
 }
 
-/** Checks all owed deliveries. */
+/** Checks all expected deliveries. */
 export function checkOutcomes(policy: RetryPolicy, ledger: Ledger, evidence: Evidence) {
   const violations: Violation[] = [];
   let accepted = 0;
   let delivered = 0;
   for (const receiver of evidence.receivers) {
-    const owed = ledger.accepted.filter(({ type }) => type === receiver.type);
-    accepted += owed.length;
+    const due = ledger.accepted.filter(({ type }) => type === receiver.type);
+    accepted += due.length;
     const rows = evidence.deliveries.filter(({ webhookId }) => webhookId === receiver.webhookId);
-    for (const { entityId } of owed) {
+    for (const { entityId } of due) {
       const found = rows.filter((row) => row.entityId === entityId);
       if (found.length !== 1) {
         const text = `${receiver.kind} receiver, ${entityId}: ${found.length} deliveries instead of one`;

@@ -10,7 +10,7 @@ export function checkWorkflows(setting: Setting, { deliveries }: Evidence): Viol
     // An open one is found by the other checks.
     if (row.queued && row.state !== 'pending' && row.state !== 'retrying')
       return [violation('stuck', `${name}: ${row.state}, and still in the queue`)];
-    return row.hasWorkflow === false && isOwedOne(setting, row)
+    return row.hasWorkflow === false && needsWorkflow(setting, row)
       ? [
           violation(
             'wrong',
@@ -21,7 +21,7 @@ export function checkWorkflows(setting: Setting, { deliveries }: Evidence): Viol
   });
 }
 
-function isOwedOne(setting: Setting, { state, attemptsMade }: DeliveryRow): boolean {
+function needsWorkflow(setting: Setting, { state, attemptsMade }: DeliveryRow): boolean {
   if (attemptsMade === 0) return false;
   return setting === 'all' || state !== 'delivered' || attemptsMade > 1;
 }

@@ -29,7 +29,7 @@ const script: Script = { type: TYPE, outcome: 'delivered', delayMs: 100, status:
 /** The recoveries of the rounds being played. */
 const begun = new WeakMap<Scene, string>();
 
-/** Creates events of no order that were lost, and are owed. */
+/** Creates events of no order that were lost, and must be delivered. */
 export async function recordLost(tx: Transaction, { shop, ledger }: Scene, name: string, count: number) {
   const { eshopId } = shop;
   const ids = Array.from({ length: count }, (_, index) => `${name}-${index}`);

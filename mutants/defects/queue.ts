@@ -1,4 +1,4 @@
-/** The queue: its plan after an attempt, its claims, and the workflows that it owes. */
+/** The queue: its plan after an attempt, its claims, and its pending workflows. */
 import type { Defect } from '../defect.ts';
 
 const plan = (...tests: string[]) => [{ file: 'test/db/queue-plan.test.ts', tests }];

@@ -27,8 +27,8 @@ export const relayDefects: readonly Defect[] = [
     file: 'src/relay/workflows.ts',
     text: "return isMore ? options.tickMs : 'idle';",
     replacement: "return isMore ? 'more' : 'idle';",
-    noticed: 'Thousands of workflows that are owed after an outage keep everybody else waiting.',
-    caughtBy: [{ file: 'test/db/background-pace.test.ts', tests: ['workflows that are owed'] }],
+    noticed: 'Thousands of workflows that are pending after an outage keep everybody else waiting.',
+    caughtBy: [{ file: 'test/db/background-pace.test.ts', tests: ['pending workflows'] }],
   },
   {
     name: 'claims-never-end',

@@ -143,7 +143,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
     ...(recoveries.length === 0 ? [['Recoveries', 'none under way'] as const] : recoveries.map(recoveryRow)),
     [
       'Mails',
-      `${mails.owed === 0 ? 'none to send' : `${mails.owed} to send${since(mails.oldestSeconds)}${mails.lastError === null ? '' : `; ${mails.lastError}`}`}${files}`,
+      `${mails.pending === 0 ? 'none to send' : `${mails.pending} to send${since(mails.oldestSeconds)}${mails.lastError === null ? '' : `; ${mails.lastError}`}`}${files}`,
     ],
     ['Notices', noticesText(notices)],
     [

@@ -130,7 +130,7 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
   }
   if (isLate(mails.oldestSeconds, MAIL_LATE_SECONDS)) {
     needs.push(
-      `${counted(mails.owed, 'mail')} about deactivated webhooks not sent, the oldest waiting for ${formatTime(mails.oldestSeconds * 1_000)}${mails.lastError === null ? '' : `; ${mails.lastError}`}: check SMTP_URL and the mail server.`,
+      `${counted(mails.pending, 'mail')} about deactivated webhooks not sent, the oldest waiting for ${formatTime(mails.oldestSeconds * 1_000)}${mails.lastError === null ? '' : `; ${mails.lastError}`}: check SMTP_URL and the mail server.`,
     );
   }
   if (isLate(notices.oldestMailSeconds, MAIL_LATE_SECONDS)) {

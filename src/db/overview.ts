@@ -96,8 +96,8 @@ export async function readOpen(sql: Sql): Promise<OpenOverview> {
 
 /** The mails about deactivations. */
 interface MailOverview {
-  readonly owed: number;
-  /** The wait of the oldest owed mail; null if there is none. */
+  readonly pending: number;
+  /** The wait of the oldest pending mail; null if there is none. */
   readonly oldestSeconds: number | null;
   /** Why the longest waiting one that was tried was not sent, in fixed words; null if none was tried in vain. */
   readonly lastError: string | null;
@@ -107,16 +107,16 @@ interface MailOverview {
 
 export async function readMails(sql: Sql): Promise<MailOverview> {
   return await oneRow(sql<MailOverview[]>`
-    with owed as materialized (
+    with pending as materialized (
       select count(*)::int as count, min(at) as oldest,
         (array_agg(mail_error order by at) filter (where mail_error is not null))[1] as last_error
       from deactivations
       where mailed_at is null and delivery_id is not null and mail_failed_at is null)
-    select o.count as owed, extract(epoch from now() - o.oldest)::float8 as oldest_seconds, o.last_error,
+    select p.count as pending, extract(epoch from now() - p.oldest)::float8 as oldest_seconds, p.last_error,
            (select count(*)::int from deactivations
             where mailed_at is null and delivery_id is not null and mail_failed_at > now() - interval '1 day')
              as refused_lately
-    from owed o`);
+    from pending p`);
 }
 
 /** Counts the webhooks that have accepted no attempt since one failed. */

@@ -1,5 +1,5 @@
 /**
- * Tells from the Postgres protocol whether the server still owes a reply.
+ * Follows the Postgres protocol to know whether a reply of the server is outstanding.
  *
  * Every Query and every Sync is eventually answered with one ReadyForQuery; a flushed Describe, with a
  * ParameterDescription or an error. https://www.postgresql.org/docs/current/protocol-flow.html
@@ -45,7 +45,7 @@ interface PendingReplies {
   sent(piece: Uint8Array): void;
   /** Takes the bytes received, in pieces of any size. */
   received(piece: Uint8Array): void;
-  /** Whether the server still owes a reply. */
+  /** Whether a reply is outstanding. */
   readonly any: boolean;
 }
 

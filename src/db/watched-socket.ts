@@ -19,11 +19,11 @@ interface SocketTarget {
 export interface SocketDeadlines {
   /** For opening a connection, TCP and TLS. */
   readonly connectMs: number;
-  /** Without a byte from the server while it owes an answer; null: no limit. */
+  /** Without a byte from the server while a reply is outstanding; null: no limit. */
   readonly silenceMs: number | null;
 }
 
-/** The server owed an answer, and nothing came. */
+/** No byte came while a reply was outstanding. */
 class DatabaseSilent extends Error {
   override readonly name = 'DatabaseSilent';
   /** In the style of the library's own codes for lost connections. */
@@ -83,7 +83,7 @@ interface Member {
   /** When something last arrived, by the process's monotonic clock. */
   heardAt: number;
   backendPid?: number;
-  /** Whether the server owes it nothing. */
+  /** Whether no reply is outstanding. */
   isIdle(): boolean;
 }
 
@@ -156,7 +156,7 @@ async function closed(socket: Socket): Promise<never> {
   throw new DatabaseClosed('The database has closed the connection.');
 }
 
-/** Destroys a socket on which the server owes an answer and is silent, or takes no writes. */
+/** Destroys a socket whose server is silent while a reply is outstanding, or accepts no writes. */
 function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): void {
   const pending = createPendingReplies(onNews);
   const member: Member = { heardAt: performance.now(), isIdle: () => !pending.any };

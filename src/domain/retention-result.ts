@@ -3,7 +3,7 @@ export interface Retained {
   /** Weeks that now have partitions, by their first days. */
   readonly made: readonly string[];
   readonly dropped: readonly { readonly partition: string; readonly rows: number }[];
-  /** Partitions past their time that stay: needed by deliveries that are open or whose mail is owed. */
+  /** Partitions past their time that stay: needed by deliveries that are open or whose mail is pending. */
   readonly kept: readonly { readonly partition: string; readonly neededBy: number }[];
   /** Rows removed from partitions that remain. */
   readonly removed: { readonly deliveries: number; readonly events: number };

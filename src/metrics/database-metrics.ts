@@ -115,7 +115,7 @@ function gaugesOf(metrics: Metrics): (readonly [Metrics['incidents'], (found: Fo
     [metrics.overdue, ({ overdue }) => overdue.attemptSeconds],
     [metrics.holding, ({ open }) => open.holdingWebhooks],
     [metrics.incidents, ({ incidents }) => incidents],
-    [metrics.mailsUnsent, ({ mails }) => mails.owed],
+    [metrics.mailsPending, ({ mails }) => mails.pending],
     [metrics.mailsOldest, ({ mails }) => Math.max(0, mails.oldestSeconds ?? 0)],
     [metrics.mailsRefused, ({ mails }) => mails.refusedLately],
     [metrics.mailsToFiles, (found) => (found.mailFolder === null ? 0 : 1)],

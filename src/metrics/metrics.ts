@@ -189,7 +189,7 @@ export function createMetrics() {
       'How long the transaction that cursors and recoveries wait for has been open, with the name of its program; 0 if they wait for none.',
       'application',
     ),
-    mailsUnsent: gauge('waybill_mails_owed', 'Mails about deactivations that have not been sent.'),
+    mailsPending: gauge('waybill_mails_pending', 'Mails about deactivations that have not been sent.'),
     mailsOldest: gauge(
       'waybill_mails_oldest_seconds',
       'How long the oldest of them has been waiting; 0 if there is none.',

@@ -41,7 +41,7 @@ export function watchDatabaseClock({
   /** The database's clock minus the machine's uptime, which does not jump and goes on while the machine sleeps. */
   let ahead: number | null = null;
   /** How many more readings repair times: work under way at a step still writes times of the clock before it. */
-  let owed = 1;
+  let readings = 1;
 
   async function look(): Promise<void> {
     const before = uptimeMs();
@@ -52,16 +52,16 @@ export function watchDatabaseClock({
     const now = at.getTime() - before - took / 2;
     const ms = Math.round(now - (ahead ?? now));
     if (Math.abs(ms) > STEP_MS + took) {
-      owed = LOOKS_AFTER_STEP;
+      readings = LOOKS_AFTER_STEP;
       onStep({ at, ms });
       log.warn({ ms }, `the database's clock was set ${ms < 0 ? 'back' : 'ahead'}`);
       await noteClockStep(sql, { at, ms });
     }
     ahead = now;
-    if (owed === 0) return;
+    if (readings === 0) return;
     const rows = await forgetFutureTimes(sql);
     if (rows > 0) log.warn({ rows }, 'times that lay too far ahead are past now: the clock was set back');
-    owed -= 1;
+    readings -= 1;
   }
 
   async function run(): Promise<void> {

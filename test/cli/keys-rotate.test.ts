@@ -259,7 +259,7 @@ describe('with SECRET_KEY', () => {
     expect(await rotate(second, [first])).toEqual({ state: 'complete', resealed: 4 });
   });
 
-  it('a lost key is replaced: new secrets, no static headers, and one mail owed to the e-shop; a second time there is nothing', async () => {
+  it('a lost key is replaced: new secrets, no static headers, and one pending mail to the e-shop; a second time there is nothing', async () => {
     const replace = (...args: string[]) =>
       runWaybill(['keys', 'replace', '--lost', '--json', ...args], environment(second));
     const [kept = 0, deleted = 0, ...others] = secrets.keys();

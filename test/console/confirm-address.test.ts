@@ -33,7 +33,7 @@ const patch = async (emails: unknown) =>
 const confirmed = async () =>
   (await eshop.shop.request('GET', '/v21/eshop')).data.notifications.emails[0]?.confirmedAt;
 
-/** Sends what is owed; answers the link of the last mail, below the public URL. */
+/** Sends the pending notices; returns the link of the last mail, below the public URL. */
 async function linkOf(): Promise<string> {
   const { deliverNotice } = createNoticeActivities({
     sql: api.sql,
@@ -43,10 +43,10 @@ async function linkOf(): Promise<string> {
     publicUrl,
     policy: defaultRetryPolicy,
   });
-  const owed = await api.sql<
+  const pending = await api.sql<
     { id: string }[]
   >`select id from notices where sent_at is null and dropped_at is null`;
-  for (const { id } of owed) await new MockActivityEnvironment().run(deliverNotice, id);
+  for (const { id } of pending) await new MockActivityEnvironment().run(deliverNotice, id);
   const mail = await PostalMime.parse(server.mails.at(-1)?.content ?? '');
   const [url = ''] =
     /https:\/\/waybill\.example\/base\/console\/confirm-address\/[\w-]{43}/.exec(mail.text ?? '') ?? [];

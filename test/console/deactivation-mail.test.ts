@@ -42,7 +42,7 @@ test.each<[string, Partial<typeof unsent>, string]>([
     { mailedAt: new Date(), reason: 'retriesExhausted' },
     'An e-mail about it was sent to shop@example.test just now .',
   ],
-  ['owed', {}, `${TO} has not been sent yet.`],
+  ['pending', {}, `${TO} has not been sent yet.`],
   [
     'put off',
     { putOff: true },

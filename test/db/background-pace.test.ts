@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-async function owed(): Promise<void> {
+async function pending(): Promise<void> {
   await fireMany({ sql: database.sql, eshopId }, WAITING);
   await database.sql`update deliveries set class = ${CLASS.undelivered}`;
 }
@@ -48,7 +48,7 @@ async function moved(): Promise<void> {
 }
 
 test.each<[string, RelayLoop, () => Promise<void>]>([
-  ['workflows that are owed', 'undelivered', owed],
+  ['pending workflows', 'undelivered', pending],
   ['deliveries signalled about a change', 'webhooks', changed],
   ['timers of pre-orders', 'releases', moved],
 ])('%s', async (_, loop, prepare) => {

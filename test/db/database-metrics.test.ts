@@ -103,7 +103,7 @@ test('the outbox, what is open, and how long it has waited', async () => {
   expect(held('webhooks_holding')).toBe(1);
 });
 
-test('changes to be passed on, and mails that are owed or were refused', async () => {
+test('changes to be passed on, and mails that are pending or were rejected', async () => {
   const read = reader();
   await database.sql`
     insert into outbox (eshop_id, kind, webhook_id, due_at)
@@ -112,12 +112,12 @@ test('changes to be passed on, and mails that are owed or were refused', async (
   await database.sql`
     insert into deactivations (webhook_id, generation, reason, at, delivery_id)
     values (${webhookId}, 1, 'gone', now() - interval '2 hours', ${deliveryId})`;
-  const owed = await read();
-  expect(owed('outbox_changes')).toBe(1);
-  expect(owed('outbox_oldest_change_seconds')).toBeGreaterThanOrEqual(70);
-  expect(owed('mails_owed')).toBe(1);
-  expect(owed('mails_oldest_seconds')).toBeGreaterThanOrEqual(7_200);
-  expect(owed('mails_refused')).toBe(0);
+  const found = await read();
+  expect(found('outbox_changes')).toBe(1);
+  expect(found('outbox_oldest_change_seconds')).toBeGreaterThanOrEqual(70);
+  expect(found('mails_pending')).toBe(1);
+  expect(found('mails_oldest_seconds')).toBeGreaterThanOrEqual(7_200);
+  expect(found('mails_refused')).toBe(0);
   await database.sql`update deactivations set mail_failed_at = now()`;
   expect((await read())('mails_refused')).toBe(1);
 });
@@ -143,7 +143,7 @@ test('an unreachable database is down, and nothing that was read before is shown
   await database.cut();
   const away = await read();
   expect(away('database_up')).toBe(0);
-  for (const name of ['outbox_oldest_seconds', 'outbox_deliveries', 'deliveries_open', 'mails_owed']) {
+  for (const name of ['outbox_oldest_seconds', 'outbox_deliveries', 'deliveries_open', 'mails_pending']) {
     expect([name, away(name)]).toEqual([name, undefined]);
   }
   await database.restore();

@@ -111,8 +111,8 @@ test('beyond six thousand of one second each gets a random place, and none is pu
 test('one that others of its second put off is late only once all of them could have been released', async () => {
   const late = async () => {
     const options = { graceMs: 10_000, lateOnly: true, after: null, limit: 10 };
-    const owed = await pendingReleases(database.sql, options);
-    return owed.filter((one) => one.late).map(({ eshopOrderId }) => eshopOrderId);
+    const pending = await pendingReleases(database.sql, options);
+    return pending.filter((one) => one.late).map(({ eshopOrderId }) => eshopOrderId);
   };
   const ago = (ms: number) => new Date(Math.floor((Date.now() - ms) / 1_000) * 1_000);
   // Those meant for one second share it, whenever the clock's next second begins.

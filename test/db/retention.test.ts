@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { recordMailed } from '../../src/db/incidents/owed-mail.ts';
+import { recordMailed } from '../../src/db/incidents/mail-outcome.ts';
 import { redeliverWithin } from '../../src/db/outbox/redeliver.ts';
 import { counted } from '../../src/db/pool.ts';
 import { removeEvents } from '../../src/db/retention/old-rows.ts';

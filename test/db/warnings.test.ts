@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
-import { recordMailed } from '../../src/db/incidents/owed-mail.ts';
+import { recordMailed } from '../../src/db/incidents/mail-outcome.ts';
 import { claimWarnings, giveBackWarnings, readWarning } from '../../src/db/incidents/warnings.ts';
 import { chooseWarnings } from '../../src/db/notices/settings.ts';
 import { recordAttempts } from '../../src/db/webhooks/attempts.ts';

@@ -229,7 +229,7 @@ describe('versions', () => {
 });
 
 describe('deactivations and warnings', () => {
-  test('stay while their mail is owed or their delivery is kept, and go when it was given up', async () => {
+  test('stay while their mail is pending or their delivery is kept, and go when it was given up', async () => {
     const { sql } = database;
     const webhookId = await webhookOf([{ at: fromLimit(-9 * DAY), active: true, generation: 9 }]);
     const kept = await insertDelivery(sql, { eshopId, webhookId, at: fromLimit(-9 * DAY), state: 'failed' });
@@ -274,9 +274,9 @@ describe('deactivations and warnings', () => {
     expect(await clean()).toMatchObject({ rows: 3 });
 
     expect(await decide()).toBe(0);
-    expect(await sql`select generation, mailed_at is null as owed from warnings order by at`).toEqual([
-      { generation: 1, owed: true },
-      { generation: 2, owed: false },
+    expect(await sql`select generation, mailed_at is null as pending from warnings order by at`).toEqual([
+      { generation: 1, pending: true },
+      { generation: 2, pending: false },
     ]);
   });
 });

@@ -60,9 +60,9 @@ async function waitOf(mailing: Promise<unknown>): Promise<number | null> {
   );
 }
 /** Sends all mails: first as many as the budget allows, so that none of these lists one that is put off meanwhile. */
-async function waitsOf<T>(owed: readonly T[], mail: (each: T) => Promise<number | null>) {
-  const withinBudget = await Promise.all(owed.slice(0, 20).map(mail));
-  return [...withinBudget, ...(await Promise.all(owed.slice(20).map(mail)))];
+async function waitsOf<T>(pending: readonly T[], mail: (each: T) => Promise<number | null>) {
+  const withinBudget = await Promise.all(pending.slice(0, 20).map(mail));
+  return [...withinBudget, ...(await Promise.all(pending.slice(20).map(mail)))];
 }
 const mailBy = (worker: MockActivityEnvironment, webhookId: number) =>
   waitOf(worker.run(createMailDeactivation(deps()), { webhookId, generation: 1 }));
@@ -97,8 +97,8 @@ test('25 deactivations at once: twenty mails, then one that tells the other five
     expect(mail.text).toContain(`Webhook ${webhookId} (CREATE_ORDER) was deactivated:`);
     expect(mail.html).toContain(`Webhook ${webhookId} (CREATE_ORDER) was deactivated:`);
   }
-  const owed = await database.sql`select from deactivations where mailed_at is null`;
-  expect(owed).toHaveLength(0);
+  const pending = await database.sql`select from deactivations where mailed_at is null`;
+  expect(pending).toHaveLength(0);
 });
 
 test('sent together, but not all recorded: the next try records them, and none is mailed again', async () => {

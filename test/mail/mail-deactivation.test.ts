@@ -136,6 +136,6 @@ test('a mail server that is away is tried for longer than a day', async () => {
   const why = 'the mail server cannot be reached (ESOCKET)';
   await expect(mailIt()).rejects.toThrow(why);
   expect(await recorded()).toEqual({ ...nothing, mailError: why });
-  expect(await readMails(database.sql)).toMatchObject({ owed: expect.any(Number), lastError: why });
+  expect(await readMails(database.sql)).toMatchObject({ pending: expect.any(Number), lastError: why });
   server = await startMailServer();
 });

@@ -35,7 +35,7 @@ afterAll(() => database?.drop());
 
 const HOUR = 3_600_000;
 
-/** A webhook that has failed for seven hours; answers the warning that is owed. */
+/** A webhook that has failed for seven hours; returns the pending warning. */
 async function failing(): Promise<string> {
   const { sql } = database;
   ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' }));

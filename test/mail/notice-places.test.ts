@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 /** @returns the ids of the notices of a new e-shop whose webhooks were deactivated, to this URL */
-async function owed(url: string, count: number): Promise<string[]> {
+async function pending(url: string, count: number): Promise<string[]> {
   const { sql } = database;
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' });
   await setNoticeUrl({ sql, keys }, eshopId, url);
@@ -53,10 +53,10 @@ test('six e-shops with silent URLs and many notices do not hold up the notice of
   });
   const tell = (id: string) => new MockActivityEnvironment().run((notice: string) => deliverNotice(notice), id);
   const eshops: string[][] = [];
-  for (let index = 0; index < 6; index += 1) eshops.push(await owed(silent.url, 3));
+  for (let index = 0; index < 6; index += 1) eshops.push(await pending(silent.url, 3));
   const sent = eshops.flat().map((id) => tell(id).catch((error: unknown) => error));
   await silent.waitFor(6);
-  const [id = ''] = await owed(chat.url, 1);
+  const [id = ''] = await pending(chat.url, 1);
   await expect(tell(id)).resolves.toEqual({ outcome: 'sent' });
   expect(silent.requests).toHaveLength(6);
 

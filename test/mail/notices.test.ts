@@ -55,7 +55,7 @@ async function tell(id: string): Promise<string | number> {
   }
 }
 
-const owed = (kind: string) =>
+const pending = (kind: string) =>
   database.sql<{ id: string; address: string; webhookId: number }[]>`
     select n.id, a.address, n.webhook_id from notices n join notice_addresses a on a.id = n.address_id
     where n.eshop_id = ${eshopId} and n.kind = ${kind} and n.sent_at is null order by n.at, n.id`;
@@ -80,15 +80,15 @@ test('twelve deactivations for two further addresses: twenty mails, then one for
     const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
     await exhaustDelivery(sql, await fireDelivery(sql, { eshopId, webhookId }));
   }
-  const all = await owed('deactivated');
+  const all = await pending('deactivated');
   expect(all).toHaveLength(24);
   for (const { id } of all) await tell(id);
   expect(server.mails).toHaveLength(20);
-  const left = await owed('deactivated');
+  const left = await pending('deactivated');
   expect(left).toHaveLength(4);
   await sql`update eshops set mails_until = mails_until - interval '12 minutes' where id = ${eshopId}`;
   for (const { id } of left) await tell(id);
-  expect(await owed('deactivated')).toEqual([]);
+  expect(await pending('deactivated')).toEqual([]);
   expect(server.mails).toHaveLength(22);
   const last = await Promise.all(server.mails.slice(-2).map(({ content }) => PostalMime.parse(content)));
   for (const mail of last) {
@@ -108,11 +108,11 @@ test('a warning that no longer applies is sent to nobody, nor that it is over', 
   await addAddress(sql, eshopId, 'a@shop.example');
   const { deliveryId } = await failing();
   await decide();
-  const [warning] = await owed('warning');
+  const [warning] = await pending('warning');
   await makeAttempt(sql, deliveryId, 2, accepted);
   expect(await tell(warning?.id ?? '')).toBe('dropped');
   await decide();
-  const [well] = await owed('recovered');
+  const [well] = await pending('recovered');
   expect(await tell(well?.id ?? '')).toBe('dropped');
   expect(server.mails).toEqual([]);
 });
@@ -122,13 +122,13 @@ test('warned, and recovered: one notice, with the time of the delivery that was 
   await addAddress(sql, eshopId, 'a@shop.example');
   const { webhookId, deliveryId } = await failing();
   await decide();
-  for (const { id } of await owed('warning')) expect(await tell(id)).toBe('sent');
+  for (const { id } of await pending('warning')) expect(await tell(id)).toBe('sent');
   await decide();
-  expect(await owed('recovered')).toEqual([]);
+  expect(await pending('recovered')).toEqual([]);
   await makeAttempt(sql, deliveryId, 2, accepted);
   await decide();
   await decide();
-  const well = await owed('recovered');
+  const well = await pending('recovered');
   expect(well).toMatchObject([{ address: 'a@shop.example', webhookId }]);
   expect(await tell(well[0]?.id ?? '')).toBe('sent');
   const mail = await PostalMime.parse(server.mails.at(-1)?.content ?? '');
@@ -150,13 +150,13 @@ test('one delivery that failed while others were accepted: well once that one is
   });
   await sql`update failures set last_call = ${stubborn} where webhook_id = ${webhookId}`;
   await decide();
-  for (const { id } of await owed('warning')) expect(await tell(id)).toBe('sent');
+  for (const { id } of await pending('warning')) expect(await tell(id)).toBe('sent');
   await makeAttempt(sql, await fireDelivery(sql, { eshopId, webhookId }), 1, accepted);
   await decide();
-  expect(await owed('recovered')).toEqual([]);
+  expect(await pending('recovered')).toEqual([]);
   await makeAttempt(sql, stubborn, 2, accepted);
   await decide();
-  expect(await owed('recovered')).toHaveLength(1);
+  expect(await pending('recovered')).toHaveLength(1);
 });
 
 test('an e-shop that wants none of a kind gets none, nor one that changes its mind in time', async () => {
@@ -165,7 +165,7 @@ test('an e-shop that wants none of a kind gets none, nor one that changes its mi
   await sql`update eshops set recovered_notices = false where id = ${eshopId}`;
   const { deliveryId } = await failing();
   await decide();
-  const [warning] = await owed('warning');
+  const [warning] = await pending('warning');
   await chooseWarnings(sql, eshopId, false);
   expect(await tell(warning?.id ?? '')).toBe('dropped');
   await makeAttempt(sql, deliveryId, 2, accepted);

@@ -285,12 +285,12 @@ test('SQL is written in db/ and nowhere else', () => {
   expect(outside).toEqual([]);
 });
 
-test('transactions are begun in one place, and what is owed to the relay is written in one module', () => {
+test('transactions are begun in one place, and rows for the relay are written in one module', () => {
   const elsewhere = (module: string, pattern: RegExp) =>
     PROGRAM.flatMap((folder) => filesOf(root, folder))
       .filter((file) => !file.startsWith(module))
       .filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')));
-  // Migrations begin transactions before anything can be owed; an export only reads.
+  // Migrations begin transactions before there is anything for the relay; an export only reads.
   expect(elsewhere('src/db/transaction.ts', /\bsql\.begin\(/).toSorted()).toEqual([
     'src/db/eshop-export.ts',
     'src/db/migrate.ts',

@@ -24,7 +24,7 @@ function started() {
   return pending;
 }
 
-test('the start of a session is owed an answer until it is ready', () => {
+test('the reply to the start of a session is outstanding until it is ready', () => {
   const pending = createPendingReplies();
   pending.sent(STARTUP);
   pending.received(message('R', '\0\0\0\0'));
@@ -33,7 +33,7 @@ test('the start of a session is owed an answer until it is ready', () => {
   expect(pending.any).toBe(false);
 });
 
-test('a query is owed an answer until the last byte of it', () => {
+test('the reply to a query is outstanding until its last byte', () => {
   const pending = started();
   pending.sent(message('Q', 'select 1\0'));
   expect(pending.any).toBe(true);
@@ -47,7 +47,7 @@ test('a query is owed an answer until the last byte of it', () => {
   expect(pending.any).toBe(false);
 });
 
-test('of several queries sent at once every one is owed an answer', () => {
+test('of several queries sent at once, each reply is outstanding', () => {
   const pending = started();
   const query = Buffer.concat([message('B'), message('E'), message('S')]);
   pending.sent(Buffer.concat([query, query, message('Q', 'select 1\0')]));
@@ -60,7 +60,7 @@ test('of several queries sent at once every one is owed an answer', () => {
   expect(states).toEqual([true, true, false]);
 });
 
-test('a description that is flushed is owed an answer, in words or as an error', () => {
+test('the reply to a flushed description is outstanding until its description or an error', () => {
   const pending = started();
   pending.sent(Buffer.concat([message('P', 'select $1'), message('D', 'S'), message('H')]));
   pending.received(message('1'));

@@ -1,4 +1,4 @@
-/** A deactivation mail is owed, whatever happened to the workflow that was to send it. */
+/** A deactivation mail is sent, whatever happened to the workflow that was to send it. */
 import { afterEach, expect, test } from 'vitest';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';

@@ -15,7 +15,7 @@ export interface UnsentWarning {
   readonly ofSecrets: boolean;
 }
 
-/** The condition of the index `warnings_owed`. */
+/** The condition of the index `warnings_pending`. */
 const isUnsent = (sql: Sql) => sql`x.mailed_at is null and x.dropped_at is null and x.mail_failed_at is null`;
 
 /**

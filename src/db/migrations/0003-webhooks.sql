@@ -203,7 +203,7 @@ create table warnings (
   check_at timestamptz not null default now()
 );
 create index warnings_by_webhook on warnings (webhook_id, at);
-create index warnings_owed on warnings (check_at)
+create index warnings_pending on warnings (check_at)
   where mailed_at is null and dropped_at is null and mail_failed_at is null;
 
 -- Webhooks whose e-shop was notified of a warning or a deactivation, until one of their deliveries is accepted.

@@ -164,11 +164,11 @@ export async function recordEvents(
     recorded as (${insertEvents(tx, eshopId)}),
     delivered as (${insertDeliveries(tx, eshopId, deliveryClass, claimed)} returning *)
     select ${writtenDeliveries(tx)}`;
-  if (written !== undefined) owesDeliveries(tx, eshopId, events, written, deliveryClass);
+  if (written !== undefined) noteWrittenDeliveries(tx, eshopId, events, written, deliveryClass);
 }
 
 /** Notes that a transaction created deliveries of these events: after COMMIT the relay is woken, and their bytes count. */
-export function owesDeliveries(
+export function noteWrittenDeliveries(
   tx: Transaction,
   eshopId: number,
   events: readonly EventText[],

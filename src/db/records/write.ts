@@ -8,7 +8,7 @@ import { conflict, type Problem, recordNotFound } from '../../domain/problem.ts'
 import { assertRecordSize } from '../../domain/record-size.ts';
 import { unchangedRecord } from '../../domain/unchanged.ts';
 import { capital } from '../../domain/words.ts';
-import { type EventText, owesDeliveries } from '../outbox/events.ts';
+import { type EventText, noteWrittenDeliveries } from '../outbox/events.ts';
 import { type Database, type Transaction, transaction } from '../transaction.ts';
 import type { EntityMapping } from './entity-mapping.ts';
 import { insertRecords, insertTogether, type NewRecord, newRecord } from './insert.ts';
@@ -50,7 +50,7 @@ export async function createRecord<Rec extends object>(
   const row = inserted(mapping, eshopId, origin, record);
   const { made, written } = await insertRecords(tx, [row], tx.claims());
   if (made.size === 0) throw alreadyExists(mapping, record);
-  owesDeliveries(tx, eshopId, row.events, written);
+  noteWrittenDeliveries(tx, eshopId, row.events, written);
   const change = { before: null, after: record };
   if (mapping.sideEffects?.due(change) === true)
     await inUnitOfWork(tx, eshopId, origin, async (work) => mapping.sideEffects?.stage(work, change));

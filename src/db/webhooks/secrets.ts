@@ -83,7 +83,7 @@ export interface LostSecrets {
 }
 
 /**
- * Replaces everything that no key opens, in one transaction: writes secrets, an owed mail per e-shop, and settings.
+ * Replaces everything that no key opens, in one transaction: writes secrets, a pending mail per e-shop, and settings.
  * Deleted webhooks stay as they are: they sign nothing.
  * @param settings by name, written in the same transaction
  * @param dryRun changes nothing

@@ -1,14 +1,14 @@
-/** Records the outcome of a mail, in the row that owes it. */
+/** Records the outcome of a mail in its row. */
 import type postgres from 'postgres';
 import type { Sql } from '../pool.ts';
 
 /** A deactivation, a warning, or a notice. */
-export type OwesMail =
+export type MailKey =
   | { readonly webhookId: number; readonly generation: number }
   | { readonly id: string; readonly generation?: never }
   | { readonly noticeId: string; readonly generation?: never; readonly id?: never };
 
-interface OwingRow {
+interface MailRow {
   readonly table: postgres.Fragment;
   readonly is: postgres.Fragment;
   /** Its columns. */
@@ -18,11 +18,11 @@ interface OwingRow {
   readonly error: postgres.Fragment;
 }
 
-function rowOf(sql: Sql, owes: OwesMail): OwingRow {
-  if ('noticeId' in owes) {
+function rowOf(sql: Sql, key: MailKey): MailRow {
+  if ('noticeId' in key) {
     return {
       table: sql`notices`,
-      is: sql`id = ${owes.noticeId}`,
+      is: sql`id = ${key.noticeId}`,
       mailed: sql`sent_at`,
       refused: sql`refused_at`,
       failed: sql`failed_at`,
@@ -35,28 +35,28 @@ function rowOf(sql: Sql, owes: OwesMail): OwingRow {
     failed: sql`mail_failed_at`,
     error: sql`mail_error`,
   };
-  return owes.generation === undefined
-    ? { ...columns, table: sql`warnings`, is: sql`id = ${owes.id}` }
+  return key.generation === undefined
+    ? { ...columns, table: sql`warnings`, is: sql`id = ${key.id}` }
     : {
         ...columns,
         table: sql`deactivations`,
-        is: sql`webhook_id = ${owes.webhookId} and generation = ${owes.generation}`,
+        is: sql`webhook_id = ${key.webhookId} and generation = ${key.generation}`,
       };
 }
 
-export async function putOffMail(sql: Sql, owes: OwesMail): Promise<void> {
-  const { table, is } = rowOf(sql, owes);
+export async function putOffMail(sql: Sql, key: MailKey): Promise<void> {
+  const { table, is } = rowOf(sql, key);
   await sql`update ${table} set put_off = true where ${is}`;
 }
 
-export async function recordMailed(sql: Sql, owes: OwesMail): Promise<void> {
-  const { table, is, mailed } = rowOf(sql, owes);
+export async function recordMailed(sql: Sql, key: MailKey): Promise<void> {
+  const { table, is, mailed } = rowOf(sql, key);
   await sql`update ${table} set ${mailed} = coalesce(${mailed}, now()) where ${is}`;
 }
 
 /** Records why it was not sent: it is tried again. @param message without addresses */
-export async function recordMailError(sql: Sql, owes: OwesMail, message: string): Promise<void> {
-  const { table, is, mailed, error } = rowOf(sql, owes);
+export async function recordMailError(sql: Sql, key: MailKey, message: string): Promise<void> {
+  const { table, is, mailed, error } = rowOf(sql, key);
   await sql`update ${table} set ${error} = ${message} where ${is} and ${mailed} is null`;
 }
 
@@ -67,11 +67,11 @@ export async function recordMailError(sql: Sql, owes: OwesMail, message: string)
  */
 export async function recordMailRefused(
   sql: Sql,
-  owes: OwesMail,
+  key: MailKey,
   message: string,
   patienceMs: number,
 ): Promise<boolean> {
-  const { table, is, mailed, refused, failed, error } = rowOf(sql, owes);
+  const { table, is, mailed, refused, failed, error } = rowOf(sql, key);
   const [row] = await sql<{ givenUpAt: Date | null }[]>`
     update ${table} set ${error} = ${message}, ${refused} = coalesce(${refused}, now()),
       ${failed} = case
