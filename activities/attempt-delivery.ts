@@ -99,7 +99,7 @@ function expected(
 
 /**
  * An internal failure ends the activity; the workflow decides what comes next. So any early run by Temporal is an operator's doing,
- * and its count is never ahead of ours. The last chance, after a lost window, has no policy to return to, and is retried by Temporal.
+ * and its count is never ahead of the database's. The last chance, after a lost window, has no policy to return to, and is retried by Temporal.
  */
 function ourOutage(error: unknown, { lastChance }: AttemptInput): ApplicationFailure {
   const what =

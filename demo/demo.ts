@@ -62,7 +62,7 @@ export interface Surroundings {
 /** The result of a demonstration. */
 export interface DemoResult {
   readonly summary: Summary;
-  /** The e-shop's own active webhooks, which got the events as well; 0 unless the receiver was ours. */
+  /** The e-shop's own active webhooks, which got the events as well; 0 with a receiver of one's own. */
   readonly otherWebhooks: number;
   /** A sentence if not everything was delivered. */
   readonly problem: string | null;
@@ -218,7 +218,7 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
     ]);
     await drop(client, [...subscriptions, ...troubled]);
     sights = await resultsOf(client, troubled, signal);
-    // All of ours are inactive by now.
+    // The demonstration's own are all inactive by now.
     otherWebhooks = await countActive(client, signal);
   }
   return {

@@ -21,7 +21,7 @@ export interface Summary {
   readonly kinds: readonly KindCounts[];
   /** Deliveries whose signature did not match; null if nobody checked. */
   readonly badSignatures: number | null;
-  /** The scenes left to look at; empty if the receiver was not ours. */
+  /** The scenes left to look at; empty with a receiver of one's own. */
   readonly scenes: readonly SceneResult[];
 }
 

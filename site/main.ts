@@ -11,7 +11,7 @@ import { siteFiles } from './files.ts';
 
 const [folder = 'dist/docs'] = process.argv.slice(2);
 
-/** Of pages that are no more, too; but nothing that is not ours. */
+/** Of pages that are no more, too; but nothing else. */
 function removeLast(): void {
   if (!existsSync(folder) || readdirSync(folder).length === 0) return;
   if (!existsSync(join(folder, 'llms.txt')))

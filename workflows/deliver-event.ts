@@ -32,7 +32,7 @@ import {
 import { heldByWebhook, nextStep, operatorOf } from './next-step.ts';
 import { handleOperatorActions } from './operator-updates.ts';
 import { createOperatorView } from './operator-view.ts';
-import { type AttemptEnd, createOutage, wasOurs } from './own-failures.ts';
+import { type AttemptEnd, createOutage, isInternal } from './own-failures.ts';
 import { ownSteps } from './own-steps.ts';
 
 const webhookChanged = defineSignal(webhookChangedSignal);
@@ -108,7 +108,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       return await attemptDelivery({ deliveryId, policy, attemptsBefore, lastChance });
     } catch (error) {
       if (!isCancellation(error) && !(error instanceof ActivityFailure)) throw error;
-      return { kind: wasOurs(error) ? 'interrupted' : 'failed' };
+      return { kind: isInternal(error) ? 'interrupted' : 'failed' };
     }
   }
 
@@ -156,7 +156,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       const pause = situation.open ? outage.pauseAfter(last, situation.attemptsMade) : 0;
       last = null;
       if (pause > 0) {
-        await wait(pause, seen, 'something of ours fails: waiting for it to pass');
+        await wait(pause, seen, 'an internal failure: waiting for it to pass');
         continue;
       }
       const next = nextStep(situation);

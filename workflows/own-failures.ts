@@ -15,7 +15,7 @@ const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 /** Whether attempts ended by an internal failure: a worker that died or hangs, an unreachable database. */
-export function wasOurs(error: unknown): boolean {
+export function isInternal(error: unknown): boolean {
   if (!(error instanceof ActivityFailure)) return false;
   const { cause } = error;
   if (cause instanceof ApplicationFailure) return cause.type === failureTypes.ourOutage;

@@ -91,9 +91,9 @@ export async function startPrometheus(
     async firing() {
       const answer = await fetch(`http://${address}/api/v1/rules?type=alert`);
       const { groups } = v.parse(rulesSchema, await answer.json()).data;
-      const names = (ours: boolean) =>
+      const names = (isShortened: boolean) =>
         groups
-          .filter(({ name }) => (name === SHORTENED) === ours)
+          .filter(({ name }) => (name === SHORTENED) === isShortened)
           .flatMap(({ rules }) => rules)
           .filter(({ alerts: raised }) => raised.some(({ state }) => state === 'firing'))
           .map(({ name }) => name);

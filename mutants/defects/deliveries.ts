@@ -81,7 +81,7 @@ export const deliveryDefects: readonly Defect[] = [
       {
         file: 'test/api/all-deliveries.test.ts',
         tests: [
-          'from a cursor on what is committed later than what is younger, in a transaction of ours, is not missed',
+          'from a cursor on what is committed later than what is younger, in a transaction of Waybill, is not missed',
           'from a cursor on what is committed later than what is younger, by an operator, is not missed',
           'from a cursor on what is committed later than what is younger, in a transaction that has only read so far, is not missed',
         ],

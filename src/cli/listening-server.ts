@@ -17,7 +17,7 @@ export interface ReceivedRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The verified delivery; null if it is not one of ours. */
+  /** The verified delivery; null if it is not from this instance. */
   readonly delivery: (VerifiedHeaders & { readonly entityId: string | null }) | null;
   /** Why it is not one, or why it could not be forwarded. */
   readonly problem: string | null;

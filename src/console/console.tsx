@@ -210,8 +210,8 @@ export function withConsole(
   return {
     fetch(request: Request, env: ConsoleEnv['Bindings'] = {}): Response | Promise<Response> {
       const { pathname } = new URL(request.url);
-      const ours = pathname === CONSOLE || pathname.startsWith(`${CONSOLE}/`);
-      return ours ? pages.fetch(request, env) : api.fetch(request, env);
+      const isConsole = pathname === CONSOLE || pathname.startsWith(`${CONSOLE}/`);
+      return isConsole ? pages.fetch(request, env) : api.fetch(request, env);
     },
   };
 }

@@ -28,7 +28,7 @@ export async function readMigrations(folder: URL): Promise<MigrationFile[]> {
 /**
  * The files that are still to be applied. A database may have more than our files: during a deployment, and after going
  * back, the former release starts on the tables of the new one.
- * @throws UserError if other files than ours have been applied
+ * @throws UserError if other files than this version's have been applied
  */
 export async function pendingMigrations(
   sql: Pool,
@@ -42,11 +42,11 @@ export async function pendingMigrations(
   const rows = table.hashed
     ? await sql<{ name: string; hash: string }[]>`select name, hash from migrations order by name collate "C"`
     : [];
-  const ours = files.every(
+  const isOwn = files.every(
     ({ name, hash }, place) =>
       place >= rows.length || (rows[place]?.name === name && rows[place]?.hash === hash),
   );
-  if (table.hashed && ours) return files.slice(rows.length);
+  if (table.hashed && isOwn) return files.slice(rows.length);
   throw new UserError(
     'The database was made by other migrations than those of this Waybill and cannot be upgraded: set DATABASE_URL to a new one (DATA_DIR to a new folder where Postgres is embedded), and TEMPORAL_NAMESPACE too where Temporal is yours.',
   );

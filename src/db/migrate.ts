@@ -54,7 +54,7 @@ interface MigrateOptions {
  * Brings the database up to date.
  * @param url a `postgres://` address
  * @returns the names of the migrations applied by this call
- * @throws UserError if it was made by other files than ours; nothing is changed then
+ * @throws UserError if it was made by other files than this version's; nothing is changed then
  */
 export async function migrate(
   url: string,

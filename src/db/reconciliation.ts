@@ -113,7 +113,7 @@ export async function dispatchedAmong(sql: Sql, ids: readonly string[]): Promise
     where ${isDispatched(sql)} and ${anyOf(sql, sql`d.id`, ids)}`;
 }
 
-/** Those of the given deliveries that have ended and owe no mail. */
+/** Those of the given deliveries that have ended and have no pending mail. */
 export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<AttemptedDelivery[]> {
   if (ids.length === 0) return [];
   return await sql<AttemptedDelivery[]>`

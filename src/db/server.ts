@@ -20,7 +20,7 @@ interface Server {
 
 /**
  * Checks the server at `DATABASE_URL`.
- * @returns whether a pooler, such as PgBouncer, is in front of it: a session of ours is not one of the server's
+ * @returns whether a pooler, such as PgBouncer, is in front of it: a client session is then not a server session
  * @throws UserError with one sentence if Waybill cannot work with it
  */
 export async function inspectServer(url: string): Promise<{ readonly pooled: boolean }> {

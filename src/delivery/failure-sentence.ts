@@ -90,7 +90,7 @@ const MALFORMED: readonly (readonly [RegExp, string])[] = [
   [/version/i, 'its version of HTTP is unknown'],
 ];
 
-/** The sentence for a response that the parser refuses. Its message quotes nothing of the response; all other text is ours. */
+/** The sentence for a response that the parser refuses. Its message quotes nothing of the response; all other text is fixed. */
 function malformedSentence({ message }: Error, host: string): string {
   const found = /\(([^()]+)\)$/.exec(message)?.[1] ?? '';
   const problem = MALFORMED.find(([words]) => words.test(found))?.[1];

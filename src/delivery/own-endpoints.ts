@@ -24,7 +24,7 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** @param passing further ports of this machine, read each time: they are ours only while they are listed */
+/** @param passing further ports of this machine, read each time: they count as own only while they are listed */
 export function createOwnEndpoints(passing: () => readonly number[] = () => []): OwnEndpoints {
   /** Ports of this machine, on any of its addresses. */
   const local = new Set<number>();
@@ -76,7 +76,7 @@ export function endpointOf(url: string, defaultPort: number): Endpoint {
 /** The time between two lookups of hosts with names, in milliseconds. */
 const FOLLOW_INTERVAL_MS = 30_000;
 /**
- * How long an address stays ours after it was last found, in milliseconds: a lookup may return only a few of a name's addresses, and a
+ * How long an address counts as own after it was last found, in milliseconds: a lookup may return only a few of a name's addresses, and a
  * cloud soon reassigns an address.
  */
 const ADDRESS_CACHE_MS = 10 * 60_000;

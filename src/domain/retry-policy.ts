@@ -93,7 +93,7 @@ interface FailedAttemptTimes {
 export type NextAttempt =
   /** In milliseconds since 1970. */
   | { readonly at: number }
-  /** `internal`: outages of ours left no room in the window; the receiver is not to blame for fewer attempts. */
+  /** `internal`: internal outages left no room in the window; the receiver is not to blame for fewer attempts. */
   | { readonly at: null; readonly internal: boolean };
 
 /**

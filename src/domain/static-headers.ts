@@ -35,13 +35,13 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 /** Headers that Waybill sets. */
-const OURS = /^(?:content-|user-agent$|webhook-|x-service-)/;
+const RESERVED = /^(?:content-|user-agent$|webhook-|x-service-)/;
 
 function nameProblem(name: string): string | null {
   if (!NAME.test(name)) return 'is not the name of a header';
   const known = name.toLowerCase();
   if (OF_THE_CONNECTION.has(known)) return 'belongs to the connection and cannot be set';
-  return OURS.test(known) ? 'is set by the service' : null;
+  return RESERVED.test(known) ? 'is set by the service' : null;
 }
 
 function valueProblem(value: string, masks: boolean): string | null {

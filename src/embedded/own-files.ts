@@ -2,13 +2,13 @@
 import { chmod, lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UserError } from '../lib/user-error.ts';
-import { isOurs } from './private-folder.ts';
+import { isInstanceFile } from './private-folder.ts';
 
 /** Write permission of the group and of everybody. */
 const OTHERS_WRITE = 0o022;
-/** Folders of ours whose files a server reads: settings in them can name programs to run. */
+/** Folders of the instance whose files a server reads: settings in them can name programs to run. */
 const OF_SERVERS: readonly string[] = ['postgres', 'temporal'];
-/** Where a server's user, if it is not ours, has its own files. */
+/** Where a server's user, if it is not this process's, has its own files. */
 const OF_GUEST: readonly string[] = ['postgres', 'logs'];
 /** Only written, and once with the mode of any folder. */
 const NEVER_READ: readonly string[] = ['mail'];
@@ -45,7 +45,7 @@ export function requireOwner(path: string, found: Owned, me = process.getuid?.()
 
 /**
  * Before servers start in `DATA_DIR`: the folder and all that is read in it belong to us or to root, and nobody else may write
- * them. A folder of ours with nothing but the instance in it is closed to the writing of others.
+ * them. A folder with nothing but the instance in it is closed to the writing of others.
  * @param path exists
  * @param guest the user of a server's own folders, if it is not us
  * @param close changes the mode of the folder
@@ -63,12 +63,12 @@ export async function requireOwnFolder(
   const folder = await stat(path);
   requireOwner(path, folder, me);
   if ((folder.mode & OTHERS_WRITE) !== 0) {
-    if (folder.uid !== me || !(await readdir(path)).every(isOurs)) throw refusal(path, folder, me);
+    if (folder.uid !== me || !(await readdir(path)).every(isInstanceFile)) throw refusal(path, folder, me);
     await close(path, folder.mode & 0o7777 & ~OTHERS_WRITE);
   }
   // Only once it is closed: until then others can add to it.
   const names = await readdir(path);
-  for (const name of names.filter(isOurs)) {
+  for (const name of names.filter(isInstanceFile)) {
     const file = join(path, name);
     const inside = OF_SERVERS.includes(name) ? await readdir(file).catch(() => []) : [];
     for (const each of [file, ...inside.map((entry) => join(file, entry))]) {

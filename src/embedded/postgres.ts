@@ -150,7 +150,7 @@ export async function startPostgres(
     const options = [...SETTINGS, ...most, '-p', String(port)].join(' ');
     await rotateLog(logFile);
     try {
-      // pg_ctl puts the server into a session of its own. The server's output must not be a pipe of ours.
+      // pg_ctl puts the server into a session of its own. The server's output must not be a pipe of this process.
       const args = ['start', '-D', directory, '-l', logFile, '-o', options, '-w', '-t', '60'];
       await runProgram(pgCtl, args, { ...asUser, env: { ...asUser.env, ...env() } });
     } catch (error) {

@@ -3,7 +3,7 @@ import { chmod, chown, readdir } from 'node:fs/promises';
 import type { User } from './reachable.ts';
 
 /** The files and folders that an instance keeps in its folder. */
-const OURS = new Set([
+const INSTANCE_FILES = new Set([
   'demonstration.json',
   'format',
   'instance.json',
@@ -27,7 +27,7 @@ const OURS = new Set([
 ]);
 
 /** True for our files, also while they are being written. */
-export const isOurs = (name: string) => OURS.has(name) || OURS.has(name.replace(/^\.(.+)\.[0-9a-f]+$/, '$1'));
+export const isInstanceFile = (name: string) => INSTANCE_FILES.has(name) || INSTANCE_FILES.has(name.replace(/^\.(.+)\.[0-9a-f]+$/, '$1'));
 
 /**
  * Lets only its owner into the folder. A folder that also contains other files keeps its mode: it may
@@ -35,7 +35,7 @@ export const isOurs = (name: string) => OURS.has(name) || OURS.has(name.replace(
  * @param guest a user with folders of its own inside: its group may enter, but not list the folder
  */
 export async function restrictFolder(path: string, guest?: User): Promise<void> {
-  if (!(await readdir(path)).every(isOurs)) return;
+  if (!(await readdir(path)).every(isInstanceFile)) return;
   if (guest === undefined) return await chmod(path, 0o700);
   await chown(path, process.getuid?.() ?? 0, guest.gid);
   await chmod(path, 0o710);

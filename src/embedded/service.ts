@@ -64,10 +64,10 @@ const MAX_RESTART_DELAY_MS = 10_000;
 export async function stopOrphan(pidFile: string, marker: string, patienceMs: number): Promise<boolean> {
   const text = await readFile(pidFile, 'utf8').catch(() => '');
   const pid = Number.parseInt(text, 10);
-  const ours = pid > 1 && (await commandLine(pid)).includes(marker);
-  if (ours) await endProcess(pid, patienceMs);
+  const isOwn = pid > 1 && (await commandLine(pid)).includes(marker);
+  if (isOwn) await endProcess(pid, patienceMs);
   await rm(pidFile, { force: true });
-  return ours;
+  return isOwn;
 }
 
 /** The last lines of a log file, for the message of a failed start. */

@@ -70,7 +70,7 @@ async function serves(address: string): Promise<boolean> {
  * True if the server's HTTP API accepts the host name that only our own server knows: another instance may have bound the
  * ports that we found free. It answers once its process has bound all its ports, the gRPC port included.
  */
-function isOurs(httpPort: number, name: string): Promise<boolean> {
+function isOwnServer(httpPort: number, name: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const request = get(
       {
@@ -182,8 +182,8 @@ async function startServer(
       ]),
     ],
     ready: async (pid) => {
-      const [ours] = await Promise.all([isOurs(httpPort, name), loadClient(), options.meanwhile?.()]);
-      if (!(ours && (await serves(address)))) return false;
+      const [isOwn] = await Promise.all([isOwnServer(httpPort, name), loadClient(), options.meanwhile?.()]);
+      if (!(isOwn && (await serves(address)))) return false;
       inner = await listeningPorts(pid);
       return true;
     },

@@ -19,7 +19,7 @@ export function hashPassword(password: string): Promise<string> {
 const BCRYPT_BYTES = 72;
 
 /**
- * Whether the hash of a correct password is replaced by one of ours. Not if bcrypt has checked only the beginning of it: a wrong
+ * Whether the hash of a correct password is replaced by an argon2id hash. Not if bcrypt has checked only the beginning of it: a wrong
  * password with the same beginning would become the password.
  */
 export const isReplaced = (passwordHash: string, password: string) =>

@@ -54,7 +54,7 @@ const unrecorded: OpenSpan = {
 /** Traces that are off. */
 export const untraced: Traces = { begin: () => unrecorded };
 
-/** A client's `traceparent`, if the client records its trace; else null: the client does not decide whether ours is recorded. */
+/** A client's `traceparent`, if the client records its trace; else null: the client does not decide whether Waybill's is recorded. */
 export function recordedBy(client: string | undefined): string | null {
   return client !== undefined && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f][13579bdf]$/.test(client)
     ? client

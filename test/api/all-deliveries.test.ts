@@ -235,7 +235,7 @@ describe('from a cursor on', () => {
     recordEvent(tx, { eshopId: eshop.eshopId, type: 'CREATE_ORDER', entityId: 'slow', record: {} });
 
   test.each([
-    ['in a transaction of ours', 'waybill', slowly],
+    ['in a transaction of Waybill', 'waybill', slowly],
     ['by an operator', 'psql', slowly],
     ['in a transaction that has only read so far', 'waybill', (tx: Transaction) => tx`select 1`],
   ])('what is committed later than what is younger, %s, is not missed', async (_, name, work) => {

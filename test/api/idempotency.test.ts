@@ -176,7 +176,7 @@ describe('a key', () => {
     expect(await rows('kept_answers')).toBe(1);
   });
 
-  test('is free again after a failure of ours, with nothing done', async () => {
+  test('is free again after an internal failure, with nothing done', async () => {
     await api.sql.unsafe(`
       create function no_answers() returns trigger language plpgsql as $$ begin raise exception 'full' using errcode = '53100'; end $$;
       create trigger none before insert on kept_answers for each row execute function no_answers()`);

@@ -77,7 +77,7 @@ test('a wrong password, an unknown name and a wrong key each cost one verificati
   );
   const moved = { key: apiKey, username: warehouse.username, password: 'wrong' };
   expect(await costsOf([...tries, moved])).toEqual(Array(5).fill(['2b$07', own]));
-  // This login replaces the imported hash by one of ours: the others no longer cost a bcrypt.
+  // This login replaces the imported hash by an argon2id hash: the others no longer cost a bcrypt.
   expect(await costsOf([{ ...moved, password: 'rasmuslerdorf' }, ...tries])).toEqual([
     ['2b$07', own],
     ...Array(4).fill([own]),

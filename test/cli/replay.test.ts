@@ -131,7 +131,7 @@ test('a query, or workflow ids, choose', async () => {
 });
 
 test.each([
-  [['--query', "EntityId = 'none of ours'"], "No workflow matches EntityId = 'none of ours'."],
+  [['--query', "EntityId = 'no such record'"], "No workflow matches EntityId = 'no such record'."],
   [['--query', 'Nonsense = 1'], /^Temporal refuses the query Nonsense = 1: .*Nonsense/],
   [['delivery/none'], 'Temporal has no workflow delivery/none.'],
   [

@@ -158,16 +158,16 @@ it('counts the notices that wait, and says why', async () => {
   const { sql, eshopId } = stack;
   const [address] = await sql<{ id: number }[]>`
     insert into notice_addresses (eshop_id, address, confirmed_at) values (${eshopId}, 'a@shop.example', now()) returning id`;
-  const owe = (recipient: string, hours: number, more: object) =>
+  const addNotice = (recipient: string, hours: number, more: object) =>
     sql`
       insert into notices ${sql({ eshopId, kind: 'recovered', recipient, at: new Date(Date.now() - hours * 3_600_000), ...more })}`;
   const addressId = address?.id ?? 0;
-  await owe('url', 3, { error: 'HTTP 503 from chat.example after 12 ms', tries: 1 });
-  await owe('address', 2, { addressId, error: 'the mail server is full' });
-  await owe('address', 4, { addressId, putOff: true });
-  await owe('email', 5, { sentAt: new Date() });
-  await owe('email', 6, { droppedAt: new Date() });
-  await owe('url', 7, { failedAt: new Date(), error: 'given up' });
+  await addNotice('url', 3, { error: 'HTTP 503 from chat.example after 12 ms', tries: 1 });
+  await addNotice('address', 2, { addressId, error: 'the mail server is full' });
+  await addNotice('address', 4, { addressId, putOff: true });
+  await addNotice('email', 5, { sentAt: new Date() });
+  await addNotice('email', 6, { droppedAt: new Date() });
+  await addNotice('url', 7, { failedAt: new Date(), error: 'given up' });
   const { database, needs } = await status();
   expect(database.notices).toEqual({
     urls: 1,

@@ -31,7 +31,7 @@ async function installed(folder: string, state: State): Promise<void> {
     const place = join(folder, 'node_modules', name);
     for (const file of files) await cp(join(root, 'node_modules', name, file), join(place, file));
     await writeFile(join(place, 'package.json'), JSON.stringify({ name, main: files[0] }));
-    // As npm's registry has it: other bytes than ours.
+    // As npm's registry has it: other bytes than this build's.
     if (state === 'bare' && name === 'postgres') await writeFile(join(place, 'src/connection.js'), '');
   }
 }

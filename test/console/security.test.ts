@@ -174,7 +174,7 @@ describe('signing in', () => {
     expect((await browser().signIn(user)).status).toBe(401);
   });
 
-  test('what the database cannot take is refused, not a failure of ours', async () => {
+  test('what the database cannot store is rejected, not an internal failure', async () => {
     expect((await browser().signIn(person, { username: 'a\0b' })).status).toBe(400);
     const mine = await signedIn();
     for (const page of ['/console/orders?before=%00', '/console/all/deliveries?entityId=%00'])

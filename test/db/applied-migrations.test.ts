@@ -1,4 +1,4 @@
-/** A database made by other migrations than ours is refused, and left as it is. */
+/** A database made by other migrations than this version's is refused, and left as it is. */
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

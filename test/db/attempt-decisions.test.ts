@@ -88,7 +88,7 @@ async function lateMs(): Promise<number> {
   return (await loadForAttempt(database.sql, deliveryId))?.lateMs ?? Number.NaN;
 }
 
-test('a first attempt made again after hours without us: the hours are ours', async () => {
+test('a first attempt made again after an outage of hours: internal', async () => {
   await beginAttempt(database.sql, { deliveryId, number: 1, generation: 1 });
   await database.sql`
     update deliveries set window_started_at = now() - interval '2 hours' where id = ${deliveryId}`;
@@ -96,7 +96,7 @@ test('a first attempt made again after hours without us: the hours are ours', as
   expect(await lateMs()).toBeGreaterThanOrEqual(2 * HOUR);
 });
 
-test('an attempt that was due hours ago: the hours are ours', async () => {
+test('an attempt that was due hours ago: internal', async () => {
   await attempt();
   await database.sql`
     update deliveries set next_attempt_at = now() - interval '3 hours' where id = ${deliveryId}`;
@@ -108,13 +108,13 @@ test.each([
   [4, 0],
   [1, 2],
 ])(
-  'an attempt that was due three hours ago, by a process that has been claiming for %i: %i are ours',
-  async (claiming, ours) => {
+  'an attempt that was due three hours ago, by a process that has been claiming for %i: %i are internal',
+  async (claiming, internal) => {
     await attempt();
     await database.sql`
     update deliveries set next_attempt_at = now() - interval '3 hours' where id = ${deliveryId}`;
     await attempt(2, undefined, refused, ofQueue(claiming * HOUR));
-    expect(Math.floor((await lateMs()) / HOUR)).toBe(ours);
+    expect(Math.floor((await lateMs()) / HOUR)).toBe(internal);
   },
 );
 
@@ -128,7 +128,7 @@ test('hours that the webhook was inactive are nobody’s', async () => {
   expect(await lateMs()).toBe(0);
 });
 
-test('hours between an activation and its attempt are ours', async () => {
+test('hours between an activation and its attempt are internal', async () => {
   await attempt();
   await setActive(database.sql, eshopId, webhookId, false);
   await setActive(database.sql, eshopId, webhookId, true);

@@ -94,11 +94,11 @@ test('an e-shop with very many changes makes nobody else wait', async () => {
   const { sql } = database;
   const other = await createEshop(sql, { name: 'Other', email: 'other@example.test' });
   const theirs = await insertWebhook(sql, other.eshopId, 'CREATE_ORDER');
-  const ours = await Promise.all(
+  const webhooks = await Promise.all(
     Array.from({ length: 50 }, () => insertWebhook(sql, eshopId, 'CREATE_ORDER')),
   );
   const change = (owner: number, id: number) => transaction(sql, (tx) => enqueueWebhookChange(tx, owner, id));
-  for (const id of ours) await change(eshopId, id);
+  for (const id of webhooks) await change(eshopId, id);
   await change(other.eshopId, theirs);
   const claimed = await claimWebhookChanges(sql, 4);
   expect(claimed.map((one) => one.webhookId)).toEqual(expect.arrayContaining([theirs]));

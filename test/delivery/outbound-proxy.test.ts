@@ -76,7 +76,7 @@ describe.each(programs)('%s', (program) => {
   });
 
   test.skipIf(withoutIt[program])(
-    'with credentials it is passed; without, or wrong ones, is ours',
+    'with credentials it is passed; without, or wrong ones: internal',
     async () => {
       const simple = program === 'own' ? credentials : { user: 'waybill', password: 'p4ssw0rd' };
       const proxy = await start({ credentials: simple });
@@ -114,7 +114,7 @@ describe.each(programs)('%s', (program) => {
 });
 
 describe('squid', () => {
-  test.skipIf(withoutIt.squid)('a destination that its rules refuse is ours', async () => {
+  test.skipIf(withoutIt.squid)('a destination that its rules refuse is an internal failure', async () => {
     const { receiver, url } = await tlsReceiver();
     const proxy = await closing(startInstalledProxy('squid', { refused: receiver.port }));
     expect(await (await senderThrough(proxy.url)).send(attempt(url))).toMatchObject({
@@ -164,7 +164,7 @@ describe('whose failure', () => {
     });
   });
 
-  test.each(['http', 'https'])('of a proxy that is away, for %s: ours', async (scheme) => {
+  test.each(['http', 'https'])('of a proxy that is away, for %s: internal', async (scheme) => {
     const sender = await senderThrough(`http://waybill:secret@127.0.0.1:${await freePort()}`);
     const result = await sender.send(attempt(`${scheme}://127.0.0.1:8443`));
     expect(result).toMatchObject({
@@ -173,7 +173,7 @@ describe('whose failure', () => {
     });
   });
 
-  test('of a proxy whose name nobody knows: ours', async () => {
+  test('of a proxy whose name nobody knows: internal', async () => {
     const result = await (await senderThrough('http://proxy.invalid:3128')).send(
       attempt('https://127.0.0.1:1'),
     );

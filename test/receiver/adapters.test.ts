@@ -150,7 +150,7 @@ describe('Hono', () => {
   });
 });
 
-it('export default { fetch }: what else the runtime passes is not taken for ours', async () => {
+it('export default { fetch }: other arguments of the runtime are ignored', async () => {
   const { hooks, seen } = setUp();
   const worker: { fetch(request: Request, env: object): Promise<Response> } = { fetch: hooks.fetch };
   const response = await worker.fetch(await fakeDelivery('CREATE_ORDER'), { requestTarget: '/elsewhere' });

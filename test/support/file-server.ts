@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Serves a folder of ours under a path. @param prefix such as `/some/path` */
+/** Serves a folder under a path. @param prefix such as `/some/path` */
 export async function servePlainly(folder: string, prefix: string) {
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://localhost');

@@ -22,7 +22,7 @@ export interface StartOptions {
   readonly cwd?: string;
   /** What is typed (default: `npm start`). */
   readonly command?: readonly [string, ...string[]];
-  /** The user and group that it runs as (default: ours). */
+  /** The user and group that it runs as (default: this process's). */
   readonly user?: { readonly uid: number; readonly gid: number };
   readonly env?: Readonly<Record<string, string>>;
 }

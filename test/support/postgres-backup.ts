@@ -75,7 +75,7 @@ async function serve({ programs, directory, remove }: Files, query = '') {
   const port = await freePort();
   const settings = `-c unix_socket_directories= -c listen_addresses=127.0.0.1 -p ${port}`;
   const log = join(directory, 'server.log');
-  // Its output must not be a pipe of ours: the server would keep it open.
+  // Its output must not be a pipe of this process: the server would keep it open.
   await run(
     programs.pg_ctl,
     ['start', '-D', directory, '-l', log, '-o', settings, '-w', '-t', '120'],

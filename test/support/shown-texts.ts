@@ -27,7 +27,7 @@ export function shownTexts(): readonly ShownText[] {
   return filesBelow('').map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
 }
 
-/** The commands in these texts that run one of ours by npx, each once, up to what the shell would read as something else. */
+/** The commands in these texts that run one of Waybill's by npx, each once, up to what the shell would read as something else. */
 export function shownCommands(): readonly string[] {
   const found = shownTexts().flatMap(({ text }) =>
     [...text.matchAll(/npx --no waybill[\w-]*(?: [^\n`'"<>|;&(){}$\\#]+)?/g)].map(([line]) => line.trim()),

@@ -27,7 +27,7 @@ function breaches(module: string, forbidden: (found: Import) => boolean): string
     .map((found) => `${found.from} imports ${found.to}`);
 }
 const isTemporal = ({ to }: Import) => to.startsWith('@temporalio/');
-const isOurs = ({ to }: Import) =>
+const isOwn = ({ to }: Import) =>
   /^(src|workflows|activities|demo|receiver|site|test|bench|faults|mutants)\//.test(to);
 
 /** A folder of `src/`, a file beside these, or a folder of the repository. */
@@ -109,8 +109,8 @@ test('there are imports to look at', () => {
 });
 
 test('the arrows between modules are those of their headers', () => {
-  const ours = everything.filter((found) => isOurs(found) && moduleOf(found.from) !== 'test');
-  const arrows = [...graphOf(ours, moduleOf)].map(([module, targets]) => [module, [...targets].sort()]);
+  const own = everything.filter((found) => isOwn(found) && moduleOf(found.from) !== 'test');
+  const arrows = [...graphOf(own, moduleOf)].map(([module, targets]) => [module, [...targets].sort()]);
   const said = entries.flatMap(({ module, imports }) => (imports.length === 0 ? [] : [[module, imports]]));
   expect(Object.fromEntries(arrows)).toEqual({ ...ARROWS, ...Object.fromEntries(said) });
 });
@@ -126,11 +126,11 @@ test('every folder of src/ has one entry file, in the folder itself, and no file
 });
 
 test('there is no import cycle between modules', () => {
-  expect(cyclesIn(graphOf(all.filter(isOurs), moduleOf))).toEqual([]);
+  expect(cyclesIn(graphOf(all.filter(isOwn), moduleOf))).toEqual([]);
 });
 
 test('there is no import cycle between files, not even through type imports', () => {
-  expect(cyclesIn(graphOf(everything.filter(isOurs)))).toEqual([]);
+  expect(cyclesIn(graphOf(everything.filter(isOwn)))).toEqual([]);
 });
 
 describe('the finder', () => {
@@ -190,8 +190,8 @@ describe('the finder', () => {
   });
 });
 
-test('domain/ imports nothing of ours, and does no I/O', () => {
-  expect(breaches('src/domain/', (found) => isOurs(found) && !found.to.startsWith('src/domain/'))).toEqual(
+test('domain/ imports no other module, and does no I/O', () => {
+  expect(breaches('src/domain/', (found) => isOwn(found) && !found.to.startsWith('src/domain/'))).toEqual(
     [],
   );
   expect(

@@ -190,7 +190,7 @@ describe('the secrets of compose.yml', () => {
 describe.each(files)('%s', (file) => {
   const compose = composeOf(file);
   const services = Object.entries(compose.services);
-  const ours = services.filter(([, service]) => service.build !== undefined);
+  const own = services.filter(([, service]) => service.build !== undefined);
 
   it.each(services.map(([, { image }]) => image))('%s is pinned to a version', (image) => {
     expect(image).toMatch(IMAGE);
@@ -198,11 +198,11 @@ describe.each(files)('%s', (file) => {
 
   it('has the version of package.json', () => {
     const { version } = JSON.parse(read('package.json'));
-    expect(ours.length).toBe(file === APART ? 2 : 1);
-    for (const [, { image }] of ours) expect(image).toBe(`waybill:${version}`);
+    expect(own.length).toBe(file === APART ? 2 : 1);
+    for (const [, { image }] of own) expect(image).toBe(`waybill:${version}`);
   });
 
-  describe.each(ours)('the service %s', (_, service) => {
+  describe.each(own)('the service %s', (_, service) => {
     const environment = Object.fromEntries(
       Object.entries(service.environment ?? {})
         .map(([name, value]) => [name, substituted(value)] as const)

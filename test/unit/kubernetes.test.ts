@@ -60,8 +60,8 @@ function problemsOf(object: unknown): string[] {
 }
 
 /** Without KEDA's, which has its own schemas. */
-const ours = manifests.filter(({ object }) => object.kind !== 'ScaledObject');
-it.each(ours.map(({ title, object }) => [title, object] as const))('%s is one', (_, object) => {
+const own = manifests.filter(({ object }) => object.kind !== 'ScaledObject');
+it.each(own.map(({ title, object }) => [title, object] as const))('%s is one', (_, object) => {
   expect(problemsOf(object)).toEqual([]);
 });
 

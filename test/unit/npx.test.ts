@@ -53,7 +53,7 @@ test.each(['npm install --silent waybill', "import { a } from 'waybill-receiver/
   },
 );
 
-test('no text has a line that could run a package of a name that is not ours', () => {
+test('no text has a line that could run a package of another owner', () => {
   const found = texts.flatMap(({ file, text }) => unsafeIn(text).map((line) => `${file}: ${line}`));
   expect(found).toEqual([]);
   expect(texts.filter(({ text }) => text.includes('npx --no waybill')).length).toBeGreaterThan(10);

@@ -6,7 +6,7 @@ import { byEachOf, createOwnEndpoints, followNames } from '../../src/delivery/ow
 
 const everything = ['0.0.0.0/0', '::/0'];
 
-test('a port of this machine is ours on every address of it', () => {
+test('a port of this machine is an own one on every address of it', () => {
   const own = createOwnEndpoints();
   own.add('127.0.0.1', 8233);
   const mine = Object.values(networkInterfaces()).flatMap(
@@ -30,7 +30,7 @@ test('a port of this machine is ours on every address of it', () => {
 });
 
 test.each(['0.0.0.0', '::', 'localhost'])(
-  'what listens on %s is ours on every address of this machine',
+  'what listens on %s is an own endpoint on every address of this machine',
   (host) => {
     const own = createOwnEndpoints();
     own.add(host, 8080);
@@ -39,7 +39,7 @@ test.each(['0.0.0.0', '::', 'localhost'])(
   },
 );
 
-test('a port of another machine is ours there alone, by its address and by its name', async () => {
+test('a port of another machine is an own one there alone, by its address and by its name', async () => {
   const own = createOwnEndpoints();
   own.addUrl('postgres://waybill:p%40ss@Db.internal/waybill', 5432);
   own.add('10.0.0.9', 7233);
@@ -70,7 +70,7 @@ test('a port of another machine is ours there alone, by its address and by its n
   ]);
 });
 
-test('a name that leads to this machine makes its port ours on every address', async () => {
+test('a name that leads to this machine makes its port an own one on every address', async () => {
   const own = createOwnEndpoints();
   own.add('postgres', 5432);
   const stop = followNames(own, async () => [{ address: '127.0.0.1' }]);
@@ -173,18 +173,18 @@ test('behind a balancer that rotates: where a name led a while ago is anybody’
       if (found === null) throw new Error('ETIMEOUT');
       return found.map((address) => ({ address }));
     });
-    const ours = () =>
+    const areOwn = () =>
       ['203.0.113.1', '203.0.113.2', '127.0.0.1'].map((address) => own.includes(address, 443));
     await vi.advanceTimersByTimeAsync(1);
     found = ['203.0.113.2'];
     await vi.advanceTimersByTimeAsync(5 * 60_000);
-    expect(ours()).toEqual([true, true, true]);
+    expect(areOwn()).toEqual([true, true, true]);
     await vi.advanceTimersByTimeAsync(6 * 60_000);
-    expect(ours()).toEqual([false, true, false]);
+    expect(areOwn()).toEqual([false, true, false]);
     // While nothing answers, the last result stays.
     found = null;
     await vi.advanceTimersByTimeAsync(3_600_000);
-    expect(ours()).toEqual([false, true, false]);
+    expect(areOwn()).toEqual([false, true, false]);
     stop();
   } finally {
     vi.useRealTimers();

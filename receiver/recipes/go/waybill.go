@@ -6,7 +6,7 @@
 //			secrets := secretsOf[r.Header.Get("X-Service-Webhook")] // each webhook has its own
 //			err = waybill.Verify(secrets, r.Method, r.RequestURI, r.Header, body, time.Now())
 //		}
-//		if errors.Is(err, waybill.ErrBadSecret) { // a mistake of ours
+//		if errors.Is(err, waybill.ErrBadSecret) { // our own mistake
 //			http.Error(w, "not set up", http.StatusInternalServerError)
 //			return
 //		}

@@ -9,7 +9,7 @@ Flask, for one:
             secrets = SECRETS.get(request.headers.get("X-Service-Webhook"), [])  # each webhook has its own
             waybill.verify(secrets, request.method, target, request.headers, request.get_data())
         except waybill.NotVerified as problem:
-            return str(problem), 401  # BadSecret is not caught: it is a mistake of ours, and becomes a 500
+            return str(problem), 401  # BadSecret is not caught: it is our own mistake, and becomes a 500
         if is_new(request.headers["X-Service-Delivery"]):  # the same on every attempt
             handle(request.headers["X-Service-Event"], request.get_json())
         return "", 204

@@ -23,7 +23,7 @@ const ENTER = '/enter';
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest();
 
-/** A page that leads on: as a page of ours, it makes the browser send the cookie, wherever the link was opened. */
+/** A page that redirects: being same-site, it makes the browser send the cookie, wherever the link was opened. */
 function Entered() {
   const to = `${CONSOLE}${ALL}`;
   return (
@@ -45,13 +45,13 @@ function Entered() {
   );
 }
 
-/** @throws Problem 403 for a request with a host name that is not this machine's, or from a page that is not ours */
+/** @throws Problem 403 for a request with a host name that is not this machine's, or from a page of another site */
 const guard: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
   if (!isLocalHost(c.req.header('host')))
     throw forbidden('Open this console at 127.0.0.1 or localhost, with the link that the command printed.');
   const site = c.req.header('sec-fetch-site');
-  const ours = site === undefined || site === 'same-origin' || site === 'none';
-  if (!ours && c.req.path !== `${CONSOLE}${ENTER}`)
+  const isSameSite = site === undefined || site === 'same-origin' || site === 'none';
+  if (!isSameSite && c.req.path !== `${CONSOLE}${ENTER}`)
     throw forbidden('This request did not come from a page of this console.');
   await next();
 };

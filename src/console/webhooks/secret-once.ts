@@ -30,7 +30,7 @@ export function secretOnce(deps: Pick<ConsoleDeps, 'keys' | 'trustProxy' | 'publ
       try {
         return deps.keys.decryptSecret(Buffer.from(sealed, 'base64url'), ownerOf(c, webhookId));
       } catch {
-        // Not one of ours, or for another webhook.
+        // Forged, or for another webhook.
         return undefined;
       }
     },

@@ -1,6 +1,6 @@
 /**
  * Decides who gets which notice about a webhook (docs/interface.md, N5 and N8), in the transaction that causes it. Warnings and deactivations
- * themselves owe the mail to the e-shop's own address; everything else is a row of `notices`.
+ * carry the mail to the e-shop's own address; everything else is a row of `notices`.
  */
 import { joinSuccessor } from '../outbox/ordering.ts';
 import type { Sql } from '../pool.ts';

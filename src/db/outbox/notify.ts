@@ -57,7 +57,7 @@ interface Notifier {
   attach(relay: LocalRelay): () => void;
   /** Call after deliveries of events of these types have ended without a workflow. */
   ended(eventTypes: readonly EventType[], as: FinalState): void;
-  /** Whether this notification is one of ours. */
+  /** Whether this notification came from this process. */
   sent(payload: string): boolean;
   /** Sends a notification that waits, and waits until it is sent, and until what was given back is free. */
   close(): Promise<void>;

@@ -106,7 +106,7 @@ describe('time that was lost', () => {
     ['on time', {}, 0, 0],
     ['early', {}, -500, 0],
     ['late by less than a second: a slow moment', {}, 999, 0],
-    ['late by a second: ours', {}, 1_000, 1_000],
+    ['late by a second: internal', {}, 1_000, 1_000],
     ['late by hours', {}, 3 * 60 * MINUTE, 3 * 60 * MINUTE],
     [
       'held until a minute ago: late by that minute',
@@ -150,7 +150,7 @@ describe('time that was lost', () => {
   test('only what an attempt from the queue lost before its process was claiming is recorded', () => {
     const attempt = {
       number: 2,
-      owner: 'ours',
+      owner: 'this process',
       begun: { ...begun, startedAt: at(MINUTE) },
       finishedAt: at(MINUTE + 212),
       result: refusedByReceiver,
@@ -166,7 +166,7 @@ describe('time that was lost', () => {
 describe('what is recorded', () => {
   const attempt = {
     number: 2,
-    owner: 'ours',
+    owner: 'this process',
     begun,
     finishedAt: at(212),
     result: refusedByReceiver,
@@ -183,7 +183,7 @@ describe('what is recorded', () => {
       deliveryId: waiting.id,
       webhookId: 7,
       number: 2,
-      owner: 'ours',
+      owner: 'this process',
       generation: 2,
       outcome: 'failure',
       finishedAt: at(212),
@@ -252,7 +252,7 @@ describe('what is recorded', () => {
     expect(recordOf(waiting, command, last)).toMatchObject({ nextAttemptAt: null, windowLost: false });
   });
 
-  test('the last chance after a lost window fails: the loss is ours', () => {
+  test('the last chance after a lost window fails: the loss is internal', () => {
     const record = recordOf(waiting, { ...command, lastChance: true }, attempt);
     expect(record).toMatchObject({ outcome: 'failure', nextAttemptAt: null, windowLost: true });
   });

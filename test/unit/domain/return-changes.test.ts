@@ -107,10 +107,10 @@ test('the SKUs of a body: each once, of lines alone that name one', () => {
 
 describe('an update', () => {
   test('PUT replaces: what is left out becomes its default; lines left out are marked D; the rest is kept', () => {
-    const before: ReturnRecord = { ...record, description: 'd', note: 'ours' };
+    const before: ReturnRecord = { ...record, description: 'd', note: 'internal' };
     expect(replaceReturn(before, { returnedOrderProducts: [{ sku: 'CUP', quantity: 1 }] }, context)).toEqual({
       ...record,
-      note: 'ours',
+      note: 'internal',
       returnedOrderProducts: [
         { ...tea, lineState: 'D' },
         { ...tea, sku: 'CUP', quantity: '1', returnReason: null },
