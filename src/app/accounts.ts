@@ -79,12 +79,12 @@ export interface ImportedEshop {
 
 /**
  * Creates an e-shop with its users, unless it exists.
- * @returns the e-shop with generated keys and passwords, shown once; or the number of the existing one, as `twin`
+ * @returns the e-shop with generated keys and passwords, shown once; or the number of the existing one, as `existing`
  */
 export async function importEshop(
   sql: Pool,
   eshop: ForeignEshop,
-): Promise<ImportedEshop | { readonly twin: number }> {
+): Promise<ImportedEshop | { readonly existing: number }> {
   const made = await Promise.all(
     eshop.users.map(async ({ username, role, passwordHash }) => {
       if (passwordHash !== null) return { user: { username, role }, passwordHash };
@@ -96,8 +96,8 @@ export async function importEshop(
   const apiKeyHash = apiKey === null ? Buffer.from(eshop.apiKeyHash ?? '', 'hex') : hashApiKey(apiKey);
   return await transaction(sql, async (tx) => {
     await lockImports(tx);
-    const twin = await findImportedEshop(tx, eshop);
-    if (twin !== null) return { twin };
+    const existing = await findImportedEshop(tx, eshop);
+    if (existing !== null) return { existing };
     const eshopId = await insertEshop(tx, eshop, apiKeyHash);
     for (const { user, passwordHash } of made) {
       await users.createUser(tx, { eshopId, username: user.username, role: user.role, passwordHash });

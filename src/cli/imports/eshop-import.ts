@@ -74,8 +74,8 @@ export function eshopImport(sql: Pool, dryRun: boolean): (value: unknown) => Pro
     };
     const there = (id: number) => skipped(`e-shop ${id} is there already`, id);
     if (dryRun) {
-      const twin = await findImportedEshop(sql, eshop);
-      if (twin !== null) return there(twin);
+      const existing = await findImportedEshop(sql, eshop);
+      if (existing !== null) return there(existing);
       const marks = [
         JSON.stringify([name, eshop.email]),
         ...(eshop.apiKeyHash === null ? [] : [eshop.apiKeyHash.toLowerCase()]),
@@ -85,7 +85,7 @@ export function eshopImport(sql: Pool, dryRun: boolean): (value: unknown) => Pro
       return { outcome: 'created', eshop: null, name, users, note: null };
     }
     const made = await importEshop(sql, eshop);
-    if ('twin' in made) return there(made.twin);
+    if ('existing' in made) return there(made.existing);
     return { outcome: 'created', ...made, name, note: null };
   };
 }

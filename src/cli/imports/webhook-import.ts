@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { readContract } from '../../db/eshops.ts';
 import type { Pool } from '../../db/pool.ts';
 import { importWebhook } from '../../db/webhooks/create.ts';
-import { countWebhooks, findTwin, isWebhookIdUsed } from '../../db/webhooks/webhooks.ts';
+import { countWebhooks, findDuplicate, isWebhookIdUsed } from '../../db/webhooks/webhooks.ts';
 import { contractOf, contractProblems } from '../../domain/contract.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { badRequest, invalid } from '../../domain/problem.ts';
@@ -97,7 +97,7 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
     const contract = contractOf(stored);
     const { url, webhookType, additionalTypes, method } = input;
     const said = { eshop, url, webhookType, additionalTypes, method };
-    const twin = await findTwin(sql, eshop, input);
+    const existing = await findDuplicate(sql, eshop, input);
     const same = typesOf(input).map((type) => JSON.stringify([eshop, url, type, method]));
     const skipped = (there: number): ImportResult => ({
       outcome: 'skipped',
@@ -105,7 +105,7 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
       id: there,
       note: `webhook ${there} is there already`,
     });
-    if (twin !== null) return skipped(twin);
+    if (existing !== null) return skipped(existing);
     if (same.some((key) => planned.webhooks.has(key)))
       return { outcome: 'skipped', ...said, id: null, note: 'an earlier line is the same webhook' };
     const headers = headersOrNull(sent);
@@ -137,7 +137,7 @@ export function webhookImport(deps: WebhookImportDeps): (value: unknown) => Prom
       wanted ?? null,
     );
     if (made === null) throw full;
-    if ('twin' in made) return skipped(made.twin);
+    if ('existing' in made) return skipped(made.existing);
     return {
       outcome: 'created',
       ...said,

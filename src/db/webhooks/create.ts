@@ -4,7 +4,7 @@ import type { SealedWebhook } from '../../secrets/static-headers.ts';
 import { oneRow, type Pool, type Sql } from '../pool.ts';
 import { type Database, transaction } from '../transaction.ts';
 import { headerNamesOf, rowOf, settingsColumns } from './columns.ts';
-import { countWebhooks, findTwin, isWebhookIdUsed, readBack, type WebhookRow } from './webhooks.ts';
+import { countWebhooks, findDuplicate, isWebhookIdUsed, readBack, type WebhookRow } from './webhooks.ts';
 
 /** The advisory lock of the sequence of webhook ids: transactions that take the next id share it. */
 const GENERATOR = 7_240_512;
@@ -50,7 +50,7 @@ export async function createWebhook(
 /**
  * As `createWebhook`, unless the e-shop already has this webhook.
  * @param wanted the id to give it, if that was never used
- * @returns the id of the existing one, as `twin`
+ * @returns the id of the existing one, as `existing`
  */
 export async function importWebhook(
   sql: Pool,
@@ -59,11 +59,11 @@ export async function importWebhook(
   seal: (webhookId: number) => SealedWebhook,
   maxWebhooks: number,
   wanted: number | null,
-): Promise<WebhookRow | { readonly twin: number } | null> {
+): Promise<WebhookRow | { readonly existing: number } | null> {
   return await transaction(sql, async (tx) => {
     await lockCreations(tx, eshopId);
-    const twin = await findTwin(tx, eshopId, settled(input));
-    if (twin !== null) return { twin };
+    const existing = await findDuplicate(tx, eshopId, settled(input));
+    if (existing !== null) return { existing };
     if ((await countWebhooks(tx, eshopId)) >= maxWebhooks) return null;
     return await insertWebhook(tx, eshopId, settled(input), seal, await numberFor(tx, wanted));
   });

@@ -71,7 +71,7 @@ export async function listWebhooks(
 }
 
 /** The webhook of an e-shop with the same URL and method, and any of the types; null if there is none. */
-export async function findTwin(
+export async function findDuplicate(
   sql: Sql,
   eshopId: number,
   webhook: Pick<WebhookSettings, 'url' | 'webhookType' | 'additionalTypes' | 'method'>,
