@@ -1,6 +1,6 @@
 /** Notices to further addresses and to the e-shop's URL, and those of recoveries (docs/interface.md, N5 to N8). */
 
-import { dropNotice, type Notice, othersPutOff, readNotice } from '../src/db/notices/pending.ts';
+import { dropNotice, type Notice, otherDeferredNotices, readNotice } from '../src/db/notices/pending.ts';
 import { newToken } from '../src/db/notices/tokens.ts';
 import { confirmationMail } from '../src/mail/confirmation-mail.ts';
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
@@ -8,7 +8,7 @@ import type { Mail } from '../src/mail/mail.ts';
 import { noticeMessageId, recoveredMail } from '../src/mail/recovered-mail.ts';
 import { warningMail } from '../src/mail/warning-mail.ts';
 import type { NoticeActivities, NoticeResult } from '../workflows/notice-types.ts';
-import { MOST_JOINED, mailOnce, putOff } from './mail-once.ts';
+import { MAX_MERGED, mailOnce, deferral } from './mail-once.ts';
 import type { MailWarningDeps } from './mail-warning.ts';
 import { createNoticePlaces } from './notice-places.ts';
 import { type Subject, subjectOf } from './notice-subject.ts';
@@ -36,7 +36,7 @@ export function createNoticeActivities(deps: NoticeDeps): NoticeActivities {
     }
     const subject = await subjectOf(deps, notice);
     if (subject === 'later')
-      throw putOff('the notice waits: its recipient must first get the one about the failure', AFTER_ANOTHER_MS);
+      throw deferral('the notice waits: its recipient must first get the one about the failure', AFTER_ANOTHER_MS);
     if (subject === null) {
       await dropNotice(sql, id);
       return { outcome: 'dropped' };
@@ -81,10 +81,10 @@ interface OtherNotice {
   readonly subject: Subject;
 }
 
-/** Others to the same address that were put off, and still apply. */
+/** Others to the same address that were deferred, and still apply. */
 async function othersOf(deps: NoticeDeps, notice: Notice): Promise<OtherNotice[]> {
   const others: OtherNotice[] = [];
-  for (const id of await othersPutOff(deps.sql, notice, MOST_JOINED)) {
+  for (const id of await otherDeferredNotices(deps.sql, notice, MAX_MERGED)) {
     const other = await readNotice(deps.sql, id);
     const subject = other === undefined ? null : await subjectOf(deps, other);
     if (subject !== null && subject !== 'later') others.push({ id, subject });
@@ -102,16 +102,16 @@ function mailOf(
   const subjects = others.map((other) => other.subject);
   switch (subject.kind) {
     case 'warning': {
-      const joined = subjects.flatMap((each) => (each.kind === 'warning' ? [each.warning] : []));
-      return toOther(notice.id, warningMail({ ...subject.warning, email }, publicUrl, joined));
+      const merged = subjects.flatMap((each) => (each.kind === 'warning' ? [each.warning] : []));
+      return toOther(notice.id, warningMail({ ...subject.warning, email }, publicUrl, merged));
     }
     case 'deactivated': {
-      const joined = subjects.flatMap((each) => (each.kind === 'deactivated' ? [each.deactivation] : []));
-      return toOther(notice.id, deactivationMail({ ...subject.deactivation, email }, publicUrl, joined));
+      const merged = subjects.flatMap((each) => (each.kind === 'deactivated' ? [each.deactivation] : []));
+      return toOther(notice.id, deactivationMail({ ...subject.deactivation, email }, publicUrl, merged));
     }
     case 'recovered': {
-      const joined = subjects.flatMap((each) => (each.kind === 'recovered' ? [each.well] : []));
-      return recoveredMail(notice, subject.well, publicUrl, joined);
+      const merged = subjects.flatMap((each) => (each.kind === 'recovered' ? [each.well] : []));
+      return recoveredMail(notice, subject.well, publicUrl, merged);
     }
   }
 }

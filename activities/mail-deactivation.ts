@@ -1,7 +1,7 @@
 /** The e-mail after a deactivation (docs/interface.md, D7). */
-import { otherDeactivationsPutOff, readDeactivation } from '../src/db/webhooks/deactivations.ts';
+import { otherDeferredDeactivations, readDeactivation } from '../src/db/webhooks/deactivations.ts';
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
-import { type MailOnceDeps, MOST_JOINED, mailOnce } from './mail-once.ts';
+import { type MailOnceDeps, MAX_MERGED, mailOnce } from './mail-once.ts';
 
 export interface MailDeps extends MailOnceDeps {
   /** The URL of the API, for links in mails; null: not known. */
@@ -24,7 +24,7 @@ export function createMailDeactivation(deps: MailDeps) {
       name: { webhookId, deliveryId: notice.deliveryId },
       eshopId: notice.eshopId,
       async make() {
-        const others = await otherDeactivationsPutOff(sql, notice, MOST_JOINED);
+        const others = await otherDeferredDeactivations(sql, notice, MAX_MERGED);
         return {
           mail: deactivationMail(notice, deps.publicUrl, others),
           others: others.map((other) => ({ webhookId: other.webhookId, generation: other.generation })),

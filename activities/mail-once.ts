@@ -9,7 +9,7 @@ import * as v from 'valibot';
 import { giveBackMail, takeMail } from '../src/db/incidents/mail-budget.ts';
 import {
   type MailKey,
-  putOffMail,
+  deferMail,
   recordMailError,
   recordMailed,
   recordMailRefused,
@@ -36,7 +36,7 @@ interface PendingMail {
   /** The e-shop whose budget it counts against (docs/interface.md, N3). */
   readonly eshopId: number;
   /**
-   * Makes the mail once there is a place for it in the budget: includes mails put off before, the others. Of these only the identifiers
+   * Makes the mail once there is a place for it in the budget: includes mails deferred before, the others. Of these only the identifiers
    * are returned, since they enter a heartbeat.
    */
   make(): Promise<{ readonly mail: Mail; readonly others: readonly MailKey[] }>;
@@ -50,10 +50,10 @@ interface PendingMail {
 const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * The last heartbeat of an execution whose e-mail the server accepted: the others joined with it. The next execution only has to record
+ * The last heartbeat of an execution whose e-mail the server accepted: the others merged into it. The next execution only has to record
  * them all.
  */
-const takenWith = v.array(
+const mergedWith = v.array(
   v.union([
     v.object({ webhookId: v.number(), generation: v.number() }),
     v.object({ id: v.string() }),
@@ -65,25 +65,25 @@ const takenWith = v.array(
  * The most mails that a process sends at once: a quarter of the places of Waybill's own steps. A silent mail server holds each for 40 s.
  * More: deliveries wait for it too. Fewer: many mails take longer.
  */
-const MOST_UNDER_WAY = 20;
+const MAX_UNDER_WAY = 20;
 /** How many are being sent now. */
 let underWay = 0;
 
-/** The most put-off mails that are joined with one mail. */
-export const MOST_JOINED = 50;
+/** The maximum number of deferred mails that are merged into one. */
+export const MAX_MERGED = 50;
 
 /**
- * Sends it and records that. If there is no place in the e-shop's budget, it is put off: it is retried when there is one, or is joined
+ * Sends it and records that. If there is no place in the e-shop's budget, it is deferred: it is retried when there is one, or is merged
  * with another mail by then.
  * @returns false if it is given up
  * @throws the error that kept it from being sent or recorded: to be retried
  */
 export async function mailOnce(deps: MailOnceDeps, pending: PendingMail): Promise<boolean> {
   const { sql, log } = deps;
-  const taken = v.safeParse(takenWith, Context.current().info.heartbeatDetails);
+  const sent = v.safeParse(mergedWith, Context.current().info.heartbeatDetails);
   let others: readonly MailKey[];
   try {
-    others = taken.success ? taken.output : await send(deps, pending);
+    others = sent.success ? sent.output : await send(deps, pending);
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     if (!error.refused) {
@@ -105,10 +105,10 @@ export async function mailOnce(deps: MailOnceDeps, pending: PendingMail): Promis
   return true;
 }
 
-/** @returns the others joined with it */
+/** @returns the others merged into it */
 async function send({ sql, mailer }: MailOnceDeps, pending: PendingMail): Promise<readonly MailKey[]> {
   const context = Context.current();
-  if (underWay >= MOST_UNDER_WAY) throw putOff(`the ${pending.what} waits: many mails are being sent`);
+  if (underWay >= MAX_UNDER_WAY) throw deferral(`the ${pending.what} waits: many mails are being sent`);
   underWay += 1;
   try {
     await takePlace(sql, pending);
@@ -131,15 +131,15 @@ async function send({ sql, mailer }: MailOnceDeps, pending: PendingMail): Promis
 async function takePlace(sql: Pool, { what, eshopId, key }: PendingMail): Promise<void> {
   const wait = await takeMail(sql, eshopId);
   if (wait === null) return;
-  await putOffMail(sql, key);
-  throw putOff(`the ${what} is put off: its e-shop has been sent many mails in a short time`, wait);
+  await deferMail(sql, key);
+  throw deferral(`the ${what} is deferred: its e-shop has been sent many mails in a short time`, wait);
 }
 
 /** The failure of a step that is no failure. @param wait the time until it is retried, in milliseconds; default: as after a failure */
-export function putOff(message: string, wait?: number): ApplicationFailure {
+export function deferral(message: string, wait?: number): ApplicationFailure {
   return ApplicationFailure.create({
     message,
-    type: 'MailPutOff',
+    type: 'MailDeferred',
     category: ApplicationFailureCategory.BENIGN,
     ...(wait === undefined ? {} : { nextRetryDelay: wait }),
   });

@@ -1,7 +1,7 @@
 /** The e-mails before a deactivation (docs/interface.md, W15) and about lost secrets (W20). */
 import {
   dropWarning,
-  otherWarningsPutOff,
+  otherDeferredWarnings,
   readWarning,
   type WarningNotice,
 } from '../src/db/incidents/warnings.ts';
@@ -12,7 +12,7 @@ import type { Mail } from '../src/mail/mail.ts';
 import { type Warning, warningMail } from '../src/mail/warning-mail.ts';
 import type { WarningActivities } from '../workflows/warning-types.ts';
 import type { MailDeps } from './mail-deactivation.ts';
-import { MOST_JOINED, mailOnce } from './mail-once.ts';
+import { MAX_MERGED, mailOnce } from './mail-once.ts';
 
 export interface MailWarningDeps extends MailDeps {
   /** The retry policy of deliveries. */
@@ -39,7 +39,7 @@ export function createWarningActivities(deps: MailWarningDeps): WarningActivitie
         name: { webhookId, warningId: id },
         eshopId: notice.eshopId,
         async make() {
-          const others = notice.lost === null ? await othersPutOff(deps, notice) : [];
+          const others = notice.lost === null ? await otherDeferred(deps, notice) : [];
           return { mail: mail(others), others: others.map((other) => ({ id: other.id })) };
         },
       });
@@ -48,7 +48,7 @@ export function createWarningActivities(deps: MailWarningDeps): WarningActivitie
   };
 }
 
-/** @returns makes the mail, joined with others that were put off; null if it no longer applies */
+/** @returns makes the mail, merged with others that were deferred; null if it no longer applies */
 function mailOf(
   notice: WarningNotice,
   { policy, publicUrl }: MailWarningDeps,
@@ -62,9 +62,9 @@ function mailOf(
 }
 
 /** The other warnings that still apply. */
-async function othersPutOff({ sql, policy }: MailWarningDeps, notice: WarningNotice): Promise<Warning[]> {
+async function otherDeferred({ sql, policy }: MailWarningDeps, notice: WarningNotice): Promise<Warning[]> {
   const others: Warning[] = [];
-  for (const id of await otherWarningsPutOff(sql, notice, MOST_JOINED)) {
+  for (const id of await otherDeferredWarnings(sql, notice, MAX_MERGED)) {
     const other = await readWarning(sql, id);
     const warning = other?.unsent && other.warranted ? warningOf(other, policy) : null;
     if (warning !== null) others.push(warning);

@@ -4,7 +4,7 @@
  * The most such requests of a process at once, each holding one of the places of Waybill's own steps, and a socket. Fewer: as many e-shops
  * with silent URLs delay everybody else's notices. More: memory and sockets that nobody needs in a calm.
  */
-export const MOST_NOTICES_AT_ONCE = 40;
+export const MAX_NOTICES_AT_ONCE = 40;
 /**
  * How far apart those that find no place ask again, in milliseconds. Of one e-shop, as chats take one message per second. Of all
  * e-shops, about as often as a place becomes free while all are held until the time-out (15 s / 40). Less: useless runs of the step.
@@ -35,7 +35,7 @@ export function createNoticePlaces(now: () => number = () => performance.now()):
   return {
     enter(eshopId) {
       if (underWay.has(eshopId)) return comeAgain(eshopId, ASK_AGAIN_MS.ofEshop);
-      if (underWay.size >= MOST_NOTICES_AT_ONCE) return comeAgain('all', ASK_AGAIN_MS.ofAll);
+      if (underWay.size >= MAX_NOTICES_AT_ONCE) return comeAgain('all', ASK_AGAIN_MS.ofAll);
       underWay.add(eshopId);
       return null;
     },

@@ -9,7 +9,7 @@ import type { Pool } from '../src/db/pool.ts';
 import type { RecoveredWebhook } from '../src/domain/mailed.ts';
 import { type NoticeContent, noticeBody } from '../src/domain/notice-body.ts';
 import type { NoticeResult } from '../workflows/notice-types.ts';
-import { putOff } from './mail-once.ts';
+import { deferral } from './mail-once.ts';
 import type { NoticePlaces } from './notice-places.ts';
 import type { Subject } from './notice-subject.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
@@ -44,7 +44,7 @@ export async function postNotice(
     const { outcome, error, retryAfterMs } = await inTurn(places, eshopId, () =>
       request(deps, notice, subject),
     );
-    if (outcome === 'internal') throw putOff(`the notice is tried again: ${error}`);
+    if (outcome === 'internal') throw deferral(`the notice is tried again: ${error}`);
     if (error !== null) {
       const wait = noticeWaitsMs[tries];
       const givenUp = outcome === 'gone' || wait === undefined;
@@ -74,7 +74,7 @@ async function request({ sendNotice }: PostNoticeDeps, notice: Notice, subject: 
 /** @throws ApplicationFailure if there is no place now: to be tried when there may be one */
 async function inTurn<T>(places: NoticePlaces, eshopId: number, act: () => Promise<T>): Promise<T> {
   const wait = places.enter(eshopId);
-  if (wait !== null) throw putOff('the notice waits: others are being sent', wait);
+  if (wait !== null) throw deferral('the notice waits: others are being sent', wait);
   try {
     return await act();
   } finally {

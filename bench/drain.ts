@@ -26,7 +26,7 @@ export interface Drained {
   readonly startedAt: number;
   readonly perSecond: number;
   /** The rate until nine tenths have arrived. */
-  readonly mostPerSecond: number;
+  readonly maxPerSecond: number;
   /** The rate of deliveries whose receivers answer promptly and with success, until the last of these. */
   readonly healthyPerSecond: number;
   /** Processor time per delivery by part, and of `all` parts. */
@@ -78,7 +78,7 @@ export async function drain(stack: Stack, order: DrainOrder): Promise<Drained> {
   return {
     startedAt: start,
     perSecond: rate(first),
-    mostPerSecond: rate(first.slice(0, Math.ceil(first.length * 0.9))),
+    maxPerSecond: rate(first.slice(0, Math.ceil(first.length * 0.9))),
     healthyPerSecond: rate(first.filter(([id]) => healthy.has(id))),
     cpu: sharesOf(cpu, deliveries),
     repeats: repeats + later.repeats,

@@ -86,7 +86,7 @@ export interface Scale {
   readonly cell: {
     readonly deliveriesAtPeak: number;
     /** The most that its Postgres can bear, regardless of e-shops. */
-    readonly mostDeliveries: number;
+    readonly maxDeliveries: number;
     readonly cores: Readonly<Record<(typeof PARTS)[number], number>>;
     readonly processes: number;
     readonly connections: number;
@@ -136,7 +136,7 @@ export function scaleOf(load: Load): Scale {
     cells,
     cell: {
       deliveriesAtPeak,
-      mostDeliveries: (load.postgresCores * ASSUMED.busy * 1_000) / cpu.postgres,
+      maxDeliveries: (load.postgresCores * ASSUMED.busy * 1_000) / cpu.postgres,
       cores,
       processes,
       connections: processes * ASSUMED.connectionsPerProcess,
@@ -180,7 +180,7 @@ export function scaleTables(load: Load): string {
           rounded(scale.deliveriesPerSecond * load.peak),
           rounded(cell.deliveriesAtPeak),
         ],
-        ['deliveries per second that a Postgres bears', '', rounded(cell.mostDeliveries)],
+        ['deliveries per second that a Postgres bears', '', rounded(cell.maxDeliveries)],
         ['cells that Postgres’ processors ask for', String(scale.cellsByCpu), ''],
         ['cells that its storage asks for', String(scale.cellsByStorage), ''],
         ['cells', String(scale.cells), '1'],

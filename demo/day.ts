@@ -2,7 +2,7 @@
 import { goods, kit } from './goods.ts';
 import type { Phase } from './steps.ts';
 import type { Day } from './stories/context.ts';
-import { MOST_UNITS } from './stories/order-draft.ts';
+import { MAX_UNITS } from './stories/order-draft.ts';
 import { orders } from './stories/orders.ts';
 import { listings, priceCuts } from './stories/products.ts';
 import { receivings } from './stories/receivings.ts';
@@ -18,7 +18,7 @@ const SPARE_UNITS = 50;
 export function planDay(day: Day, size: number): Phase[] {
   return [
     { title: `${goods.length + 1} products are listed`, stories: listings(day) },
-    { title: 'Goods arrive', stories: receivings(day, size * MOST_UNITS + SPARE_UNITS) },
+    { title: 'Goods arrive', stories: receivings(day, size * MAX_UNITS + SPARE_UNITS) },
     {
       title: `The shelves are checked, ${kit.name.toLowerCase()} is put together`,
       stories: [...corrections(day), ...qualityChecks(day), ...kitting(day)],

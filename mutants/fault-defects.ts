@@ -192,7 +192,7 @@ export const faultDefects: readonly FaultDefect[] = [
   {
     name: 'faults-mail',
     group: 'mail',
-    fault: 'server puts off twice (451)',
+    fault: 'server defers twice (451)',
     file: 'activities/mail-once.ts',
     text: 'error.message).catch(() => {});\n      throw error;\n',
     replacement:

@@ -62,10 +62,10 @@ function noteAll(
   column: Column,
   perSecond: number,
   cpu: Milliseconds,
-  mostPerSecond?: number,
+  maxPerSecond?: number,
 ): void {
   bench.note(perSecondName, column, perSecond);
-  if (mostPerSecond !== undefined) bench.note('  until nine tenths have arrived', column, mostPerSecond);
+  if (maxPerSecond !== undefined) bench.note('  until nine tenths have arrived', column, maxPerSecond);
   bench.note(cpuName, column, cpu.all ?? Number.NaN);
   for (const [name, part] of [
     ['  of which the worker', 'worker'],
@@ -86,13 +86,13 @@ async function backlog(bench: Bench, stack: Stack, setting: Setting): Promise<vo
     await countWorkflows(temporalAddress),
     await databaseKib(temporalFile),
   ];
-  const { startedAt, perSecond, mostPerSecond, cpu } = await drain(stack, {
+  const { startedAt, perSecond, maxPerSecond, cpu } = await drain(stack, {
     deliveries,
     warmUp,
     shape: allPrompt,
     patienceMs,
   });
-  noteAll(bench, setting, perSecond, cpu, mostPerSecond);
+  noteAll(bench, setting, perSecond, cpu, maxPerSecond);
   bench.note('backlog: deliveries drained', setting, deliveries);
   const [then, workflowsThen] = [performance.now(), await countWorkflows(temporalAddress)];
   await untilWorkflowsEnded(sql, temporalAddress, patienceMs);
@@ -128,14 +128,14 @@ async function withoutTemporal(bench: Bench, stack: Stack): Promise<void> {
   const child = startChild('bench/without-temporal.ts', stack.env, `${stack.directory}/without-temporal.log`);
   await stack.add(child.stop);
   try {
-    const { perSecond, mostPerSecond, cpu } = await drain(stack, {
+    const { perSecond, maxPerSecond, cpu } = await drain(stack, {
       deliveries,
       warmUp: Math.min(deliveries, WARM_UP.deliveries),
       shape: allPrompt,
       patienceMs: bench.patience(PATIENCE_MS),
       processes: { worker: child.pid },
     });
-    noteAll(bench, ATTEMPTS, perSecond, cpu, mostPerSecond);
+    noteAll(bench, ATTEMPTS, perSecond, cpu, maxPerSecond);
   } finally {
     await child.stop();
   }

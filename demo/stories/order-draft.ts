@@ -20,7 +20,7 @@ export interface OrderDraft {
 }
 
 /** The most units of a product in one order. */
-export const MOST_UNITS = 10;
+export const MAX_UNITS = 10;
 
 /** A service that delivers to the country, and its required fields; nothing if no carrier of the instance does. */
 function shipping({ random, shippers }: Day, country: string): object {
@@ -42,7 +42,7 @@ export function draftOrder(day: Day, id: string, orderType: OrderDraft['orderTyp
   const isB2b = orderType === 'b2b';
   const lines = random.some(goods, random.integer(1, 3)).map(({ code, price }) => ({
     sku: idOf(day, code),
-    quantity: isB2b ? random.integer(6, MOST_UNITS) : random.integer(1, 2),
+    quantity: isB2b ? random.integer(6, MAX_UNITS) : random.integer(1, 2),
     unitPrice: price,
     vatRate: 21,
   }));

@@ -49,7 +49,7 @@ const workerDies: Fault = {
 
 export const mailFaults: readonly Fault[] = [
   away,
-  behaving('server puts off twice (451)', (_to, attempt) => (attempt <= 2 ? 451 : 'take')),
+  behaving('server defers twice (451)', (_to, attempt) => (attempt <= 2 ? 451 : 'take')),
   behaving('server refuses at first (550)', (_to, attempt) => (attempt <= 1 ? 550 : 'take')),
   behaving('server dies after its 250', () => 'takeAndDie'),
   workerDies,

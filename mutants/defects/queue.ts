@@ -134,8 +134,8 @@ export const queueDefects: readonly Defect[] = [
   {
     name: 'delivered-ones-not-limited',
     file: PENDING,
-    text: `- \${MOST_WAITING}`,
-    replacement: `- 100 * \${MOST_WAITING}`,
+    text: `- \${MAX_WAITING}`,
+    replacement: `- 100 * \${MAX_WAITING}`,
     noticed: 'After a long import Temporal is busy with its workflows for hours.',
     caughtBy: pending(
       'of delivered ones that wait for their workflow beyond that the oldest of the e-shop with most of them go without one, and are counted',

@@ -77,11 +77,11 @@ function shown(
 
 function delivered(delivery: DeliveryOfEvent) {
   const { id, webhookId, state, attemptsMade, lastError } = delivery;
-  return { webhookId, deliveryId: id, state, attemptsMade, lastError, cause: null, reason: putOff(delivery) };
+  return { webhookId, deliveryId: id, state, attemptsMade, lastError, cause: null, reason: delayReason(delivery) };
 }
 
 /** Why an ordered delivery is delayed or will not be sent (docs/interface.md, D16, D17). */
-function putOff({ supersededBy, waitsFor }: DeliveryOfEvent): string | null {
+function delayReason({ supersededBy, waitsFor }: DeliveryOfEvent): string | null {
   if (supersededBy !== null) return `It was superseded by delivery ${supersededBy}, of a newer event.`;
   if (waitsFor?.reason !== 'order') return null;
   const { deliveryId, nextAttemptAt } = waitsFor;

@@ -53,11 +53,11 @@ function loopText({ eshopId, kind, entityId, changes }: FoundLoop): string {
   return `${kind} ${oneLine(entityId)} of e-shop ${eshopId}, changed ${changes} times within a minute`;
 }
 
-function noticesText({ urls, mails, putOff, oldestSeconds, lastError }: NoticesOverview): string {
+function noticesText({ urls, mails, deferred, oldestSeconds, lastError }: NoticesOverview): string {
   const waiting: [number, string][] = [
     [urls, 'to URLs'],
-    [mails - putOff, 'to mail'],
-    [putOff, "put off, beyond their e-shops' budgets"],
+    [mails - deferred, 'to mail'],
+    [deferred, "deferred, beyond their e-shops' budgets"],
   ];
   const error = lastError === null ? '' : `; ${oneLine(lastError)}`;
   return `${parts(waiting, 'none to tell')}${since(oldestSeconds)}${error}`;

@@ -136,7 +136,7 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
   if (isLate(notices.oldestMailSeconds, MAIL_LATE_SECONDS)) {
     const error = notices.lastMailError === null ? '' : `; ${notices.lastMailError}`;
     needs.push(
-      `${counted(notices.mails - notices.putOff, 'notice')} not mailed, the oldest waiting for ${formatTime(notices.oldestMailSeconds * 1_000)}${error}: check SMTP_URL and the mail server.`,
+      `${counted(notices.mails - notices.deferred, 'notice')} not mailed, the oldest waiting for ${formatTime(notices.oldestMailSeconds * 1_000)}${error}: check SMTP_URL and the mail server.`,
     );
   }
   if (mails.refusedLately > 0) {

@@ -11,9 +11,9 @@ import { transaction } from './transaction.ts';
  * How far ahead a lease may end or a waiting row be due, in seconds: half a minute for a refused start, a minute for a retry in the
  * queue, and a margin for a slow statement.
  */
-const MOST_AHEAD_SECONDS = 180;
+const MAX_AHEAD_SECONDS = 180;
 /** How far ahead the next check of an unsent mail or a recovery may be, in seconds. */
-const MOST_CHECK_SECONDS = 3_600 + MOST_AHEAD_SECONDS;
+const MAX_CHECK_SECONDS = 3_600 + MAX_AHEAD_SECONDS;
 /** Steps that differ by less are one, seen by several workers: in size and in when it was noticed, in milliseconds. */
 const SAME_STEP_MS = 5_000;
 const SAME_TIME_MS = 10_000;
@@ -23,7 +23,7 @@ const CLOCK_STEP = 'clockStep';
 /** @returns how many rows were corrected */
 export async function forgetFutureTimes(sql: Sql): Promise<number> {
   const tooFar = (seconds: number) => sql`now() + make_interval(secs => ${seconds})`;
-  const far = tooFar(MOST_AHEAD_SECONDS);
+  const far = tooFar(MAX_AHEAD_SECONDS);
   // A lease without end is intended.
   const tooLong = sql`claimed_until > ${far} and claimed_until < 'infinity'`;
   const unleased = sql`claimed_until = case when ${tooLong} then null else claimed_until end`;
@@ -47,9 +47,9 @@ export async function forgetFutureTimes(sql: Sql): Promise<number> {
       update deliveries set next_attempt_at = now() + (next_attempt_at - last_attempt_at), last_attempt_at = now()
       where state in ('pending', 'retrying') and last_attempt_at > ${far}`,
     await sql`update recoveries set ${unleased} where ${tooLong}`,
-    await sql`update recoveries set check_at = now() where check_at > ${tooFar(MOST_CHECK_SECONDS)}`,
-    await sql`update warnings set check_at = now() where check_at > ${tooFar(MOST_CHECK_SECONDS)} and mailed_at is null`,
-    await sql`update deactivations set check_at = now() where check_at > ${tooFar(MOST_CHECK_SECONDS)} and mailed_at is null`,
+    await sql`update recoveries set check_at = now() where check_at > ${tooFar(MAX_CHECK_SECONDS)}`,
+    await sql`update warnings set check_at = now() where check_at > ${tooFar(MAX_CHECK_SECONDS)} and mailed_at is null`,
+    await sql`update deactivations set check_at = now() where check_at > ${tooFar(MAX_CHECK_SECONDS)} and mailed_at is null`,
   ];
   return done.reduce((sum, { count }) => sum + count, 0);
 }

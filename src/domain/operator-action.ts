@@ -79,7 +79,7 @@ export interface ActionTarget {
   readonly pausedUntil: Date | null;
   readonly attemptsMade: number;
   /** The maximum that the policy allows, the first included. */
-  readonly mostAttempts: number;
+  readonly maxAttempts: number;
   /** The number of the attempt under way. */
   readonly underWay: number | null;
   /** It waits in the queue and has no workflow yet. */
@@ -158,8 +158,8 @@ function refusalOf(action: ActionName, delivery: ActionTarget): string | null {
 }
 
 /** No attempt is left: its end is being recorded. A delivery that waits for its turn has no next attempt planned either. */
-function isExhausted({ attemptsMade, nextAttemptAt, mostAttempts, inOrder }: ActionTarget): boolean {
-  return attemptsMade >= mostAttempts || (attemptsMade > 0 && nextAttemptAt === null && !inOrder);
+function isExhausted({ attemptsMade, nextAttemptAt, maxAttempts, inOrder }: ActionTarget): boolean {
+  return attemptsMade >= maxAttempts || (attemptsMade > 0 && nextAttemptAt === null && !inOrder);
 }
 
 /** "Webhook 7 is paused until 2026-11-29T10:00:00.000Z."; null if it is not paused. */
@@ -199,10 +199,10 @@ const REFUSALS: Readonly<Record<ActionName, (delivery: ActionTarget) => string |
     return null;
   },
   hold(delivery) {
-    const { hold, underWay, mostAttempts } = delivery;
+    const { hold, underWay, maxAttempts } = delivery;
     if (hold !== null) return `It is already held by ${attribution(hold)}.`;
     if (isExhausted(delivery)) return 'No attempts are left: there is nothing to hold.';
-    if (underWay === mostAttempts)
+    if (underWay === maxAttempts)
       return `The last attempt, ${underWay}, is under way: nothing is left to be held.`;
     return null;
   },
@@ -217,13 +217,13 @@ const REFUSALS: Readonly<Record<ActionName, (delivery: ActionTarget) => string |
 };
 
 const FOLLOWS: Readonly<Record<ActionName, (delivery: ActionTarget) => string>> = {
-  tryNow({ attemptsMade, mostAttempts }) {
+  tryNow({ attemptsMade, maxAttempts }) {
     const number = attemptsMade + 1;
     const then =
-      number === mostAttempts
+      number === maxAttempts
         ? 'It is the last one: if it fails, the delivery has failed.'
         : 'It counts as one of them; if it fails, the next wait of the policy follows.';
-    return `Attempt ${number} of ${mostAttempts} follows at once. ${then}`;
+    return `Attempt ${number} of ${maxAttempts} follows at once. ${then}`;
   },
   hold({ windowEndsAt, underWay, inOrder, attemptsMade }) {
     const until =
@@ -233,7 +233,7 @@ const FOLLOWS: Readonly<Record<ActionName, (delivery: ActionTarget) => string>> 
     return `Held: no attempt is made until it is resumed. ${until}${letFinish(underWay)}`;
   },
   resume(delivery) {
-    const { attemptsMade, mostAttempts, nextAttemptAt, now, webhook, webhookId, underWay, inOrder } =
+    const { attemptsMade, maxAttempts, nextAttemptAt, now, webhook, webhookId, underWay, inOrder } =
       delivery;
     if (webhook === 'inactive') return `Resumed, but still held because webhook ${webhookId} is inactive.`;
     const paused = whilePaused(delivery);
@@ -242,7 +242,7 @@ const FOLLOWS: Readonly<Record<ActionName, (delivery: ActionTarget) => string>> 
     if (underWay !== null) return `Resumed: attempt ${underWay} is under way.`;
     const when =
       nextAttemptAt !== null && nextAttemptAt > now ? `at ${nextAttemptAt.toISOString()}` : 'at once';
-    return `Resumed: attempt ${attemptsMade + 1} of ${mostAttempts} follows ${when}.`;
+    return `Resumed: attempt ${attemptsMade + 1} of ${maxAttempts} follows ${when}.`;
   },
   giveUp({ underWay }) {
     return `Given up: it ends as canceled. Nothing more is sent, the webhook stays as it is, and no e-mail is sent.${letFinish(underWay)}`;

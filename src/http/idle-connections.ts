@@ -13,10 +13,10 @@ interface IdleConnections {
 }
 
 /**
- * @param mostConnections of the server, idle ones included: beyond it the one that has been idle for longest is closed, or the new
+ * @param maxConnections of the server, idle ones included: beyond it the one that has been idle for longest is closed, or the new
  *   one if all are busy
  */
-export function watchIdle(server: Server, mostConnections = Number.POSITIVE_INFINITY): IdleConnections {
+export function watchIdle(server: Server, maxConnections = Number.POSITIVE_INFINITY): IdleConnections {
   /** The one that has been idle for longest comes first. */
   const idle = new Set<Socket>();
   const unanswered = new Map<Socket, Set<ServerResponse>>();
@@ -30,7 +30,7 @@ export function watchIdle(server: Server, mostConnections = Number.POSITIVE_INFI
       idle.delete(socket);
       unanswered.delete(socket);
     });
-    if (open <= mostConnections) return;
+    if (open <= maxConnections) return;
     const [longest = socket] = idle;
     idle.delete(longest);
     longest.destroy();

@@ -2,7 +2,7 @@
 
 const MINUTE_MS = 60_000;
 /** The most reasons remembered. */
-const MOST_REASONS = 200;
+const MAX_REASONS = 200;
 
 /**
  * @param now on a clock that does not jump, in milliseconds
@@ -19,7 +19,7 @@ export function onceAMinute(now = () => performance.now()): (reason: string) => 
       before.leftOut += 1;
       return null;
     }
-    if (said.size >= MOST_REASONS) said.clear();
+    if (said.size >= MAX_REASONS) said.clear();
     said.set(key, { at, leftOut: 0 });
     return before?.leftOut ?? 0;
   };

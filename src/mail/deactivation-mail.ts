@@ -4,7 +4,7 @@ import type { Deactivation } from '../domain/mailed.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
 import { counted } from '../domain/words.ts';
 import type { Mail } from './mail.ts';
-import { joined, type MailContent, mailOf } from './mail-template.ts';
+import { merged, type MailContent, mailOf } from './mail-template.ts';
 import { activation, readDelivery } from './requests.ts';
 
 /**
@@ -18,7 +18,7 @@ export function deactivationMail(
   publicUrl: string | null,
   others: readonly Deactivation[] = [],
 ): Mail {
-  return mailOf(joined([deactivation, ...others].map(contentOf)), publicUrl);
+  return mailOf(merged([deactivation, ...others].map(contentOf)), publicUrl);
 }
 
 function contentOf(deactivation: Deactivation): MailContent {

@@ -33,7 +33,7 @@ export interface MailContent {
  * Several mails of one kind to one person as one: the advice is given once, with the first.
  * @param contents at least one
  */
-export function joined([first, ...others]: readonly MailContent[]): MailContent {
+export function merged([first, ...others]: readonly MailContent[]): MailContent {
   if (first === undefined) throw new RangeError('There is nothing to mail.');
   if (others.length === 0) return first;
   const facts = others.flatMap(({ subject, blocks }) => [

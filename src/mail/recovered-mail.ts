@@ -4,7 +4,7 @@ import type { RecoveredWebhook } from '../domain/mailed.ts';
 import { typesFact, typesOf } from '../domain/webhook-types.ts';
 import { minute } from '../domain/words.ts';
 import type { Mail } from './mail.ts';
-import { joined, type MailContent, mailOf } from './mail-template.ts';
+import { merged, type MailContent, mailOf } from './mail-template.ts';
 import { noRecoveredNotices } from './requests.ts';
 
 /** To whom, and the notice's id for the Message-ID. */
@@ -24,7 +24,7 @@ export function recoveredMail(
   publicUrl: string | null,
   others: readonly RecoveredWebhook[] = [],
 ): Mail {
-  return mailOf(joined([well, ...others].map((each) => contentOf(notice, each))), publicUrl);
+  return mailOf(merged([well, ...others].map((each) => contentOf(notice, each))), publicUrl);
 }
 
 function contentOf({ id, eshopName, email }: MailedNotice, well: RecoveredWebhook): MailContent {

@@ -3,7 +3,7 @@ import { shortTypes } from '../domain/event-types.ts';
 import { type GivenTypes, typesFact, typesOf } from '../domain/webhook-types.ts';
 import { counted, minute } from '../domain/words.ts';
 import type { Mail } from './mail.ts';
-import { joined, type MailBlock, type MailContent, mailOf } from './mail-template.ts';
+import { merged, type MailBlock, type MailContent, mailOf } from './mail-template.ts';
 import { activation, listRetried, noWarnings, readDelivery, sendTest } from './requests.ts';
 
 export interface Warning extends GivenTypes {
@@ -34,7 +34,7 @@ export function warningMail(
   publicUrl: string | null,
   others: readonly Warning[] = [],
 ): Mail {
-  return mailOf(joined([warning, ...others].map(contentOf)), publicUrl);
+  return mailOf(merged([warning, ...others].map(contentOf)), publicUrl);
 }
 
 function contentOf(warning: Warning): MailContent {

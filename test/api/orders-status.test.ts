@@ -138,7 +138,7 @@ describe('pre-orders', () => {
     expect(await timer('pre-3')).toBe(0);
   });
 
-  test('the timer releases what is due, once, and nothing that was put off', async () => {
+  test('the timer releases what is due, once, and nothing that was postponed', async () => {
     const { eshopId } = api.eshop;
     const now = await databaseTime(api.sql);
     await preOrder('pre-4', far);

@@ -164,7 +164,7 @@ it('counts the notices that wait, and says why', async () => {
   const addressId = address?.id ?? 0;
   await addNotice('url', 3, { error: 'HTTP 503 from chat.example after 12 ms', tries: 1 });
   await addNotice('address', 2, { addressId, error: 'the mail server is full' });
-  await addNotice('address', 4, { addressId, putOff: true });
+  await addNotice('address', 4, { addressId, deferred: true });
   await addNotice('email', 5, { sentAt: new Date() });
   await addNotice('email', 6, { droppedAt: new Date() });
   await addNotice('url', 7, { failedAt: new Date(), error: 'given up' });
@@ -172,7 +172,7 @@ it('counts the notices that wait, and says why', async () => {
   expect(database.notices).toEqual({
     urls: 1,
     mails: 2,
-    putOff: 1,
+    deferred: 1,
     oldestSeconds: expect.closeTo(4 * 3_600, -3),
     oldestMailSeconds: expect.closeTo(2 * 3_600, -3),
     lastError: 'HTTP 503 from chat.example after 12 ms',

@@ -29,7 +29,7 @@ async function wordsOf(webhook: number) {
 const unsent = {
   reason: 'gone',
   mailedAt: null as Date | null,
-  putOff: false,
+  deferred: false,
   mailRefusedAt: null as Date | null,
   mailFailedAt: null as Date | null,
 };
@@ -44,9 +44,9 @@ test.each<[string, Partial<typeof unsent>, string]>([
   ],
   ['pending', {}, `${TO} has not been sent yet.`],
   [
-    'put off',
-    { putOff: true },
-    `${TO} is put off: too many were sent in a short time. The next one will include it.`,
+    'deferred',
+    { deferred: true },
+    `${TO} is deferred: too many were sent in a short time. The next one will include it.`,
   ],
   ['refused', { mailRefusedAt: new Date() }, `${TO} has not been sent yet: the mail server refuses it.`],
   [

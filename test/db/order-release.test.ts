@@ -97,7 +97,7 @@ test('an e-shop with very many changes makes nobody else wait', async () => {
   expect(await claimReleaseChanges(database.sql, 1)).toEqual([]);
 });
 
-test('beyond six thousand of one second each gets a random place, and none is put off by more than ten minutes', async () => {
+test('beyond six thousand of one second each gets a random place, and none is delayed by more than ten minutes', async () => {
   await preOrder(eshopId, 'one', noon);
   await database.sql`
     insert into orders
@@ -108,7 +108,7 @@ test('beyond six thousand of one second each gets a random place, and none is pu
   for (const end of ends) expect(end).toBeLessThan(600_000);
 });
 
-test('one that others of its second put off is late only once all of them could have been released', async () => {
+test('one that others of its second delay is late only once all of them could have been released', async () => {
   const late = async () => {
     const options = { graceMs: 10_000, lateOnly: true, after: null, limit: 10 };
     const pending = await pendingReleases(database.sql, options);

@@ -49,17 +49,17 @@ async function deactivated(of = eshopId): Promise<number> {
   return webhookId;
 }
 
-/** Mails; answers for how long the mail is put off, in milliseconds, or null. */
+/** Mails; returns for how long the mail is deferred, in milliseconds, or null. */
 async function waitOf(mailing: Promise<unknown>): Promise<number | null> {
   return await mailing.then(
     () => null,
     (error: unknown) => {
-      if (!(error instanceof ApplicationFailure) || error.type !== 'MailPutOff') throw error;
+      if (!(error instanceof ApplicationFailure) || error.type !== 'MailDeferred') throw error;
       return Number(error.nextRetryDelay);
     },
   );
 }
-/** Sends all mails: first as many as the budget allows, so that none of these lists one that is put off meanwhile. */
+/** Sends all mails: first as many as the budget allows, so that none of these lists one that is deferred meanwhile. */
 async function waitsOf<T>(pending: readonly T[], mail: (each: T) => Promise<number | null>) {
   const withinBudget = await Promise.all(pending.slice(0, 20).map(mail));
   return [...withinBudget, ...(await Promise.all(pending.slice(20).map(mail)))];
@@ -74,8 +74,8 @@ test('25 deactivations at once: twenty mails, then one that tells the other five
   const webhooks: number[] = [];
   for (let index = 0; index < 25; index += 1) webhooks.push(await deactivated());
   const waits = await waitsOf(webhooks, mailOf);
-  const putOff = webhooks.filter((_, index) => waits[index] !== null);
-  expect(putOff).toHaveLength(5);
+  const deferred = webhooks.filter((_, index) => waits[index] !== null);
+  expect(deferred).toHaveLength(5);
   expect(server.mails).toHaveLength(20);
   for (const wait of waits) if (wait !== null) expect(wait).toBeLessThanOrEqual(360_000);
 
@@ -83,7 +83,7 @@ test('25 deactivations at once: twenty mails, then one that tells the other five
   const { eshopId: other } = await createEshop(database.sql, { name: 'Other', email: 'other@shop.example' });
   expect(await mailOf(await deactivated(other))).toBeNull();
 
-  const [first = 0, ...others] = putOff;
+  const [first = 0, ...others] = deferred;
   await minutesLater(3);
   expect(await mailOf(first)).not.toBeNull();
   expect(server.mails).toHaveLength(21);
@@ -155,7 +155,7 @@ test('a silent mail server holds half of the places of Waybill’s own steps, no
   expect(asked).toBe(40);
 });
 
-test('a clock that was set back by an hour puts off nothing', async () => {
+test('a clock that was set back by an hour defers nothing', async () => {
   await database.sql`update eshops set mails_until = now() + interval '3 hours' where id = ${eshopId}`;
   expect(await mailOf(await deactivated())).toBeNull();
 });
@@ -191,7 +191,7 @@ test('deferred warnings are merged, except one with nothing left to warn of', as
   await minutesLater(6);
   for (const { id } of warnings) expect(await mail(id)).toBeNull();
   expect(server.mails).toHaveLength(21);
-  const joined = await PostalMime.parse(server.mails.at(-1)?.content ?? '');
-  expect(joined.subject).toBe(`Webhook ${first?.webhookId} (CREATE_ORDER) is failing, and 1 more`);
-  expect(joined.text).toContain(`Webhook ${second?.webhookId} (CREATE_ORDER) is failing:`);
+  const merged = await PostalMime.parse(server.mails.at(-1)?.content ?? '');
+  expect(merged.subject).toBe(`Webhook ${first?.webhookId} (CREATE_ORDER) is failing, and 1 more`);
+  expect(merged.text).toContain(`Webhook ${second?.webhookId} (CREATE_ORDER) is failing:`);
 });

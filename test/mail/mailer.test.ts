@@ -108,7 +108,7 @@ test('a comma in an address does not make two recipients of it', async () => {
   expect(server.mails.flatMap(({ to }) => to).filter((to) => to === 'b@shop.example')).toEqual([]);
 });
 
-test('a message that the server puts off is an error, and can be sent again', async () => {
+test('a message that the server defers is an error, and can be sent again', async () => {
   const server = await startServer({ refuseText: 451 });
   const mailer = createMailer({ smtpUrl: server.url, from: FROM, directory: '/nowhere' });
 

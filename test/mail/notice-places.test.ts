@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createNoticePlaces, MOST_NOTICES_AT_ONCE } from '../../activities/notice-places.ts';
+import { createNoticePlaces, MAX_NOTICES_AT_ONCE } from '../../activities/notice-places.ts';
 import { createNoticeActivities } from '../../activities/deliver-notice.ts';
 import { createNoticeSender } from '../../src/attempt/notice-sender.ts';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -63,7 +63,7 @@ test('six e-shops with silent URLs and many notices do not hold up the notice of
   await silent.close();
   const failures = await Promise.all(sent);
   const waits = failures.flatMap((error) =>
-    error instanceof ApplicationFailure && error.type === 'MailPutOff' ? [Number(error.nextRetryDelay)] : [],
+    error instanceof ApplicationFailure && error.type === 'MailDeferred' ? [Number(error.nextRetryDelay)] : [],
   );
   // Two of each e-shop were turned away.
   expect(waits).toHaveLength(12);
@@ -74,7 +74,7 @@ test('six e-shops with silent URLs and many notices do not hold up the notice of
 test('each e-shop has one place, and those for whom there is none ask again one after the other', () => {
   let now = 0;
   const { enter, leave } = createNoticePlaces(() => now);
-  for (let eshopId = 1; eshopId <= MOST_NOTICES_AT_ONCE; eshopId += 1) expect(enter(eshopId)).toBeNull();
+  for (let eshopId = 1; eshopId <= MAX_NOTICES_AT_ONCE; eshopId += 1) expect(enter(eshopId)).toBeNull();
   expect([enter(1), enter(1), enter(2)]).toEqual([1_000, 2_000, 1_000]);
   expect([enter(101), enter(102)]).toEqual([375, 750]);
   leave(1);

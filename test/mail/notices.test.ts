@@ -1,4 +1,4 @@
-/** Mails to further addresses share the e-shop's budget, and those put off are joined for each. */
+/** Mails to further addresses share the e-shop's budget, and deferred ones are merged for each. */
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
@@ -43,14 +43,14 @@ const activities = () =>
     policy: defaultRetryPolicy,
   });
 
-/** @returns the outcome, or for how long it is put off, in milliseconds */
+/** @returns the outcome, or for how long it is deferred, in milliseconds */
 async function tell(id: string): Promise<string | number> {
   const activity = (notice: string) => activities().deliverNotice(notice);
   try {
     const { outcome }: NoticeResult = await new MockActivityEnvironment().run(activity, id);
     return outcome;
   } catch (error) {
-    if (!(error instanceof ApplicationFailure) || error.type !== 'MailPutOff') throw error;
+    if (!(error instanceof ApplicationFailure) || error.type !== 'MailDeferred') throw error;
     return Number(error.nextRetryDelay);
   }
 }

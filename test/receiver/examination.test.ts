@@ -89,16 +89,16 @@ interface Careful {
   /** Selects the signatures of its version that it checks. */
   readonly looksAt: (signatures: readonly string[]) => readonly string[];
   readonly checksTime: boolean;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 /** A receiver written by hand, careful except as given: its status for a request. */
 function byHand(given: Partial<Careful> = {}) {
-  const settings = { secret: testSecret, version: 'v2', checksTime: true, mostBytes: 1_000_000, ...given };
+  const settings = { secret: testSecret, version: 'v2', checksTime: true, maxBytes: 1_000_000, ...given };
   const { looksAt = (signatures: readonly string[]) => signatures } = given;
   return async (incoming: IncomingMessage): Promise<number> => {
     const body = await read(incoming);
-    if (body.length > settings.mostBytes) return 413;
+    if (body.length > settings.maxBytes) return 413;
     const header = (name: string) => String(incoming.headers[name] ?? '');
     const fields = header('x-service-signature').split(',');
     const valuesOf = (name: string) =>
@@ -222,11 +222,11 @@ describe('what is wrong is found: a receiver that', () => {
       answering(byHand({ looksAt: (signatures) => signatures.slice(-1) })),
       { 'two signatures': 'fail' },
     ],
-    ['takes bodies of 100 kB', {}, answering(byHand({ mostBytes: 100_000 })), { 'greatest payload': 'fail' }],
+    ['takes bodies of 100 kB', {}, answering(byHand({ maxBytes: 100_000 })), { 'greatest payload': 'fail' }],
     [
       'takes products of 40 kB',
       { type: 'CREATE_PRODUCT' },
-      answering(byHand({ mostBytes: 40_000 })),
+      answering(byHand({ maxBytes: 40_000 })),
       { 'greatest payload': 'fail' },
     ],
     [

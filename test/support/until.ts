@@ -2,7 +2,7 @@
 export const PATIENCE_MS = 240_000;
 
 /** The time between two checks, in milliseconds: a twentieth of the elapsed time, within these bounds. */
-const [LEAST_MS, MOST_MS] = [20, 100];
+const [LEAST_MS, MAX_WAIT_MS] = [20, 100];
 
 /** Checks until the result is neither undefined nor false. @throws Error after `timeoutMs` */
 export async function until<T>(
@@ -15,7 +15,7 @@ export async function until<T>(
     if (found !== undefined && found !== false) return found;
     const waitedMs = Date.now() - start;
     if (waitedMs > timeoutMs) throw new Error(`Waited ${timeoutMs} ms for ${what}.`);
-    const pauseMs = Math.min(MOST_MS, Math.max(LEAST_MS, waitedMs / 20));
+    const pauseMs = Math.min(MAX_WAIT_MS, Math.max(LEAST_MS, waitedMs / 20));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }

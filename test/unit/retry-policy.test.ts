@@ -78,7 +78,7 @@ describe('the next attempt', () => {
   test('comes after the wait of the policy', () => {
     expect(at(nextAttempt(policy, failed))).toBe(10_000 + wait);
   });
-  test('is put off by Retry-After', () => {
+  test('is delayed by Retry-After', () => {
     expect(at(nextAttempt(policy, { ...failed, retryAfterMs: 30_000 }))).toBe(40_000);
   });
   test('is never brought forward by Retry-After', () => {
@@ -87,7 +87,7 @@ describe('the next attempt', () => {
   test('stays inside the window, with room for the attempt, whatever Retry-After asks for', () => {
     expect(at(nextAttempt(policy, { ...failed, retryAfterMs: 10_000_000 }))).toBe(95_000);
   });
-  test('is put off by six hours at most', () => {
+  test('is delayed by six hours at most', () => {
     const failure = { ...failed, number: 1, now: 0, windowEndsAt: defaultRetryPolicy.windowMs };
     const wantedAfter = (retryAfterMs: number) =>
       at(nextAttempt(defaultRetryPolicy, { ...failure, retryAfterMs }));

@@ -18,7 +18,7 @@ test('storage or processors of Postgres decide how many cells there are, and one
   expect(kept.cells).toBe(kept.cellsByStorage);
   const brief = scaleOf({ ...thousandfold, postgresTib: 1_000 });
   expect(brief.cells).toBe(brief.cellsByCpu);
-  expect(brief.cell.deliveriesAtPeak).toBeLessThanOrEqual(brief.cell.mostDeliveries);
+  expect(brief.cell.deliveriesAtPeak).toBeLessThanOrEqual(brief.cell.maxDeliveries);
   expect(scaleOf({ ...thousandfold, events: 20_000 }).cells).toBeGreaterThan(1.9 * kept.cells);
 });
 

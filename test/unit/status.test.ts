@@ -40,7 +40,7 @@ const database: Working = {
   notices: {
     urls: 0,
     mails: 0,
-    putOff: 0,
+    deferred: 0,
     oldestSeconds: null,
     oldestMailSeconds: null,
     lastError: null,
@@ -85,7 +85,7 @@ describe('nobody is needed', () => {
       ...database.notices,
       urls: 1,
       mails: 2,
-      putOff: 1,
+      deferred: 1,
       oldestSeconds: 9 * MAIL_LATE_SECONDS,
     };
     expect(needs({ notices: { ...notices, oldestMailSeconds: MAIL_LATE_SECONDS } })).toEqual([]);
@@ -106,7 +106,7 @@ describe('somebody is needed', () => {
 
   it('when a notice is not mailed for long', () => {
     const late = { oldestMailSeconds: 2 * MAIL_LATE_SECONDS, lastMailError: 'the mail server is full' };
-    expect(needs({ notices: { ...database.notices, mails: 3, putOff: 2, ...late } })).toEqual([
+    expect(needs({ notices: { ...database.notices, mails: 3, deferred: 2, ...late } })).toEqual([
       '1 notice not mailed, the oldest waiting for 2 h; the mail server is full: check SMTP_URL and the mail server.',
     ]);
   });
@@ -214,7 +214,7 @@ describe('the table', () => {
         ...database.notices,
         urls: 3,
         mails: 3,
-        putOff: 2,
+        deferred: 2,
         oldestSeconds: 150,
         lastError: 'HTTP 503 from chat.example after 12 ms',
       },
@@ -246,7 +246,7 @@ describe('the table', () => {
         'Held        5, to 1 webhook',
         'Recovery    01a205b3-d000-7000-8000-000000000000, webhook 7: running, 900 done, 2 failed, 5 superseded, 98 left, until about 2026-11-22 15:30Z',
         'Mails       1 to send, the oldest for 1 min 30 s; the mail server refused our user name and password (EAUTH, 535)',
-        "Notices     3 to URLs, 1 to mail, 2 put off, beyond their e-shops' budgets, the oldest for 2 min 30 s; HTTP 503 from chat.example after 12 ms",
+        "Notices     3 to URLs, 1 to mail, 2 deferred, beyond their e-shops' budgets, the oldest for 2 min 30 s; HTTP 503 from chat.example after 12 ms",
         'Partitions  from 2026-10-19 to 2026-12-28',
         'Temporal    It is away.',
       ].join('\n'),

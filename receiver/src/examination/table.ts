@@ -8,11 +8,11 @@ const COUNTED: readonly (readonly [Verdict, string])[] = [
   ['ok', 'ok'],
 ];
 /** The text of an answer may be long. */
-const MOST_CHARS = 60;
+const MAX_CHARS = 60;
 
 /** Text from a receiver must not reach the terminal as a control sequence. */
 const safe = (text: string) => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ');
-const short = (text: string) => (text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text);
+const short = (text: string) => (text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text);
 
 /** Rows with any name, as the API returns them. */
 interface Shown extends Pick<Examination, 'complete'> {

@@ -70,7 +70,7 @@ export function createBudget(limits: BudgetLimits): Budget {
   const slices = createSlices();
   const points = limits.bytesPerSecond * WINDOW_SECONDS;
   const bytesPerHeldMs = limits.bytesPerSecond / HELD_MS_PER_SECOND;
-  const mostUnread = limits.bytesPerSecond * UNREAD_SECONDS;
+  const maxUnread = limits.bytesPerSecond * UNREAD_SECONDS;
   const bytes = new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
   // As in draft-ietf-httpapi-ratelimit-headers: a list of policies, each with its quota and unit.
   const policy = `"requests";q=${limits.requests};qu="concurrent-requests", "bytes";q=${points};qu="content-bytes";w=${WINDOW_SECONDS}`;
@@ -88,8 +88,8 @@ export function createBudget(limits: BudgetLimits): Budget {
   }
 
   const tooMuch = `The e-shop is sending and receiving more than ${limits.bytesPerSecond / 1024 / 1024} MiB per second, or bodies and records that take too long.`;
-  const isUnread = (eshopId: number) => unread.of(eshopId) > mostUnread;
-  const unreadMessage = `The e-shop has more than ${Math.floor(mostUnread / 1024 / 1024)} MiB of responses that it has not read.`;
+  const isUnread = (eshopId: number) => unread.of(eshopId) > maxUnread;
+  const unreadMessage = `The e-shop has more than ${Math.floor(maxUnread / 1024 / 1024)} MiB of responses that it has not read.`;
 
   /** The bytes that the e-shop has left, and in how many milliseconds it has all of them again. */
   async function bytesLeft(eshopId: number): Promise<{ left: number; resetMs: number }> {

@@ -4,7 +4,7 @@ import { findRefused } from '../../domain/refused-values.ts';
 import { isObject } from '../../domain/validation.ts';
 
 /** The most characters shown of a field. */
-const MOST_CHARS = 200;
+const MAX_CHARS = 200;
 
 /** @throws Problem if it is not an object, or has text that cannot be stored */
 export function lineFields(value: unknown): Record<string, unknown> {
@@ -23,7 +23,7 @@ export function fieldOf(value: unknown, name: string): unknown {
 /** The beginning of one of its fields; null if that is neither text nor a number. */
 export function wordOf(value: unknown, name: string): string | null {
   const given = fieldOf(value, name);
-  return typeof given === 'string' || typeof given === 'number' ? String(given).slice(0, MOST_CHARS) : null;
+  return typeof given === 'string' || typeof given === 'number' ? String(given).slice(0, MAX_CHARS) : null;
 }
 
 /**
@@ -35,7 +35,7 @@ export function urlOf(value: unknown): string | null {
   if (typeof given !== 'string' || given === '') return null;
   const scheme = /^(?:[a-z][a-z\d+.-]*:[\\/]+)?/i.exec(given)?.[0] ?? '';
   const shown = isWithoutUser(given) ? given : given.replace(/^.*@/s, `${scheme}•••@`);
-  return shown.slice(0, MOST_CHARS);
+  return shown.slice(0, MAX_CHARS);
 }
 
 function isWithoutUser(url: string): boolean {

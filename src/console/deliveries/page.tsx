@@ -149,11 +149,11 @@ export function DeliveryPage(props: {
   offered: readonly ActionName[];
   /** Its workflow in Temporal's UI; null for an e-shop's user. */
   workflow: string | null;
-  mostAttempts: number;
+  maxAttempts: number;
   notice?: string | undefined;
   refused?: string | undefined;
 }) {
-  const { viewer, delivery, request, offered, workflow, mostAttempts, notice, refused } = props;
+  const { viewer, delivery, request, offered, workflow, maxAttempts, notice, refused } = props;
   const {
     id,
     webhookType,
@@ -216,7 +216,7 @@ export function DeliveryPage(props: {
                   ['Delivery', <code>{id}</code>],
                   ['Created', <Time at={createdAt} />],
                   ['Ended', finishedAt === null ? null : <Ago at={finishedAt} now={viewer.now} />],
-                  ['Attempts', `${attemptsMade} of ${mostAttempts}`],
+                  ['Attempts', `${attemptsMade} of ${maxAttempts}`],
                 ]}
               />
             </LivePart>

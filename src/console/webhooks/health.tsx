@@ -23,7 +23,7 @@ const REASONS = {
 
 /** The outcome of the e-mail about a deactivation. */
 function Mailed({ mail, now }: { mail: DeactivationMail; now: Date }) {
-  const { email, mailedAt, toFile, putOff, refusedAt, failedAt } = mail;
+  const { email, mailedAt, toFile, deferred, refusedAt, failedAt } = mail;
   const to = <span class="wrap">{email}</span>;
   if (mailedAt !== null) {
     const at = <Ago at={mailedAt.toISOString()} now={now} />;
@@ -46,9 +46,9 @@ function Mailed({ mail, now }: { mail: DeactivationMail; now: Date }) {
     );
   if (refusedAt !== null)
     return <p>The e-mail about it to {to} has not been sent yet: the mail server refuses it.</p>;
-  return putOff ? (
+  return deferred ? (
     <p>
-      The e-mail about it to {to} is put off: too many were sent in a short time. The next one will include
+      The e-mail about it to {to} is deferred: too many were sent in a short time. The next one will include
       it.
     </p>
   ) : (

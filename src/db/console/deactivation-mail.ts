@@ -8,7 +8,7 @@ export interface DeactivationMail {
   readonly mailedAt: Date | null;
   /** Without a mail server it is written to a file. */
   readonly toFile: boolean;
-  readonly putOff: boolean;
+  readonly deferred: boolean;
   /** When the mail server first refused it permanently, and when it was given up. */
   readonly refusedAt: Date | null;
   readonly failedAt: Date | null;
@@ -21,7 +21,7 @@ export async function mailOfLastDeactivation(
   webhookId: number,
 ): Promise<DeactivationMail | null> {
   const [row] = await sql<DeactivationMail[]>`
-    select s.email, x.mailed_at, ${mailsAreFiles(sql)} as to_file, x.put_off, x.mail_refused_at as refused_at,
+    select s.email, x.mailed_at, ${mailsAreFiles(sql)} as to_file, x.deferred, x.mail_refused_at as refused_at,
            x.mail_failed_at as failed_at
     from webhooks w join eshops s on s.id = w.eshop_id
     cross join lateral (

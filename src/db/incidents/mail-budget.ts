@@ -6,7 +6,7 @@ import type { Sql } from '../pool.ts';
  * off. More: a loop that switches webhooks on and off fills a mailbox.
  */
 const AT_ONCE = 20;
-/** Then one in this time, in seconds. Longer than sending takes, so that only one at a time joins the mails put off. */
+/** Then one in this time, in seconds. Longer than sending takes, so that only one at a time merges the deferred mails. */
 const EACH_SECONDS = 360;
 
 /**

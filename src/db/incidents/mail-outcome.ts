@@ -44,9 +44,9 @@ function rowOf(sql: Sql, key: MailKey): MailRow {
       };
 }
 
-export async function putOffMail(sql: Sql, key: MailKey): Promise<void> {
+export async function deferMail(sql: Sql, key: MailKey): Promise<void> {
   const { table, is } = rowOf(sql, key);
-  await sql`update ${table} set put_off = true where ${is}`;
+  await sql`update ${table} set deferred = true where ${is}`;
 }
 
 export async function recordMailed(sql: Sql, key: MailKey): Promise<void> {

@@ -87,15 +87,15 @@ export async function readWarning(sql: Sql, id: string): Promise<WarningNotice |
   return row;
 }
 
-/** Other warnings of the e-shop that were put off, the oldest first, up to `limit`; none about lost secrets. */
-export async function otherWarningsPutOff(
+/** Other warnings of the e-shop that were deferred, the oldest first, up to `limit`; none about lost secrets. */
+export async function otherDeferredWarnings(
   sql: Sql,
   { eshopId, id }: UnsentWarning,
   limit: number,
 ): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select x.id from warnings x join webhooks w on w.id = x.webhook_id
-    where w.eshop_id = ${eshopId} and x.put_off and x.lost_secrets is null and ${isUnsent(sql)} and x.id <> ${id}
+    where w.eshop_id = ${eshopId} and x.deferred and x.lost_secrets is null and ${isUnsent(sql)} and x.id <> ${id}
     order by x.at limit ${limit}`;
   return rows.map((row) => row.id);
 }

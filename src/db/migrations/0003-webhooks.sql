@@ -153,7 +153,7 @@ create table deactivations (
   last_error text,
   mailed_at timestamptz,
   -- Beyond the budget when it was due: the e-shop's next mail about a deactivation includes it.
-  put_off boolean not null default false,
+  deferred boolean not null default false,
   -- When the mail server first refused the mail for good, when it was given up, and why.
   mail_refused_at timestamptz,
   mail_failed_at timestamptz,
@@ -193,7 +193,7 @@ create table warnings (
   at timestamptz not null default now(),
   mailed_at timestamptz,
   -- Beyond the budget when it was due: the e-shop's next mail of this kind includes it.
-  put_off boolean not null default false,
+  deferred boolean not null default false,
   -- Before it was mailed, it was no longer true or no longer wanted.
   dropped_at timestamptz,
   mail_refused_at timestamptz,
@@ -234,7 +234,7 @@ create table notices (
   at timestamptz not null default now(),
   sent_at timestamptz,
   -- Beyond the budget of mails when it was due: the next mail of this kind to this recipient includes it.
-  put_off boolean not null default false,
+  deferred boolean not null default false,
   -- It no longer applied, or was no longer wanted, before it was sent.
   dropped_at timestamptz,
   -- When the mail server first refused it for good; when it was given up, and why.

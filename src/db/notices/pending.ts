@@ -43,8 +43,8 @@ export interface NoticesOverview {
   readonly urls: number;
   readonly mails: number;
   /** Of these mails, beyond the budgets of their e-shops for now. */
-  readonly putOff: number;
-  /** The wait of the oldest, and of the oldest mail that is not put off; null if there is none. */
+  readonly deferred: number;
+  /** The wait of the oldest, and of the oldest mail that is not deferred; null if there is none. */
   readonly oldestSeconds: number | null;
   readonly oldestMailSeconds: number | null;
   /** The error of the longest waiting notice that has been tried, and of the longest waiting mail; null if none has failed. */
@@ -59,8 +59,8 @@ export async function readPendingNotices(sql: Sql): Promise<NoticesOverview> {
     sql`(array_agg(error order by at) filter (where error is not null and ${which}))[1]`;
   return await oneRow(sql<NoticesOverview[]>`
     select count(*) filter (where ${isUrl})::int as urls, count(*) filter (where not ${isUrl})::int as mails,
-      count(*) filter (where not ${isUrl} and put_off)::int as put_off, ${age(sql`min(at)`)} as oldest_seconds,
-      ${age(sql`min(at) filter (where not ${isUrl} and not put_off)`)} as oldest_mail_seconds,
+      count(*) filter (where not ${isUrl} and deferred)::int as deferred, ${age(sql`min(at)`)} as oldest_seconds,
+      ${age(sql`min(at) filter (where not ${isUrl} and not deferred)`)} as oldest_mail_seconds,
       ${first(sql`true`)} as last_error, ${first(sql`not ${isUrl}`)} as last_mail_error
     from notices n where ${isPending(sql)}`);
 }
@@ -109,13 +109,13 @@ export async function readNotice(sql: Sql, id: string): Promise<Notice | undefin
   return row;
 }
 
-/** Other notices of the same kind to the same address that were put off, the oldest first. */
-export async function othersPutOff(sql: Sql, notice: Notice, limit: number): Promise<string[]> {
+/** Other notices of the same kind to the same address that were deferred, the oldest first. */
+export async function otherDeferredNotices(sql: Sql, notice: Notice, limit: number): Promise<string[]> {
   const { id, eshopId, kind, recipient, addressId } = notice;
   const rows = await sql<{ id: string }[]>`
     select n.id from notices n
     where ${isPending(sql)} and n.eshop_id = ${eshopId} and n.kind = ${kind} and n.recipient = ${recipient}
-      and n.address_id is not distinct from ${addressId} and n.put_off and n.id <> ${id}
+      and n.address_id is not distinct from ${addressId} and n.deferred and n.id <> ${id}
     order by n.at limit ${limit}`;
   return rows.map((row) => row.id);
 }

@@ -39,7 +39,7 @@ export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> 
  * The most delivered ones that wait for their workflow, and how long one may wait, in seconds. Less: a short burst leaves deliveries
  * without a workflow. More: after a long one Temporal is busy with them for hours.
  */
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 const LONGEST_WAIT_SECONDS = 3_600;
 
 /** The setting that holds how many deliveries got no workflow because too many waited. */
@@ -52,8 +52,8 @@ const WITHOUT_WORKFLOW = 'delivered without a workflow';
 export async function limitDelivered(sql: Sql): Promise<void> {
   // Ranking them is expensive, and needed in a long burst alone.
   const [bound] = await sql<{ isExceeded: boolean | null }[]>`
-    select count(*) > ${MOST_WAITING} or min(due_at) < now() - make_interval(secs => ${LONGEST_WAIT_SECONDS}) as is_exceeded
-    from (select due_at from deliveries where class = ${CLASS.delivered} and dispatched_at is null limit ${MOST_WAITING + 1}) d`;
+    select count(*) > ${MAX_WAITING} or min(due_at) < now() - make_interval(secs => ${LONGEST_WAIT_SECONDS}) as is_exceeded
+    from (select due_at from deliveries where class = ${CLASS.delivered} and dispatched_at is null limit ${MAX_WAITING + 1}) d`;
   if (bound?.isExceeded !== true) return;
   await sql`
     with waiting as materialized (
@@ -63,7 +63,7 @@ export async function limitDelivered(sql: Sql): Promise<void> {
       select id from waiting where due_at < now() - make_interval(secs => ${LONGEST_WAIT_SECONDS})
       union
       (select id from waiting order by nth desc, id
-       limit greatest(0, (select max(total) from waiting) - ${MOST_WAITING}))),
+       limit greatest(0, (select max(total) from waiting) - ${MAX_WAITING}))),
     dispatched as (
       update deliveries d set dispatched_at = now(), claimed_until = null, claim_id = null
       where d.id = any(array(select id from excess)) and d.class = ${CLASS.delivered} and d.dispatched_at is null and ${unclaimed(sql, 'd')}

@@ -24,13 +24,13 @@ export class TablesBusy extends Error {
 
 /**
  * @param sql with a second connection it sees whom the first waits for
- * @param mostTries for tests
+ * @param maxTries for tests
  * @throws TablesBusy if it was not possible for half a minute, with the name of the last session that was in the way
  */
 export async function schemaStep<T>(
   sql: Pool,
   work: (tx: Transaction) => Promise<T>,
-  mostTries = TRIES,
+  maxTries = TRIES,
 ): Promise<T> {
   let seen = '';
   for (let tries = 1; ; tries += 1) {
@@ -51,7 +51,7 @@ export async function schemaStep<T>(
       const locked =
         error instanceof postgres.PostgresError && [LOCK_NOT_AVAILABLE, DEADLOCK].includes(error.code);
       if (!locked && !(error instanceof TablesBusy)) throw error;
-      if (tries === mostTries) throw locked ? new TablesBusy(`a table was in use throughout${seen}`) : error;
+      if (tries === maxTries) throw locked ? new TablesBusy(`a table was in use throughout${seen}`) : error;
       await sleep((0.5 + Math.random()) * LOCK_RETRY_INTERVAL_MS);
     } finally {
       over.abort();

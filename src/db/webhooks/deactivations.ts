@@ -24,15 +24,15 @@ export async function readDeactivation(
   return row;
 }
 
-/** Other deactivations of the e-shop whose mails were put off, oldest first, up to `limit`. */
-export async function otherDeactivationsPutOff(
+/** Other deactivations of the e-shop whose mails were deferred, oldest first, up to `limit`. */
+export async function otherDeferredDeactivations(
   sql: Sql,
   { eshopId, webhookId, generation }: DeactivationNotice,
   limit: number,
 ): Promise<DeactivationNotice[]> {
   return await sql<DeactivationNotice[]>`
     ${selectNotices(sql)}
-    where w.eshop_id = ${eshopId} and x.put_off and x.mailed_at is null and x.mail_failed_at is null
+    where w.eshop_id = ${eshopId} and x.deferred and x.mailed_at is null and x.mail_failed_at is null
       and (x.webhook_id, x.generation) <> (${webhookId}, ${generation})
     order by x.at limit ${limit}`;
 }

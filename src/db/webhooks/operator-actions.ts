@@ -22,7 +22,7 @@ import { transaction } from '../transaction.ts';
 import type { WaitsFor } from './delivery-log.ts';
 
 interface ActionTargetRow
-  extends Omit<ActionTarget, 'webhook' | 'mostAttempts' | 'behind' | 'windowEndsAt' | 'hold'> {
+  extends Omit<ActionTarget, 'webhook' | 'maxAttempts' | 'behind' | 'windowEndsAt' | 'hold'> {
   readonly id: string;
   readonly eventType: EventType;
   readonly active: boolean;
@@ -162,7 +162,7 @@ function actionTarget(row: ActionTargetRow, policy: RetryPolicy): ActionTarget {
   return {
     ...target,
     webhook: deleted ? 'deleted' : active ? 'active' : 'inactive',
-    mostAttempts: maxAttempts(policy),
+    maxAttempts: maxAttempts(policy),
     behind: waitsFor?.reason === 'order' ? (waitsFor.deliveryId ?? null) : null,
     windowEndsAt: windowEnd(policy, windowStartedAt ?? row.now),
     hold: operatorHoldOf(operatorStop, operatorActions),

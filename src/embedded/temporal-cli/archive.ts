@@ -15,7 +15,7 @@ const STALLED_MS = 15_000;
 const TOTAL_MS = 600_000;
 const MEGABYTE = 1_000_000;
 /** How many redirections lead to the archive at most: one today. Fewer: a mirror in between ends it. More: a loop takes longer to end. */
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 
 /** The proxy that the environment names, as other programs read it: in capitals or not, and the scheme may be missing. */
 function proxyOf(env: NodeJS.ProcessEnv): { readonly httpsProxy: string; readonly noProxy: string } {
@@ -61,7 +61,7 @@ export async function downloadArchive(
           FIRST_BYTE_MS,
         );
         const over = AbortSignal.any([signal, silent.signal, AbortSignal.timeout(TOTAL_MS)]);
-        const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: MOST_REDIRECTS }));
+        const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: MAX_REDIRECTS }));
         // Not by `fetch`, which does not tell what a proxy answered. Its own signal ends no request that waits for a proxy.
         const answered = Promise.race([request(url, { dispatcher, signal: over }), abortOf(over)]);
         const { statusCode, headers, body } = await answered

@@ -26,7 +26,7 @@ const waiting: ActionTarget = {
   webhook: 'active',
   pausedUntil: null,
   attemptsMade: 1,
-  mostAttempts: 21,
+  maxAttempts: 21,
   underWay: null,
   queued: false,
   inOrder: false,
