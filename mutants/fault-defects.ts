@@ -83,10 +83,10 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/db/watched-socket.ts',
     text: `    if (readOnly)
       socket.destroy(new DatabaseReadOnly('The database takes no writes: it is a standby, or read-only.'));
-    if (news.kind === 'error' && news.code === READ_ONLY_TRANSACTION) refused = true;
+    if (event.kind === 'error' && event.code === READ_ONLY_TRANSACTION) refused = true;
 `,
     replacement:
-      "    if (readOnly && news.kind === 'error' && news.code === READ_ONLY_TRANSACTION) refused = true;\n",
+      "    if (readOnly && event.kind === 'error' && event.code === READ_ONLY_TRANSACTION) refused = true;\n",
     noticed: 'After a failover connections stay with the old node, which refuses every write, for ever.',
   },
   {

@@ -9,7 +9,7 @@
  * A message of the server about a session: a parameter's value, an error's SQLSTATE, the server process it was given, or that it is
  * ready, in a transaction or not.
  */
-export type ServerNews =
+export type SessionEvent =
   | { readonly kind: 'parameter'; readonly name: string; readonly value: string }
   | { readonly kind: 'error'; readonly code: string }
   | { readonly kind: 'backend'; readonly pid: number }
@@ -51,9 +51,9 @@ interface PendingReplies {
 
 /**
  * Starts with a connection on which nothing has been sent.
- * @param onNews called with the server's messages about the session
+ * @param onEvent called with the server's messages about the session
  */
-export function createPendingReplies(onNews: (news: ServerNews) => void = () => {}): PendingReplies {
+export function createPendingReplies(onEvent: (event: SessionEvent) => void = () => {}): PendingReplies {
   // The start of a session is answered with a ReadyForQuery too.
   let asked = 1;
   let described = 0;
@@ -62,8 +62,8 @@ export function createPendingReplies(onNews: (news: ServerNews) => void = () => 
     if (type === SENT.flush) described += 1;
   });
   const incoming = messageTypes(false, (type, body) => {
-    const news = newsIn(type, body);
-    if (news !== null) onNews(news);
+    const event = eventIn(type, body);
+    if (event !== null) onEvent(event);
     if (type === RECEIVED.readyForQuery) asked = Math.max(0, asked - 1);
     if (type === RECEIVED.parameterDescription || type === RECEIVED.error)
       described = Math.max(0, described - 1);
@@ -78,7 +78,7 @@ export function createPendingReplies(onNews: (news: ServerNews) => void = () => 
 }
 
 /** https://www.postgresql.org/docs/current/protocol-message-formats.html */
-function newsIn(type: number, body: Buffer): ServerNews | null {
+function eventIn(type: number, body: Buffer): SessionEvent | null {
   if (type === RECEIVED.backendKeyData && body.length >= 4)
     return { kind: 'backend', pid: body.readInt32BE() };
   if (type === RECEIVED.readyForQuery)

@@ -6,7 +6,7 @@
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { createPendingReplies, type ServerNews } from './pending-replies.ts';
+import { createPendingReplies, type SessionEvent } from './pending-replies.ts';
 import type { TlsMode } from './tls-mode.ts';
 
 interface SocketTarget {
@@ -158,7 +158,7 @@ async function closed(socket: Socket): Promise<never> {
 
 /** Destroys a socket whose server is silent while a reply is outstanding, or accepts no writes. */
 function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): void {
-  const pending = createPendingReplies(onNews);
+  const pending = createPendingReplies(onEvent);
   const member: Member = { heardAt: performance.now(), isIdle: () => !pending.any };
   let refused = false;
   let timer: NodeJS.Timeout | undefined;
@@ -175,16 +175,16 @@ function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): vo
     timer = undefined;
   };
 
-  function onNews(news: ServerNews): void {
-    if (news.kind === 'backend') member.backendPid = news.pid;
+  function onEvent(event: SessionEvent): void {
+    if (event.kind === 'backend') member.backendPid = event.pid;
     const readOnly =
-      news.kind === 'parameter' && READ_ONLY_PARAMETERS.includes(news.name) && news.value === 'on';
+      event.kind === 'parameter' && READ_ONLY_PARAMETERS.includes(event.name) && event.value === 'on';
     if (readOnly)
       socket.destroy(new DatabaseReadOnly('The database takes no writes: it is a standby, or read-only.'));
-    if (news.kind === 'error' && news.code === READ_ONLY_TRANSACTION) refused = true;
-    if (news.kind === 'error') group.onError(news.code);
+    if (event.kind === 'error' && event.code === READ_ONLY_TRANSACTION) refused = true;
+    if (event.kind === 'error') group.onError(event.code);
     // Once the library has received the error and left its transaction. The other connections lead to the same server.
-    if (news.kind === 'ready' && !news.inTransaction && refused) {
+    if (event.kind === 'ready' && !event.inTransaction && refused) {
       setImmediate(() => {
         socket.destroy(new DatabaseReadOnly('The database takes no writes any more.'));
         void group.dropIdle(0);

@@ -37,7 +37,7 @@ async function end(pid: number): Promise<void> {
     const left = await database.sql`select 1 from pg_stat_activity where pid = ${pid}`;
     return left.length === 0;
   });
-  // Until the news has arrived here.
+  // Until this process knows it.
   await sleep(50);
 }
 

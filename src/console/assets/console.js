@@ -16,7 +16,7 @@
   let source;
   let polling = false;
   /** A received page that is not shown yet. */
-  let news;
+  let update;
 
   // A list with checked items is not refreshed, either.
   const looking = () =>
@@ -25,9 +25,9 @@
     document.querySelector('[hx-get] input:checked') === null;
 
   const show = () => {
-    if (news === undefined || paused || !looking()) return;
-    const [now, content] = [document.getElementById(box.id), news];
-    news = undefined;
+    if (update === undefined || paused || !looking()) return;
+    const [now, content] = [document.getElementById(box.id), update];
+    update = undefined;
     remember();
     htmx.swap(
       now,
@@ -44,7 +44,7 @@
     const asked = new URLSearchParams(eshop ? { of, eshop } : { of });
     source = new EventSource(`${LIVE}?${asked}`);
     source.addEventListener('page', ({ data }) => {
-      news = JSON.parse(data);
+      update = JSON.parse(data);
       show();
     });
     source.addEventListener('over', end);
