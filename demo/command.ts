@@ -8,7 +8,7 @@ import { UserError } from '../src/lib/user-error.ts';
 import { createClient } from './client.ts';
 import { cleanDemo, runDemo } from './demo.ts';
 import { createProgress } from './progress.ts';
-import { cleanSentence, sights } from './sights.ts';
+import { cleanSentence, sceneResults } from './scene-results.ts';
 import { closingSentence, summaryTable } from './summary.ts';
 import { instanceUrl, loginOf, urlOption, webAddress } from './target.ts';
 
@@ -74,7 +74,7 @@ export function demoCommand(command: Command, { env, print }: CommandContext): v
         print(`${summaryTable(summary)}\n\n${closingSentence(summary)}`);
         if (summary.scenes.length > 0) {
           const instance = { url, dataDir: settings.DATA_DIR };
-          print(`\n${sights(instance, summary.scenes, otherWebhooks)}`);
+          print(`\n${sceneResults(instance, summary.scenes, otherWebhooks)}`);
         }
       }
       if (problem !== null) throw new UserError(problem);

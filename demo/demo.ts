@@ -8,14 +8,14 @@ import { eventTypeNames } from '../src/domain/event-types.ts';
 import { shipperSchema } from '../src/domain/order/shipper-services.ts';
 import { counted } from '../src/domain/words.ts';
 import type { Client } from './client.ts';
-import { comeBack, drop, holdBack, letGo, recoverMissed, resultsOf } from './curtain.ts';
+import { waitForRecovered, drop, holdWaiting, giveUpGone, recoverMissed, resultsOf } from './finish.ts';
 import { planDay } from './day.ts';
 import type { Progress } from './progress.ts';
 import { randomFrom } from './random.ts';
 import { type DemoReceiver, startReceiver } from './receiver.ts';
 import { playDay } from './runner.ts';
 import { scenes } from './scenes.ts';
-import type { SceneResult } from './sights.ts';
+import type { SceneResult } from './scene-results.ts';
 import { firedBy, type Step, stepsOf } from './steps.ts';
 import {
   countActive,
@@ -174,7 +174,7 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
   const held =
     receiver === null
       ? undefined
-      : holdBack(client, troubled, { receiver, dayEnded: dayEnded.signal, signal });
+      : holdWaiting(client, troubled, { receiver, dayEnded: dayEnded.signal, signal });
   // Awaited at the end of the day, which may fail before.
   held?.catch(() => {});
   const began = performance.now();
@@ -206,18 +206,18 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
     : { delivered: null, open: null };
   const kinds = countsOf(fired, delivered);
   const came = delivered === null ? 0 : sumOf(delivered);
-  let sights: SceneResult[] = [];
+  let results: SceneResult[] = [];
   let otherWebhooks = 0;
   if (receiver !== null && open === null) {
     progress.show(came, expected, 'A receiver comes back, and what another missed is recovered');
     await Promise.all([
       held,
-      comeBack(troubled, receiver, fired, signal),
+      waitForRecovered(troubled, receiver, fired, signal),
       recoverMissed(client, troubled, signal),
-      letGo(client, troubled, signal),
+      giveUpGone(client, troubled, signal),
     ]);
     await drop(client, [...subscriptions, ...troubled]);
-    sights = await resultsOf(client, troubled, signal);
+    results = await resultsOf(client, troubled, signal);
     // The demonstration's own are all inactive by now.
     otherWebhooks = await countActive(client, signal);
   }
@@ -229,7 +229,7 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
       seconds,
       kinds,
       badSignatures: receiver?.refused() ?? null,
-      scenes: sights,
+      scenes: results,
     },
     otherWebhooks,
     problem: open === null ? null : whyMissing(open, { missing: missing(kinds), came, patience: PATIENCE }),

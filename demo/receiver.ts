@@ -22,7 +22,7 @@ export interface DemoReceiver {
   /** Deliveries of a webhook, all or those of a kind, with a matching signature, each counted once even if it came several times. */
   delivered(webhookId: number, kind?: EventType): number;
   /** Requests of a webhook that were refused on purpose. */
-  turnedAway(webhookId: number): number;
+  rejected(webhookId: number): number;
   /** Requests whose signature did not match. */
   refused(): number;
   close(): Promise<void>;
@@ -31,7 +31,7 @@ export interface DemoReceiver {
 /** Starts a receiver on a free port of the loopback interface. */
 export async function startReceiver(): Promise<DemoReceiver> {
   const known = new Map<number, { readonly secret: string; conduct(attempt: Attempt): Conduct }>();
-  const [delivered, turnedAway] = [new Map<string, number>(), new Map<string, number>()];
+  const [delivered, rejected] = [new Map<string, number>(), new Map<string, number>()];
   let refused = 0;
 
   const hooks = receiver({
@@ -53,7 +53,7 @@ export async function startReceiver(): Promise<DemoReceiver> {
       known.get(webhookId)?.conduct(Number(incoming.headers['x-service-attempt'])) ?? {};
     if (afterMs !== undefined) await sleep(afterMs);
     if (refuses === undefined) return await accept(incoming, outgoing);
-    count(turnedAway, keyOf(webhookId));
+    count(rejected, keyOf(webhookId));
     incoming.resume();
     outgoing.writeHead(refuses, { 'content-type': 'text/plain' });
     outgoing.end(refuses === 410 ? 'This shop has moved away.' : 'Down for maintenance.');
@@ -67,7 +67,7 @@ export async function startReceiver(): Promise<DemoReceiver> {
     url: `http://127.0.0.1:${port}`,
     trust: (webhookId, secret, conduct = () => ({})) => void known.set(webhookId, { secret, conduct }),
     delivered: (webhookId, kind) => delivered.get(keyOf(webhookId, kind)) ?? 0,
-    turnedAway: (webhookId) => turnedAway.get(keyOf(webhookId)) ?? 0,
+    rejected: (webhookId) => rejected.get(keyOf(webhookId)) ?? 0,
     refused: () => refused,
     async close() {
       const closed = once(server, 'close');

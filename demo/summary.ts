@@ -1,6 +1,6 @@
 /** The result of the day: a table for people, an object for programs. */
 import { type EventType, eventTypeNames } from '../src/domain/event-types.ts';
-import type { SceneResult } from './sights.ts';
+import type { SceneResult } from './scene-results.ts';
 
 /** The counts of one kind of event. */
 export interface KindCounts {

@@ -4,7 +4,7 @@ import { planDay } from '../../demo/day.ts';
 import { bar } from '../../demo/progress.ts';
 import { randomFrom } from '../../demo/random.ts';
 import { type DemoReceiver, startReceiver } from '../../demo/receiver.ts';
-import { sights } from '../../demo/sights.ts';
+import { sceneResults } from '../../demo/scene-results.ts';
 import { type Call, firedBy, type Story, stepsOf } from '../../demo/steps.ts';
 import { sscc } from '../../demo/stories/packing.ts';
 import { closingSentence, countsOf, missing, summaryTable } from '../../demo/summary.ts';
@@ -130,13 +130,13 @@ describe('the receiver', () => {
   it('turns away what a scene says, by attempt, and accepts the rest', async () => {
     receiver.trust(3, testSecret, (attempt) => (attempt === 1 ? { refuses: 503 } : {}));
     expect(await send({ webhookId: 3, id: 'three' })).toBe(503);
-    expect([receiver.turnedAway(3), receiver.delivered(3)]).toEqual([1, 0]);
+    expect([receiver.rejected(3), receiver.delivered(3)]).toEqual([1, 0]);
     expect(await send({ webhookId: 3, id: 'three', attempt: 2 })).toBe(200);
-    expect([receiver.turnedAway(3), receiver.delivered(3)]).toEqual([1, 1]);
+    expect([receiver.rejected(3), receiver.delivered(3)]).toEqual([1, 1]);
   });
 });
 
-it('the sights name each scene with its counts, and how to take all away', () => {
+it('the results name each scene with its counts, and how to take all away', () => {
   const counts = { delivered: 0, failed: 0, canceled: 0, held: 0 };
   const results = [
     { scene: 'down', webhookId: 9, title: 'it came back', ...counts, delivered: 2 },
@@ -144,7 +144,7 @@ it('the sights name each scene with its counts, and how to take all away', () =>
     { scene: 'slow', webhookId: 11, title: 'it is slow', ...counts },
   ] as const;
   const withOthers = (others: number) =>
-    sights({ url: 'http://127.0.0.1:8080/', dataDir: '/data/two' }, results, others);
+    sceneResults({ url: 'http://127.0.0.1:8080/', dataDir: '/data/two' }, results, others);
   const text = withOthers(0);
   expect(text).toContain('http://127.0.0.1:8080/console:');
   expect(text).toContain('  webhook  9  it came back (2 delivered)');

@@ -39,7 +39,7 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
 export function deliveryRoutes({ sql, signAgain, requestAction, policy }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   type Asking = Context<ConsoleEnv>;
-  const maxAttempts = maxAttempts(policy);
+  const attemptLimit = maxAttempts(policy);
 
   /** The request of the next attempt, or of the last one, signed now. */
   async function requestOf(
@@ -66,7 +66,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     const may = actionsOf(viewer.session.role);
     const offered = (accepted?.get(delivery.id) ?? []).filter((action) => may.includes(action));
     const workflow = (await viewer.temporal?.delivery(delivery.id)) ?? null;
-    const page = { viewer, delivery, request, offered, workflow, maxAttempts };
+    const page = { viewer, delivery, request, offered, workflow, maxAttempts: attemptLimit };
     return html(<DeliveryPage {...words} {...page} />);
   }
 

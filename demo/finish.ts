@@ -6,11 +6,11 @@ import * as v from 'valibot';
 import { settled } from '../src/lib/settled.ts';
 import type { Client } from './client.ts';
 import type { DemoReceiver } from './receiver.ts';
-import type { SceneResult } from './sights.ts';
+import type { SceneResult } from './scene-results.ts';
 import { countOf, deliveriesOf, type SceneSubscription, type Subscription } from './subscriptions.ts';
 
 /** How many requests the receiver of the scene `waiting` refuses before its webhook is deactivated. */
-const TURNED_AWAY = 3;
+const REJECTED_BEFORE_HOLD = 3;
 /** How long nothing may arrive before a scene is left as it is, and how often it is checked, in milliseconds. */
 const LOOKS = { patienceMs: 60_000, everyMs: 100 };
 
@@ -25,15 +25,15 @@ const change = (client: Client, { id }: Pick<Subscription, 'id'>, what: 'activat
  * Deactivates the webhook of the scene `waiting` once its receiver has refused some requests: its open deliveries are held.
  * @param dayEnded aborted when no more requests will come
  */
-export async function holdBack(
+export async function holdWaiting(
   client: Client,
   scenes: readonly SceneSubscription[],
   { receiver, dayEnded, signal }: { receiver: DemoReceiver; dayEnded: AbortSignal; signal: AbortSignal },
 ): Promise<void> {
   const waiting = scenes.find(({ scene }) => scene.name === 'waiting');
   if (waiting === undefined) return;
-  const turnedAway = () => receiver.turnedAway(waiting.id);
-  await settled(turnedAway, (seen) => seen >= TURNED_AWAY || (dayEnded.aborted && seen > 0), {
+  const rejected = () => receiver.rejected(waiting.id);
+  await settled(rejected, (seen) => seen >= REJECTED_BEFORE_HOLD || (dayEnded.aborted && seen > 0), {
     ...LOOKS,
     signal,
   });
@@ -41,7 +41,7 @@ export async function holdBack(
 }
 
 /** Waits until a receiver has accepted everything that was fired for its webhook. */
-export async function comeBack(
+export async function waitForRecovered(
   scenes: readonly SceneSubscription[],
   receiver: DemoReceiver,
   fired: ReadonlyMap<string, number>,
@@ -85,7 +85,7 @@ export async function recoverMissed(
  * Gives up the deliveries that were open when their receiver answered 410, until all of them have ended: only the scene `waiting`
  * should have held ones. A delivery that was being attempted at that moment is held a little later.
  */
-export async function letGo(
+export async function giveUpGone(
   client: Client,
   scenes: readonly SceneSubscription[],
   signal: AbortSignal,

@@ -20,7 +20,7 @@ export interface SceneResult {
  * @param dataDir its folder
  * @param others the e-shop's other active webhooks
  */
-export function sights(
+export function sceneResults(
   { url, dataDir }: { readonly url: string; readonly dataDir: string },
   results: readonly SceneResult[],
   others: number,

@@ -1,7 +1,7 @@
 /** The end of a demonstration: a delivery that is refused at first is checked again. */
 import { expect, test } from 'vitest';
 import type { Answer, ApiRequest } from '../../demo/client.ts';
-import { letGo } from '../../demo/curtain.ts';
+import { giveUpGone } from '../../demo/finish.ts';
 import { scenes } from '../../demo/scenes.ts';
 import { UserError } from '../../src/lib/user-error.ts';
 
@@ -33,7 +33,7 @@ function twoHeld() {
 
 test('a delivery that is not given up at once is asked for again', async () => {
   const { client, held, asked } = twoHeld();
-  await letGo(client, subscriptions, new AbortController().signal);
+  await giveUpGone(client, subscriptions, new AbortController().signal);
   expect({ held: held.size, asked }).toEqual({ held: 0, asked: ['a', 'b', 'a'] });
 });
 
@@ -51,13 +51,13 @@ test('a delivery that is held between two questions is given up too', async () =
     if (asked.length === 1) state = 'held';
     return { message: '', data: found, pagination: { totalCount: found.length } };
   }
-  await letGo({ send }, subscriptions, new AbortController().signal);
+  await giveUpGone({ send }, subscriptions, new AbortController().signal);
   expect(state).toBe('failed');
 });
 
 test('Ctrl-C ends it all the same', async () => {
   const { client, asked } = twoHeld();
-  await expect(letGo(client, subscriptions, AbortSignal.abort(new UserError('Stopped.')))).rejects.toThrow(
+  await expect(giveUpGone(client, subscriptions, AbortSignal.abort(new UserError('Stopped.')))).rejects.toThrow(
     'Stopped.',
   );
   expect(asked).toEqual(['a']);
