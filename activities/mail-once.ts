@@ -12,7 +12,7 @@ import {
   deferMail,
   recordMailError,
   recordMailed,
-  recordMailRefused,
+  recordMailRejected,
 } from '../src/db/incidents/mail-outcome.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { Mail, Mailer } from '../src/mail/mail.ts';
@@ -43,7 +43,7 @@ interface PendingMail {
 }
 
 /**
- * How long an e-mail that the server refuses permanently is retried, in milliseconds from the first refusal: many a 5xx comes from a
+ * How long an e-mail that the server rejects permanently is retried, in milliseconds from the first rejection: many a 5xx comes from a
  * misconfigured mail server and is fixed within a day. If the server cannot be reached, or refuses only temporarily, it is retried
  * forever.
  */
@@ -92,7 +92,7 @@ export async function mailOnce(deps: MailOnceDeps, pending: PendingMail): Promis
         await recordMailError(sql, pending.key, error.message).catch(() => {});
       throw error;
     }
-    if (!(await recordMailRefused(sql, pending.key, error.message, REFUSED_PATIENCE_MS))) throw error;
+    if (!(await recordMailRejected(sql, pending.key, error.message, REFUSED_PATIENCE_MS))) throw error;
     log.error(
       { ...pending.name, alarm: 'mailRefused', reason: error.message },
       `a ${pending.what} could not be mailed: the mail server has refused it for a day`,

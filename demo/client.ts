@@ -1,4 +1,4 @@
-/** The demonstration's API client: two users, JSON, and a sentence for every refusal. */
+/** The demonstration's API client: two users, JSON, and a message for every error. */
 import * as v from 'valibot';
 import type { EshopCredentials } from '../src/app/accounts.ts';
 import type { Role } from '../src/domain/role.ts';

@@ -71,7 +71,7 @@ export interface DemoResult {
 /**
  * Plays a day. Its receiver is always closed at the end, and its webhooks are removed, unless `keepWebhooks` is set or everything
  * went well with our own receiver: then they stay, inactive, until the next such day or {@link cleanDemo}.
- * @throws UserError naming the refusal; the signal's reason when it was aborted
+ * @throws UserError with the API's error; the signal's reason when it was aborted
  */
 export async function runDemo(
   client: Client,

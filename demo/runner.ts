@@ -33,8 +33,8 @@ export interface Pace {
 }
 
 /**
- * Resolves when all steps are done. The first refusal ends the day; it rejects when no request is in progress any more.
- * @throws UserError with that refusal; the signal's reason when it was aborted
+ * Resolves when all steps are done. The first error ends the day; it rejects when no request is in progress any more.
+ * @throws UserError with that error; the signal's reason when it was aborted
  * @returns the number of requests sent
  */
 export async function playDay(client: Client, phases: readonly Phase[], pace: Pace): Promise<number> {

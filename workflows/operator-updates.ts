@@ -24,7 +24,7 @@ import {
 } from '../src/domain/operator-action.ts';
 import type { ActionRequest, DeliverEventInput, DeliveryActivities } from './delivery-types.ts';
 import type { OperatorView } from './operator-view.ts';
-import { refuse } from './refusal.ts';
+import { reject } from './reject.ts';
 
 const TAKES = `Takes {"reason": "…", "by": "who asks"}; both may be left out, and the e-shop sees both.`;
 const DESCRIPTIONS: Readonly<Record<ActionName, string>> = {
@@ -71,7 +71,7 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
         // The same id after a reset of the workflow, when Temporal delivers its updates again.
         const id = `${workflowInfo().firstExecutionRunId}/${currentUpdateInfo()?.id ?? uuid4()}`;
         const { accepted, sentence } = await inTurn(action, id, completed(request));
-        return accepted ? sentence : refuse(sentence);
+        return accepted ? sentence : reject(sentence);
       },
       { description, validator: validate },
     );
@@ -89,7 +89,7 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
 /** Rejects a wrong input, without a trace in the history. */
 function validate(input: unknown): void {
   const problem = problemOf(input);
-  if (problem !== null) refuse(problem);
+  if (problem !== null) reject(problem);
 }
 
 /** The problem with an operator's input; null if there is none. */

@@ -28,7 +28,7 @@ import {
   recoveryChangedSignal,
 } from './recovery-types.ts';
 import { recoveryProgressDetails } from './recovery-view.ts';
-import { refuse } from './refusal.ts';
+import { reject } from './reject.ts';
 
 const recoveryChanged = defineSignal(recoveryChangedSignal);
 const progressQuery = defineQuery<RecoveryProgress | null>('progress');
@@ -118,10 +118,10 @@ export async function recoverWebhook(input: RecoverWebhookInput): Promise<Recove
 /** @throws ApplicationFailure, which the operator reads */
 function validate(action: RecoveryAction, input: unknown, latest: RecoveryProgress | null): void {
   const reason = reasonIn(input);
-  if (reason === undefined) refuse('Takes nothing, or {"reason": "a text"}.');
-  if (reason.length > MAX_REASON_CHARS) refuse(`The reason may have at most ${MAX_REASON_CHARS} characters.`);
+  if (reason === undefined) reject('Takes nothing, or {"reason": "a text"}.');
+  if (reason.length > MAX_REASON_CHARS) reject(`The reason may have at most ${MAX_REASON_CHARS} characters.`);
   if (latest?.state === 'completed' || latest?.state === 'canceled') {
-    refuse(`The recovery is ${latest.state}: there is nothing to ${action}.`);
+    reject(`The recovery is ${latest.state}: there is nothing to ${action}.`);
   }
 }
 

@@ -3,14 +3,14 @@ import {
   type GrpcProxy,
   NOT_FOUND,
   POLLS,
-  type Refusal,
+  type Rejection,
   startGrpcProxy,
   TOO_LARGE,
   UNAUTHENTICATED,
 } from '../../test/support/grpc-proxy.ts';
 import type { Fault, Scene } from '../fault.ts';
 
-/** After a refusal the SDK waits for up to 10 s before it polls again, and others take over within seconds; in milliseconds. */
+/** After a rejection the SDK waits for up to 10 s before it polls again, and others take over within seconds; in milliseconds. */
 const POLLS_AGAIN_WITHIN_MS = 15_000;
 
 /** The proxy of each round: runners play side by side. */
@@ -30,7 +30,7 @@ async function leadBack(scene: Scene): Promise<void> {
   await proxies.get(scene)?.close();
 }
 
-function refused(name: string, refusal: Refusal, lasts: readonly [number, number]): Fault {
+function refused(name: string, rejection: Rejection, lasts: readonly [number, number]): Fault {
   return {
     // The later attempts are those that a worker takes from Temporal.
     policies: ['scaled'],
@@ -39,7 +39,7 @@ function refused(name: string, refusal: Refusal, lasts: readonly [number, number
     name,
     lasts,
     prepare: lead,
-    inject: async (scene) => proxies.get(scene)?.refuse(POLLS, refusal),
+    inject: async (scene) => proxies.get(scene)?.refuse(POLLS, rejection),
     async heal(scene) {
       proxies.get(scene)?.pass();
       scene.ledger.outages.push({ from: Date.now(), to: Date.now() + POLLS_AGAIN_WITHIN_MS });

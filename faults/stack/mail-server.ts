@@ -63,8 +63,8 @@ export async function startMailServer(port: number): Promise<MailServer> {
           tries.set(to, attempt);
           const answer = behaviour(to, attempt);
           if (typeof answer === 'number') {
-            const refusal = Object.assign(new Error('Not this time.'), { responseCode: answer });
-            return done(refusal);
+            const rejection = Object.assign(new Error('Not this time.'), { responseCode: answer });
+            return done(rejection);
           }
           for (const watcher of watchers) watcher(to);
           const messageId = /^Message-ID:\s*(\S+)/im.exec(text)?.[1] ?? '';

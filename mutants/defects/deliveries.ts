@@ -46,7 +46,7 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'exempt-range-lets-every-address-of-a-name-through',
     file: 'src/delivery/connector.ts',
-    text: '.filter(({ address }) => guard.refusal(address, port) === null)',
+    text: '.filter(({ address }) => guard.problemOf(address, port) === null)',
     replacement: '.filter(({ address }) => address !== "")',
     noticed: 'A name with one exempt address opens connections to its private ones.',
     caughtBy: [

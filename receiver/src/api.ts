@@ -4,7 +4,7 @@
  */
 import { type Delivery, isKind, type Origin } from './delivery.ts';
 import { kinds } from './kinds.ts';
-import { type ApiOptions, ApiRefused, openSession } from './session.ts';
+import { type ApiOptions, ApiError, openSession } from './session.ts';
 
 /** Before the oldest delivery or event. */
 export const BEGINNING = '00000000-0000-0000-0000-000000000000';
@@ -77,7 +77,7 @@ export interface SentPayload {
   readonly test?: boolean | undefined;
 }
 
-/** The API, logged in. Every method throws `ApiRefused` if the request is refused. */
+/** The API, logged in. Every method throws `ApiError` if the API rejects the request. */
 export interface WaybillApi {
   /** @param after the identifier up to which everything has been read */
   deliveries(after: string, filter?: { readonly since?: Date | undefined }): Promise<DeliveryPage>;
@@ -158,7 +158,7 @@ async function unlessGone<T>(read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();
   } catch (error) {
-    if (error instanceof ApiRefused && error.status === 404) return null;
+    if (error instanceof ApiError && error.status === 404) return null;
     throw error;
   }
 }

@@ -145,7 +145,7 @@ function keysOf(options: { readonly secrets?: Secrets; readonly publicKeys?: Pub
   return { secrets, publicKeys };
 }
 
-/** Writes to the log of the process. For a refusal the sentence is enough, without the stack. */
+/** Writes to the log of the process. Of a rejected request the message is enough, without the stack. */
 function reported(problem: unknown): void {
   console.error(problem instanceof Refused ? problem.message : problem);
 }

@@ -88,7 +88,7 @@ function nextAfter(unsettled: readonly Unsettled[], end: { readonly after: strin
  * @example
  * const { after, recovered } = await reconcile(hooks, { api, after: await saved() });
  * await save(after);
- * @throws ApiRefused, or an error of the store, if the run itself cannot continue: nothing is lost, start again
+ * @throws ApiError, or an error of the store, if the run itself cannot continue: nothing is lost, start again
  */
 export async function reconcile(hooks: Reconcilable, options: ReconcileOptions): Promise<Reconciled> {
   const { api, after = BEGINNING, since, webhooks, ignore = [], signal } = options;

@@ -20,9 +20,9 @@ export interface ApiOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** A refusal by the API, with its message. */
-export class ApiRefused extends Error {
-  override readonly name = 'ApiRefused';
+/** An error response of the API, with its message. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
   readonly status: number;
 
   constructor(what: string, status: number, message: string) {
@@ -50,7 +50,7 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 /** Reads from the API. */
 export interface Session {
-  /** @throws ApiRefused for anything but 2xx */
+  /** @throws ApiError for anything but 2xx */
   get<Data, Beside = unknown>(path: string): Promise<Envelope<Data> & Beside>;
 }
 
@@ -79,11 +79,11 @@ export function openSession(options: ApiOptions): Session {
     }
   }
 
-  /** @throws ApiRefused for anything but 2xx */
+  /** @throws ApiError for anything but 2xx */
   async function envelope<Answer extends Envelope<unknown>>(what: string, response: Response) {
     const parsed = parseJson<Answer>(await response.text());
     if (!response.ok || parsed === null)
-      throw new ApiRefused(what, response.status, parsed?.message ?? 'is not an answer of a Waybill');
+      throw new ApiError(what, response.status, parsed?.message ?? 'is not an answer of a Waybill');
     return parsed;
   }
 

@@ -66,7 +66,7 @@ export function eshopRoutes(deps: ApiDeps): Hono<ApiEnv> {
         seal: (secret) => keys.encryptSecret(secret, { eshopId, of: 'notices' }),
         newSecret: newWebhookSecret,
       });
-      if (changed.kind !== 'changed') throw refusalOf(changed);
+      if (changed.kind !== 'changed') throw problemOf(changed);
       const { secret } = changed;
       const eshop = shown(changed.eshop);
       if (secret === null) return ok(c, 'E-shop updated.', eshop);
@@ -76,7 +76,7 @@ export function eshopRoutes(deps: ApiDeps): Hono<ApiEnv> {
   return app;
 }
 
-function refusalOf(changed: Exclude<Changed, { kind: 'changed' }>): Problem {
+function problemOf(changed: Exclude<Changed, { kind: 'changed' }>): Problem {
   switch (changed.kind) {
     case 'noLinks':
       return invalid([

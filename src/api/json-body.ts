@@ -4,7 +4,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type * as v from 'valibot';
 import { badRequest, invalid, Problem } from '../domain/problem.ts';
-import { findRefused } from '../domain/refused-values.ts';
+import { findInvalidText } from '../domain/invalid-text.ts';
 import { fieldsOf } from '../domain/validation.ts';
 import { charged } from './budget/charged.ts';
 import type { ApiEnv } from './deps.ts';
@@ -66,7 +66,7 @@ export function parseJson(bytes: Uint8Array, what: string): unknown {
   } catch {
     throw badRequest(`The ${what} is not well-formed JSON in UTF-8.`);
   }
-  const refused = findRefused(value);
+  const refused = findInvalidText(value);
   if (refused !== null) throw invalid([refused]);
   return value;
 }

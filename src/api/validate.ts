@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Context, MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
 import { type FieldProblem, invalid } from '../domain/problem.ts';
-import { findRefused, isInherited } from '../domain/refused-values.ts';
+import { findInvalidText, isInherited } from '../domain/invalid-text.ts';
 import { fieldsOf, validate, without } from '../domain/validation.ts';
 import { charged } from './budget/charged.ts';
 import type { ApiEnv } from './deps.ts';
@@ -55,7 +55,7 @@ function changedAmong(names: readonly string[], sent: object, present: object): 
 
 /** @throws Problem 400 */
 function checked<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> {
-  const refused = findRefused(value);
+  const refused = findInvalidText(value);
   if (refused !== null) throw invalid([refused]);
   return validate(schema, value);
 }

@@ -9,7 +9,7 @@ const FREE_PIECES = 64;
 /** Beyond them, bytes per chunk on average: a chunk costs the same with one byte or thousands. */
 const PIECE_BYTES = 64;
 
-/** Sent with a refusal, so that the rest of the body is not awaited. */
+/** Sent with an error, so that the rest of the body is not awaited. */
 const closing = { connection: 'close' };
 
 /**
@@ -45,7 +45,7 @@ type Pieces = ReturnType<typeof createPieces>;
  */
 async function fromRequest({ body }: Request, pieces: Pieces): Promise<Uint8Array | undefined> {
   if (body === null) return undefined;
-  // Not cancelled on refusal: that would close the connection before the response.
+  // Not cancelled on an error: that would close the connection before the response.
   const reader = body.getReader();
   for (;;) {
     const { done, value } = await reader.read();

@@ -25,7 +25,7 @@ export interface Answer {
   readonly paused?: true;
 }
 
-function refusalOf(made: Exclude<Redelivery, { kind: 'created' }>, id: string): string {
+function problemOf(made: Exclude<Redelivery, { kind: 'created' }>, id: string): string {
   switch (made.kind) {
     case 'inactive':
       return `Webhook ${made.webhookId} is inactive: waybill webhooks activate ${made.webhookId} comes first.`;
@@ -48,7 +48,7 @@ async function redelivered(sql: Pool, deliveryId: string): Promise<Answer | null
     return {
       deliveryId,
       done: false,
-      sentence: refusalOf({ kind: 'notFound' }, deliveryId),
+      sentence: problemOf({ kind: 'notFound' }, deliveryId),
       redelivery: null,
     };
   }
@@ -56,7 +56,7 @@ async function redelivered(sql: Pool, deliveryId: string): Promise<Answer | null
   if (state === 'held' || isOpen(state)) return null;
   const made = await redeliver(sql, target.eshopId, deliveryId);
   if (made.kind !== 'created') {
-    return { deliveryId, done: false, sentence: refusalOf(made, deliveryId), redelivery: null };
+    return { deliveryId, done: false, sentence: problemOf(made, deliveryId), redelivery: null };
   }
   const sentence = `It has ended as ${state}: its event is delivered again, as ${made.id}.`;
   return { deliveryId, done: true, sentence, redelivery: made.id };

@@ -149,7 +149,7 @@ export async function actOnAll(
     await bulk.start({ jobId, query, action, input }).catch((error: unknown) => {
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
       const words = cause instanceof Error ? cause.message : String(cause);
-      throw new UserError(`Temporal refused to start the job: ${words}.`);
+      throw new UserError(`Temporal rejected the start of the job: ${words}.`);
     });
     print(
       json ? JSON.stringify({ jobId, query, count, open }) : `Job ${jobId}: ${deliveries(count)}.${fewer}`,

@@ -9,7 +9,7 @@ import { beginExamination, endExamination } from '../db/webhooks/examinations.ts
 import { findWebhookWithSecrets } from '../db/webhooks/with-secrets.ts';
 import type { Sender } from '../delivery/sender.ts';
 import type { EventType } from '../domain/event-types.ts';
-import { type Examination, examinationRefusals } from '../domain/examination.ts';
+import { type Examination, examinationConflicts } from '../domain/examination.ts';
 import { Problem } from '../domain/problem.ts';
 import { asOfType, type TestDeliveryResult, type WebhookWithSecrets } from '../domain/test-delivery.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -82,7 +82,7 @@ export const examineReceiverOf = (env: Env, tested: Tested, signal: AbortSignal)
   toWebhook(env, tested, async ({ sql, webhook, ...parts }) => {
     const { id } = tested;
     const begun = await beginExamination(sql, id);
-    if (begun.kind !== 'begun') throw new UserError(examinationRefusals[begun.kind](id));
+    if (begun.kind !== 'begun') throw new UserError(examinationConflicts[begun.kind](id));
     try {
       return await createExaminer(parts)(webhook, signal);
     } catch (error) {

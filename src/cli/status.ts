@@ -220,7 +220,7 @@ export async function askTemporal(settings: Settings): Promise<TemporalStatus> {
   const { TemporalAway, withTemporal } = await import('./open-temporal.ts');
   const { workersSeen } = await import('../temporal/workers-seen.ts');
   const { pausedWorkflows } = await import('../temporal/paused.ts');
-  const { isBeyondLimits } = await import('../temporal/refusal.ts');
+  const { isBeyondLimits } = await import('../temporal/rejection.ts');
   try {
     const ask = async (client: Client, { address, namespace, taskQueue }: TemporalTarget) => {
       const workers = await workersSeen(client, taskQueue).catch((error: unknown) => {

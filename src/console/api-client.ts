@@ -7,28 +7,28 @@ import type { ApiEnv, SignedIn } from '../api/deps.ts';
 import type { ProblemStatus } from '../domain/problem.ts';
 
 const STATUSES = [400, 401, 403, 404, 405, 409, 411, 413, 415, 429, 503] as const satisfies ProblemStatus[];
-type RefusalStatus = (typeof STATUSES)[number] | 500;
+type ErrorStatus = (typeof STATUSES)[number] | 500;
 
-/** A refusal by the API, with its sentence. */
-export class ApiRefusal extends Error {
-  override readonly name = 'ApiRefusal';
-  readonly status: RefusalStatus;
+/** A body by the API, with its sentence. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: ErrorStatus;
 
-  constructor(status: RefusalStatus, message: string) {
+  constructor(status: ErrorStatus, message: string) {
     super(message);
     this.status = status;
   }
 }
 
-/** Why the API refused, for the page that asked. @throws the error if it is no refusal, or if there is nothing to show: 404 */
-export function refusalIn(error: unknown): string {
-  if (error instanceof ApiRefusal && error.status !== 404) return error.message;
+/** Why the API refused, for the page that asked. @throws the error if it is no body, or if there is nothing to show: 404 */
+export function apiErrorMessage(error: unknown): string {
+  if (error instanceof ApiError && error.status !== 404) return error.message;
   throw error;
 }
 
 const ErrorBody = v.object({ message: v.string() });
 
-/** The calls of the console. All throw {@link ApiRefusal}. */
+/** The calls of the console. All throw {@link ApiError}. */
 export interface ApiClient {
   /** @param schema of the envelope: `data` and its siblings */
   get<Schema extends v.GenericSchema>(
@@ -62,9 +62,9 @@ export function apiClient(api: Hono<ApiEnv>, signedIn: SignedIn): ApiClient {
     const response = await api.request(path, init, { signedIn });
     const answer: unknown = await response.json();
     if (response.ok) return answer;
-    const refusal = v.safeParse(ErrorBody, answer);
+    const body = v.safeParse(ErrorBody, answer);
     const status = STATUSES.find((each) => each === response.status) ?? 500;
-    throw new ApiRefusal(status, refusal.success ? refusal.output.message : 'The API rejected the request.');
+    throw new ApiError(status, body.success ? body.output.message : 'The API rejected the request.');
   }
   return {
     get: async (schema, path, query = {}) => v.parse(schema, await ask(`${path}${queryText(query)}`, {})),

@@ -11,11 +11,11 @@ import { routePath } from 'hono/route';
 import { createPlaces } from '../api/budget/places.ts';
 import { everyAnswer } from '../api/errors.ts';
 import { Problem } from '../domain/problem.ts';
-import { findRefused } from '../domain/refused-values.ts';
+import { findInvalidText } from '../domain/invalid-text.ts';
 import { publicLinks } from '../theme/public-url.ts';
 import { securedPages } from '../theme/secured.ts';
 import { allRoutes } from './all/routes.tsx';
-import { ApiRefusal, apiClient } from './api-client.ts';
+import { ApiError, apiClient } from './api-client.ts';
 import { assetRoutes } from './assets.ts';
 import { confirmationRoutes } from './confirm-address.tsx';
 import { deliveryRoutes } from './deliveries/routes.tsx';
@@ -144,7 +144,7 @@ export function createConsole(
   app.onError((error, c) => {
     // Absent before authentication.
     const viewer: Viewer | undefined = c.get('viewer');
-    if (error instanceof Problem || error instanceof ApiRefusal) {
+    if (error instanceof Problem || error instanceof ApiError) {
       return c.html(problem(error.status, error.message, viewer), error.status);
     }
     deps.log.error({ err: error, requestId: c.var.requestId }, 'a page of the console failed');
@@ -170,7 +170,7 @@ export function createConsole(
   if (authenticator.guard !== undefined) app.use(authenticator.guard);
   app.use(async (c, next) => {
     // As in the API: the database cannot store such text.
-    const refused = findRefused(c.req.query());
+    const refused = findInvalidText(c.req.query());
     if (refused !== null) throw new Problem(400, `${refused.path}: ${refused.message}`);
     await next();
   });

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { Event, EventWithRecord, MissingEvent } from '../api/event-schemas.ts';
 import { Pagination } from '../api/pagination.ts';
 import { type DeliveryState, deliveryStates } from '../domain/delivery-state.ts';
-import { ApiRefusal, piece, type Query } from './api-client.ts';
+import { ApiError, piece, type Query } from './api-client.ts';
 import type { ConsoleEnv, Viewer } from './deps.ts';
 import { EntityFilter, EventTypeFilter, Filters, TimeFilters } from './filters.tsx';
 import { html, Page } from './layout.tsx';
@@ -194,7 +194,7 @@ export function eventRoutes(): Hono<ConsoleEnv> {
       const found = await api.get(EventList, '/v21/events', query);
       return c.html(html(<EventsPage {...{ viewer, asked, found }} />));
     } catch (error) {
-      if (!(error instanceof ApiRefusal) || error.status !== 400) throw error;
+      if (!(error instanceof ApiError) || error.status !== 400) throw error;
       return c.html(html(<EventsPage {...{ viewer, asked, found: null, refused: error.message }} />), 400);
     }
   });

@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { MAX_REASON_CHARS } from '../domain/operator-action.ts';
 import { forbidden, Problem } from '../domain/problem.ts';
-import { findRefused } from '../domain/refused-values.ts';
+import { findInvalidText } from '../domain/invalid-text.ts';
 import type { Authenticator, ConsoleEnv, Viewer } from './deps.ts';
 import { ALL, CONSOLE, eshopOfToken, isCsrfToken, pageOfToken } from './session.ts';
 
@@ -43,7 +43,7 @@ export function ownForms(
     // Of a repeated field only the last counts.
     const form = Object.fromEntries(new URLSearchParams(await c.req.text()));
     if (id === undefined || !isCsrfToken(id, form.csrf ?? '')) throw forbidden(REFUSED);
-    const refused = findRefused(form);
+    const refused = findInvalidText(form);
     if (refused !== null) throw new Problem(400, `${refused.path}: ${refused.message}`);
     // Before the form counts as sent, so that it can be sent again.
     if ((form.reason ?? '').length > MAX_REASON_CHARS) throw new Problem(400, LONG_REASON);

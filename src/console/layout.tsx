@@ -133,7 +133,7 @@ interface PageProps {
   readonly here: string;
   /** The action just done, in a sentence. */
   readonly notice?: string | undefined;
-  /** The refusal, in a sentence. */
+  /** The error message. */
   readonly refused?: string | undefined;
   readonly children: Child;
 }

@@ -48,7 +48,7 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
              count(*) filter (where class = ${CLASS.ordered} and not waits)::int as in_order,
              count(distinct ordering_key) filter (where class = ${CLASS.ordered} and not waits)::int as records_in_order,
              min(greatest(d.created_at, w.paused_until)) filter (where class = ${CLASS.ordered} and not waits) as oldest_in_order,
-             -- Without its mark, one that Temporal refused only waits.
+             -- Without its mark, one that Temporal rejected only waits.
              coalesce(bool_or(claimed_until > now() and claim_id is not null), false) as in_flight,
              min(greatest(case when class in (${CLASS.retry}, ${CLASS.undelivered}) then due_at else d.created_at end, w.paused_until))
                filter (where class not in (${CLASS.recovered}, ${CLASS.ordered}, ${CLASS.delivered}) and not waits) as oldest

@@ -44,9 +44,9 @@ export interface AddressGuard {
    * Why an address must not be dialled, such as "is in a private range"; null if it may be.
    * @param address IPv4 or IPv6 as text, without brackets
    */
-  refusal(address: string, port: number): string | null;
+  problemOf(address: string, port: number): string | null;
   /** Why a destination is refused regardless of its addresses; null if these have to be judged. */
-  refusalOfHost(host: string, port: number): string | null;
+  problemOfHost(host: string, port: number): string | null;
 }
 
 /** The reason for refusing Waybill's own ports. */
@@ -79,13 +79,13 @@ export function createAddressGuard(
   }
 
   const guard: AddressGuard = {
-    refusal(address, port) {
+    problemOf(address, port) {
       if (own.includes(address, port)) return OWN;
       const range = rangeOf(address);
       return range === null ? null : `is in ${range}`;
     },
-    refusalOfHost(host, port) {
-      if (isIP(host) !== 0) return guard.refusal(host, port);
+    problemOfHost(host, port) {
+      if (isIP(host) !== 0) return guard.problemOf(host, port);
       return own.includes(host, port) ? OWN : null;
     },
   };

@@ -13,8 +13,8 @@ import { connectToProxy, type OutboundProxy, tunnelTo } from './outbound-proxy.t
 import { areLookupsFull } from './resolver.ts';
 
 /** No address of the destination may be dialled. */
-export class RefusedDestination extends Error {
-  override readonly name = 'RefusedDestination';
+export class BlockedDestination extends Error {
+  override readonly name = 'BlockedDestination';
   /** The refused address: not to be shown if it was found by a name. */
   readonly address: string;
   /** Such as "is in a private range". */
@@ -49,24 +49,24 @@ interface ConnectorOptions {
 const MIN_ADDRESS_MS = 250;
 const MAX_ADDRESS_SHARE = 1 / 4;
 
-/** A connector for undici that dials only addresses that the guard allows; otherwise it fails with `RefusedDestination`. */
+/** A connector for undici that dials only addresses that the guard allows; otherwise it fails with `BlockedDestination`. */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const { guard, resolve, timeoutMs, maxSessionAgeMs, ca, proxy } = options;
   const sessions = createSessions(maxSessionAgeMs);
 
-  /** The addresses that may be dialled. @throws RefusedDestination if there are none; the errors of the lookup */
+  /** The addresses that may be dialled. @throws BlockedDestination if there are none; the errors of the lookup */
   async function addressesOf(host: string, port: number): Promise<LookupAddress[]> {
     if (isIP(host) !== 0) return [{ address: host, family: isIP(host) }];
     const found = await resolve(host);
-    const passed = found.filter(({ address }) => guard.refusal(address, port) === null);
+    const passed = found.filter(({ address }) => guard.problemOf(address, port) === null);
     if (passed.length > 0) return passed;
     const address = found[0]?.address ?? '';
-    throw new RefusedDestination(address, guard.refusal(address, port) ?? 'is not an IP address');
+    throw new BlockedDestination(address, guard.problemOf(address, port) ?? 'is not an IP address');
   }
 
   /**
    * Judges a name as far as we know it: the proxy may know others, and dial any of its addresses.
-   * @throws RefusedDestination if one of them may not be dialled; LookupError if too many lookups are under way
+   * @throws BlockedDestination if one of them may not be dialled; LookupError if too many lookups are under way
    */
   async function judge(host: string, port: number): Promise<void> {
     const found = await resolve(host).catch((error: unknown) => {
@@ -74,8 +74,8 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
       return [];
     });
     for (const { address } of found) {
-      const reason = guard.refusal(address, port);
-      if (reason !== null) throw new RefusedDestination(address, reason);
+      const reason = guard.problemOf(address, port);
+      if (reason !== null) throw new BlockedDestination(address, reason);
     }
   }
 
@@ -114,8 +114,8 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     const host = request.hostname.replace(/^\[(.*)\]$/, '$1');
     const tls = request.protocol === 'https:';
     const port = Number(request.port) || (tls ? 443 : 80);
-    const reason = guard.refusalOfHost(host, port);
-    if (reason !== null) return callback(new RefusedDestination(host, reason), null);
+    const reason = guard.problemOfHost(host, port);
+    if (reason !== null) return callback(new BlockedDestination(host, reason), null);
 
     const connect = (addresses: LookupAddress[], tunnel?: Socket) => {
       const known = sessions.of(host, port);
@@ -128,14 +128,14 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
         if (error !== null) return callback(error, null);
         const address = socket.remoteAddress ?? '';
         // In a tunnel it is the proxy's.
-        const refused = tunnel === undefined ? guard.refusal(address, port) : null;
+        const refused = tunnel === undefined ? guard.problemOf(address, port) : null;
         if (refused !== null) {
           socket.destroy();
-          return callback(new RefusedDestination(address, refused), null);
+          return callback(new BlockedDestination(address, refused), null);
         }
         if (socket instanceof TLSSocket) {
           sessions.keepOf(socket, host, port, known);
-          // In TLS 1.3 the refusal of a client certificate comes after the handshake. The end of the stream, which
+          // In TLS 1.3 the problemOf of a client certificate comes after the handshake. The end of the stream, which
           // follows, would replace it as the cause.
           socket.once('error', () => socket.destroy());
         }

@@ -11,13 +11,13 @@ export function destinationProblem(guard: AddressGuard, url: string): string | n
   const { hostname, protocol, port: given } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const port = Number(given) || (protocol === 'https:' ? 443 : 80);
-  const reason = guard.refusalOfHost(host, port) ?? refusalOfLocalhost(guard, host, port);
+  const reason = guard.problemOfHost(host, port) ?? problemOfLocalhost(guard, host, port);
   return reason === null ? null : `must not lead to ${host}, which ${reason}`;
 }
 
 /** A name for loopback is refused only if all its addresses are. */
-function refusalOfLocalhost(guard: AddressGuard, host: string, port: number): string | null {
+function problemOfLocalhost(guard: AddressGuard, host: string, port: number): string | null {
   if (!/^(.*\.)?localhost\.?$/.test(host)) return null;
-  const reasons = LOOPBACK.map((address) => guard.refusal(address, port));
+  const reasons = LOOPBACK.map((address) => guard.problemOf(address, port));
   return reasons.includes(null) ? null : (reasons[0] ?? null);
 }

@@ -3,7 +3,7 @@
  * secret.
  */
 import { errors } from 'undici';
-import { RefusedDestination } from './connector.ts';
+import { BlockedDestination } from './connector.ts';
 import { faultOf } from './fault.ts';
 import { ProxyError } from './outbound-proxy.ts';
 import { LookupError } from './resolver.ts';
@@ -41,7 +41,7 @@ export const INVALID_URL = 'the URL of the webhook is not an absolute http or ht
  */
 export function errorSentence(error: unknown, host: string, connectTimeoutMs: number): string {
   const cause = firstOf(error);
-  if (cause instanceof RefusedDestination) {
+  if (cause instanceof BlockedDestination) {
     const hostname = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
     // The address behind a name is not shown: otherwise registering webhooks would reveal our internal name service.
     if (hostname !== cause.address) return `the address of ${host} is not allowed`;

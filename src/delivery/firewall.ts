@@ -3,7 +3,7 @@
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The statuses with which they refuse. */
-const REFUSALS: ReadonlySet<number> = new Set([403, 406, 429, 503]);
+const BLOCKING_STATUSES: ReadonlySet<number> = new Set([403, 406, 429, 503]);
 
 /** Each by a header that the shop behind it does not set on its own responses, or by one that names the answering server. */
 const MARKS: readonly (readonly [name: string, header: string, value: RegExp])[] = [
@@ -18,11 +18,11 @@ const MARKS: readonly (readonly [name: string, header: string, value: RegExp])[]
 ];
 
 /**
- * The firewall that seems to have refused a request in front of the shop; null if none has. With a CDN in front, a refusal of
+ * The firewall that seems to have refused a request in front of the shop; null if none has. With a CDN in front, a problemOf of
  * the shop itself may carry the CDN's name too: then the sentence is right about where to look first.
  */
 export function refusingFirewall(status: number, headers: Headers): string | null {
-  if (!REFUSALS.has(status)) return null;
+  if (!BLOCKING_STATUSES.has(status)) return null;
   const found = MARKS.find(([, header, value]) =>
     [headers[header]].flat().some((one) => value.test(one ?? '')),
   );

@@ -110,7 +110,7 @@ export function tunnelTo(
       refuse(new ProxyError('our proxy closed the connection without an answer', true, { cause })),
     );
     asked.once('connect', ({ statusCode = 0 }, tunnel, head) => {
-      if (statusCode < 200 || statusCode > 299) return refuse(refusal(statusCode));
+      if (statusCode < 200 || statusCode > 299) return refuse(problemOf(statusCode));
       clearTimeout(timer);
       if (head.length > 0) tunnel.unshift(head);
       resolve(tunnel);
@@ -120,7 +120,7 @@ export function tunnelTo(
 }
 
 /** With 5xx a proxy says that it did not get there; with anything else, that it does not want to. */
-function refusal(status: number): ProxyError {
+function problemOf(status: number): ProxyError {
   return status >= 500
     ? new ProxyError(`our proxy could not make one (HTTP ${status})`, false)
     : new ProxyError(`our proxy refused it (HTTP ${status})`, true);

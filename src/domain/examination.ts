@@ -46,7 +46,7 @@ export type Examination = v.InferOutput<typeof examinationSchema>;
 export const EXAMINATIONS_PER_HOUR = 10;
 
 /** Why an examination does not begin: one is under way, or there were too many. */
-export const examinationRefusals = {
+export const examinationConflicts = {
   busy: (webhookId: number) => `Webhook ${webhookId} is being examined. Wait for the result.`,
   spent: (webhookId: number) =>
     `Webhook ${webhookId} was examined ${EXAMINATIONS_PER_HOUR} times within the last hour. Try again later.`,

@@ -13,12 +13,12 @@ export const MAX_LINES = 1000;
 export function list<const S extends v.GenericSchema>(item: S, max: number, of = 'items') {
   const tooLong = `must have at most ${max} ${of}`;
   const plain = v.array(item, of === 'items' ? 'must be a list' : `must be a list of ${of}`);
-  const refusal = v.array(item, tooLong);
+  const tooLongProblem = v.array(item, tooLong);
   const bounded: typeof plain = {
     ...plain,
     '~run'({ value: input }, config) {
       if (!Array.isArray(input)) return plain['~run']({ value: input }, config);
-      if (input.length > max) return refusal['~run']({ value: null }, config);
+      if (input.length > max) return tooLongProblem['~run']({ value: null }, config);
       const value: v.InferOutput<S>[] = [];
       const issues: v.InferIssue<typeof plain>[] = [];
       let typed = true;

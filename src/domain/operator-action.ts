@@ -126,7 +126,7 @@ export interface RequestedResult extends ActionResult {
   readonly forOperators?: string;
 }
 
-/** Requests an action for an open delivery; a refusal is a sentence too. */
+/** Requests an action for an open delivery; a reason is a sentence too. */
 export type RequestAction = (
   action: ActionName,
   deliveryId: string,
@@ -134,14 +134,14 @@ export type RequestAction = (
 ) => Promise<RequestedResult>;
 
 export function answerTo(action: ActionName, delivery: ActionTarget): ActionResult {
-  const refusal = refusalOf(action, delivery);
-  if (refusal !== null) return { accepted: false, sentence: refusal };
+  const reason = rejectionReason(action, delivery);
+  if (reason !== null) return { accepted: false, sentence: reason };
   return { accepted: true, sentence: whatFollows(action, delivery) };
 }
 
 /** The actions that would be accepted now, in the order of {@link actionNames}: a page offers exactly these. */
 export function acceptedActions(delivery: ActionTarget): readonly ActionName[] {
-  return actionNames.filter((action) => refusalOf(action, delivery) === null);
+  return actionNames.filter((action) => rejectionReason(action, delivery) === null);
 }
 
 /** The effect of an action that is not refused. */
@@ -149,12 +149,12 @@ export function whatFollows(action: ActionName, delivery: ActionTarget): string 
   return FOLLOWS[action](delivery);
 }
 
-function refusalOf(action: ActionName, delivery: ActionTarget): string | null {
+function rejectionReason(action: ActionName, delivery: ActionTarget): string | null {
   const { state, webhook, hold } = delivery;
   if (!isOpen(state)) return `The delivery has already ended as ${state}.`;
   if (webhook === 'deleted') return 'Its webhook was deleted: the delivery ends as canceled.';
   if (hold?.stop === 'giveUp') return `It was given up by ${attribution(hold)}.`;
-  return REFUSALS[action](delivery);
+  return REJECTION_REASONS[action](delivery);
 }
 
 /** No attempt is left: its end is being recorded. A delivery that waits for its turn has no next attempt planned either. */
@@ -181,7 +181,7 @@ export function noTryWhilePaused(webhookId: number, until: Date): string {
 
 const WAITS_FOR_ITS_TURN = 'It waits for its turn in the order of its record.';
 
-const REFUSALS: Readonly<Record<ActionName, (delivery: ActionTarget) => string | null>> = {
+const REJECTION_REASONS: Readonly<Record<ActionName, (delivery: ActionTarget) => string | null>> = {
   tryNow(delivery) {
     const { hold, webhook, webhookId, pausedUntil, underWay, queued, inOrder, behind, attemptsMade } =
       delivery;

@@ -1,16 +1,16 @@
 /**
- * Refusals of requests: thrown anywhere below the API, turned into responses in one place (docs/interface.md, C3).
+ * Error responses: thrown anywhere below the API, turned into responses in one place (docs/interface.md, C3).
  */
 
 import { capital } from './words.ts';
 
 export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 411 | 413 | 415 | 422 | 429 | 503;
 
-/** A refusal: the HTTP status and a sentence for the client. Never carries internal details. */
+/** An error response: the HTTP status and a message for the client. Never carries internal details. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: ProblemStatus;
-  /** Response headers that belong to the refusal, such as `Allow` or `Retry-After`. */
+  /** Response headers that belong to the error, such as `Allow` or `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(status: ProblemStatus, message: string, headers: Readonly<Record<string, string>> = {}) {

@@ -22,7 +22,7 @@ interface Owned {
 /** Whether we trust what belongs to this user: ourselves, root. */
 const isTrusted = (uid: number, me: number) => uid === me || uid === 0;
 
-function refusal(path: string, { uid, mode }: Owned, me: number): UserError {
+function untrusted(path: string, { uid, mode }: Owned, me: number): UserError {
   const found = `mode ${(mode & 0o7777).toString(8).padStart(4, '0')}`;
   const [why, mend] = isTrusted(uid, me)
     ? [`can be written by other users (${found}): they`, `chmod -R go-w '${path}'`]
@@ -40,7 +40,7 @@ function refusal(path: string, { uid, mode }: Owned, me: number): UserError {
  * @throws UserError naming the file or folder, its owner and mode, and the ways out
  */
 export function requireOwner(path: string, found: Owned, me = process.getuid?.()): void {
-  if (me !== undefined && !isTrusted(found.uid, me)) throw refusal(path, found, me);
+  if (me !== undefined && !isTrusted(found.uid, me)) throw untrusted(path, found, me);
 }
 
 /**
@@ -63,7 +63,7 @@ export async function requireOwnFolder(
   const folder = await stat(path);
   requireOwner(path, folder, me);
   if ((folder.mode & OTHERS_WRITE) !== 0) {
-    if (folder.uid !== me || !(await readdir(path)).every(isInstanceFile)) throw refusal(path, folder, me);
+    if (folder.uid !== me || !(await readdir(path)).every(isInstanceFile)) throw untrusted(path, folder, me);
     await close(path, folder.mode & 0o7777 & ~OTHERS_WRITE);
   }
   // Only once it is closed: until then others can add to it.
@@ -78,7 +78,7 @@ export async function requireOwnFolder(
         if (!(OF_GUEST.includes(name) && owned.uid === guest)) requireOwner(each, owned, me);
       const { mode = 0, uid = me } = found[1] ?? {};
       if (each === file && (mode & OTHERS_WRITE) !== 0 && !NEVER_READ.includes(name))
-        throw refusal(each, { uid, mode }, me);
+        throw untrusted(each, { uid, mode }, me);
     }
   }
 }

@@ -76,7 +76,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   501: 'This server is not a proxy: CONNECT is not supported.',
 };
 
-function refusal(status: number) {
+function errorResponse(status: number) {
   const body = JSON.stringify(errorBody(status, MESSAGES[status] ?? 'The request was refused.'));
   const headers = {
     ...everyAnswer,
@@ -93,13 +93,13 @@ function refuse(socket: Duplex, status: number): void {
     socket.destroy();
     return;
   }
-  const { headers, body } = refusal(status);
+  const { headers, body } = errorResponse(status);
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${head.join('')}\r\n${body}`);
 }
 
-function answerRefusal(outgoing: ServerResponse, status: number): void {
-  const { headers, body } = refusal(status);
+function answerError(outgoing: ServerResponse, status: number): void {
+  const { headers, body } = errorResponse(status);
   outgoing.writeHead(status, reasonPhrase(status), headers).end(body);
 }
 
@@ -211,7 +211,7 @@ export async function listen(
     // RFC 9112, 3.2: one, at least from 1.1 on.
     const hosts = incoming.headersDistinct.host?.length ?? 0;
     if (hosts > 1 || (hosts === 0 && incoming.httpVersion === '1.1')) {
-      answerRefusal(outgoing, 400);
+      answerError(outgoing, 400);
       return;
     }
     enter(incoming.socket, outgoing, () => {
@@ -234,7 +234,7 @@ export async function listen(
   });
   // By default Node closes the connection silently on CONNECT, and responds to an expectation without a body.
   server.on('connect', (_incoming, socket) => refuse(socket, 501));
-  server.on('checkExpectation', (_incoming, outgoing) => answerRefusal(outgoing, 417));
+  server.on('checkExpectation', (_incoming, outgoing) => answerError(outgoing, 417));
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(portProblem(error, { variable, host, port })));
     server.listen(port, host, resolve);

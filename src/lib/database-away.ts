@@ -17,7 +17,7 @@ const AWAY = [
 const REFUSED = ['28', '3D', '55000', '57P'];
 
 export const DISK_FULL = "The database's disk is full";
-/** By SQLSTATE: what the server lacks. Unlike a refusal, another statement may succeed. */
+/** By SQLSTATE: what the server lacks. Unlike after a rejection, another statement may succeed. */
 const LACKS: Readonly<Record<string, string>> = {
   '53100': DISK_FULL,
   '53200': 'The database has too little memory',

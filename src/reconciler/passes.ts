@@ -2,7 +2,7 @@
 import pThrottle from 'p-throttle';
 import type { Logger } from 'pino';
 import { eachLimited } from '../lib/each-limited.ts';
-import { isRefusal } from '../temporal/refusal.ts';
+import { isRejection } from '../temporal/rejection.ts';
 import { countsOf, summary } from './counts.ts';
 import type { Executions } from './executions.ts';
 import { createRecords, type RecordsDeps, type TrackedRecord } from './records.ts';
@@ -67,11 +67,11 @@ export function createPasses(options: PassesOptions) {
         log.info({ repaired: kind, reason, action, ...name, by, words }, 'repaired');
       } catch (error) {
         // A refused repair must not stop the others, which may well be accepted.
-        if (!isRefusal(error)) {
+        if (!isRejection(error)) {
           away = true;
           throw error;
         }
-        log.error({ ...record.name, err: error }, 'Temporal refused the repair of a record');
+        log.error({ ...record.name, err: error }, 'Temporal rejected the repair of a record');
       }
     });
   }

@@ -57,7 +57,7 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
       },
       call: (change) => passOnPage(deps, change, pace),
       refused: ({ id: changeId }, err) =>
-        log.error({ changeId, err }, 'Temporal refused a change of a webhook'),
+        log.error({ changeId, err }, 'Temporal rejected a change of a webhook'),
     },
   );
 }
@@ -115,7 +115,7 @@ async function signal(
   const { left, throwFailure } = await callEach(deps, deliveries, concurrency, {
     call: (delivery) => deps.dispatcher.signalWebhookChanged(delivery),
     refused: ({ id: deliveryId }, err) =>
-      deps.log.error({ deliveryId, err }, 'Temporal refused to signal a change to a delivery'),
+      deps.log.error({ deliveryId, err }, 'Temporal rejected a signal to a delivery'),
   });
   throwFailure();
   return left.length === 0;
@@ -137,7 +137,7 @@ export async function dispatchReleases(deps: CommonDeps & Pick<RelayDeps, 'dispa
     refused: ({ id: changeId, eshopId }, err) =>
       log.error(
         { changeId, eshopId, err },
-        'Temporal refused to signal a change to the timer of a pre-order',
+        'Temporal rejected a signal to the timer of a pre-order',
       ),
   });
 }
@@ -157,7 +157,7 @@ export async function dispatchRecoveries(deps: CommonDeps & Pick<RelayDeps, 'rec
       await noteRecoverySignalled(sql, recovery);
     },
     refused: ({ id: recoveryId }, err) =>
-      log.error({ recoveryId, err }, 'Temporal refused to start a recovery'),
+      log.error({ recoveryId, err }, 'Temporal rejected the start of a recovery'),
   });
 }
 
@@ -176,7 +176,7 @@ export async function dispatchWarnings(
     claim: (most) => claimWarnings(sql, most),
     giveBack: (claimed) => giveBackWarnings(sql, claimed),
     call: (warning) => warnings.startWarning(warning),
-    refused: ({ id: warningId }, err) => log.error({ warningId, err }, 'Temporal refused to start a warning'),
+    refused: ({ id: warningId }, err) => log.error({ warningId, err }, 'Temporal rejected the start of a warning'),
   });
 }
 
@@ -190,6 +190,6 @@ export async function dispatchNotices(deps: CommonDeps & Pick<RelayDeps, 'notice
     claim: (most) => claimNotices(sql, most),
     giveBack: (claimed) => giveBackNotices(sql, claimed),
     call: (notice) => notices.startNotice(notice),
-    refused: ({ id: noticeId }, err) => log.error({ noticeId, err }, 'Temporal refused to start a notice'),
+    refused: ({ id: noticeId }, err) => log.error({ noticeId, err }, 'Temporal rejected the start of a notice'),
   });
 }

@@ -12,7 +12,7 @@ import { groupedWrites } from '../db/grouped.ts';
 import { RENEWAL_MS } from '../db/outbox/lease.ts';
 import type { ClaimedId, QueuedDelivery } from '../db/outbox/outbox.ts';
 import { deferClaimed, giveBack, renewClaims, requeue, type Unattempted } from '../db/outbox/release.ts';
-import { isOfTemporal } from '../temporal/refusal.ts';
+import { isOfTemporal } from '../temporal/rejection.ts';
 import type { AttemptClass } from './classes.ts';
 import type { RelayDeps } from './deps.ts';
 

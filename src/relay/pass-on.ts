@@ -1,7 +1,7 @@
 /** Calls to Temporal for many claimed rows. */
 import { whileLeased } from '../db/outbox/lease.ts';
 import { eachLimited } from '../lib/each-limited.ts';
-import { isRefusal } from '../temporal/refusal.ts';
+import { isRejection } from '../temporal/rejection.ts';
 import type { RelayDeps } from './deps.ts';
 import type { Next } from './loop.ts';
 
@@ -29,7 +29,7 @@ export async function callEach<Item>(
     try {
       await call(item);
     } catch (error) {
-      if (!isRefusal(error)) {
+      if (!isRejection(error)) {
         failure ??= { error };
         return;
       }

@@ -10,7 +10,7 @@ import { notifierOf, OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import { CLASS } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Execute } from '../db/through-sessions.ts';
-import { isOfTemporal } from '../temporal/refusal.ts';
+import { isOfTemporal } from '../temporal/rejection.ts';
 import { attemptsOf } from './attempts.ts';
 import {
   dispatchChanges,

@@ -5,8 +5,8 @@
 import { groupedWrites } from '../db/grouped.ts';
 import { CLASS } from '../db/outbox/outbox.ts';
 import { limitDelivered } from '../db/outbox/pending-workflows.ts';
-import { giveBack, markDispatched, postponeRefused, renewClaims } from '../db/outbox/release.ts';
-import { isRefusal } from '../temporal/refusal.ts';
+import { giveBack, markDispatched, postponeRejected, renewClaims } from '../db/outbox/release.ts';
+import { isRejection } from '../temporal/rejection.ts';
 import type { WorkflowClass } from './classes.ts';
 import type { RelayDeps, StartWorkflow } from './deps.ts';
 import type { Next } from './loop.ts';
@@ -28,10 +28,10 @@ export function workflowStarter({
     try {
       await starts.start(() => dispatcher.startDelivery(delivery, last));
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isRejection(error)) throw error;
       onAnswered();
-      log.error({ deliveryId: delivery.id, err: error }, 'Temporal refused to start a delivery');
-      return await postponeRefused(sql, [delivery]);
+      log.error({ deliveryId: delivery.id, err: error }, 'Temporal rejected the start of a delivery');
+      return await postponeRejected(sql, [delivery]);
     }
     onAnswered();
     await mark(delivery.id);

@@ -6,7 +6,7 @@ import { validate as isUuid } from 'uuid';
 import { deliveryIdOf } from '../../workflows/delivery-id.ts';
 import { timeOf } from '../domain/id-time.ts';
 import { UserError } from '../lib/user-error.ts';
-import { isRefusal } from '../temporal/refusal.ts';
+import { isRejection } from '../temporal/rejection.ts';
 
 /** One run of a workflow. */
 export interface Run {
@@ -49,7 +49,7 @@ export async function runsFor(client: Client, query: string, limit: number): Pro
       if (runs.length > limit) break;
     }
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (!isRejection(error)) throw error;
     const { cause } = error instanceof ServiceError ? error : { cause: error };
     const why = cause instanceof Error && 'details' in cause ? cause.details : cause;
     throw new UserError(`Temporal refuses the query ${query}: ${why}.`);

@@ -14,7 +14,7 @@ import {
 } from '../../workflows/search-attributes.ts';
 import type { ActionInput, ActionName } from '../domain/operator-action.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
-import { NOT_FOUND } from './refusal.ts';
+import { NOT_FOUND } from './rejection.ts';
 
 /** Selects open deliveries by at least one condition. */
 export interface BulkFilter {

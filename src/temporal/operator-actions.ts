@@ -25,7 +25,7 @@ import {
 import { pauseAttribution } from '../domain/operator-pause.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { pauseOf } from './paused.ts';
-import { causeOf, isOfTemporal } from './refusal.ts';
+import { causeOf, isOfTemporal } from './rejection.ts';
 import { signalWorkflow } from './workflow-calls.ts';
 
 interface OperatorActionsDeps {
@@ -61,7 +61,7 @@ export function createOperatorActions({
       if (error instanceof WorkflowUpdateFailedError) {
         const { cause } = error;
         // The workflow ended meanwhile: the database knows its result.
-        if (!(cause instanceof ApplicationFailure) || cause.type !== 'Refused') return null;
+        if (!(cause instanceof ApplicationFailure) || cause.type !== 'Rejected') return null;
         return { accepted: false, sentence: cause.message };
       }
       if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
@@ -86,7 +86,7 @@ export function createOperatorActions({
     return {
       accepted: false,
       sentence: 'The request could not be passed on, and nothing was changed. Try again later.',
-      forOperators: `Temporal refused the request, and nothing was changed: ${causeOf(error)}`,
+      forOperators: `Temporal rejected the request, and nothing was changed: ${causeOf(error)}`,
       unanswered: true,
     };
   }

@@ -4,7 +4,7 @@ import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery
 import { eshopIdKey } from '../../workflows/search-attributes.ts';
 import type { TemporalPause } from '../domain/operator-pause.ts';
 import { READ_DEADLINE_MS } from './deadlines.ts';
-import { isRefusal } from './refusal.ts';
+import { isRejection } from './rejection.ts';
 
 /** Paused workflows of a task queue. */
 export interface PausedWorkflows {
@@ -59,7 +59,7 @@ export async function pausedWorkflows(
     return { count, example: first === null ? null : await pauseOf(client, first).catch(() => null) };
   } catch (error) {
     // An older server does not know the status.
-    if (isRefusal(error)) return { count: 0, example: null };
+    if (isRejection(error)) return { count: 0, example: null };
     throw error;
   }
 }

@@ -164,7 +164,7 @@ describe('a key', () => {
     }
   });
 
-  test('is free again after a refusal other than 409', async () => {
+  test('is free again after an error other than 409', async () => {
     const order = minimalOrder('a', { orderProducts: [{ sku: 'NONE', quantity: 1 }] });
     expect((await shop('POST', '/v21/orders', order, under('k'))).status).toBe(400);
     await shop('POST', '/v21/products', { sku: 'NONE', name: 'n' });

@@ -120,7 +120,7 @@ it('names what has waited for too long, unless others are under way', async () =
   const inFlight = await stack.fireOne('is in flight');
   const postpone = (claimId: string | null) => sql`
     update deliveries set claimed_until = now() + interval '1 minute', claim_id = ${claimId} where id = ${inFlight}`;
-  // One whose start Temporal refused is not under way.
+  // One whose start Temporal rejected is not under way.
   await postpone(null);
   expect((await status()).database.outbox.inFlight).toBe(false);
   await postpone('01990000-0000-7000-8000-00000000000c');

@@ -91,7 +91,7 @@ describe('signing in', () => {
     expect((await browser().signIn(person, { next })).headers.get('location')).toBe(location);
   });
 
-  test('a wrong e-shop, name or password is the same refusal', async () => {
+  test('a wrong e-shop, name or password gets the same error', async () => {
     const texts = await Promise.all(
       [{ eshop: '999999' }, { username: 'nobody' }, { password: 'wrong' }].map(async (wrong) => {
         const answer = await browser().signIn(person, wrong);

@@ -141,7 +141,7 @@ test('a secret of one’s own is taken at creation and at regeneration', async (
   expect(plain(regenerated.text)).toContain(`${own}!`);
 });
 
-test('as much can be typed as the API allows, and what is too long comes back with the refusal', async () => {
+test('as much can be typed as the API allows, and what is too long comes back with the error', async () => {
   const page = await ask('/console/webhooks/new');
   expect(page.text).not.toContain('maxlength');
   const typed = { ...sent(page.text), url: full.url, webhookType: 'UPDATE_ORDER' };

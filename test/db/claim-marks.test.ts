@@ -7,7 +7,7 @@ import {
   deferClaimed,
   giveBack,
   markDispatched,
-  postponeRefused,
+  postponeRejected,
   renewClaims,
   requeue,
 } from '../../src/db/outbox/release.ts';
@@ -71,7 +71,7 @@ const ends: Readonly<Record<string, (claim: QueuedDelivery) => Promise<void>>> =
   requeue: (claim) => requeue(database.sql, [{ ...claim, needsWorkflow: false }]),
   'requeue for its workflow': (claim) => requeue(database.sql, [{ ...claim, needsWorkflow: true }]),
   renewClaims: (claim) => renewClaims(database.sql, [claim]),
-  postponeRefused: (claim) => postponeRefused(database.sql, [claim]),
+  postponeRejected: (claim) => postponeRejected(database.sql, [claim]),
 };
 
 describe.each(Object.keys(ends))('%s', (name) => {
@@ -128,7 +128,7 @@ async function ahead(column: 'claimed_until' | 'due_at', id: string, step: () =>
 
 test.each<[string, number, 'claimed_until' | 'due_at', keyof typeof ends]>([
   ['a claim that is renewed lasts as long as a new one', LEASE_SECONDS, 'claimed_until', 'renewClaims'],
-  ['what Temporal refused to start is left alone for half a minute', 30, 'claimed_until', 'postponeRefused'],
+  ['a delivery whose start Temporal rejected is left alone for half a minute', 30, 'claimed_until', 'postponeRejected'],
   ['what is deferred is left alone for a second', 1, 'due_at', 'deferClaimed'],
 ])('%s', async (_, seconds, column, name) => {
   const claim = await claimed();
@@ -141,9 +141,9 @@ test.each<[string, number, 'claimed_until' | 'due_at', keyof typeof ends]>([
   });
 });
 
-test('what Temporal refused to start is not claimed for longer, nor for less long, by a renewal that comes late', async () => {
+test('a delivery whose start Temporal rejected is not claimed for longer, nor for less long, by a renewal that comes late', async () => {
   const claim = await claimed();
-  await postponeRefused(database.sql, [claim]);
+  await postponeRejected(database.sql, [claim]);
   const before = await database.sql`select * from deliveries`;
   await renewClaims(database.sql, [claim]);
   expect(await database.sql`select * from deliveries`).toEqual(before);

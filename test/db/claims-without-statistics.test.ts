@@ -9,7 +9,7 @@ import { retryFromQueue } from '../../src/db/outbox/pending-workflows.ts';
 import {
   deferClaimed,
   giveBack,
-  postponeRefused,
+  postponeRejected,
   renewClaims,
   requeue,
 } from '../../src/db/outbox/release.ts';
@@ -51,7 +51,7 @@ test.for([false, true])(
     const others = result.deliveries.slice(PAGE);
     const statements: readonly ((tx: Transaction, some: readonly QueuedDelivery[]) => Promise<void>)[] = [
       renewClaims,
-      postponeRefused,
+      postponeRejected,
       giveBack,
       deferClaimed,
       (tx, some) =>

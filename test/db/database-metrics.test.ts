@@ -75,7 +75,7 @@ test('the outbox, what is open, and how long it has waited', async () => {
   await database.sql`
     update deliveries set class = 5, state = 'delivered', created_at = now() - interval '10 hours' where id = ${fifth}`;
   await database.sql`update deliveries set class = 4, state = 'retrying' where id = ${sixth}`;
-  // One that Temporal refused to start only waits.
+  // One whose start Temporal rejected only waits.
   await database.sql`update deliveries set claimed_until = now() + interval '1 hour', claim_id = null where id = ${first}`;
   expect((await read())('outbox_in_flight')).toBe(0);
   await database.sql`update deliveries set claim_id = gen_random_uuid() where id = ${first}`;

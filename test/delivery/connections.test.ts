@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { createConnector, RefusedDestination } from '../../src/delivery/connector.ts';
+import { createConnector, BlockedDestination } from '../../src/delivery/connector.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { freePort } from '../support/ports.ts';
 import { until } from '../support/until.ts';
@@ -173,9 +173,9 @@ describe('the address connected to', () => {
     const receiver = await startReceiver();
     const judged: string[] = [];
     // Allows the address at its lookup, but not once the connection is open.
-    const refusal = (address: string) => (judged.push(address) === 1 ? null : 'is in a private range');
+    const problemOf = (address: string) => (judged.push(address) === 1 ? null : 'is in a private range');
     const connector = createConnector({
-      guard: { refusal, refusalOfHost: refusal },
+      guard: { problemOf, problemOfHost: problemOf },
       resolve: async () => [],
       timeoutMs: 30_000,
       maxSessionAgeMs: 30_000,
@@ -187,7 +187,7 @@ describe('the address connected to', () => {
       ),
     );
 
-    expect(error).toBeInstanceOf(RefusedDestination);
+    expect(error).toBeInstanceOf(BlockedDestination);
     expect(judged).toEqual(['127.0.0.1', '127.0.0.1']);
     expect(receiver.requests).toHaveLength(0);
   });

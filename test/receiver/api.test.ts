@@ -1,6 +1,6 @@
 /** The kit's use of the API: one login, another when the token has expired, and waits when told to. */
 import { describe, expect, it, vi } from 'vitest';
-import { ApiRefused, waybill } from '../../receiver/src/index.ts';
+import { ApiError, waybill } from '../../receiver/src/index.ts';
 
 const json = (body: object, init: ResponseInit = {}) => new Response(JSON.stringify(body), init);
 const list = { message: 'Deliveries found.', data: [], cursor: { after: 'x', more: false } };
@@ -68,7 +68,7 @@ describe('the API', () => {
   it('says what was refused, in its own words', async () => {
     const { api } = setUp([() => json({ message: 'after: must be a UUID' }, { status: 400 })]);
     const error = await api.deliveries('a').catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(ApiRefused);
+    expect(error).toBeInstanceOf(ApiError);
     expect(String(error)).toContain('400 after: must be a UUID');
     const proxy = setUp([() => new Response('<html>', { status: 502 })]);
     await expect(proxy.api.deliveries('a')).rejects.toThrow('502 is not an answer of a Waybill');

@@ -310,7 +310,7 @@ describe('what makes trouble later is a warning', () => {
     'old timestamp': 'warning',
     'only v1 matches': 'warning',
   };
-  it('a refusal that is none of the signature: too many requests', async () => {
+  it('an error that is not about the signature: too many requests', async () => {
     let count = 0;
     const found = await examined(
       answering(async () => {

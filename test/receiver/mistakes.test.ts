@@ -55,7 +55,7 @@ describe('a secret', () => {
 });
 
 /** The developer's message in the log of the delivery, and the problems passed to `onProblem`. */
-async function refusal(request: Request, options: Partial<ReceiverOptions<PayloadVersion>> = {}) {
+async function rejection(request: Request, options: Partial<ReceiverOptions<PayloadVersion>> = {}) {
   const problems: unknown[] = [];
   const hooks = receiver({
     secrets: [testSecret, other],
@@ -83,19 +83,19 @@ describe('a request', () => {
   it('whose body was read before', async () => {
     const request = await fakeDelivery('CREATE_ORDER');
     await request.json();
-    expect(await refusal(request)).toEqual(['body', expect.stringContaining('read before it came here')]);
+    expect(await rejection(request)).toEqual(['body', expect.stringContaining('read before it came here')]);
   });
 
   it('whose body somebody else is reading', async () => {
     const request = await fakeDelivery('CREATE_ORDER');
     request.body?.getReader();
-    expect(await refusal(request)).toEqual(['body', expect.stringContaining('read before it came here')]);
+    expect(await rejection(request)).toEqual(['body', expect.stringContaining('read before it came here')]);
   });
 
   it('whose body was parsed and written again', async () => {
     const request = await fakeDelivery('CREATE_ORDER');
     const pretty = JSON.stringify(await request.clone().json(), null, 2);
-    expect(await refusal(await altered(request, pretty))).toEqual([
+    expect(await rejection(await altered(request, pretty))).toEqual([
       'signature',
       expect.stringContaining('parsed and written again'),
     ]);
@@ -103,7 +103,7 @@ describe('a request', () => {
 
   it('whose body is empty', async () => {
     const request = await fakeDelivery('CREATE_ORDER');
-    expect(await refusal(await altered(request, ''))).toEqual([
+    expect(await rejection(await altered(request, ''))).toEqual([
       'signature',
       expect.stringContaining('The body is empty'),
     ]);
@@ -112,12 +112,12 @@ describe('a request', () => {
   it('with a body that is too large', async () => {
     const request = await fakeDelivery('CREATE_ORDER');
     const huge = await altered(request, ' '.repeat(1_048_577));
-    expect(await refusal(huge)).toEqual(['body', expect.stringContaining('1048576')]);
+    expect(await rejection(huge)).toEqual(['body', expect.stringContaining('1048576')]);
   });
 
   it('signed with another secret', async () => {
     const stranger = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
-    expect(await refusal(await fakeDelivery('CREATE_ORDER', { secrets: stranger }))).toEqual([
+    expect(await rejection(await fakeDelivery('CREATE_ORDER', { secrets: stranger }))).toEqual([
       'signature',
       expect.stringMatching(/any of the 2 secrets for CREATE_ORDER of webhook 1.*Each has its own/),
     ]);
@@ -129,7 +129,7 @@ describe('a request', () => {
       url: 'https://shop.example/api/hooks/',
     });
     const routed = () => new Request('https://inside.example/hooks/2026-10001', { headers: sent.headers });
-    expect(await refusal(routed())).toEqual(['signature', expect.stringContaining('"/hooks/2026-10001"')]);
+    expect(await rejection(routed())).toEqual(['signature', expect.stringContaining('"/hooks/2026-10001"')]);
     const hooks = receiver({
       secrets: testSecret,
       store: memoryStore(),
@@ -145,7 +145,7 @@ describe('a request', () => {
   ])('whose clock is off by %i ms', async (off, sentence) => {
     const now = Math.floor(Date.now() / 1_000) * 1_000;
     const request = await fakeDelivery('CREATE_ORDER', { at: new Date(now + off) });
-    expect(await refusal(request, { now: () => now })).toEqual(['time', expect.stringMatching(sentence)]);
+    expect(await rejection(request, { now: () => now })).toEqual(['time', expect.stringMatching(sentence)]);
   });
 
   it('whose clock may be off further', async () => {
@@ -166,7 +166,7 @@ describe('a request', () => {
   ])('without %s', async (name) => {
     const request = await fakeDelivery('CREATE_ORDER');
     request.headers.delete(name);
-    expect(await refusal(request)).toEqual(['headers', expect.stringContaining(`${name} is missing`)]);
+    expect(await rejection(request)).toEqual(['headers', expect.stringContaining(`${name} is missing`)]);
   });
 
   it.each(['X-Service-Sequence', 'X-Service-Webhook', 'X-Service-Attempt', 'X-Service-Event-Time'])(
@@ -174,7 +174,7 @@ describe('a request', () => {
     async (name) => {
       const request = await fakeDelivery('CREATE_ORDER');
       request.headers.set(name, 'soon');
-      expect(await refusal(request)).toEqual(['headers', expect.stringContaining(`${name} is not a`)]);
+      expect(await rejection(request)).toEqual(['headers', expect.stringContaining(`${name} is not a`)]);
     },
   );
 
@@ -188,14 +188,14 @@ describe('a request', () => {
   ])('whose %s was changed: v1 would not notice', async (name, value) => {
     const request = await fakeDelivery('CREATE_ORDER');
     const changed = await altered(request, await request.clone().text(), { [name]: value });
-    expect(await refusal(changed)).toEqual(['signature', expect.stringContaining('though v1 does')]);
+    expect(await rejection(changed)).toEqual(['signature', expect.stringContaining('though v1 does')]);
   });
 
   it('sent to another path: v1 of a POST would not notice', async () => {
     const { headers, body } = await fakeDelivery('CREATE_ORDER');
     const url = 'https://shop.example/hooks/other';
     const request = new Request(url, { method: 'POST', headers, body, duplex: 'half' });
-    expect(await refusal(request)).toEqual(['signature', expect.stringContaining('"/hooks/other"')]);
+    expect(await rejection(request)).toEqual(['signature', expect.stringContaining('"/hooks/other"')]);
   });
 });
 
@@ -208,7 +208,7 @@ describe('a request without v3 and v2', () => {
   };
 
   it('is refused, unless v1 is accepted', async () => {
-    const refused = await refusal(await older());
+    const refused = await rejection(await older());
     expect(refused).toEqual(['headers', expect.stringContaining("With accept: ['v1']")]);
     const hooks = receiver({ secrets: testSecret, store: memoryStore(), accept: ['v1'] }).otherwise(() => {});
     expect((await hooks(await older())).status).toBe(200);
@@ -217,7 +217,7 @@ describe('a request without v3 and v2', () => {
   it.each(['webhook-signature', 'webhook-id', 'webhook-timestamp'])('needs %s beside it', async (name) => {
     const request = await older();
     request.headers.delete(name);
-    const refused = await refusal(request, { accept: ['v1'] });
+    const refused = await rejection(request, { accept: ['v1'] });
     expect(refused).toEqual(['headers', expect.stringContaining(`${name} is missing`)]);
   });
 
@@ -225,7 +225,7 @@ describe('a request without v3 and v2', () => {
     const request = await older();
     const body = await request.clone().text();
     const repeated = await altered(request, body, { 'webhook-id': 'two', 'x-service-delivery': 'two' });
-    const refused = await refusal(repeated, { accept: ['v1'] });
+    const refused = await rejection(repeated, { accept: ['v1'] });
     expect(refused).toEqual(['signature', expect.stringContaining('webhook-id')]);
   });
 
@@ -236,7 +236,7 @@ describe('a request without v3 and v2', () => {
   ] as const)('is judged by %s where it has one and %j are accepted', async (version, accept) => {
     const request = await fakeDelivery('CREATE_ORDER');
     request.headers.set('x-service-sequence', '2');
-    const refused = await refusal(request, accept === undefined ? {} : { accept });
+    const refused = await rejection(request, accept === undefined ? {} : { accept });
     expect(refused).toEqual(['signature', expect.stringContaining(`${version} of X-Service-Signature`)]);
   });
 
@@ -247,7 +247,7 @@ describe('a request without v3 and v2', () => {
       forged.headers.set('x-service-origin', 'shop');
       return forged;
     };
-    expect(await refusal(await claims())).toEqual(['signature', expect.stringContaining('X-Service-Origin')]);
+    expect(await rejection(await claims())).toEqual(['signature', expect.stringContaining('X-Service-Origin')]);
     const seen: unknown[] = [];
     const taking = (accept: readonly ('v2' | 'v3')[]) =>
       receiver({ secrets: testSecret, store: memoryStore(), accept }).on(
@@ -269,11 +269,11 @@ describe('secrets by webhook', () => {
     const sent = (webhookId: number) => fakeDelivery('CREATE_ORDER', { webhookId });
     const hooks = receiver({ secrets, store: memoryStore() }).otherwise(() => {});
     expect((await hooks(await sent(7))).status).toBe(200);
-    expect(await refusal(await sent(8), { secrets })).toEqual([
+    expect(await rejection(await sent(8), { secrets })).toEqual([
       'signature',
       expect.stringContaining('CREATE_ORDER of webhook 8 is signed with the secret of webhook 7'),
     ]);
-    const unknown = await refusal(await sent(9), { secrets });
+    const unknown = await rejection(await sent(9), { secrets });
     expect(unknown).toEqual(['setup', expect.stringContaining('that of its webhook, 9,')]);
   });
 
@@ -314,7 +314,7 @@ describe('what is set up wrongly', () => {
     ] as const) {
       const request = () => fakeDelivery(kind, { payloadVersion: sent });
       const sentence = `${kind} came in ${sent}, and the payloadVersion of this receiver is ${expected}`;
-      expect(await refusal(await request(), { payloadVersion: expected })).toEqual([
+      expect(await rejection(await request(), { payloadVersion: expected })).toEqual([
         'setup',
         expect.stringContaining(sentence),
       ]);

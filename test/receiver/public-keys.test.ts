@@ -18,7 +18,7 @@ const vectorsOf = (name: string): AsymmetricVector[] =>
 const vectors = vectorsOf('asymmetric');
 const setup = vectorsOf('asymmetric-setup');
 
-/** What becomes of a request: the delivery, or the refusal. */
+/** What becomes of a request: the delivery, or the rejection. */
 async function judged(request: Request, options: ReceiverOptions): Promise<Delivery | Refused> {
   const outcomes: (Delivery | Refused)[] = [];
   const hooks = receiver({

@@ -22,18 +22,18 @@ import {
 export const POLLS = /\/Poll(Workflow|Activity)TaskQueue$/;
 
 /** The answer to a refused call. */
-export interface Refusal {
+export interface Rejection {
   /** A status of gRPC. */
   readonly status: number;
   readonly message: string;
 }
 
-export const NOT_FOUND: Refusal = { status: 5, message: 'refused by the proxy' };
+export const NOT_FOUND: Rejection = { status: 5, message: 'refused by the proxy' };
 /** Polls refused like this are repeated for ever. */
-export const UNAVAILABLE: Refusal = { status: 14, message: 'refused by the proxy' };
-export const UNAUTHENTICATED: Refusal = { status: 16, message: 'refused by the proxy' };
+export const UNAVAILABLE: Rejection = { status: 14, message: 'refused by the proxy' };
+export const UNAUTHENTICATED: Rejection = { status: 16, message: 'refused by the proxy' };
 /** Temporal's SDK gives a poll up after a minute of refusals, but with this one at once. */
-export const TOO_LARGE: Refusal = { status: 8, message: 'grpc: received message larger than max' };
+export const TOO_LARGE: Rejection = { status: 8, message: 'grpc: received message larger than max' };
 
 /** A running proxy. */
 export interface GrpcProxy {
@@ -41,10 +41,10 @@ export interface GrpcProxy {
   readonly address: string;
   /** Calls passed on so far whose path matches. */
   passed(path: RegExp): number;
-  /** Calls answered with a refusal so far. */
+  /** Calls answered with a rejection so far. */
   readonly refused: number;
-  /** From now on, new calls whose path matches are answered with this refusal, and those under way are ended with it. */
-  refuse(path: RegExp, refusal: Refusal): void;
+  /** From now on, new calls whose path matches are answered with this rejection, and those under way are ended with it. */
+  refuse(path: RegExp, rejection: Rejection): void;
   /** From now on, every new call is passed on. */
   pass(): void;
   close(): Promise<void>;
@@ -55,14 +55,14 @@ export interface GrpcProxy {
  * @param target `host:port` of a server without TLS
  */
 export async function startGrpcProxy(target: string): Promise<GrpcProxy> {
-  let rule: { readonly path: RegExp; readonly refusal: Refusal } | null = null;
+  let rule: { readonly path: RegExp; readonly rejection: Rejection } | null = null;
   const paths: string[] = [];
   let refused = 0;
   const sessions = new Set<ServerHttp2Session>();
-  /** The calls under way, each with a function that ends it with a refusal. */
-  const underWay = new Map<(refusal: Refusal) => void, string>();
+  /** The calls under way, each with a function that ends it with a rejection. */
+  const underWay = new Map<(rejection: Rejection) => void, string>();
 
-  function refuseCall(stream: ServerHttp2Stream, { status, message }: Refusal): void {
+  function refuseCall(stream: ServerHttp2Stream, { status, message }: Rejection): void {
     refused += 1;
     const trailers = { 'grpc-status': String(status), 'grpc-message': message };
     stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...trailers }, { endStream: true });
@@ -87,15 +87,15 @@ export async function startGrpcProxy(target: string): Promise<GrpcProxy> {
     session.on('stream', (stream, headers) => {
       const path = headers[':path'] ?? '';
       stream.on('error', () => {});
-      if (rule?.path.test(path)) return refuseCall(stream, rule.refusal);
+      if (rule?.path.test(path)) return refuseCall(stream, rule.rejection);
       if (ending) return stream.close(constants.NGHTTP2_REFUSED_STREAM);
       paths.push(path);
       const call = upstream.request(headers);
       call.on('error', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
-      const end = (refusal: Refusal) => {
+      const end = (rejection: Rejection) => {
         call.close(constants.NGHTTP2_CANCEL);
         if (stream.headersSent) stream.close(constants.NGHTTP2_CANCEL);
-        else refuseCall(stream, refusal);
+        else refuseCall(stream, rejection);
       };
       underWay.set(end, path);
       stream.on('close', () => {
@@ -128,9 +128,9 @@ export async function startGrpcProxy(target: string): Promise<GrpcProxy> {
     get refused() {
       return refused;
     },
-    refuse(path, refusal) {
-      rule = { path, refusal };
-      for (const [end, each] of [...underWay]) if (path.test(each)) end(refusal);
+    refuse(path, rejection) {
+      rule = { path, rejection };
+      for (const [end, each] of [...underWay]) if (path.test(each)) end(rejection);
     },
     pass() {
       rule = null;

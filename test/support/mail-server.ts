@@ -45,7 +45,7 @@ export async function startMailServer(
   let conversations = 0;
   let present = 0;
   let whenEmpty: (() => void)[] = [];
-  const refusal = (responseCode: number, text: string) => Object.assign(new Error(text), { responseCode });
+  const rejection = (responseCode: number, text: string) => Object.assign(new Error(text), { responseCode });
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
@@ -65,7 +65,7 @@ export async function startMailServer(
     async onRcptTo({ address }, _session, callback) {
       await behaviour.beforeRecipient?.();
       const { refuseRecipient } = behaviour;
-      callback(refuseRecipient === undefined ? null : refusal(refuseRecipient, `No such person: ${address}`));
+      callback(refuseRecipient === undefined ? null : rejection(refuseRecipient, `No such person: ${address}`));
     },
     onData(stream, session, callback) {
       const chunks: Buffer[] = [];
@@ -73,7 +73,7 @@ export async function startMailServer(
       stream.on('end', async () => {
         await behaviour.beforeTaking?.();
         const { refuseText } = behaviour;
-        if (refuseText !== undefined) return callback(refusal(refuseText, 'Not this text'));
+        if (refuseText !== undefined) return callback(rejection(refuseText, 'Not this text'));
         const { mailFrom, rcptTo } = session.envelope;
         mails.push({
           from: mailFrom === false ? '' : mailFrom.address,

@@ -63,7 +63,7 @@ test.each([
   ['shop.example', 'an unknown form of address'],
   ['', 'an unknown form of address'],
 ])('%s is refused as %s', (address, range) => {
-  expect(guard.refusal(address, 443)).toBe(`is in ${range}`);
+  expect(guard.problemOf(address, 443)).toBe(`is in ${range}`);
 });
 
 test.each([
@@ -79,17 +79,17 @@ test.each([
   '2606:4700:4700::1111',
   '2a00:1450:4014:80e::200e',
 ])('%s may be dialled', (address) => {
-  expect(guard.refusal(address, 443)).toBeNull();
+  expect(guard.problemOf(address, 443)).toBeNull();
 });
 
 test('exempt ranges may be dialled, their neighbours not', () => {
   const exempting = createAddressGuard(['127.0.0.0/8', '::1/128', '10.1.0.0/16', '64:ff9b::/96']);
 
   for (const address of ['127.0.0.1', '::1', '10.1.2.3', '::ffff:127.0.0.1', '64:ff9b::8.8.8.8']) {
-    expect(exempting.refusal(address, 443)).toBeNull();
+    expect(exempting.problemOf(address, 443)).toBeNull();
   }
   for (const address of ['10.2.0.1', '::2', '192.168.0.1', '::ffff:10.2.0.1']) {
-    expect(exempting.refusal(address, 443)).not.toBeNull();
+    expect(exempting.problemOf(address, 443)).not.toBeNull();
   }
 });
 

@@ -1,4 +1,4 @@
-/** How a day is played: in order, in parallel, at a limited rate, and only up to the first refusal. */
+/** How a day is played: in order, in parallel, at a limited rate, and only up to the first error. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { ApiRequest, Client } from '../../demo/client.ts';
@@ -90,7 +90,7 @@ describe('playDay', () => {
     });
   });
 
-  it('ends at the first refusal, with it, and with nothing under way', async () => {
+  it('ends at the first error, with it, and with nothing under way', async () => {
     const { client, asked, underWay } = recorder(({ path }) => {
       if (path === '/v21/bad') throw new Error('refused');
       return null;

@@ -1,6 +1,6 @@
 /** The failure of an attempt in one sentence, made from codes alone; of the URL it names only the host. */
 import { describe, expect, test } from 'vitest';
-import { RefusedDestination } from '../../src/delivery/connector.ts';
+import { BlockedDestination } from '../../src/delivery/connector.ts';
 import {
   errorSentence,
   informationalSentence,
@@ -126,7 +126,7 @@ describe('an error', () => {
 
 describe('a destination that is refused', () => {
   const refused = (host: string, address: string) =>
-    errorSentence(new RefusedDestination(address, 'is in a private range'), host, 5_000);
+    errorSentence(new BlockedDestination(address, 'is in a private range'), host, 5_000);
 
   test.each(['10.0.0.5', '10.0.0.5:8443'])(
     'named by its address in the URL (%s): the sentence may say it',

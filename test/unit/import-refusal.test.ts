@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readMapping } from '../../src/cli/imports/mapping.ts';
-import { urlOf } from '../../src/cli/imports/refusal.ts';
+import { urlOf } from '../../src/cli/imports/problem.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -339,7 +339,7 @@ describe('receivers', () => {
     for (const address of probes)
       expect([String(address), isOpen(address)]).toEqual([
         String(address),
-        guard.refusal(String(address), 443) === null,
+        guard.problemOf(String(address), 443) === null,
       ]);
   });
 });

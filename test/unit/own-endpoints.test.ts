@@ -95,10 +95,10 @@ test('the guard refuses them whatever is exempt, and nothing else then', () => {
   own.add('db.internal', 5432);
   const guard = createAddressGuard(everything, own);
 
-  expect(guard.refusal('127.0.0.1', 8233)).toBe('belongs to this service on that port');
-  expect(guard.refusal('127.0.0.1', 8234)).toBeNull();
-  expect(guard.refusalOfHost('db.internal', 5432)).toBe('belongs to this service on that port');
-  expect(guard.refusalOfHost('db.internal', 80)).toBeNull();
+  expect(guard.problemOf('127.0.0.1', 8233)).toBe('belongs to this service on that port');
+  expect(guard.problemOf('127.0.0.1', 8234)).toBeNull();
+  expect(guard.problemOfHost('db.internal', 5432)).toBe('belongs to this service on that port');
+  expect(guard.problemOfHost('db.internal', 80)).toBeNull();
 });
 
 test.each([

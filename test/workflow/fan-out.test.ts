@@ -150,10 +150,10 @@ test('deliveries are started while a change cannot be passed on', async () => {
 test('what Temporal refuses to tell one delivery keeps nothing from the others', async () => {
   const { webhookId, ids } = await openDeliveries(10);
   await change(webhookId, false);
-  const refusal = Object.assign(new Error('3 INVALID_ARGUMENT'), { code: 3, details: '', metadata: {} });
+  const rejection = Object.assign(new Error('3 INVALID_ARGUMENT'), { code: 3, details: '', metadata: {} });
   const { signalled } = relay({
     async signalWebhookChanged({ id }) {
-      if (id === ids[4]) throw refusal;
+      if (id === ids[4]) throw rejection;
     },
   });
   await untilPassedOn();

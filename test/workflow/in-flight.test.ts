@@ -313,7 +313,7 @@ test.each([
         select coalesce(extract(epoch from claimed_until - now()), 0)::float8 * 1000 as ms, claimed_until from deliveries where id = ${id ?? ''}`;
       return row?.ms ?? 0;
     };
-    await stack.until('the refusal', async () => (await leaseOf(refused)) > 20_000);
+    await stack.until('the rejection', async () => (await leaseOf(refused)) > 20_000);
     let before = await leaseOf(other);
     await stack.until('a renewal', async () => {
       const now = await leaseOf(other);

@@ -149,7 +149,7 @@ test('410, and a mail that the mail server refuses', async () => {
   ] as const;
   const rise = await risen(series, async () => {
     await stack.fireOne('gone');
-    await stack.until('the refusal', async () => {
+    await stack.until('the rejection', async () => {
       const [row] = await stack.sql`
         select from deactivations where webhook_id = ${webhookId} and mail_refused_at is not null`;
       return row !== undefined;

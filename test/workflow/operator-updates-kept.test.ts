@@ -37,7 +37,7 @@ async function start(options?: StackOptions) {
   cleanups.push(() => receiver.close());
   const { client, sql, policy } = stack;
   const request = createOperatorActions({ client, sql, policy, answerMs: PATIENCE_MS });
-  /** Answers with the sentence, also that of a refusal. */
+  /** Answers with the sentence, also that of a rejection. */
   const ask = async (action: ActionName, id: string) => (await request(action, id, byAnna)).sentence;
   return { stack, receiver, ask };
 }

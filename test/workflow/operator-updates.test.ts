@@ -32,7 +32,7 @@ async function waitingDelivery(path: string) {
   return { id, webhook };
 }
 
-/** Sends the update; answers its sentence, also that of a refusal. */
+/** Sends the update; answers its sentence, also that of a rejection. */
 async function ask(id: string, action: string, order?: unknown): Promise<string> {
   try {
     return await stack.workflow(id).executeUpdate<string, [unknown]>(action, { args: [order] });

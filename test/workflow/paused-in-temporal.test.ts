@@ -110,7 +110,7 @@ test('a Temporal that refuses a call for another reason leaves the request undec
     expect(await request('tryNow', id, asked)).toEqual({
       accepted: false,
       sentence: 'The request could not be passed on, and nothing was changed. Try again later.',
-      forOperators: 'Temporal refused the request, and nothing was changed: 7 PERMISSION_DENIED: No way.',
+      forOperators: 'Temporal rejected the request, and nothing was changed: 7 PERMISSION_DENIED: No way.',
       unanswered: true,
     });
   } finally {

@@ -6,7 +6,7 @@ import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS, LEASE_SECONDS } from '../../src/db/outbox/outbox.ts';
 import type { Sql } from '../../src/db/pool.ts';
 import { createDispatcher, type Dispatcher } from '../../src/temporal/dispatcher.ts';
-import { isRefusal } from '../../src/temporal/refusal.ts';
+import { isRejection } from '../../src/temporal/rejection.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
 import { attemptFromQueue } from '../support/queue-attempts.ts';
 import { createReceiver } from '../support/receiver.ts';
@@ -163,7 +163,7 @@ test('a whole claim that Temporal refuses does not stop the others', async () =>
   await stack.startWorker();
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   // Chance may have let it start before some of them were refused.
-  const refusals = () => stack.logged.filter(({ msg }) => msg === 'Temporal refused to start a delivery');
+  const refusals = () => stack.logged.filter(({ msg }) => msg === 'Temporal rejected the start of a delivery');
   await stack.until(
     'all refusals',
     async () => new Set(refusals().map(({ deliveryId }) => deliveryId)).size === 40,
@@ -293,6 +293,6 @@ test('a workflow that was terminated does not stand in the way of the changes of
   expect(signalled.sort()).toEqual([terminated.id, other.id].sort());
 });
 
-test('only an answer that refuses is a refusal', () => {
-  expect(isRefusal(away())).toBe(false);
+test('only an answer that refuses is a rejection', () => {
+  expect(isRejection(away())).toBe(false);
 });

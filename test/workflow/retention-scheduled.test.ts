@@ -17,7 +17,7 @@ test('a retention that could not be scheduled at the start is scheduled by the s
   onTestFinished(() => worker.stop());
   const refused = () =>
     stack.logged.filter(({ msg }) => msg.startsWith('the retention could not be scheduled'));
-  await stack.until('a refusal', async () => refused().length > 0);
+  await stack.until('a rejection', async () => refused().length > 0);
 
   const before = proxy.passed(/CreateSchedule/);
   expect(before).toBe(0);

@@ -5,7 +5,7 @@ import { headersOf, Mistake, oneOf, positive, privateKeyOf, urlOf } from '../arg
 import { isKind } from '../delivery.ts';
 import { kinds } from '../kinds.ts';
 import { newSecret, problemOfSecret } from '../secrets.ts';
-import { ApiRefused } from '../session.ts';
+import { ApiError } from '../session.ts';
 import { listen } from './listen.ts';
 
 /** The options that only this command has. */
@@ -158,7 +158,7 @@ export async function listenCommand(given: Given, print: (line: string) => void)
       },
     });
   } catch (error) {
-    if (error instanceof ApiRefused) throw new Mistake(`The service refuses: ${error.message}`);
+    if (error instanceof ApiError) throw new Mistake(`The service refuses: ${error.message}`);
     throw error;
   }
 }

@@ -5,14 +5,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BEGINNING, type ListedEvent, type WaybillApi } from '../api.ts';
 import type { Response } from '../send.ts';
-import { ApiRefused } from '../session.ts';
+import { ApiError } from '../session.ts';
 import { forward, type LocalWebhook, type Prepared, prepare } from './forward.ts';
 
 /** The time between two looks for new events, in milliseconds. Less: more requests for nothing. More: events come later. */
 const POLL_MS = 1_000;
 /** The time between two tries to reach the service or the receiver, in milliseconds, at first and at most. */
 const RETRY_MS = { first: 500, most: 10_000 } as const;
-/** Refusals that waiting does not end: of credentials, or of what is asked. */
+/** Errors that waiting does not end: of credentials, or of the request. */
 const FINAL: readonly number[] = [400, 401, 403, 404];
 
 /** Where the events come from, and where they go. */
@@ -34,7 +34,7 @@ export interface ListenOptions {
 
 /**
  * Until the signal. Events come one after the other, in the order of the feed.
- * @throws ApiRefused if the service refuses for good
+ * @throws ApiError if the service refuses for good
  */
 export async function listen(options: ListenOptions): Promise<void> {
   const { api, types, since, signal } = options;
@@ -87,7 +87,7 @@ async function reached<T>(
       if (tries > 1) onState('The service answers again.');
       return answer;
     } catch (error) {
-      if (error instanceof ApiRefused && FINAL.includes(error.status)) throw error;
+      if (error instanceof ApiError && FINAL.includes(error.status)) throw error;
       if (tries === 1) onState(`The service does not answer (${reasonOf(error)}): waiting.`);
     }
     await sleep(waitAfter(tries), undefined, { signal });

@@ -17,7 +17,7 @@ interface Places {
 
 /**
  * @param timeoutMs how long to wait for one
- * @param message the refusal after waiting too long
+ * @param message the error message after waiting too long
  */
 export function createPlaces(limits: TurnLimits, timeoutMs: number, message: string): Places {
   const turns = createTurns(limits);

@@ -9,7 +9,7 @@ type Responses = NonNullable<DocumentedOperation['responses']>;
 type Response = Responses[string];
 
 /** An example problem for each status. */
-const refusals: Readonly<Record<number, string>> = {
+const errorMessages: Readonly<Record<number, string>> = {
   400: 'url: must be an absolute http: or https: URL.',
   401: 'The token is missing, invalid or has expired.',
   403: 'This operation requires the role warehouse.',
@@ -61,7 +61,7 @@ function withExample(path: string, status: string, response: Response): Response
   const media = Object.entries(response.content ?? {}).map(([type, { schema }]) => {
     const code = Number(status);
     if (code >= 400) {
-      const message = refusals[code] ?? STATUS_CODES[code] ?? '';
+      const message = errorMessages[code] ?? STATUS_CODES[code] ?? '';
       return [type, { schema, example: errorBody(code, message) }] as const;
     }
     const example =

@@ -4,7 +4,7 @@ import type { Turns } from '../../concurrency/turns.ts';
 import { beginExamination, endExamination } from '../../db/webhooks/examinations.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import { EXAMINATIONS_PER_HOUR, examinationRefusals, examinationSchema } from '../../domain/examination.ts';
+import { EXAMINATIONS_PER_HOUR, examinationConflicts, examinationSchema } from '../../domain/examination.ts';
 import { conflict, existing, tooManyRequests } from '../../domain/problem.ts';
 import { asOfType, testedType } from '../../domain/test-delivery.ts';
 import { createPlaces } from '../budget/places.ts';
@@ -39,8 +39,8 @@ export function examinationRoutes(
     const found = existing('webhook', id, await findWebhookWithSecrets(sql, eshopId, id));
     const webhook = asOfType(found, type);
     const begun = await beginExamination(sql, id);
-    if (begun.kind === 'busy') throw conflict(examinationRefusals.busy(id));
-    if (begun.kind === 'spent') throw tooManyRequests(examinationRefusals.spent(id), begun.waitMs);
+    if (begun.kind === 'busy') throw conflict(examinationConflicts.busy(id));
+    if (begun.kind === 'spent') throw tooManyRequests(examinationConflicts.spent(id), begun.waitMs);
     return { webhook, until: begun.until };
   }
 

@@ -7,7 +7,7 @@ import { email, text } from '../../domain/fields.ts';
 import { roles } from '../../domain/role.ts';
 import { validate } from '../../domain/validation.ts';
 import { foreignHashProblem } from '../../secrets/passwords.ts';
-import { lineFields, wordOf } from './refusal.ts';
+import { lineFields, wordOf } from './problem.ts';
 import type { Outcome } from './run-import.ts';
 
 const user = v.strictObject({

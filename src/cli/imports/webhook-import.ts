@@ -15,7 +15,7 @@ import { typesOf } from '../../domain/webhook-types.ts';
 import { counted } from '../../domain/words.ts';
 import { type Keys, newWebhookSecret } from '../../secrets/keys.ts';
 import { sealing } from '../../secrets/static-headers.ts';
-import { fieldOf, lineFields, urlOf, wordOf } from './refusal.ts';
+import { fieldOf, lineFields, urlOf, wordOf } from './problem.ts';
 import type { Outcome } from './run-import.ts';
 
 /** Keeps ids generated after it within the numbers that commands accept. */

@@ -85,7 +85,7 @@
   addEventListener('pageshow', follow);
   follow();
 
-  // A second click would show a refusal instead of the result of the first.
+  // A second click would show an error instead of the result of the first.
   let sent = false;
   document.addEventListener('submit', (event) => {
     if (event.target.method !== 'post') return;

@@ -9,7 +9,7 @@ import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { askedBy } from '../../domain/operator-action.ts';
 import { maxAttempts } from '../../domain/retry-policy.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
-import { ApiRefusal, piece, refusalIn } from '../api-client.ts';
+import { ApiError, piece, apiErrorMessage } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv, SignedRequest } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
@@ -81,7 +81,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
       const found = await api.get(DeliveryList, '/v21/deliveries', query);
       return c.html(html(<DeliveriesPage {...{ viewer, asked, webhooks, found }} />));
     } catch (error) {
-      if (!(error instanceof ApiRefusal) || error.status !== 400) throw error;
+      if (!(error instanceof ApiError) || error.status !== 400) throw error;
       return c.html(
         html(<DeliveriesPage {...{ viewer, asked, webhooks, found: null, refused: error.message }} />),
         400,
@@ -99,7 +99,7 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
       const { data } = await c.var.api.send(One, 'POST', `/v21/deliveries/${piece(id)}/redeliver`);
       return c.redirect(`${CONSOLE}/deliveries/${data.id}?done=redelivered`, 303);
     } catch (error) {
-      return c.html(await shown(c, id, { refused: refusalIn(error) }), 409);
+      return c.html(await shown(c, id, { refused: apiErrorMessage(error) }), 409);
     }
   });
 

@@ -4,7 +4,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { listNotices } from '../../db/console/notices.ts';
 import { eshopRecordSchema } from '../../domain/eshop.ts';
-import { refusalIn } from '../api-client.ts';
+import { apiErrorMessage } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { changeOf, fieldsOf, NOTICES, type NoticeFields, NoticesPage } from './page.tsx';
@@ -39,7 +39,7 @@ export function noticeRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
       const { data } = await api.send(One, 'PATCH', '/v21/eshop', { notifications: changeOf(form) });
       return c.html(await shown(c, data, { notice: 'The notices were changed.' }));
     } catch (error) {
-      return c.html(await shown(c, await read(c), { fields: form, refused: refusalIn(error) }), 400);
+      return c.html(await shown(c, await read(c), { fields: form, refused: apiErrorMessage(error) }), 400);
     }
   });
   return app;

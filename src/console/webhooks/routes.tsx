@@ -14,7 +14,7 @@ import { recoverable, usuallyRecovered } from '../../domain/recovery.ts';
 import { signingKeySchema } from '../../domain/signing-key.ts';
 import { testResultSchema } from '../../domain/test-delivery.ts';
 import { type WebhookRecord, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
-import { piece, queryText, refusalIn } from '../api-client.ts';
+import { piece, queryText, apiErrorMessage } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
@@ -111,12 +111,12 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
     );
   }
 
-  /** Runs an action on a webhook; a refusal is shown on its page. */
-  async function orRefused(c: Asking, id: string, act: () => Promise<Response>): Promise<Response> {
+  /** Runs an action on a webhook; an error is shown on its page. */
+  async function orShowError(c: Asking, id: string, act: () => Promise<Response>): Promise<Response> {
     try {
       return await act();
     } catch (error) {
-      return c.html(await shown(c, id, { refused: refusalIn(error) }), 409);
+      return c.html(await shown(c, id, { refused: apiErrorMessage(error) }), 409);
     }
   }
 
@@ -153,7 +153,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       return c.redirect(`${CONSOLE}/webhooks/${data.id}?done=created`, 303);
     } catch (error) {
       return c.html(
-        html(<WebhookForm viewer={viewer} id={null} fields={form} refused={refusalIn(error)} />),
+        html(<WebhookForm viewer={viewer} id={null} fields={form} refused={apiErrorMessage(error)} />),
         400,
       );
     }
@@ -185,7 +185,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=saved`, 303);
     } catch (error) {
       return c.html(
-        html(<WebhookForm viewer={viewer} id={id} fields={form} refused={refusalIn(error)} />),
+        html(<WebhookForm viewer={viewer} id={id} fields={form} refused={apiErrorMessage(error)} />),
         400,
       );
     }
@@ -201,7 +201,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
 
   app.post('/webhooks/:id/delete', (c) => {
     const id = c.req.param('id');
-    return orRefused(c, id, async () => {
+    return orShowError(c, id, async () => {
       await c.var.api.send(Any, 'DELETE', `/v21/webhooks/${piece(id)}`);
       return c.redirect(`${CONSOLE}/webhooks?done=deleted`, 303);
     });
@@ -214,7 +214,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
   ] as const) {
     app.post(`/webhooks/:id/${name}`, (c) => {
       const id = piece(c.req.param('id'));
-      return orRefused(c, id, async () => {
+      return orShowError(c, id, async () => {
         await c.var.api.send(One, 'PUT', `/v21/webhooks/${id}/${name}`);
         return c.redirect(`${CONSOLE}/webhooks/${id}?done=${done}`, 303);
       });
@@ -223,7 +223,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
 
   app.post('/webhooks/:id/pause', (c) => {
     const id = piece(c.req.param('id'));
-    return orRefused(c, id, async () => {
+    return orShowError(c, id, async () => {
       const { until } = c.var.form;
       const end = until === undefined || until === '' ? null : fromField(until);
       await c.var.api.send(One, 'PUT', `/v21/webhooks/${id}/pause`, { until: end });
@@ -233,7 +233,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
 
   app.post('/webhooks/:id/rotate', (c) => {
     const id = c.req.param('id');
-    return orRefused(c, id, async () => {
+    return orShowError(c, id, async () => {
       const overlap = c.var.form.overlap === '0' ? '?overlap=0' : '';
       const { data } = await c.var.api.send(
         WithSecret,
@@ -248,7 +248,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
 
   app.post('/webhooks/:id/next-key', (c) => {
     const id = c.req.param('id');
-    return orRefused(c, id, async () => {
+    return orShowError(c, id, async () => {
       await c.var.api.send(SigningKeys, 'POST', SIGNING_KEYS);
       return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=next-key`, 303);
     });
@@ -256,7 +256,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
 
   app.post('/webhooks/:id/test', (c) => {
     const id = c.req.param('id');
-    return orRefused(c, id, async () => {
+    return orShowError(c, id, async () => {
       const { data: testResult } = await c.var.api.send(
         Tested,
         'POST',
@@ -280,7 +280,7 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
       const { data: found } = await api.send(Examined, 'POST', `${at}/examine${queryText({ type })}`);
       return c.html(html(<ExaminationPage {...{ viewer, webhook, found, type }} />));
     } catch (error) {
-      return c.html(html(<ExaminationPage {...{ viewer, webhook, type, refused: refusalIn(error) }} />), 409);
+      return c.html(html(<ExaminationPage {...{ viewer, webhook, type, refused: apiErrorMessage(error) }} />), 409);
     }
   });
 
@@ -316,13 +316,13 @@ export function webhookRoutes(deps: ConsoleDeps): Hono<ConsoleEnv> {
         ? c.html(html(<RecoverPage {...page} counted={data} />))
         : c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=recovering`, 303);
     } catch (error) {
-      return c.html(html(<RecoverPage {...page} refused={refusalIn(error)} />), 400);
+      return c.html(html(<RecoverPage {...page} refused={apiErrorMessage(error)} />), 400);
     }
   });
 
   app.post('/webhooks/:id/recoveries/:recoveryId/cancel', (c) => {
     const { id, recoveryId } = c.req.param();
-    return orRefused(c, id, async () => {
+    return orShowError(c, id, async () => {
       await c.var.api.send(Any, 'POST', `/v21/webhooks/${piece(id)}/recoveries/${piece(recoveryId)}/cancel`);
       return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=canceled`, 303);
     });

@@ -61,11 +61,11 @@ export async function recordMailError(sql: Sql, key: MailKey, message: string): 
 }
 
 /**
- * Records a permanent refusal by the mail server, and gives up once refused for `patienceMs`.
+ * Records a permanent rejection by the mail server, and gives up once rejected for `patienceMs`.
  * @param message without addresses
  * @returns whether it is given up
  */
-export async function recordMailRefused(
+export async function recordMailRejected(
   sql: Sql,
   key: MailKey,
   message: string,

@@ -3,7 +3,7 @@ import { anyOf, checked, within } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 import { CLASS, type ClaimedId, leaseEnd, unflushed, waitAsItIs, windowNotBegun } from './outbox.ts';
 
-/** How long a delivery that Temporal refused to start is left alone, in seconds. */
+/** How long a delivery whose start Temporal rejected is left alone, in seconds. */
 const REFUSED_SECONDS = 30;
 
 /** The deliveries `d` that are still under these claims, as SQL. Each claim has a mark of its own. */
@@ -32,10 +32,10 @@ export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promi
 }
 
 /**
- * Postpones deliveries whose workflow Temporal refused to start: they are tried again later, and block no others until then. Without
+ * Postpones deliveries whose workflow start Temporal rejected: they are tried again later, and block no others until then. Without
  * their mark, a renewal of the claims beside them leaves them alone.
  */
-export async function postponeRefused(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
+export async function postponeRejected(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   if (claims.length === 0) return;
   await sql`
     update deliveries d set claimed_until = now() + make_interval(secs => ${REFUSED_SECONDS}), claim_id = null

@@ -137,7 +137,7 @@ function createInserter(sql: Pool) {
     for (const group of statements(records)) {
       const whole = insert(group);
       for (const record of group) {
-        // The refusal may be due to another record: each is then inserted alone, to get its own error.
+        // The error may be due to another record: each is then inserted alone, to get its own error.
         const own = whole.catch((error: unknown) => {
           if (group.length > 1 && isUndone(error)) return insert([record]);
           throw error;

@@ -25,7 +25,7 @@ import { extendMarketplaces, shippedMarketplaces } from '../../../src/domain/ord
 import { parseShipperCatalogue, shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
 import { sscc } from '../../../src/domain/sscc.ts';
 import { dateOf, isoTimestamp, timestamp } from '../../../src/domain/timestamp.ts';
-import { refusal } from '../../support/refusal.ts';
+import { problemMessage } from '../../support/problem-message.ts';
 
 function problemOf(schema: v.GenericSchema, value: unknown): string | null {
   const result = v.safeParse(schema, value);
@@ -327,8 +327,8 @@ test('a time is written in UTC with milliseconds', () => {
 describe("the operator's files", () => {
   test('marketplaces are added to the known ones, each once', () => {
     expect(extendMarketplaces(['bazaar', 'allegro', 'bazaar'])).toEqual([...shippedMarketplaces, 'bazaar']);
-    expect(refusal(() => extendMarketplaces('bazaar'))).toBe('400 must be a list of names');
-    expect(refusal(() => extendMarketplaces(['', 'x'.repeat(65)]))).toBe(
+    expect(problemMessage(() => extendMarketplaces('bazaar'))).toBe('400 must be a list of names');
+    expect(problemMessage(() => extendMarketplaces(['', 'x'.repeat(65)]))).toBe(
       '400 0: must not be empty; 1: must have at most 64 characters',
     );
   });
@@ -338,12 +338,12 @@ describe("the operator's files", () => {
     const catalogue = [{ shipper: 'S', name: 's', services: [service] }];
     expect(parseShipperCatalogue(catalogue)).toEqual(catalogue);
     expect(shippedCatalogue.length).toBeGreaterThan(3);
-    expect(refusal(() => parseShipperCatalogue([{ shipper: '', name: 's', services: [] }]))).toMatch(
+    expect(problemMessage(() => parseShipperCatalogue([{ shipper: '', name: 's', services: [] }]))).toMatch(
       /^400 0\.shipper: must not be empty; 0\.services: /,
     );
     for (const part of [{ value: '' }, { name: '' }, { countries: ['XX'] }, { countries: 'CZ' }]) {
       const services = [{ ...service, ...part }];
-      expect(refusal(() => parseShipperCatalogue([{ shipper: 'S', name: 's', services }]))).toMatch(/^400 /);
+      expect(problemMessage(() => parseShipperCatalogue([{ shipper: 'S', name: 's', services }]))).toMatch(/^400 /);
     }
     const lengths = [
       {
@@ -352,10 +352,10 @@ describe("the operator's files", () => {
         services: [{ ...service, value: 'x'.repeat(65), name: 'y'.repeat(256) }],
       },
     ];
-    expect(refusal(() => parseShipperCatalogue(lengths))).toBe(
+    expect(problemMessage(() => parseShipperCatalogue(lengths))).toBe(
       '400 0.shipper: must have at most 64 characters; 0.name: must have at most 255 characters; 0.services.0.value: must have at most 64 characters; 0.services.0.name: must have at most 255 characters',
     );
-    expect(refusal(() => parseShipperCatalogue([{ shipper: 'S', name: '', services: [service] }]))).toBe(
+    expect(problemMessage(() => parseShipperCatalogue([{ shipper: 'S', name: '', services: [service] }]))).toBe(
       '400 0.name: must not be empty',
     );
   });

@@ -95,7 +95,7 @@ describe('what is reported of many problems', () => {
 describe('a record', () => {
   /** A record whose JSON has this many bytes. */
   const sized = (bytes: number) => ({ text: 'x'.repeat(bytes - '{"text":""}'.length) });
-  const refusal = (bytes: number, onlyStatus: boolean) => {
+  const problemMessage = (bytes: number, onlyStatus: boolean) => {
     try {
       assertRecordSize('order', sized(bytes), onlyStatus);
       return null;
@@ -107,11 +107,11 @@ describe('a record', () => {
 
   test('has at most 248 KiB after any write, and 256 after a change of status', () => {
     expect(MAX_RECORD_BYTES).toBe(262_144);
-    expect([refusal(most, false), refusal(MAX_RECORD_BYTES, true)]).toEqual([null, null]);
-    expect(refusal(most + 1, false)).toBe(
+    expect([problemMessage(most, false), problemMessage(MAX_RECORD_BYTES, true)]).toEqual([null, null]);
+    expect(problemMessage(most + 1, false)).toBe(
       'Problem: The order would be 249 KiB as JSON, but may be at most 248 KiB: send shorter lists or texts.',
     );
-    expect(refusal(MAX_RECORD_BYTES + 1, true)).toContain('257 KiB as JSON, but may be at most 256 KiB');
+    expect(problemMessage(MAX_RECORD_BYTES + 1, true)).toContain('257 KiB as JSON, but may be at most 256 KiB');
   });
 
   test('is counted in bytes', () => {

@@ -4,7 +4,7 @@ import { changeableInHand, moveOrder, orderEdits, releaseOrder } from '../../../
 import type { OrderContext } from '../../../src/domain/order/rules.ts';
 import type { OrderRecord, PackingList } from '../../../src/domain/order/schema.ts';
 import { shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
-import { refusal } from '../../support/refusal.ts';
+import { problemMessage } from '../../support/problem-message.ts';
 
 const { make: newOrder, patch: patchOrder, replace: replaceOrder, skusIn } = orderEdits;
 const created = '2026-11-20T12:00:00.000Z';
@@ -117,7 +117,7 @@ describe('a new order', () => {
     ['lines that are none', { ...body, orderProducts: 'TEA' }],
     ['a line that is none', { ...body, orderProducts: ['TEA'] }],
   ])('%s is refused, and not taken apart', (_what, sent) => {
-    expect(refusal(() => newOrder(sent, context))).toMatch(/^400 /);
+    expect(problemMessage(() => newOrder(sent, context))).toMatch(/^400 /);
   });
 
   test.each([
@@ -125,7 +125,7 @@ describe('a new order', () => {
     ['of which there are none', [], 'must have at least one product'],
     ['far too many to be looked at', Array(10_001).fill({}), 'must have at most 1000 products'],
   ])('lines %s are refused for what they are', (_what, orderProducts, message) => {
-    expect(refusal(() => newOrder({ ...body, orderProducts }, context))).toBe(
+    expect(problemMessage(() => newOrder({ ...body, orderProducts }, context))).toBe(
       `400 orderProducts: ${message}`,
     );
   });
@@ -158,8 +158,8 @@ describe('an update', () => {
   });
 
   test('PUT of something that is no object is refused', () => {
-    expect(refusal(() => replaceOrder(order, 'text', context))).toBe('400 The body must be a JSON object.');
-    expect(refusal(() => replaceOrder(order, [], context))).toBe('400 The body must be a JSON object.');
+    expect(problemMessage(() => replaceOrder(order, 'text', context))).toBe('400 The body must be a JSON object.');
+    expect(problemMessage(() => replaceOrder(order, [], context))).toBe('400 The body must be a JSON object.');
   });
 
   test('PATCH changes what is sent and nothing else; a status is ignored', () => {
@@ -168,7 +168,7 @@ describe('an update', () => {
       note: 'second',
     });
     expect(patchOrder(order, {}, context)).toEqual(order);
-    expect(refusal(() => patchOrder(order, [], context))).toBe('400 The body must be a JSON object.');
+    expect(problemMessage(() => patchOrder(order, [], context))).toBe('400 The body must be a JSON object.');
   });
 
   test('PATCH: a bill that goes to the recipient follows the recipient', () => {
@@ -251,12 +251,12 @@ describe('an update', () => {
     expect(patchOrder(inHand, few, context)).toMatchObject(few);
     expect(patchOrder(inHand, { recipientCity: order.recipientCity }, context)).toEqual(inHand);
     expect(
-      refusal(() => patchOrder(inHand, { recipientCity: 'Plzeň', priority: 0, note: 'n' }, context)),
+      problemMessage(() => patchOrder(inHand, { recipientCity: 'Plzeň', priority: 0, note: 'n' }, context)),
     ).toBe(
       `409 The order is ${status}; only note, trackingNumbers, orderFiles, paid can still be changed, not recipientCity, billingCity, priority.`,
     );
     expect(
-      refusal(() =>
+      problemMessage(() =>
         replaceOrder(inHand, { ...inHand, orderProducts: [{ sku: 'TEA', quantity: 2 }] }, context),
       ),
     ).toMatch(/^409 .*not orderProducts\.$/);
@@ -286,10 +286,10 @@ describe('a move', () => {
   });
 
   test('off the table is refused, with the ways there are', () => {
-    expect(refusal(() => moveOrder(order, 'canceled', null, later))).toBe(
+    expect(problemMessage(() => moveOrder(order, 'canceled', null, later))).toBe(
       '409 The order is onTheWay and cannot become canceled: it can become delivered, lost, returningBack.',
     );
-    expect(refusal(() => moveOrder({ ...order, status: 'lost' }, 'lost', null, later))).toBe(
+    expect(problemMessage(() => moveOrder({ ...order, status: 'lost' }, 'lost', null, later))).toBe(
       '409 The order is lost and cannot become lost: this status is final.',
     );
   });
@@ -299,7 +299,7 @@ describe('a move', () => {
       status: 'preReceived',
       statusHistory: [expect.anything(), { status: 'preReceived', at: later.toISOString(), note: null }],
     });
-    expect(refusal(() => releaseOrder({ ...order, status: 'suspended' }, later))).toBe(
+    expect(problemMessage(() => releaseOrder({ ...order, status: 'suspended' }, later))).toBe(
       '409 The order is suspended: only a preOrder can be released.',
     );
   });

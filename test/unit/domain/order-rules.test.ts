@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { orderEdits } from '../../../src/domain/order/changes.ts';
 import type { OrderContext } from '../../../src/domain/order/rules.ts';
 import type { ShipperCatalogue } from '../../../src/domain/order/shipper-services.ts';
-import { refusal } from '../../support/refusal.ts';
+import { problemMessage } from '../../support/problem-message.ts';
 
 const { make: newOrder, patch: patchOrder } = orderEdits;
 const service = { countries: ['CZ'], cashOnDelivery: false, pickupPoint: false };
@@ -32,7 +32,7 @@ const order = (fields: object) => ({
   orderProducts: [{ sku: 'TEA', quantity: 1 }],
   ...fields,
 });
-const refused = (fields: object) => refusal(() => newOrder(order(fields), context));
+const refused = (fields: object) => problemMessage(() => newOrder(order(fields), context));
 
 const pickup = { shipper: 'PPL', shipperService: 'PPL_PICKUP', pickupPoint: '79' };
 const home = { shipper: 'PPL', shipperService: 'PPL_PRIVATE' };
@@ -190,23 +190,23 @@ describe('on an update', () => {
   };
 
   test('what was accepted is not refused because the world moved on', () => {
-    expect(refusal(() => patchOrder(before, { note: 'later' }, afterwards))).toBe('nothing');
+    expect(problemMessage(() => patchOrder(before, { note: 'later' }, afterwards))).toBe('nothing');
   });
 
   test('what is changed is held against the world of now', () => {
-    expect(refusal(() => patchOrder(before, { pickupPoint: '80', shipper: 'DHL' }, afterwards))).toBe(
+    expect(problemMessage(() => patchOrder(before, { pickupPoint: '80', shipper: 'DHL' }, afterwards))).toBe(
       '400 shipper: "DHL" is not a shipper listed by GET /v2/shipper-service-codes',
     );
-    expect(refusal(() => patchOrder(before, { releaseAt: '2026-11-30T00:00:00Z' }, afterwards))).toBe(
+    expect(problemMessage(() => patchOrder(before, { releaseAt: '2026-11-30T00:00:00Z' }, afterwards))).toBe(
       '400 releaseAt: must be in the future (to release it now, use POST …/release)',
     );
     expect(
-      refusal(() => patchOrder(before, { orderProducts: [{ sku: 'TEA', quantity: 2 }] }, afterwards)),
+      problemMessage(() => patchOrder(before, { orderProducts: [{ sku: 'TEA', quantity: 2 }] }, afterwards)),
     ).toBe('400 orderProducts.0.sku: "TEA" is not a known product');
   });
 
   test('the identifier stays', () => {
-    expect(refusal(() => patchOrder(before, { eshopOrderId: '2' }, context))).toBe(
+    expect(problemMessage(() => patchOrder(before, { eshopOrderId: '2' }, context))).toBe(
       '400 eshopOrderId: must be the identifier in the path: it cannot be changed',
     );
   });

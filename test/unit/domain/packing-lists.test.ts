@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { packingListsSchema, packOrder } from '../../../src/domain/order/packing-lists.ts';
 import { sampleOrder } from '../../../src/domain/order/record.ts';
 import type { OrderProduct, OrderRecord } from '../../../src/domain/order/schema.ts';
-import { refusal } from '../../support/refusal.ts';
+import { problemMessage } from '../../support/problem-message.ts';
 
 const line = (sku: string, lot: string | null): OrderProduct => ({
   ...{ sku, lot, quantity: '1', unitPrice: null, vatRate: null },
@@ -41,7 +41,7 @@ test('lines that are not named are left without packages; the rest of the order 
 });
 
 test('what is not (so often) on the order is refused, everything at once', () => {
-  expect(refusal(() => packed(named('PAN', 1), named('CUP', 1), named('CUP', 2), named('TEA', 3, 'C')))).toBe(
+  expect(problemMessage(() => packed(named('PAN', 1), named('CUP', 1), named('CUP', 2), named('TEA', 3, 'C')))).toBe(
     '400 orderProducts.0.sku: "PAN" is not on any (other) line of the order; orderProducts.2.sku: "CUP" is not on any (other) line of the order; orderProducts.3.sku: "TEA", lot "C", is not on any (other) line of the order',
   );
 });

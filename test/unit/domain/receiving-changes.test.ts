@@ -14,7 +14,7 @@ import {
   type ReceivingRecord,
   sampleReceiving,
 } from '../../../src/domain/receiving/schema.ts';
-import { refusal } from '../../support/refusal.ts';
+import { problemMessage } from '../../support/problem-message.ts';
 
 const { make: newReceiving, patch: patchReceiving, replace: replaceReceiving } = receivingEdits;
 const context: ReceivingContext = { knownSkus: new Set(['TEA', 'CUP', 'POT']) };
@@ -92,7 +92,7 @@ describe('a new receiving', () => {
     ['a line that is none', { ...body, products: ['TEA'] }],
     ['no lines', { eshopReceivingId: 'IN-1', supplier: 'Gardens' }],
   ])('%s is refused, and not taken apart', (_what, sent) => {
-    expect(refusal(() => newReceiving(sent, context))).toMatch(/^400 /);
+    expect(problemMessage(() => newReceiving(sent, context))).toMatch(/^400 /);
   });
 
   test.each([
@@ -101,7 +101,7 @@ describe('a new receiving', () => {
     ['all marked D', [{ ...tea, lineState: 'D' }], 'must have at least one product'],
     ['far too many to be looked at', Array(10_001).fill({}), 'must have at most 1000 products'],
   ])('lines %s are refused for what they are', (_what, products, message) => {
-    expect(refusal(() => newReceiving({ ...body, products }, context))).toBe(`400 products: ${message}`);
+    expect(problemMessage(() => newReceiving({ ...body, products }, context))).toBe(`400 products: ${message}`);
   });
 
   test('its lines must be known products, once each, and something of them', () => {
@@ -111,14 +111,14 @@ describe('a new receiving', () => {
       { sku: 'TEA', quantity: 1 },
       { sku: 'TEA', quantity: 1, lot: 'A' },
     ];
-    expect(refusal(() => newReceiving({ ...body, products }, context))).toBe(
+    expect(problemMessage(() => newReceiving({ ...body, products }, context))).toBe(
       '400 products.0.quantity: must be greater than 0; products.1.sku: "PAN" is not a known product; products.2: has the same product and lot as products.0: combine them into one line',
     );
   });
 
   test('together they must not be more units than a number can carry', () => {
     const products = ['TEA', 'CUP'].map((sku) => ({ sku, quantity: '999999999.999999' }));
-    expect(refusal(() => newReceiving({ ...body, products }, context))).toBe(
+    expect(problemMessage(() => newReceiving({ ...body, products }, context))).toBe(
       '400 products: are too many units: their sum has more than 15 digits',
     );
   });
@@ -148,7 +148,7 @@ describe('an update', () => {
       ],
       unitsAmount: '1',
     });
-    expect(refusal(() => replaceReceiving(record, 'text', context))).toBe(
+    expect(problemMessage(() => replaceReceiving(record, 'text', context))).toBe(
       '400 The body must be a JSON object.',
     );
   });
@@ -156,7 +156,7 @@ describe('an update', () => {
   test('PATCH changes what is sent and nothing else', () => {
     expect(patchReceiving(record, { urgent: true }, context)).toEqual({ ...record, urgent: true });
     expect(patchReceiving(record, record, context)).toEqual(record);
-    expect(refusal(() => patchReceiving(record, [], context))).toBe('400 The body must be a JSON object.');
+    expect(problemMessage(() => patchReceiving(record, [], context))).toBe('400 The body must be a JSON object.');
   });
 
   test('what was counted stays, and a line that was left out can come back', () => {
@@ -184,7 +184,7 @@ describe('an update', () => {
   });
 
   test('the identifier cannot be changed', () => {
-    expect(refusal(() => patchReceiving(record, { eshopReceivingId: 'IN-2' }, context))).toBe(
+    expect(problemMessage(() => patchReceiving(record, { eshopReceivingId: 'IN-2' }, context))).toBe(
       '400 eshopReceivingId: must be the identifier in the path: it cannot be changed',
     );
   });
@@ -204,7 +204,7 @@ describe('an update', () => {
       expect(Object.keys(few)).toEqual(changeableOnArrival);
       expect(patchReceiving(there, few, context)).toEqual({ ...there, ...few });
       expect(
-        refusal(() => patchReceiving(there, { supplier: 'Hills', driverName: 'Jan', duty: true }, context)),
+        problemMessage(() => patchReceiving(there, { supplier: 'Hills', driverName: 'Jan', duty: true }, context)),
       ).toBe(
         `409 The receiving is ${status}; only carrierInfo, deliveryNoteNumber, description, duty, trackingNumber, urgent can still be changed, not driverName, supplier.`,
       );
@@ -214,7 +214,7 @@ describe('an update', () => {
 
 test('a move: along the table alone', () => {
   expect(moveReceiving(record, 'arrived')).toEqual({ ...record, status: 'arrived' });
-  expect(refusal(() => moveReceiving(record, 'stocked'))).toBe(
+  expect(problemMessage(() => moveReceiving(record, 'stocked'))).toBe(
     '409 The receiving is awaiting and cannot become stocked: it can become arrived, canceled.',
   );
 });
@@ -274,11 +274,11 @@ describe('the count', () => {
         { products: Array.from({ length: times }, () => entry({})) },
       );
     expect(enter(2)().products.map(({ received }) => received)).toEqual(['5', '5']);
-    expect(refusal(enter(3))).toBe('400 products.2: appears twice: enter the sum');
+    expect(problemMessage(enter(3))).toBe('400 products.2: appears twice: enter the sum');
   });
 
   test('of a further lot named twice is refused', () => {
-    expect(refusal(() => count({ sku: 'CUP', lot: 'B' }, { sku: 'CUP', lot: 'B' }))).toBe(
+    expect(problemMessage(() => count({ sku: 'CUP', lot: 'B' }, { sku: 'CUP', lot: 'B' }))).toBe(
       '400 products.1: appears twice: enter the sum',
     );
   });
@@ -291,7 +291,7 @@ describe('the count', () => {
   test('of what was not announced, or left out, is refused', () => {
     const left = { ...arrived, products: [{ ...tea, lineState: 'D' as const }, cup] };
     const entries = [entry({}), entry({ sku: 'PAN' })];
-    expect(refusal(() => countReceiving(left, { products: entries }))).toBe(
+    expect(problemMessage(() => countReceiving(left, { products: entries }))).toBe(
       '400 products.0.sku: "TEA" was not announced; products.1.sku: "PAN" was not announced',
     );
   });
@@ -301,7 +301,7 @@ describe('the count', () => {
   });
 
   test.each(['awaiting', 'stocked', 'canceled'] as const)('is refused while it is %s', (status) => {
-    expect(refusal(() => countReceiving({ ...record, status }, { products: [] }))).toBe(
+    expect(problemMessage(() => countReceiving({ ...record, status }, { products: [] }))).toBe(
       `409 The receiving is ${status}: counts can be entered only while it is arrived or received.`,
     );
   });

@@ -1,6 +1,6 @@
 /** Values that no body may contain: what cannot be stored, inherited names, and nesting without end. */
 import { expect, test } from 'vitest';
-import { findRefused, isInherited } from '../../../src/domain/refused-values.ts';
+import { findInvalidText, isInherited } from '../../../src/domain/invalid-text.ts';
 
 const unstorable = 'must not contain NUL or an unpaired surrogate';
 const lists = (depth: number, inmost: unknown): unknown =>
@@ -17,13 +17,13 @@ test.each<[string, unknown, string, string]>([
   ['33 levels of lists', lists(33, 1), '', 'must not be nested deeper than 32 levels'],
   ['33 levels, the last one an object', lists(32, {}), '', 'must not be nested deeper than 32 levels'],
 ])('%s is refused', (_, value, path, message) => {
-  expect(findRefused(value)).toEqual({ path, message });
+  expect(findInvalidText(value)).toEqual({ path, message });
 });
 
 test.each([[null], [7], [true], [''], ['ž😀\n'], [{ a: [{ b: null }, [], {}], c: 'x' }], [lists(32, 'x')]])(
   '%j is not',
   (value) => {
-    expect(findRefused(value)).toBeNull();
+    expect(findInvalidText(value)).toBeNull();
   },
 );
 

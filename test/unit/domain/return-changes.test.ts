@@ -13,7 +13,7 @@ import {
   type ReturnRecord,
   sampleReturn,
 } from '../../../src/domain/return/schema.ts';
-import { refusal } from '../../support/refusal.ts';
+import { problemMessage } from '../../support/problem-message.ts';
 
 const { make: newReturn, patch: patchReturn, replace: replaceReturn } = returnEdits;
 const created = '2026-11-20T12:00:00.000Z';
@@ -84,7 +84,7 @@ describe('a new return', () => {
     ['lines that are none', { ...body, returnedOrderProducts: 'TEA' }],
     ['no lines', { eshopReturnId: 'R-1' }],
   ])('%s is refused, and not taken apart', (_what, sent) => {
-    expect(refusal(() => newReturn(sent, context))).toMatch(/^400 /);
+    expect(problemMessage(() => newReturn(sent, context))).toMatch(/^400 /);
   });
 
   test('its lines must be known products, once each', () => {
@@ -93,7 +93,7 @@ describe('a new return', () => {
       { sku: 'TEA', quantity: 1 },
       { sku: 'TEA', quantity: 1 },
     ];
-    expect(refusal(() => newReturn({ ...body, returnedOrderProducts }, context))).toBe(
+    expect(problemMessage(() => newReturn({ ...body, returnedOrderProducts }, context))).toBe(
       '400 returnedOrderProducts.0.sku: "PAN" is not a known product; returnedOrderProducts.2: has the same product and lot as returnedOrderProducts.1: combine them into one line',
     );
   });
@@ -116,7 +116,7 @@ describe('an update', () => {
         { ...tea, sku: 'CUP', quantity: '1', returnReason: null },
       ],
     });
-    expect(refusal(() => replaceReturn(record, 'text', context))).toBe('400 The body must be a JSON object.');
+    expect(problemMessage(() => replaceReturn(record, 'text', context))).toBe('400 The body must be a JSON object.');
   });
 
   test('PATCH changes what is sent and nothing else; what was counted stays', () => {
@@ -132,11 +132,11 @@ describe('an update', () => {
         { ...tea, quantity: '9', returnReason: null, received: '1', resolution: 'dispose' },
       ],
     });
-    expect(refusal(() => patchReturn(record, [], context))).toBe('400 The body must be a JSON object.');
+    expect(problemMessage(() => patchReturn(record, [], context))).toBe('400 The body must be a JSON object.');
   });
 
   test('the identifier cannot be changed', () => {
-    expect(refusal(() => patchReturn(record, { eshopReturnId: 'R-2' }, context))).toBe(
+    expect(problemMessage(() => patchReturn(record, { eshopReturnId: 'R-2' }, context))).toBe(
       '400 eshopReturnId: must be the identifier in the path: it cannot be changed',
     );
   });
@@ -148,7 +148,7 @@ describe('an update', () => {
       const few = { description: 'd', eshopNote: 'n', rma: '5' };
       expect(Object.keys(few)).toEqual(returnChangeableOnArrival);
       expect(patchReturn(there, few, context)).toEqual({ ...there, ...few });
-      expect(refusal(() => patchReturn(there, { shipper: 'PPL', rma: '5' }, context))).toBe(
+      expect(problemMessage(() => patchReturn(there, { shipper: 'PPL', rma: '5' }, context))).toBe(
         `409 The return is ${status}; only description, eshopNote, rma can still be changed, not shipper.`,
       );
     },
@@ -177,7 +177,7 @@ describe('a move', () => {
   });
 
   test('off the table is refused', () => {
-    expect(refusal(() => moveReturn(processing, 'canceled', null, later))).toBe(
+    expect(problemMessage(() => moveReturn(processing, 'canceled', null, later))).toBe(
       '409 The return is processing and cannot become canceled: it can become completed, rejected.',
     );
   });
@@ -209,10 +209,10 @@ describe('the count', () => {
   });
 
   test('of what was not announced is refused', () => {
-    expect(refusal(() => count({ sku: 'CUP' }))).toBe(
+    expect(problemMessage(() => count({ sku: 'CUP' }))).toBe(
       '400 returnedOrderProducts.0.sku: "CUP" was not announced',
     );
-    expect(refusal(() => count({ lot: 'A' }, { lot: 'A' }))).toBe(
+    expect(problemMessage(() => count({ lot: 'A' }, { lot: 'A' }))).toBe(
       '400 returnedOrderProducts.1: appears twice: enter the sum',
     );
   });
@@ -226,7 +226,7 @@ describe('the count', () => {
   test.each(['awaiting', 'completed', 'rejected', 'canceled'] as const)(
     'is refused while it is %s',
     (status) => {
-      expect(refusal(() => countReturn({ ...record, status }, { returnedOrderProducts: [] }))).toBe(
+      expect(problemMessage(() => countReturn({ ...record, status }, { returnedOrderProducts: [] }))).toBe(
         `409 The return is ${status}: counts can be entered only while it is arrived or processing.`,
       );
     },

@@ -8,7 +8,7 @@ import {
   sampleMovementOf,
   sampleStockMovement,
 } from '../../../src/domain/stock/movement.ts';
-import { refusal } from '../../support/refusal.ts';
+import { problemMessage } from '../../support/problem-message.ts';
 
 const none = { available: '0', reserved: '0', onHold: '0', awaiting: '0' };
 
@@ -109,7 +109,7 @@ describe('a movement', () => {
     [{ type: 'quality_release', count: 1 }, 'nothing'],
     [{ type: 'order' }, 'nothing'],
   ])('with %j: %s', (more, message) => {
-    expect(refusal(() => newMovement({ ...body, ...more }))).toBe(message);
+    expect(problemMessage(() => newMovement({ ...body, ...more }))).toBe(message);
   });
 
   test('has a sample of its own per type', () => {

@@ -22,7 +22,7 @@ import {
   validate,
   without,
 } from '../../../src/domain/validation.ts';
-import { refusal } from '../../support/refusal.ts';
+import { problemMessage } from '../../support/problem-message.ts';
 
 const schema = v.strictObject({
   from: v.number('must be a number'),
@@ -83,11 +83,11 @@ describe('a body is held against schema and rules', () => {
       'more.deep.1: must be an object, not a list; to: must not be before from',
     ],
   ])('%s', (_what, body, message) => {
-    expect(refusal(() => check(body))).toBe(`400 ${message}`);
+    expect(problemMessage(() => check(body))).toBe(`400 ${message}`);
   });
 
   test('a rule is asked only if the schema accepts all of its fields', () => {
-    expect(refusal(() => check({ from: '9', to: 2 }))).toBe('400 from: must be a number');
+    expect(problemMessage(() => check({ from: '9', to: 2 }))).toBe('400 from: must be a number');
     expect(
       rules.flatMap((one) => one(null, { refused: new Set(), before: null, context: { longest: 1 } })),
     ).toEqual([]);
@@ -95,10 +95,10 @@ describe('a body is held against schema and rules', () => {
 
   test('a body that is none leaves no field to ask about', () => {
     asked.length = 0;
-    expect(refusal(() => check('text'))).toBe('400 must be an object');
-    expect(refusal(() => check(null))).toBe('400 must be an object');
+    expect(problemMessage(() => check('text'))).toBe('400 must be an object');
+    expect(problemMessage(() => check(null))).toBe('400 must be an object');
     const all = v.object({ note: v.optional(v.string(), 'bad') });
-    expect(refusal(() => validate(all, [], { rules, before: null, context: { longest: 10 } }))).toBe(
+    expect(problemMessage(() => validate(all, [], { rules, before: null, context: { longest: 10 } }))).toBe(
       '400 must be an object, not a list',
     );
     expect(asked).toEqual([]);
@@ -107,11 +107,11 @@ describe('a body is held against schema and rules', () => {
   test('on an update a rule is asked only when one of its fields changed', () => {
     const before = { from: 5, to: 1, note: 'bad' };
     asked.length = 0;
-    expect(refusal(() => check({ ...before }, before))).toBe('nothing');
+    expect(problemMessage(() => check({ ...before }, before))).toBe('nothing');
     expect(asked).toEqual([]);
-    expect(refusal(() => check({ ...before, to: 2 }, before))).toBe('400 to: must not be before from');
+    expect(problemMessage(() => check({ ...before, to: 2 }, before))).toBe('400 to: must not be before from');
     expect(asked).toEqual([before]);
-    expect(refusal(() => check({ from: 1, to: 2, note: 'bad' }, { from: 1, to: 2 }))).toBe(
+    expect(problemMessage(() => check({ from: 1, to: 2, note: 'bad' }, { from: 1, to: 2 }))).toBe(
       '400 note: must not be bad',
     );
   });
@@ -128,7 +128,7 @@ describe('fields too many', () => {
 
   test('of one object are all named, wherever it stands', () => {
     expect(
-      refusal(() =>
+      problemMessage(() =>
         validate(schema, {
           b: 1,
           own: { x: 1, name: 'a', y: 2 },
@@ -144,20 +144,20 @@ describe('fields too many', () => {
   });
 
   test('are distinguished from fields that are missing and from what is no object', () => {
-    expect(refusal(() => validate(schema, { own: {} }))).toBe('400 own.name: is required');
-    expect(refusal(() => validate(schema, { own: 7 }))).toBe('400 own: must be an object');
+    expect(problemMessage(() => validate(schema, { own: {} }))).toBe('400 own.name: is required');
+    expect(problemMessage(() => validate(schema, { own: 7 }))).toBe('400 own: must be an object');
   });
 
   test('one of them at least is named where the names are free', () => {
     const free = v.record(v.string(), inner);
-    expect(refusal(() => validate(free, { a: { name: 'a', y: 1 } }))).toBe('400 a.y: unknown field');
-    expect(refusal(() => validate(v.record(v.string(), free), { a: { b: { name: 'a', y: 1 } } }))).toBe(
+    expect(problemMessage(() => validate(free, { a: { name: 'a', y: 1 } }))).toBe('400 a.y: unknown field');
+    expect(problemMessage(() => validate(v.record(v.string(), free), { a: { b: { name: 'a', y: 1 } } }))).toBe(
       '400 a.b.y: unknown field',
     );
   });
 
   test('are named up to the number of problems that are listed', () => {
-    const problems = (count: number) => refusal(() => validate(schema, many(count))).split('; ');
+    const problems = (count: number) => problemMessage(() => validate(schema, many(count))).split('; ');
     expect(problems(80)).toEqual([
       '400 f0: unknown field',
       ...Array.from({ length: MAX_PROBLEMS - 1 }, (_, index) => `f${index + 1}: unknown field`),
@@ -192,7 +192,7 @@ test('a body without some of its fields; anything but an object stays as it is',
 
 test('the fields of an update', () => {
   expect(fieldsOf({ a: 1 })).toEqual({ a: 1 });
-  expect(refusal(() => fieldsOf([]))).toBe('400 The body must be a JSON object.');
+  expect(problemMessage(() => fieldsOf([]))).toBe('400 The body must be a JSON object.');
 });
 
 describe('refusals', () => {

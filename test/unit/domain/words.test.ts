@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { existing, recordNotFound } from '../../../src/domain/problem.ts';
 import { anchor, article, capital, counted, oneLine, withoutUnseen } from '../../../src/domain/words.ts';
-import { refusal } from '../../support/refusal.ts';
+import { problemMessage } from '../../support/problem-message.ts';
 
 test.each([
   ['order', 'Order', 'an order'],
@@ -24,7 +24,7 @@ test.each([
 
 test('a record that is not there is named with its identifier', () => {
   const thrown = (noun: string, id: string | number) =>
-    refusal(() => {
+    problemMessage(() => {
       throw recordNotFound(noun, id);
     });
   expect(thrown('order', 'NOPE')).toBe('404 Order NOPE does not exist.');
@@ -57,5 +57,5 @@ test.each([
 
 test('a record that is there is returned', () => {
   expect(existing('order', 'A', 0)).toBe(0);
-  expect(refusal(() => existing('order', 'NOPE', null))).toBe('404 Order NOPE does not exist.');
+  expect(problemMessage(() => existing('order', 'NOPE', null))).toBe('404 Order NOPE does not exist.');
 });

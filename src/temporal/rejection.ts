@@ -1,13 +1,13 @@
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 
-/** gRPC status INVALID_ARGUMENT: only this request is refused; the next one may be accepted. */
+/** gRPC status INVALID_ARGUMENT: only this request is rejected; the next one may be accepted. */
 const INVALID_ARGUMENT = 3;
 
 /** gRPC status NOT_FOUND. */
 export const NOT_FOUND = 5;
 
-/** True if Temporal answered and refused, false if it is away. */
-export function isRefusal(error: unknown): boolean {
+/** True if Temporal rejected the request itself, false if it is away. */
+export function isRejection(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
   return isGrpcServiceError(cause) && cause.code === INVALID_ARGUMENT;
 }
@@ -15,7 +15,7 @@ export function isRefusal(error: unknown): boolean {
 /** gRPC status RESOURCE_EXHAUSTED: a limit of Temporal, such as the calls per second of a namespace. */
 export const RESOURCE_EXHAUSTED = 8;
 
-/** True if Temporal refused a call because of its limits. */
+/** True if Temporal rejected a call because of its limits. */
 export function isBeyondLimits(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
   return isGrpcServiceError(cause) && cause.code === RESOURCE_EXHAUSTED;

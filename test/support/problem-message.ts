@@ -1,8 +1,8 @@
-/** The refusals of a pure function. */
+/** The problems thrown by a pure function. */
 import { Problem } from '../../src/domain/problem.ts';
 
 /** "400 message" of the problem that is thrown, or "nothing" if none is. */
-export function refusal(action: () => unknown): string {
+export function problemMessage(action: () => unknown): string {
   try {
     action();
   } catch (error) {

@@ -16,8 +16,8 @@ export function isInherited(name: string): boolean {
   return name in Object.prototype || name === 'prototype';
 }
 
-/** The first refused value within a value, or null. */
-export function findRefused(value: unknown, path: (string | number)[] = []): FieldProblem | null {
+/** The first invalid text or name within a value, or null. */
+export function findInvalidText(value: unknown, path: (string | number)[] = []): FieldProblem | null {
   if (typeof value === 'string') {
     return UNSTORABLE.test(value) ? { path: path.join('.'), message: unstorable } : null;
   }
@@ -29,7 +29,7 @@ export function findRefused(value: unknown, path: (string | number)[] = []): Fie
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
       path.push(index);
-      const found = findRefused(item, path);
+      const found = findInvalidText(item, path);
       if (found !== null) return found;
       path.pop();
     }
@@ -41,7 +41,7 @@ export function findRefused(value: unknown, path: (string | number)[] = []): Fie
     if (UNSTORABLE.test(name)) {
       return { path: [...path.slice(0, -1), '(a field name)'].join('.'), message: unstorable };
     }
-    const found = findRefused(inner, path);
+    const found = findInvalidText(inner, path);
     if (found !== null) return found;
     path.pop();
   }

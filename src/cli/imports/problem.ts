@@ -1,6 +1,6 @@
-/** A line of an import: its fields, and the parts that may be shown if it is refused, without its secrets. */
+/** A line of an import: its fields, and the parts that may be shown if it is rejected, without its secrets. */
 import { badRequest, invalid } from '../../domain/problem.ts';
-import { findRefused } from '../../domain/refused-values.ts';
+import { findInvalidText } from '../../domain/invalid-text.ts';
 import { isObject } from '../../domain/validation.ts';
 
 /** The most characters shown of a field. */
@@ -10,7 +10,7 @@ const MAX_CHARS = 200;
 export function lineFields(value: unknown): Record<string, unknown> {
   if (Array.isArray(value)) throw badRequest("is a list: write one object a line, as jq -c '.[]' does");
   if (!isObject(value)) throw badRequest('is no JSON object');
-  const refused = findRefused(value);
+  const refused = findInvalidText(value);
   if (refused !== null) throw invalid([refused]);
   return value;
 }
